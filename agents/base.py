@@ -1,0 +1,49 @@
+"""The contract between an agent and everything that asks it for moves.
+
+An agent is built once, told when each game begins, and asked for a decision whenever it is its
+turn and it has at least one legal move. To write one, subclass :class:`Agent` and fill in
+``decide``; name the class in a YAML (``_target_: my_module.MyAgent``) and it plays.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from core.compile import Announce
+from core.game import Decision, Limits, SearchStats
+from core.position import Position
+from core.rules import Color, Ruleset
+
+__all__ = ["Agent", "Decision", "Limits", "SearchStats"]
+
+
+class Agent(ABC):
+    """A player of Othello.
+
+    version: changes when the agent's behaviour changes, not when its code is tidied; recorded
+        with every run.
+    reproducible: whether the same game seed always gives the same moves (not so for agents that
+        look at the clock or ask another program).
+    """
+
+    version: int = 1
+    reproducible: bool = True
+
+    def boards(self) -> frozenset[int]:
+        """The sizes of board (squares a side) it can play on; all of them by default."""
+        return frozenset({4, 6, 8})
+
+    def prepare(self, announce: Announce | None = None) -> None:  # noqa: B027
+        """Load or compile what is needed, before the clock runs and before processes fork."""
+
+    def begin_game(self, color: Color, rules: Ruleset, seed: int) -> None:
+        """A new game begins. ``self.rng``, made from the game's own seed, is the only source of
+        randomness an agent should use; nothing else may be carried over from earlier games."""
+        self.rng = np.random.default_rng(seed)
+
+    @abstractmethod
+    def decide(self, position: Position, limits: Limits) -> Decision:
+        """Choose one of the legal moves of ``position`` (there is at least one) within ``limits``,
+        and say what it is worth and what the choice cost."""

@@ -1,0 +1,95 @@
+"""How an evaluation is written, compiled and called.
+
+An evaluation is a function of three things: the mover's discs, the opponent's discs, and its
+parameters, one flat array of 32-bit integers (weights, tables). It is compiled into a C function
+whose *address* is handed to a search, so no search is recompiled for a new heuristic and weights
+change without compiling at all. Beside it stands its reading twin ``plain``, the same value in
+obvious Python; tests hold the two equal.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import cached_property, lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+from numba import types
+
+from core.compile import Announce, callback, kernel, prepare
+from core.position import Position
+from core.vector import call_evaluation
+
+FINAL_UNIT = 1 << 24
+"""A finished game is worth its disc difference times this. Evaluations stay between -FINAL_UNIT
+and FINAL_UNIT, so a won game always counts more than any promise, and 64 units fit 32 bits."""
+
+SIGNATURE = types.int32(types.uint64, types.uint64, types.CPointer(types.int32))
+
+
+@lru_cache(maxsize=None)
+def compile_evaluation(function: Callable[..., Any]) -> Any:
+    """The C function made of a kernel ``(mover, opponent, parameters) -> integer``.
+
+    mover, opponent: uint64 masks. parameters: the first element of an int32 array, to be indexed.
+    """
+    return callback(function, SIGNATURE)
+
+
+@kernel
+def _evaluate_one(address, mover, opponent, parameters):  # type: ignore[no-untyped-def]
+    return call_evaluation(address, mover, opponent, parameters)
+
+
+class Evaluation(ABC):
+    """A heuristic. Values are integers from the mover's view, in units of the heuristic's own.
+
+    kernel: the function that is compiled; a static method of two masks and the parameters.
+    sides: the sizes of board it is made for.
+    """
+
+    sides: ClassVar[frozenset[int]] = frozenset({4, 6, 8})
+
+    @staticmethod
+    @abstractmethod
+    def kernel(mover: Any, opponent: Any, parameters: Any) -> Any:
+        """The value of an unfinished position; compiled, so plain arithmetic on masks only."""
+
+    @abstractmethod
+    def plain(self, position: Position) -> int:
+        """The same value in plain Python: the reading twin."""
+
+    def make_parameters(self) -> np.ndarray:
+        """The int32 array that the kernel gets, shape (n,); at least one element."""
+        return np.zeros(1, dtype=np.int32)
+
+    @cached_property
+    def parameters(self) -> np.ndarray:
+        """The array handed to the kernel; it lives as long as the evaluation."""
+        return np.ascontiguousarray(self.make_parameters(), dtype=np.int32)
+
+    @property
+    def parameters_address(self) -> int:
+        """Where the parameters start in memory."""
+        return int(self.parameters.ctypes.data)
+
+    @cached_property
+    def address(self) -> int:
+        """Where the compiled kernel starts in memory; compiles it if need be."""
+        return int(compile_evaluation(type(self).kernel).address)
+
+    def prepare(self, announce: Announce | None = None) -> None:
+        """Compile or load the kernel, before it is timed or processes fork."""
+        prepare(f"evaluation {type(self).__name__}", lambda: self.address, announce)
+
+    def __call__(self, position: Position) -> int:
+        """The compiled kernel's value of one position."""
+        return int(
+            _evaluate_one(
+                np.intp(self.address),
+                np.uint64(position.mover),
+                np.uint64(position.opponent),
+                np.intp(self.parameters_address),
+            )
+        )

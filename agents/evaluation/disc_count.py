@@ -1,0 +1,26 @@
+"""Disc count: the simplest heuristic, and a poor one until the end is near."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from agents.evaluation.base import Evaluation
+from core.bitboard import popcount
+from core.position import Position
+
+
+class DiscCount(Evaluation):
+    """Mover's discs minus opponent's.
+
+    Range -64 to 64, in discs. Antisymmetric, unchanged under the board's symmetries.
+    Source: Norvig, *Paradigms of AI Programming* (1992), 18.3, ``count-difference``.
+    """
+
+    @staticmethod
+    def kernel(mover: Any, opponent: Any, parameters: Any) -> Any:
+        return np.int32(popcount(mover) - popcount(opponent))
+
+    def plain(self, position: Position) -> int:
+        return position.mover.bit_count() - position.opponent.bit_count()

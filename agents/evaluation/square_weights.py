@@ -1,0 +1,71 @@
+"""Square weights: each disc is worth what its square is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from agents.evaluation.base import Evaluation
+from core.bitboard import bits
+from core.position import Position
+
+CORNER_TO_CENTRE = (
+    (120, -20, 20, 5),
+    (-20, -40, -5, -5),
+    (20, -5, 15, 3),
+    (5, -5, 3, 3),
+)
+"""The weights of the quarter a1..d4, row by row; the other three mirror it."""
+
+_BYTE = np.uint64(0xFF)
+
+
+def full_board(quarter: Sequence[Sequence[int]]) -> np.ndarray:
+    """The 8x8 int32 weights of a 4x4 quarter a1..d4 mirrored both ways."""
+    top = np.concatenate([np.asarray(quarter), np.asarray(quarter)[:, ::-1]], axis=1)
+    return np.concatenate([top, top[::-1]]).astype(np.int32)
+
+
+class SquareWeights(Evaluation):
+    """Sum of the weights of the mover's squares minus that of the opponent's.
+
+    Range -1228 to 1228 for the standard weights (the sum of their absolute values), in units of
+    the table. Antisymmetric, unchanged under the board's symmetries. Made for the 8x8 board.
+    Source: Norvig, *Paradigms of AI Programming* (1992), 18.3, ``weighted-squares``.
+    """
+
+    sides: ClassVar[frozenset[int]] = frozenset({8})
+
+    def __init__(self, weights: Sequence[Sequence[int]] = CORNER_TO_CENTRE) -> None:
+        """``weights``: 4 rows of 4 for the quarter a1..d4, or 8 rows of 8 for the whole board.
+
+        Raises ValueError for another shape, or weights that are not integers within +-100000.
+        """
+        table = np.asarray(weights)
+        if table.shape not in ((4, 4), (8, 8)):
+            raise ValueError(f"square weights of shape {table.shape}; (4, 4) or (8, 8) needed")
+        if table.dtype.kind not in "iu" or np.abs(table).max() > 100_000:
+            raise ValueError("square weights must be integers between -100000 and 100000")
+        self.weights = full_board(table) if table.shape == (4, 4) else table.astype(np.int32)
+
+    def make_parameters(self) -> np.ndarray:
+        """A table of 8 rows x 256 values: what each pattern of discs on that row is worth, so
+        that a value takes sixteen look-ups instead of up to 64 additions."""
+        patterns = np.arange(256)[:, None] >> np.arange(8) & 1
+        return (self.weights @ patterns.T).astype(np.int32).ravel()
+
+    @staticmethod
+    def kernel(mover: Any, opponent: Any, parameters: Any) -> Any:
+        value = np.int32(0)
+        for row in range(8):
+            shift = np.uint64(8 * row)
+            value += parameters[256 * row + np.int64(mover >> shift & _BYTE)]
+            value -= parameters[256 * row + np.int64(opponent >> shift & _BYTE)]
+        return value
+
+    def plain(self, position: Position) -> int:
+        flat = self.weights.ravel()
+        own = sum(int(flat[square]) for square in bits(position.mover))
+        return own - sum(int(flat[square]) for square in bits(position.opponent))

@@ -1,0 +1,84 @@
+"""What all tree searches share: an evaluation, a depth, and the way from kernel to decision."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import ClassVar
+
+import numpy as np
+
+from agents.base import Agent, Decision, Limits, SearchStats
+from agents.evaluation import Evaluation
+from agents.search import context as layout
+from core.compile import Announce, prepare
+from core.position import Position
+from core.rules import Ruleset
+
+
+class SearchAgent(Agent):
+    """A search to a fixed depth.
+
+    depth: plies to look ahead, 1 to 64; a pass is a ply.
+    evaluation: the heuristic at the leaves.
+    compiled: False runs the reading twin in plain Python instead: the same moves and counts, some
+        hundred times slower, for stepping through with a debugger.
+    """
+
+    _plain: ClassVar[Callable[..., tuple[int, tuple[int, ...]]]]
+
+    def __init__(self, depth: int, evaluation: Evaluation, compiled: bool = True) -> None:
+        if type(depth) is not int or not 1 <= depth <= layout.MAX_DEPTH:
+            raise ValueError(
+                f"depth {depth!r}: a whole number from 1 to {layout.MAX_DEPTH} is needed"
+            )
+        if not isinstance(evaluation, Evaluation):
+            raise ValueError(f"evaluation {evaluation!r} is not an Evaluation")
+        self.depth = depth
+        self.evaluation = evaluation
+        self.compiled = compiled
+        self._context = layout.new()
+        self._address = int(self._context.ctypes.data)
+        self._ready_for: Ruleset | None = None
+
+    def boards(self) -> frozenset[int]:
+        return self.evaluation.sides
+
+    def prepare(self, announce: Announce | None = None) -> None:
+        self.evaluation.prepare(announce)
+        if self.compiled:
+            name = type(self).__name__.lower()
+            prepare(name, lambda: self._search(Position.start(), 1), announce)
+
+    def decide(self, position: Position, limits: Limits) -> Decision:
+        depth = self.depth if limits.depth is None else min(self.depth, limits.depth)
+        return self._search(position, depth)
+
+    def search(self, position: Position, depth: int | None = None) -> Decision:
+        """Search one position (``depth`` plies, default the agent's own); for studies and
+        notebooks. A position whose mover must pass is answered with the pass; ValueError if the
+        game is over."""
+        if position.is_over:
+            raise ValueError("the game is over; there is nothing to search")
+        return self._search(position, depth or self.depth)
+
+    def _search(self, position: Position, depth: int) -> Decision:
+        if not self.compiled:
+            stats = SearchStats()
+            value, pv = type(self)._plain(position, depth, self.evaluation.plain, stats)
+            return Decision(pv[0], value, pv, depth, stats)
+        context = self._context
+        if self._ready_for is not position.ruleset:
+            layout.set_constants(context, position.ruleset, self.evaluation)
+            self._ready_for = position.ruleset
+        context[: layout.COUNTERS] = 0
+        value = self._compiled(
+            self._address, np.uint64(position.mover), np.uint64(position.opponent), depth
+        )
+        pv = layout.read_pv(context, depth)
+        stats = SearchStats(*context[: layout.COUNTERS].tolist())
+        return Decision(pv[0], value, pv, depth, stats)
+
+    @abstractmethod
+    def _compiled(self, context: int, mover: np.uint64, opponent: np.uint64, depth: int) -> int:
+        """Run the compiled kernel on a context at this address; return the value."""

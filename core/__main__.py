@@ -1,0 +1,56 @@
+"""``python -m core``: check the rules by counting."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from core.cli import Parser, whole_number
+from core.perft import divide, perft
+from core.position import Position
+from core.rules import RULESETS, ruleset
+
+
+def _ruleset(text: str) -> str:
+    try:
+        return ruleset(text).name
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = Parser(prog="python -m core", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    counting = commands.add_parser(
+        "perft",
+        help="count the sequences of plies from the start",
+        description="Print DEPTH COUNT for each depth from 1: how many sequences of plies there "
+        "are from the starting position. A pass is a ply; a finished game is one leaf at any "
+        "remaining depth.",
+    )
+    counting.add_argument("--depth", type=whole_number(1), default=8, help="greatest depth (default 8)")
+    counting.add_argument(
+        "--ruleset",
+        type=_ruleset,
+        default="standard",
+        metavar="NAME",
+        help=f"one of {', '.join(RULESETS)} (default standard)",
+    )
+    counting.add_argument(
+        "--divide",
+        action="store_true",
+        help="at the greatest depth also print MOVE COUNT for each first move",
+    )
+    options = parser.parse_args(arguments)
+    start = Position.start(options.ruleset)
+    for depth in range(1, options.depth + 1):
+        count = perft(start, depth, announce=lambda line: print(line, file=sys.stderr))
+        print(depth, count, flush=True)
+    if options.divide:
+        for move, count in divide(start, options.depth).items():
+            print(move, count)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

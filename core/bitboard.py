@@ -1,0 +1,166 @@
+"""The board as two 64-bit masks, and the kernels that make moves on it.
+
+A mask holds one bit a square, a1 = bit 0, h1 = bit 7, h8 = bit 63, whatever the ruleset; a 6x6 or
+4x4 board is the corner a1..f6 or a1..d4 of the 8x8 one. A position is the pair *(mover,
+opponent)*: the discs of the side to move and of the other side. All kernels take and return
+``uint64`` masks (from Python: ``numpy.uint64``).
+
+Both kernels exist twice, as vector code (:mod:`core.vector`) and in plain form here; which one is
+used is decided once, at import: vector code on x86-64 with AVX2, the plain form elsewhere or if
+the environment variable ``OTHELLO_LAB_PORTABLE`` is set.
+"""
+
+from __future__ import annotations
+
+import platform
+
+import numpy as np
+
+from core import vector
+from core.compile import kernel, portable_requested, processor
+from core.vector import highest_bit, lowest_square, popcount
+
+__all__ = [
+    "VECTORISED",
+    "bits",
+    "disc_difference",
+    "flips",
+    "legal_moves",
+    "lowest_square",
+    "mirror",
+    "popcount",
+    "transpose",
+    "upside_down",
+]
+
+# Constants of the kernels' own type: a literal mixed with uint64 would turn the result into int64.
+ZERO, ONE = np.uint64(0), np.uint64(1)
+_INNER_COLUMNS = np.uint64(0x7E7E7E7E7E7E7E7E)
+_EVERYWHERE = np.uint64(0xFFFFFFFFFFFFFFFF)
+_UPWARD = np.array(vector.UPWARD, dtype=np.uint64)
+_DOWNWARD = np.array(vector.DOWNWARD, dtype=np.uint64)
+
+
+@kernel
+def _line_moves(mover, opponent, inside, step):  # type: ignore[no-untyped-def]
+    """Squares that bracket a run of opponent discs along one direction, both ways.
+
+    The run is filled outward from the mover's discs in doubling steps: after the first two lines
+    it covers runs of up to two discs, then four, then six, the longest that fit on the board.
+    """
+    twice = step + step
+    run = opponent & inside
+    up = run & (mover << step)
+    down = run & (mover >> step)
+    up |= run & (up << step)
+    down |= run & (down >> step)
+    pairs_up = run & (run << step)
+    pairs_down = pairs_up >> step
+    up |= pairs_up & (up << twice)
+    down |= pairs_down & (down >> twice)
+    up |= pairs_up & (up << twice)
+    down |= pairs_down & (down >> twice)
+    return (up << step) | (down >> step)
+
+
+@kernel
+def plain_legal_moves(mover, opponent):  # type: ignore[no-untyped-def]
+    """As :func:`legal_moves`, without vector instructions."""
+    ends = _line_moves(mover, opponent, _INNER_COLUMNS, np.uint64(1))
+    ends |= _line_moves(mover, opponent, _EVERYWHERE, np.uint64(8))
+    ends |= _line_moves(mover, opponent, _INNER_COLUMNS, np.uint64(7))
+    ends |= _line_moves(mover, opponent, _INNER_COLUMNS, np.uint64(9))
+    return ends & ~(mover | opponent)
+
+
+@kernel
+def plain_flips(mover, opponent, square):  # type: ignore[no-untyped-def]
+    """As :func:`flips`, without vector instructions."""
+    flipped = ZERO
+    for direction in range(4):
+        ray = _UPWARD[square, direction]
+        # Adding 1 to "opponent discs, and everything off the ray" carries through the run of
+        # opponent discs to the first other square of the ray.
+        end = ((opponent | ~ray) + ONE) & ray & mover
+        if end != ZERO:
+            flipped |= (end - ONE) & ray
+        ray = _DOWNWARD[square, direction]
+        end = highest_bit(ray & ~opponent) & mover
+        if end != ZERO:
+            flipped |= ray & (ZERO - (end << ONE))
+    return flipped
+
+
+@kernel
+def vector_legal_moves(mover, opponent):  # type: ignore[no-untyped-def]
+    """As :func:`legal_moves`, four directions at a time."""
+    return vector.legal_moves(mover, opponent)
+
+
+@kernel
+def vector_flips(mover, opponent, square):  # type: ignore[no-untyped-def]
+    """As :func:`flips`, four directions at a time."""
+    return vector.flips(mover, opponent, square)
+
+
+VECTORISED = (
+    not portable_requested()
+    and platform.machine().lower() in ("x86_64", "amd64")
+    and "avx2" in processor()[1]
+)
+"""Whether this process uses the vector kernels."""
+
+legal_moves = vector_legal_moves if VECTORISED else plain_legal_moves
+"""``legal_moves(mover, opponent) -> mask`` of the empty squares where the mover would flip at
+least one disc, on the 8x8 board; on a smaller board intersect it with the board's mask."""
+
+flips = vector_flips if VECTORISED else plain_flips
+"""``flips(mover, opponent, square) -> mask`` of the opponent discs that a disc of the mover on the
+empty ``square`` (uint64, 0..63) turns; 0 where the move is illegal."""
+
+
+@kernel
+def disc_difference(mover, opponent, squares):  # type: ignore[no-untyped-def]
+    """Mover's discs minus opponent's, the empty ones of ``squares`` (int64, the size of the board)
+    going to the winner: the score of a finished game by the rules of the World Othello Federation.
+    """
+    own, other = popcount(mover), popcount(opponent)
+    if own > other:
+        return squares - 2 * other
+    if own < other:
+        return 2 * own - squares
+    return own - other
+
+
+def bits(mask: int) -> list[int]:
+    """The squares of a mask in ascending order: a1, b1, ... h8."""
+    squares = []
+    while mask:
+        squares.append((mask & -mask).bit_length() - 1)
+        mask &= mask - 1
+    return squares
+
+
+def _swap(mask: int, select: int, distance: int) -> int:
+    """Exchange the selected bits with those ``distance`` higher (a delta swap)."""
+    changed = (mask ^ (mask >> distance)) & select
+    return mask ^ changed ^ (changed << distance)
+
+
+def mirror(mask: int) -> int:
+    """Left and right exchanged: a1 becomes h1 (Python integers)."""
+    mask = _swap(mask, 0x5555555555555555, 1)
+    mask = _swap(mask, 0x3333333333333333, 2)
+    return _swap(mask, 0x0F0F0F0F0F0F0F0F, 4)
+
+
+def upside_down(mask: int) -> int:
+    """First and last row exchanged: a1 becomes a8 (Python integers)."""
+    return int.from_bytes(mask.to_bytes(8, "little"), "big")
+
+
+def transpose(mask: int) -> int:
+    """Rows and columns exchanged: b1 becomes a2 (Python integers)."""
+    mask = _swap(mask, 0x00AA00AA00AA00AA, 7)
+    mask = _swap(mask, 0x0000CCCC0000CCCC, 14)
+    return _swap(mask, 0x00000000F0F0F0F0, 28)

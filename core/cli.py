@@ -1,0 +1,28 @@
+"""What the command lines of the packages share."""
+
+from __future__ import annotations
+
+import argparse
+from typing import NoReturn
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser that answers bad input with one line and exit code 2."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message}\n")
+
+
+def whole_number(least: int) -> argparse._ActionType:
+    """The type of an option that takes an integer of at least ``least``."""
+
+    def convert(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"'{text}' is not a whole number") from None
+        if number < least:
+            raise argparse.ArgumentTypeError(f"{number} is too small; {least} or more")
+        return number
+
+    return convert

@@ -1,0 +1,137 @@
+"""How the lab compiles its hot functions: plain Python, compiled by Numba on first use.
+
+Numba keeps compiled code on disk, but does not notice when a function *called* by the cached one
+was edited in another file: the old code would go on answering. Here every kernel is therefore
+cached under a folder whose name is a hash of all that can change the machine code: the kernel
+sources, the versions of numba and llvmlite, the processor, and the choice of code path. Editing
+any kernel file moves the cache, so a stale kernel cannot be loaded.
+
+The folder is ``$OTHELLO_LAB_CACHE`` or ``othello-strategy-lab`` in the user's cache folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import llvmlite
+import numba
+from llvmlite import binding
+
+Announce = Callable[[str], None]
+"""Receives one human-readable line, e.g. ``print``."""
+
+_PACKAGES = ("core", "agents")  # where kernels live, and every constant they take in
+
+
+def portable_requested() -> bool:
+    """Whether ``OTHELLO_LAB_PORTABLE`` asks for the plain kernels instead of the vector ones."""
+    return os.environ.get("OTHELLO_LAB_PORTABLE", "0") not in ("", "0")
+
+
+@lru_cache(maxsize=1)
+def processor() -> tuple[str, frozenset[str]]:
+    """LLVM's name of this processor and the set of its features, e.g. ``{"avx2", "bmi2"}``."""
+    features = binding.get_host_cpu_features()
+    return binding.get_host_cpu_name(), frozenset(name for name, on in features.items() if on)
+
+
+def kernel_files() -> list[Path]:
+    """The source files that may decide what a kernel computes: all of ``core`` and ``agents``.
+
+    Choosing only those that hold kernels would miss the constants they import from elsewhere.
+    """
+    root = Path(__file__).resolve().parent.parent
+    return [path for package in _PACKAGES for path in sorted((root / package).rglob("*.py"))]
+
+
+def user_cache() -> Path:
+    """The folder for everything the lab computes once and keeps, per user."""
+    if chosen := os.environ.get("OTHELLO_LAB_CACHE"):
+        return Path(chosen).expanduser()
+    if sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return base / "othello-strategy-lab"
+
+
+@lru_cache(maxsize=1)
+def cache_folder() -> Path:
+    """Where this combination of sources, compiler and processor keeps its machine code."""
+    digest = hashlib.sha256()
+    for part in (
+        platform.python_version(),
+        numba.__version__,
+        llvmlite.__version__,
+        processor()[0],
+        *sorted(processor()[1]),
+        str(portable_requested()),
+    ):
+        digest.update(part.encode() + b"\0")
+    for path in kernel_files():
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return user_cache() / "kernels" / digest.hexdigest()[:16]
+
+
+@contextmanager
+def _own_cache() -> Iterator[None]:
+    # Numba reads the folder when a function is decorated. Setting it only for that moment leaves
+    # the user's other numba functions alone, and works even if numba was imported before us.
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(cache_folder())
+    try:
+        yield
+    finally:
+        numba.config.CACHE_DIR = before
+
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """Compile ``function`` with Numba when it is first called, and cache the machine code.
+
+    Kernels release the GIL, so that a timer thread can run beside them, and use C division.
+    """
+    with _own_cache():
+        return numba.njit(function, cache=True, nogil=True, error_model="numpy")
+
+
+def callback(function: Callable[..., Any], signature: Any) -> Any:
+    """Compile ``function`` at once into a C function; its ``address`` can be handed to a kernel."""
+    with _own_cache():
+        return numba.cfunc(signature, cache=True, nopython=True, error_model="numpy")(function)
+
+
+_prepared: set[str] = set()  # what this process has loaded; says nothing about any agent
+
+
+def prepare(name: str, load: Callable[[], Any], announce: Announce | None = None) -> None:
+    """Load the kernels called ``name`` by running ``load`` once in this process.
+
+    ``announce`` hears of it only when they have to be compiled, that is on the first use on this
+    machine (or after a change of the sources): once before and once after, with the seconds.
+    """
+    if name in _prepared:
+        return
+    done = cache_folder() / "ready" / name
+    first_use = not done.exists()
+    if first_use and announce:
+        announce(f"compiling {name} for this machine (first use only) ...")
+    started = time.perf_counter()
+    load()
+    _prepared.add(name)
+    if first_use:
+        try:
+            done.parent.mkdir(parents=True, exist_ok=True)
+            done.touch()
+        except OSError:
+            pass  # a read-only cache costs time at the next start, nothing else
+        if announce:
+            announce(f"compiled {name} in {time.perf_counter() - started:.1f} s")

@@ -1,0 +1,65 @@
+"""Perft: how many sequences of plies there are from a position, the classic check of a move maker.
+
+A pass counts as a ply, and a finished game as one leaf at any remaining depth: from the standard
+start 4, 12, 56, 244, 1396, 8200, 55092, 390216, 3005288, ... (a convention that does not count
+passes gives 3005320 at depth 9).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.bitboard import flips, legal_moves, lowest_square, popcount
+from core.compile import Announce, kernel, prepare
+from core.position import PASS, Position
+
+_ZERO, _ONE = np.uint64(0), np.uint64(1)
+
+
+@kernel
+def _leaves(mover, opponent, board, depth):  # type: ignore[no-untyped-def]
+    """Leaves ``depth`` >= 1 plies below a position."""
+    moves = legal_moves(mover, opponent) & board
+    if moves == _ZERO:
+        if legal_moves(opponent, mover) & board == _ZERO or depth == 1:
+            return np.int64(1)
+        return _leaves(opponent, mover, board, depth - np.int64(1))
+    if depth == 1:
+        return popcount(moves)
+    count = np.int64(0)
+    while moves != _ZERO:
+        square = lowest_square(moves)
+        moves &= moves - _ONE
+        flipped = flips(mover, opponent, square)
+        count += _leaves(
+            opponent ^ flipped, mover ^ flipped ^ (_ONE << square), board, depth - np.int64(1)
+        )
+    return count
+
+
+def perft(position: Position, depth: int, announce: Announce | None = None) -> int:
+    """Number of leaves ``depth`` >= 0 plies below ``position``; ValueError for a negative depth."""
+    if depth < 0:
+        raise ValueError(f"depth {depth}: perft needs a depth of 0 or more")
+    prepare("perft", lambda: _count(Position.start(), 1), announce)
+    return _count(position, depth) if depth else 1
+
+
+def _count(position: Position, depth: int) -> int:
+    return int(
+        _leaves(
+            np.uint64(position.mover),
+            np.uint64(position.opponent),
+            np.uint64(position.ruleset.board),
+            np.int64(depth),
+        )
+    )
+
+
+def divide(position: Position, depth: int) -> dict[str, int]:
+    """The same count split by the first move (``"--"`` for a pass): where two programs disagree,
+    this shows under which move."""
+    if position.is_over or depth < 1:
+        return {}
+    moves = position.moves or (PASS,)
+    return {position.name_of(move): perft(position.play(move), depth - 1) for move in moves}

@@ -1,0 +1,245 @@
+"""A position: who has which discs, whose turn it is, and by which rules.
+
+>>> position = Position.start()
+>>> position.legal_moves()
+('d3', 'c4', 'f5', 'e6')
+>>> print(position.play("d3"))
+  a b c d e f g h
+1 . . . . . . . .
+2 . . . . . . . .
+3 . . * X * . . .
+4 . . . X X . . .
+5 . . * X O . . .
+6 . . . . . . . .
+7 . . . . . . . .
+8 . . . . . . . .
+White (O) to move, X 4, O 1
+>>> Position.from_transcript("f5d6c3").to_obf()
+'------------------X--------XX------XXX-----X-------------------- O'
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from core import bitboard
+from core.compile import Announce, prepare
+from core.notation import (
+    PASS,
+    IllegalMove,
+    parse_obf,
+    parse_square,
+    split_transcript,
+    square_name,
+)
+from core.notation import NotationError as NotationError
+from core.rules import RULESETS, Color, Ruleset, ruleset
+
+STANDARD = RULESETS["standard"]
+_U = np.uint64
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """An immutable position; equal positions hash equally.
+
+    mover, opponent: masks of the discs of the side to move and of the other (a1 = bit 0).
+    to_move: the colour of the side to move.
+    ruleset: the rules it is played by.
+    """
+
+    mover: int
+    opponent: int
+    to_move: Color = Color.BLACK
+    ruleset: Ruleset = STANDARD
+    _moves: int = field(default=-1, init=False, repr=False, compare=False)  # filled when asked for
+
+    def __post_init__(self) -> None:
+        if self.mover & self.opponent:
+            both = square_name(bitboard.bits(self.mover & self.opponent)[0])
+            raise ValueError(f"{both} has a disc of both colours")
+        if (self.mover | self.opponent) & ~self.ruleset.board:
+            raise ValueError(f"a disc outside the board of ruleset {self.ruleset.name}")
+
+    # ------------------------------------------------------------------ ways in
+
+    @classmethod
+    def start(cls, rules: str | Ruleset = STANDARD) -> Position:
+        """The starting position of a ruleset, given by name or as such."""
+        rules = ruleset(rules)
+        mover, opponent = rules.start
+        return cls(mover, opponent, rules.begins, rules)
+
+    @classmethod
+    def from_obf(cls, line: str, rules: str | Ruleset = STANDARD) -> Position:
+        """Read an OBF line, e.g. ``"---...XO... X"``; raises NotationError naming the bad part."""
+        rules = ruleset(rules)
+        black, white, black_to_move = parse_obf(line, rules.squares)
+        if black_to_move:
+            return cls(black, white, Color.BLACK, rules)
+        return cls(white, black, Color.WHITE, rules)
+
+    @classmethod
+    def from_transcript(cls, text: str, rules: str | Ruleset = STANDARD) -> Position:
+        """The position after a transcript (``"f5d6c3"``); passes may be left out.
+
+        Raises NotationError with the number of the bad move, the move, and what is wrong with it.
+        """
+        position = cls.start(rules)
+        for number, word in enumerate(split_transcript(text), start=1):
+            try:
+                move = parse_square(word, position.ruleset.side)
+                if move != PASS and position.must_pass:
+                    position = position.play(PASS)
+                position = position.play(move)
+            except IllegalMove as error:
+                raise NotationError(f"move {number} of the transcript: {error}") from None
+        return position
+
+    # ------------------------------------------------------------------ what can be done
+
+    @property
+    def legal_mask(self) -> int:
+        """Mask of the squares the side to move may play on."""
+        if self._moves < 0:
+            moves = bitboard.legal_moves(_U(self.mover), _U(self.opponent))
+            object.__setattr__(self, "_moves", int(moves) & self.ruleset.board)
+        return self._moves
+
+    @property
+    def moves(self) -> tuple[int, ...]:
+        """The legal moves as numbers in the order a1, b1, ... h8; empty where a pass is due."""
+        return tuple(bitboard.bits(self.legal_mask))
+
+    def legal_moves(self) -> tuple[str, ...]:
+        """The legal moves by name, in the order a1, b1, ... h8."""
+        return tuple(square_name(move) for move in self.moves)
+
+    @property
+    def must_pass(self) -> bool:
+        """Whether the side to move has no move but the other side has one."""
+        return not self.legal_mask and bool(self._replies())
+
+    @property
+    def is_over(self) -> bool:
+        """Whether neither side can move."""
+        return not self.legal_mask and not self._replies()
+
+    def _replies(self) -> int:
+        replies = bitboard.legal_moves(_U(self.opponent), _U(self.mover))
+        return int(replies) & self.ruleset.board
+
+    def play(self, move: str | int) -> Position:
+        """The position after a move, given as a square's name, its number, or a pass.
+
+        Raises IllegalMove saying why: *square occupied*, *traps nothing*, *not a square*, *pass
+        while moves exist*, *game over*.
+        """
+        square = parse_square(move, self.ruleset.side) if isinstance(move, str) else move
+        if square == PASS:
+            if self.legal_mask:
+                raise IllegalMove(f"pass while moves exist ({', '.join(self.legal_moves())})")
+            if not self._replies():
+                raise IllegalMove("pass: game over")
+            return Position(self.opponent, self.mover, self.to_move.other, self.ruleset)
+        if not (0 <= square < 64 and self.legal_mask >> square & 1):
+            raise self._refusal(square)
+        flipped = int(bitboard.flips(_U(self.mover), _U(self.opponent), _U(square)))
+        mover, opponent = self.opponent ^ flipped, self.mover | flipped | 1 << square
+        return Position(mover, opponent, self.to_move.other, self.ruleset)
+
+    def _refusal(self, square: int) -> IllegalMove:
+        if not 0 <= square < 64 or not self.ruleset.board >> square & 1:
+            last = square_name(9 * (self.ruleset.side - 1))
+            return IllegalMove(f"{square}: not a square (squares are a1 = 0 to {last})")
+        name = square_name(square)
+        if self.is_over:
+            return IllegalMove(f"{name}: game over")
+        if (self.mover | self.opponent) >> square & 1:
+            return IllegalMove(f"{name}: square occupied")
+        return IllegalMove(f"{name}: traps nothing")
+
+    # ------------------------------------------------------------------ what there is to see
+
+    @property
+    def black(self) -> int:
+        """Mask of the black discs."""
+        return self.mover if self.to_move is Color.BLACK else self.opponent
+
+    @property
+    def white(self) -> int:
+        """Mask of the white discs."""
+        return self.opponent if self.to_move is Color.BLACK else self.mover
+
+    @property
+    def discs(self) -> int:
+        """Number of discs on the board."""
+        return (self.mover | self.opponent).bit_count()
+
+    @property
+    def empties(self) -> int:
+        """Number of empty squares."""
+        return self.ruleset.squares - self.discs
+
+    @property
+    def disc_difference(self) -> int:
+        """Mover's discs minus opponent's, the empty squares going to the winner."""
+        own, other = self.mover.bit_count(), self.opponent.bit_count()
+        if own == other:
+            return 0
+        return self.ruleset.squares - 2 * other if own > other else 2 * own - self.ruleset.squares
+
+    def canonical(self) -> Position:
+        """The same representative for all positions that differ by a symmetry of the board."""
+        shift = 8 - self.ruleset.side
+        forms = []
+        mover, opponent = self.mover, self.opponent
+        for _ in range(4):
+            # Mirroring and transposing in turn runs through all eight symmetries.
+            for change in (
+                lambda mask: bitboard.mirror(mask) >> shift,
+                bitboard.transpose,
+            ):
+                mover, opponent = change(mover), change(opponent)
+                forms.append((mover, opponent))
+        return Position(*min(forms), self.to_move, self.ruleset)
+
+    def name_of(self, move: int) -> str:
+        """A move's name: ``"d3"``, or ``"--"`` for a pass."""
+        return square_name(move)
+
+    def to_obf(self) -> str:
+        """The position as an OBF line."""
+        black, white = self.black, self.white
+        letters = ["X" if black >> s & 1 else "O" if white >> s & 1 else "-" for s in self._order()]
+        return f"{''.join(letters)} {'X' if self.to_move is Color.BLACK else 'O'}"
+
+    def _order(self) -> list[int]:
+        return bitboard.bits(self.ruleset.board)
+
+    def __str__(self) -> str:
+        side = self.ruleset.side
+        black, white, legal = self.black, self.white, self.legal_mask
+        marks = {s: "." for s in self._order()}
+        marks |= dict.fromkeys(bitboard.bits(black), "X")
+        marks |= dict.fromkeys(bitboard.bits(white), "O")
+        marks |= dict.fromkeys(bitboard.bits(legal), "*")
+        rows = range(side) if self.ruleset.first_row_on_top else reversed(range(side))
+        lines = ["  " + " ".join("abcdefgh"[:side])]
+        lines += [f"{r + 1} " + " ".join(marks[8 * r + c] for c in range(side)) for r in rows]
+        name, letter = ("Black", "X") if self.to_move is Color.BLACK else ("White", "O")
+        if self.is_over:
+            turn = "game over"
+        elif self.must_pass:
+            turn = f"{name} ({letter}) must pass"
+        else:
+            turn = f"{name} ({letter}) to move"
+        lines.append(f"{turn}, X {black.bit_count()}, O {white.bit_count()}")
+        return "\n".join(lines)
+
+
+def prepare_rules(announce: Announce | None = None) -> None:
+    """Compile the rules before they are timed, or before workers fork."""
+    prepare("rules", lambda: Position.start().play("d3").moves, announce)

@@ -1,0 +1,95 @@
+"""The rulesets: who begins, on what board, and how its rows are named.
+
+In all of them a legal move must flip, passing is allowed only when no move exists, the game ends
+when neither side can move, and most discs win, the empty squares going to the winner.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+
+
+def nearest(word: str, choices: Iterable[str]) -> str:
+    """`` Did you mean 'x'?`` for the nearest choice, or nothing: the end of an error message."""
+    match = difflib.get_close_matches(word, list(choices), n=1, cutoff=0.5)
+    return f" Did you mean '{match[0]}'?" if match else ""
+
+
+class Color(Enum):
+    """A player's colour."""
+
+    BLACK = "black"
+    WHITE = "white"
+
+    @property
+    def other(self) -> Color:
+        return Color.WHITE if self is Color.BLACK else Color.BLACK
+
+
+@dataclass(frozen=True)
+class Ruleset:
+    """One variant of the game.
+
+    name: what configurations and records call it.
+    side: squares along one edge, 8, 6 or 4; the board is the corner a1 of the 8x8 masks.
+    begins: the colour that moves first.
+    first_row_on_top: whether row 1 is drawn at the top (otherwise at the bottom).
+    source: where the rules are laid down.
+
+    Squares carry their names' numbers in every ruleset (a1 = 0). Turning the board upside down and
+    exchanging colours at once is why all starting positions are the same pair of masks: the one
+    who begins has the discs on e4 and d5 (on smaller boards the corresponding two).
+    """
+
+    name: str
+    side: int
+    begins: Color
+    first_row_on_top: bool
+    source: str
+
+    @cached_property
+    def board(self) -> int:
+        """Mask of the squares of the board."""
+        return sum(((1 << self.side) - 1) << (8 * row) for row in range(self.side))
+
+    @property
+    def squares(self) -> int:
+        """Number of squares of the board: 64, 36 or 16."""
+        return self.side * self.side
+
+    @cached_property
+    def start(self) -> tuple[int, int]:
+        """Masks (mover, opponent) of the starting position."""
+        low = self.side // 2 - 1
+        high = low + 1
+        mover = 1 << (8 * low + high) | 1 << (8 * high + low)
+        opponent = 1 << (8 * low + low) | 1 << (8 * high + high)
+        return mover, opponent
+
+
+RULESETS: dict[str, Ruleset] = {
+    rules.name: rules
+    for rules in (
+        Ruleset("standard", 8, Color.BLACK, True, "rules sheet of the World Othello Federation"),
+        Ruleset("wpi", 8, Color.WHITE, False, "the file-protocol tournament"),
+        Ruleset("mini6", 6, Color.BLACK, True, "as standard, on 6x6 squares"),
+        Ruleset("mini4", 4, Color.BLACK, True, "as standard, on 4x4 squares"),
+    )
+}
+
+
+def ruleset(name: str | Ruleset) -> Ruleset:
+    """The ruleset called ``name``.
+
+    Raises ValueError, listing the choices, where there is none of that name.
+    """
+    if isinstance(name, Ruleset):
+        return name
+    if name in RULESETS:
+        return RULESETS[name]
+    choices = ", ".join(RULESETS)
+    raise ValueError(f"unknown ruleset '{name}'; choose from {choices}.{nearest(name, RULESETS)}")

@@ -1,0 +1,191 @@
+"""LLVM building blocks: bit counting, raw memory, and the two hottest kernels as vector code.
+
+An ``@intrinsic`` writes the LLVM instructions of a small function itself. The two board kernels
+here treat the four line directions as the four 64-bit lanes of one vector, so one pass does the
+work of four. The same functions in plain Python, and the reasons behind the bit tricks, are in
+:mod:`core.bitboard`; tests hold the two equal.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+I1, I32, I64 = ir.IntType(1), ir.IntType(32), ir.IntType(64)
+LANES = ir.VectorType(I64, 4)
+_ALL = (1 << 64) - 1
+
+# One lane a direction. A step is a shift by so many bits: east, south, south-west, south-east one
+# way; the opposite four the other way.
+STEPS = (1, 8, 7, 9)
+_COMPASS = ((1, 0), (0, 1), (-1, 1), (1, 1))
+# Runs of opponent discs may not leave the board sideways: the outer columns can end a line
+# but never lie inside one, except for the vertical direction.
+_INNER_COLUMNS = 0x7E7E7E7E7E7E7E7E
+_INSIDE = (_INNER_COLUMNS, _ALL, _INNER_COLUMNS, _INNER_COLUMNS)
+
+
+def ray(square: int, dx: int, dy: int) -> int:
+    """Mask of the squares from ``square`` (exclusive) to the border in direction (dx, dy)."""
+    mask = 0
+    column, row = square % 8 + dx, square // 8 + dy
+    while 0 <= column < 8 and 0 <= row < 8:
+        mask |= 1 << (8 * row + column)
+        column, row = column + dx, row + dy
+    return mask
+
+
+UPWARD = tuple(tuple(ray(square, dx, dy) for dx, dy in _COMPASS) for square in range(64))
+DOWNWARD = tuple(tuple(ray(square, -dx, -dy) for dx, dy in _COMPASS) for square in range(64))
+
+
+@intrinsic
+def popcount(typingctx: Any, mask: Any) -> Any:
+    """Number of set bits of a uint64, as int64."""
+    return types.int64(types.uint64), lambda ctx, b, sig, args: b.ctpop(args[0])
+
+
+@intrinsic
+def lowest_square(typingctx: Any, mask: Any) -> Any:
+    """Index of the lowest set bit of a uint64, as uint64; undefined for 0."""
+    return types.uint64(types.uint64), lambda ctx, b, sig, args: b.cttz(
+        args[0], ir.Constant(I1, 1)
+    )
+
+
+@intrinsic
+def highest_bit(typingctx: Any, mask: Any) -> Any:
+    """The highest set bit of a uint64 alone, as a mask; 0 for 0."""
+
+    def generate(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+        zeros = b.ctlz(args[0], ir.Constant(I1, 0))
+        top = b.lshr(ir.Constant(I64, 1 << 63), b.and_(zeros, ir.Constant(I64, 63)))
+        return b.and_(top, args[0])
+
+    return types.uint64(types.uint64), generate
+
+
+def _pointer(b: Any, base: Any, index: Any) -> Any:
+    address = b.add(base, b.shl(index, ir.Constant(I64, 3)))
+    return b.inttoptr(address, I64.as_pointer())
+
+
+@intrinsic
+def load(typingctx: Any, base: Any, index: Any) -> Any:
+    """The int64 number ``index`` of the array that starts at address ``base``."""
+    return types.int64(types.intp, types.int64), lambda ctx, b, sig, args: b.load(
+        _pointer(b, args[0], args[1])
+    )
+
+
+@intrinsic
+def store(typingctx: Any, base: Any, index: Any, value: Any) -> Any:
+    """Write int64 number ``index`` of the array that starts at address ``base``."""
+
+    def generate(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+        b.store(args[2], _pointer(b, args[0], args[1]))
+        return ctx.get_dummy_value()
+
+    return types.void(types.intp, types.int64, types.int64), generate
+
+
+@intrinsic
+def call_evaluation(
+    typingctx: Any, address: Any, mover: Any, opponent: Any, parameters: Any
+) -> Any:
+    """Call the compiled evaluation at ``address`` with two masks and its parameters' address."""
+
+    def generate(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+        kind = ir.FunctionType(I32, [I64, I64, I64])
+        function = b.inttoptr(args[0], kind.as_pointer())
+        return b.sext(b.call(function, [args[1], args[2], args[3]]), I64)
+
+    return types.int64(types.intp, types.uint64, types.uint64, types.intp), generate
+
+
+# ------------------------------------------------------------------ vectors of four lanes
+
+
+def _lanes(values: Any) -> Any:
+    return ir.Constant(LANES, [value & _ALL for value in values])
+
+
+def _broadcast(b: Any, value: Any) -> Any:
+    undefined = ir.Constant(LANES, ir.Undefined)
+    first = b.insert_element(undefined, value, ir.Constant(I32, 0))
+    return b.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(I32, 4), [0] * 4))
+
+
+def _union(b: Any, lanes: Any) -> Any:
+    kind = ir.FunctionType(I64, [LANES])
+    reduce = cgutils.get_or_insert_function(b.module, kind, "llvm.vector.reduce.or.v4i64")
+    return b.call(reduce, [lanes])
+
+
+def _lookup(b: Any, name: str, rows: Any, square: Any) -> Any:
+    """Lanes of constant table ``rows`` (64 x 4) for one square; the table lives in the module."""
+    kind = ir.ArrayType(LANES, 64)
+    table = b.module.globals.get(name)
+    if table is None:
+        table = ir.GlobalVariable(b.module, kind, name)
+        table.linkage = "internal"
+        table.global_constant = True
+        table.align = 32
+        table.initializer = ir.Constant(kind, [_lanes(row) for row in rows])
+    return b.load(b.gep(table, [ir.Constant(I64, 0), square], inbounds=True), align=32)
+
+
+@intrinsic
+def legal_moves(typingctx: Any, mover: Any, opponent: Any) -> Any:
+    """Mask of the mover's legal moves on the 8x8 board (see :func:`core.bitboard.legal_moves`)."""
+
+    def generate(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+        own, other = _broadcast(b, args[0]), _broadcast(b, args[1])
+        one, two = _lanes(STEPS), _lanes(2 * step for step in STEPS)
+        run = b.and_(other, _lanes(_INSIDE))
+        up = b.and_(run, b.shl(own, one))
+        down = b.and_(run, b.lshr(own, one))
+        up = b.or_(up, b.and_(run, b.shl(up, one)))
+        down = b.or_(down, b.and_(run, b.lshr(down, one)))
+        pairs_up = b.and_(run, b.shl(run, one))
+        pairs_down = b.lshr(pairs_up, one)
+        for _ in range(2):
+            up = b.or_(up, b.and_(pairs_up, b.shl(up, two)))
+            down = b.or_(down, b.and_(pairs_down, b.lshr(down, two)))
+        ends = _union(b, b.or_(b.shl(up, one), b.lshr(down, one)))
+        return b.and_(ends, b.not_(b.or_(args[0], args[1])))
+
+    return types.uint64(types.uint64, types.uint64), generate
+
+
+@intrinsic
+def flips(typingctx: Any, mover: Any, opponent: Any, square: Any) -> Any:
+    """Mask of the discs a move to ``square`` flips (see :func:`core.bitboard.flips`)."""
+
+    def generate(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+        own, other = _broadcast(b, args[0]), _broadcast(b, args[1])
+        zero, one = _lanes([0] * 4), _lanes([1] * 4)
+        upward = _lookup(b, "othello.upward", UPWARD, args[2])
+        downward = _lookup(b, "othello.downward", DOWNWARD, args[2])
+        not_other = b.not_(other)
+        # Upwards: the first square of the ray that is no opponent disc is its lowest such bit.
+        stop = b.and_(not_other, upward)
+        end = b.and_(b.and_(stop, b.sub(zero, stop)), own)
+        between = b.and_(b.sub(end, one), upward)
+        flipped_up = b.select(b.icmp_unsigned("!=", end, zero), between, zero)
+        # Downwards: it is the highest such bit. Where there is none, the shift by 64 is masked
+        # to 0 and gives bit 63, which is on no downward ray.
+        stop = b.and_(not_other, downward)
+        kind = ir.FunctionType(LANES, [LANES, I1])
+        count = cgutils.get_or_insert_function(b.module, kind, "llvm.ctlz.v4i64")
+        zeros = b.call(count, [stop, ir.Constant(I1, 0)])
+        highest = b.lshr(_lanes([1 << 63] * 4), b.and_(zeros, _lanes([63] * 4)))
+        end = b.and_(highest, b.and_(own, downward))
+        flipped_down = b.and_(downward, b.sub(zero, b.shl(end, one)))
+        return _union(b, b.or_(flipped_up, flipped_down))
+
+    return types.uint64(types.uint64, types.uint64, types.uint64), generate
