@@ -153,7 +153,7 @@ def play_game(
     limits: Limits | None = None,
     grace: float = 0.02,
     seeds: Mapping[Color, int] | None = None,
-    before_move: Callable[[Position, Color], None] | None = None,
+    before_move: Callable[[Position, Color, Sequence[Ply]], None] | None = None,
 ) -> GameRecord:
     """Play one game and return its record.
 
@@ -163,7 +163,8 @@ def play_game(
     limits: what each move may cost; time is judged with ``grace`` seconds for the machine's
         scheduler.
     seeds: each player's own seed for this game (default 0), the only randomness it should use.
-    before_move: called with the position and the colour each time before a player is asked.
+    before_move: called with the position, the colour to move and the plies played since the
+        opening each time before a player is asked.
 
     >>> from agents import RandomAgent
     >>> players = {Color.BLACK: RandomAgent(), Color.WHITE: RandomAgent()}
@@ -191,7 +192,7 @@ def play_game(
             plies.append(Ply(PASS, color))
             continue
         if before_move:
-            before_move(position, color)
+            before_move(position, color, plies)
         started = time.perf_counter_ns()
         try:
             if color not in begun:
@@ -200,7 +201,7 @@ def play_game(
                 players[color].begin_game(color, position.ruleset, seed)
             started = time.perf_counter_ns()
             decision = players[color].decide(position, limits)
-        except Exception:
+        except (Exception, SystemExit):
             return forfeit(RAISED, traceback.format_exc())
         elapsed = time.perf_counter_ns() - started
         flaw = decision.flaw() if isinstance(decision, Decision) else "not a Decision"

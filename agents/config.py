@@ -1,0 +1,215 @@
+"""How agents and evaluations are written in YAML, found, and built.
+
+Every knob is a YAML in ``conf/``, in Hydra groups: ``conf/agent/alphabeta.yaml`` says which class
+an agent is (``_target_``) and its settings. A setting written ``???`` is left open: whoever
+composes the configuration fills it (a run fills ``depth`` and ``evaluation``). The same files
+serve every package that needs agents.
+"""
+
+from __future__ import annotations
+
+import copy
+import importlib.util
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from agents.base import Agent
+from core.rules import nearest
+
+OPEN = "???"
+"""OmegaConf's mark of a setting left open."""
+
+
+class ConfigError(ValueError):
+    """A configuration that cannot be used; the message is one line that names the bad part."""
+
+
+def conf_folder() -> Path:
+    """The folder of the project's YAMLs: ``conf/`` in a checkout, ``othello_lab_conf`` in an
+    installed copy."""
+    here = Path(__file__).resolve().parent.parent
+    for name in ("othello_lab_conf", "conf"):
+        if (here / name / "run.yaml").is_file():
+            return here / name
+    raise ConfigError(f"no configuration folder beside {here / 'agents'}; install the lab again")
+
+
+def choices(group: str) -> dict[str, str]:
+    """The options of a group (``"agent"``, ``"evaluation"``, ...) and the first comment line of
+    each one's file, by name."""
+    found = {}
+    for path in sorted((conf_folder() / group).glob("*.yaml")):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        comments = (line[1:].strip() for line in lines if line.startswith("#"))
+        found[path.stem] = next((c for c in comments if not c.startswith("@package")), "")
+    return found
+
+
+def one_line(error: BaseException) -> str:
+    """An exception's message folded into one line."""
+    return " ".join(str(error).split())
+
+
+def unknown(kind: str, name: str, options: Iterable[str]) -> ConfigError:
+    """The error for a name that is not among the options: lists them and the nearest spelling."""
+    options = sorted(options)
+    return ConfigError(
+        f"unknown {kind} '{name}'; choose from {', '.join(options)}.{nearest(name, options)}"
+    )
+
+
+# ---------------------------------------------------------------------- composing
+
+
+def compose(
+    config_name: str, overrides: Sequence[str] = (), extra_folders: Sequence[str | Path] = ()
+) -> Any:
+    """Compose ``conf/<config_name>.yaml`` with Hydra overrides (``"agents=classics"``).
+
+    extra_folders: further folders of YAMLs, searched before the project's own.
+    Returns an OmegaConf ``DictConfig`` with Hydra's own node ``hydra`` in it, which is also made
+    known as the current Hydra configuration. Raises ConfigError.
+    """
+    from hydra import compose as hydra_compose
+    from hydra import initialize_config_dir
+    from hydra.core.global_hydra import GlobalHydra
+    from hydra.core.hydra_config import HydraConfig
+    from hydra.errors import HydraException
+    from omegaconf.errors import OmegaConfBaseException
+
+    overrides = list(overrides)
+    if extra_folders:
+        paths = []
+        for folder in extra_folders:
+            if not Path(folder).is_dir():
+                raise ConfigError(f"--config-dir {folder}: no such folder")
+            paths.append(f"'file://{Path(folder).resolve()}'")
+        overrides.append(f"hydra.searchpath=[{','.join(paths)}]")
+    GlobalHydra.instance().clear()
+    try:
+        with initialize_config_dir(str(conf_folder()), version_base="1.3"):
+            config = hydra_compose(config_name, overrides, return_hydra_config=True)
+    except (HydraException, OmegaConfBaseException, ValueError) as error:
+        raise _explain(error, config_name, overrides) from error
+    HydraConfig.instance().set_config(config)
+    return config
+
+
+def _explain(error: Exception, config_name: str, overrides: Sequence[str]) -> ConfigError:
+    """Hydra's exceptions in the words of someone who typed a command line."""
+    from hydra.errors import MissingConfigException
+
+    if isinstance(error, MissingConfigException) and error.missing_cfg_file:
+        missing = str(error.missing_cfg_file)
+        group, _, name = missing.rpartition("/")
+        if error.options:
+            return unknown(_KINDS.get(group, group), name, error.options)
+    message = one_line(error)
+    if "Could not override" in message or "Key '" in message:
+        key = message.split("'")[1]
+        if "is not in struct" in f"{message} {one_line(error.__cause__ or error)}":
+            keys = _known_keys(config_name)
+            return ConfigError(f"unknown setting '{key}'.{nearest(key, keys)}")
+    for bad in overrides:
+        if bad.startswith("=") or f"override '{bad}'" in message:
+            return ConfigError(f"cannot read '{bad}': settings are written key=value")
+    return ConfigError(message)
+
+
+_KINDS = {"agents": "line-up", "agent": "agent", "evaluation": "evaluation"}
+
+
+def _known_keys(config_name: str) -> list[str]:
+    """All settings of the default configuration, as dotted keys."""
+
+    def walk(node: Mapping[str, Any], prefix: str) -> Iterable[str]:
+        for key, value in node.items():
+            yield prefix + key
+            if isinstance(value, Mapping):
+                yield from walk(value, f"{prefix}{key}.")
+
+    from omegaconf import OmegaConf
+
+    config = compose(config_name)
+    plain = OmegaConf.to_container(config, resolve=False)
+    assert isinstance(plain, dict)
+    plain.pop("hydra")
+    return list(walk(plain, ""))
+
+
+# ---------------------------------------------------------------------- building
+
+
+def fill_open(agents: Mapping[str, Mapping[str, Any]], **values: Any) -> tuple[dict, set[str]]:
+    """Give the settings that agents leave open (``???``) the values of the same name.
+
+    Returns the filled line-up and the names of the values that reached an agent. Raises
+    ConfigError for a setting that stays open.
+    """
+    filled: dict[str, dict[str, Any]] = {}
+    used: set[str] = set()
+    for name, settings in agents.items():
+        if not isinstance(settings, Mapping):
+            raise ConfigError(f"agent '{name}' is {settings!r}; a YAML with a _target_ is needed")
+        filled[name] = dict(copy.deepcopy(settings))
+        for key, value in filled[name].items():
+            if value != OPEN:
+                continue
+            if values.get(key) is None:
+                raise ConfigError(f"agent '{name}' leaves '{key}' open, and nothing fills it")
+            filled[name][key] = copy.deepcopy(values[key])
+            used.add(key)
+    return filled, used
+
+
+def _check_targets(node: Any, where: str) -> None:
+    """Find the ``_target_`` that cannot be imported before anything is built: instantiation
+    would report it together with a long chain of consequences."""
+    if not isinstance(node, Mapping):
+        return
+    target = node.get("_target_")
+    if target is not None:
+        from hydra.utils import get_object
+
+        try:
+            get_object(str(target))
+        except Exception as error:
+            module = str(target).rpartition(".")[0]
+            cause = one_line(error.__cause__ or error)
+            try:
+                known = bool(module) and importlib.util.find_spec(module) is not None
+            except Exception:
+                known = False
+            if not known:
+                cause = f"there is no module '{module}'" if module else "module.Class is needed"
+            raise ConfigError(f"{where}: cannot import _target_ '{target}': {cause}") from error
+    for key, value in node.items():
+        _check_targets(value, f"{where}.{key}")
+
+
+def build(settings: Mapping[str, Any], where: str) -> Any:
+    """The object described by ``settings`` (``_target_`` and its arguments).
+
+    where: what the error message calls it. Raises ConfigError.
+    """
+    from hydra.utils import instantiate
+
+    if "_target_" not in settings:
+        raise ConfigError(f"{where} has no _target_ (the class, as module.Class)")
+    _check_targets(settings, where)
+    try:
+        return instantiate(dict(settings), _convert_="all")
+    except Exception as error:
+        cause = error.__cause__ if error.__cause__ is not None else error
+        raise ConfigError(f"{where}: {one_line(cause)}") from error
+
+
+def build_agent(settings: Mapping[str, Any], name: str) -> Agent:
+    """The agent described by ``settings``; raises ConfigError."""
+    agent = build(settings, f"agent '{name}'")
+    if not isinstance(agent, Agent):
+        raise ConfigError(
+            f"agent '{name}': {settings['_target_']} is no agents.Agent; subclass it"
+        )
+    return agent

@@ -1,0 +1,198 @@
+"""``python -m experiments``: run experiments, check the searches' signature."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.table import Table
+
+from agents.config import ConfigError, compose, conf_folder
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+HELP = """\
+usage: python -m experiments COMMAND ...
+
+  run [key=value ...]     play a line-up of agents and report   (run --help: all settings)
+  run -m key=a,b,c ...    a sweep: one run for each combination
+  bench                   nodes of every search over fixed positions, and their signature
+
+Start with:
+
+  python -m experiments run agents=ab_vs_minimax
+  python -m experiments run agents=classics games=200
+  python -m experiments run agents=duel agent@first=alphabeta agent@second=greedy
+  python -m experiments run -m agents=ab_vs_minimax depth=1,2,3,4
+
+python -m agents list explains the agents, evaluations and line-ups. Results go to results/.
+"""
+
+WIDTH_OF_FILES = 120  # columns where the output is no terminal that would tell its own
+
+
+def make_console() -> Console:
+    """The console for results: wide enough for the tables also when written to a file."""
+    console = Console()
+    return console if console.is_terminal else Console(width=WIDTH_OF_FILES)
+
+
+def run_command(arguments: Sequence[str]) -> int:
+    """``run``: one run, a sweep (``-m``), or one of Hydra's own questions (``--cfg``, ...)."""
+    from hydra._internal.utils import get_args_parser
+
+    parser = get_args_parser()
+    parser.prog = "python -m experiments run"
+    options, rest = parser.parse_known_args(list(arguments))
+    if rest:
+        raise ConfigError(f"unknown option {rest[0]}; see python -m experiments run --help")
+    folders = [options.config_dir] if options.config_dir else []
+    if options.multirun:
+        return _sweep(arguments, options.overrides, folders)
+    if options.help or options.hydra_help or options.cfg or options.info:
+        if options.cfg:
+            compose("run", options.overrides, folders)
+        _hydra(arguments, lambda config: None)
+        return 0
+
+    from experiments.config import read
+    from experiments.run import as_typed, run
+
+    plan = read(options.overrides, folders)
+    result = run(plan, as_typed(["run", *arguments]), make_console())
+    return 0 if result.complete else 130
+
+
+def _hydra(arguments: Sequence[str], task: Callable[[Any], Any]) -> None:
+    """Hand over to Hydra's own command line."""
+    import hydra
+
+    sys.argv = ["python -m experiments run", *arguments]
+    hydra.main(config_path=str(conf_folder()), config_name="run", version_base="1.3")(task)()
+
+
+def _sweep(arguments: Sequence[str], overrides: Sequence[str], folders: Sequence[str]) -> int:
+    from hydra.core.hydra_config import HydraConfig
+    from omegaconf import DictConfig
+
+    from experiments.config import check
+    from experiments.run import as_typed, run
+
+    _check_combinations(overrides, folders)
+    console = make_console()
+    extra = [f"--config-dir={folder}" for folder in folders]
+    swept: list[tuple[int, str, Path, pd.DataFrame]] = []
+
+    def task(config: DictConfig) -> None:
+        job = HydraConfig.get()
+        own = list(job.overrides.task)
+        console.rule(" ".join(own) or job.job.name)
+        folder = Path(job.runtime.output_dir)
+        result = run(check(config, own), as_typed(["run", *extra, *own]), console, folder)
+        swept.append((int(job.job.num), job.job.override_dirname, folder, result.standings))
+        if not result.complete:
+            raise KeyboardInterrupt
+
+    try:
+        _hydra(arguments, task)
+    finally:
+        if swept:
+            _conclude_sweep(swept, console)
+    return 0
+
+
+def _check_combinations(overrides: Sequence[str], folders: Sequence[str]) -> None:
+    """Check every run of a sweep before the first one starts, so that nothing is half-done."""
+    from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+
+    from experiments.config import read
+
+    if any(override.lstrip("+").startswith("hydra/sweeper") for override in overrides):
+        return  # another sweeper chooses its combinations as it goes
+    compose("run", [o for o in overrides if "," not in o and "(" not in o], folders)
+    parsed = OverridesParser.create().parse_overrides(list(overrides))
+    for combination in BasicSweeper.split_arguments(parsed, max_batch_size=None)[0]:
+        read(combination, folders)
+
+
+def _conclude_sweep(
+    swept: Sequence[tuple[int, str, Path, pd.DataFrame]], console: Console
+) -> None:
+    """Print all runs of a sweep in one table, and write it as sweep.csv."""
+    import pandas as pd
+
+    from experiments.report import COLUMNS
+
+    whole = pd.concat([table.assign(run=run, settings=what) for run, what, _, table in swept])
+    path = swept[0][2].parent / "sweep.csv"
+    whole.set_index(["run", "settings", "agent"]).to_csv(path)
+    drawn = Table(title="the sweep", header_style="bold", pad_edge=False)
+    drawn.add_column("settings")
+    for name in COLUMNS:
+        drawn.add_column(name, justify="left" if name == "agent" else "right", no_wrap=True)
+    for _, what, _, table in swept:
+        for row in table.itertuples():
+            drawn.add_row(what, *(cell(row) for cell in COLUMNS.values()))
+        drawn.add_section()
+    console.print(drawn)
+    console.print(f"table   {path}", soft_wrap=True, highlight=False, markup=False)
+
+
+def bench_command(arguments: Sequence[str]) -> int:
+    """``bench``: print each algorithm's nodes over the fixed positions, and the signature."""
+    from experiments.bench import POSITIONS, bench, signature
+
+    if arguments:
+        if list(arguments) in (["--help"], ["-h"]):
+            print(
+                "usage: python -m experiments bench\n\n"
+                f"Search {len(POSITIONS)} fixed positions with every algorithm and print its nodes. "
+                "The signature is\ntheir sum: it changes only when a search does something else "
+                "than before."
+            )
+            return 0
+        raise ConfigError(f"bench takes no arguments, not {arguments[0]}")
+    rows = bench(lambda line: print(line, file=sys.stderr))
+    drawn = Table(header_style="bold", pad_edge=False)
+    for name in ("algorithm", "nodes", "evaluations", "seconds", "nodes/s"):
+        drawn.add_column(name, justify="left" if name == "algorithm" else "right")
+    for row in rows:
+        speed = f"{row.nodes / row.seconds:,.0f}"
+        drawn.add_row(
+            row.algorithm, f"{row.nodes:,}", f"{row.evaluations:,}", f"{row.seconds:.3f}", speed
+        )
+    Console().print(drawn)
+    print("signature", signature(rows))
+    return 0
+
+
+COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {"run": run_command, "bench": bench_command}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; 0 on success, 2 for bad input, 130 after Ctrl-C."""
+    command, *rest = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    if command in ("--help", "-h"):
+        print(HELP, end="")
+        return 0
+    try:
+        if command not in COMMANDS:
+            from agents.config import unknown
+
+            raise unknown("command", command, COMMANDS)
+        return COMMANDS[command](rest)
+    except ConfigError as error:
+        print(f"python -m experiments: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("stopped", file=sys.stderr)
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

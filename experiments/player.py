@@ -1,0 +1,328 @@
+"""The process in which agents play, and the one that watches over it.
+
+A worker of the pool never runs an agent itself: it forks a *player*, hands it games through a
+pipe and reads the results. A player that hangs is killed, one that dies is noticed, and either
+is replaced by a fresh fork of the worker, which has never run anything that could have gone
+wrong. So the pool itself never breaks, and a misbehaving agent costs one game.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import logging
+import logging.handlers
+import multiprocessing
+import os
+import pickle
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from typing import Any
+
+from agents.base import Agent
+from core.game import DIED, FINISHED, HUNG, GameRecord, Limits, Ply, play_game
+from core.notation import PASS, square_name
+from core.position import Position
+from core.rules import Color, Ruleset
+from experiments.schedule import Game
+from experiments.store import GameRow
+
+log = logging.getLogger("lab.games")
+
+LOG_FORMAT = "%(asctime)s %(levelname)-7s %(processName)s game %(game)s %(name)s: %(message)s"
+"""Every line of log.txt names its game; ``-`` where there is none."""
+
+_POLL_SECONDS = 0.1
+_LATE_SECONDS = 0.5
+
+
+@dataclass(frozen=True)
+class Table:
+    """What all games of a run have in common.
+
+    names, agents: the line-up. hang_seconds: without an answer for so long a player counts as
+    hung; where a time limit is set, it counts as hung half a second after limit and grace, so
+    that an answer that comes merely late is judged as such.
+    """
+
+    names: Sequence[str]
+    agents: Sequence[Agent]
+    rules: Ruleset
+    limits: Limits
+    grace: float
+    hang_seconds: float
+
+    @property
+    def patience(self) -> float:
+        """Seconds after which a player that has not answered is killed."""
+        if self.limits.seconds is None:
+            return self.hang_seconds
+        return self.limits.seconds + self.grace + _LATE_SECONDS
+
+
+class _CurrentGame(threading.local):
+    number: int | None = None
+
+
+_current = _CurrentGame()
+
+
+def name_game(record: logging.LogRecord) -> bool:
+    """A logging filter that gives each record its game's number."""
+    if not hasattr(record, "game"):
+        record.game = "-" if _current.number is None else _current.number
+    return True
+
+
+def play(table: Table, game: Game, before_move: Callable[..., None] | None = None) -> GameRow:
+    """Play one game in this process and turn it into rows of the record."""
+    _current.number = game.number
+    started = time.perf_counter()
+    try:
+        played = play_game(
+            {Color.BLACK: table.agents[game.black], Color.WHITE: table.agents[game.white]},
+            Position.start(table.rules),
+            game.opening,
+            table.limits,
+            table.grace,
+            {Color.BLACK: game.seed, Color.WHITE: game.seed + 1},
+            before_move,
+        )
+        _note(table, game, played, time.perf_counter() - started)
+    finally:
+        _current.number = None
+    return to_row(game, played)
+
+
+def _note(table: Table, game: Game, played: GameRecord, seconds: float) -> None:
+    result = f"{played.winner.value} wins" if played.winner else "draw"
+    if played.end_reason == FINISHED:
+        if log.isEnabledFor(logging.DEBUG):
+            names = table.names[game.black], table.names[game.white]
+            log.debug("%s - %s: %s (%+d) in %.3f s", *names, result, played.disc_difference, seconds)
+    else:
+        loser = table.names[game.black if played.winner is Color.WHITE else game.white]
+        log.warning("'%s' loses: %s. %s", loser, played.end_reason, played.detail)
+
+
+def to_row(game: Game, played: GameRecord) -> GameRow:
+    """The rows of the record for a game that was played."""
+    moves = []
+    for ply, turn in enumerate(played.plies, start=len(played.opening) + 1):
+        agent = game.black if turn.color is Color.BLACK else game.white
+        decision = turn.decision
+        if decision is None:
+            moves.append((game.number, ply, agent, turn.move, *(None,) * 8))
+            continue
+        stats = decision.stats
+        moves.append(
+            (
+                game.number,
+                ply,
+                agent,
+                turn.move,
+                decision.value,
+                decision.depth,
+                stats.nodes,
+                stats.evaluations,
+                stats.leaves,
+                stats.cutoffs,
+                stats.first_move_cutoffs,
+                turn.microseconds,
+            )
+        )
+    points = 0.5 if played.winner is None else float(played.winner is Color.BLACK)
+    return GameRow(
+        (
+            game.number,
+            game.pair,
+            game.black,
+            game.white,
+            played.winner.value if played.winner else "draw",
+            points,
+            played.disc_difference,
+            played.final.black.bit_count(),
+            played.final.white.bit_count(),
+            played.end_reason,
+            "".join(square_name(move) for move in game.opening if move != PASS),
+            game.seed,
+            played.transcript,
+        ),
+        moves,
+    )
+
+
+# ---------------------------------------------------------------------- player and watcher
+
+
+class _Pulse(ctypes.Structure):
+    """What a player shares with its watcher: since when it has been thinking, and the game so
+    far, so that a game cut short can still be recorded."""
+
+    _fields_ = (
+        ("since", ctypes.c_double),  # time.monotonic() when the player was asked; 0 while idle
+        ("plies", ctypes.c_int32),
+        ("moves", ctypes.c_uint8 * 256),
+    )
+
+
+class _ToWatcher(logging.handlers.QueueHandler):
+    """Sends log records through the player's own pipe: a queue shared by several processes would
+    be left locked if a player were killed while writing to it."""
+
+    def __init__(self, send: Callable[[Any], None]) -> None:
+        super().__init__(queue=None)  # type: ignore[arg-type]
+        self._send = send
+
+    def enqueue(self, record: logging.LogRecord) -> None:
+        name_game(record)
+        self._send(record)
+
+
+def _player_main(table: Table, pipe: Connection, pulse: _Pulse) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    die_with_parent()
+    lock = threading.Lock()
+
+    def send(message: Any) -> None:
+        with lock:
+            pipe.send(message)
+
+    root = logging.getLogger()
+    for handler in list(root.handlers):
+        root.removeHandler(handler)
+    root.addHandler(_ToWatcher(send))
+
+    def before_move(position: Position, color: Color, plies: Sequence[Ply]) -> None:
+        for number in range(pulse.plies, len(plies)):
+            pulse.moves[number] = plies[number].move
+        pulse.plies = len(plies)
+        pulse.since = time.monotonic()
+
+    while True:
+        try:
+            games: list[Game] = pipe.recv()
+        except EOFError:
+            return
+        for game in games:
+            pulse.plies = 0
+            row = play(table, game, before_move)
+            pulse.since = 0.0
+            send(pickle.dumps(row, pickle.HIGHEST_PROTOCOL))
+
+
+class Watcher:
+    """Plays games in a child process, and survives whatever happens there."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self._driver = os.getppid()
+        self._start_player()
+
+    def _start_player(self) -> None:
+        context = multiprocessing.get_context("fork")
+        self._pulse: Any = context.RawValue(_Pulse)  # type: ignore[arg-type]
+        self._pipe, theirs = context.Pipe()
+        self._player = context.Process(
+            target=_player_main,
+            args=(self._table, theirs, self._pulse),
+            name=multiprocessing.current_process().name,
+            daemon=True,
+        )
+        self._player.start()
+        theirs.close()
+
+    def play(self, games: Sequence[Game]) -> Iterator[bytes]:
+        """Play the games in order; yields each one's pickled GameRow as it ends."""
+        waiting = list(games)
+        while waiting:
+            with contextlib.suppress(BrokenPipeError):
+                self._pipe.send(waiting)
+            while waiting:
+                end_reason = self._wait()
+                if end_reason is None:
+                    message = self._pipe_message()
+                    if isinstance(message, bytes):
+                        waiting.pop(0)
+                        yield message
+                        continue
+                    if isinstance(message, logging.LogRecord):
+                        _forward(message)
+                        continue
+                    end_reason = DIED  # the pipe ended: there is nobody at the other end
+                row = self._lost_game(waiting.pop(0), end_reason)
+                self._player.kill()
+                self._player.join()
+                self._pipe.close()
+                self._start_player()
+                yield pickle.dumps(row, pickle.HIGHEST_PROTOCOL)
+                break
+
+    def _wait(self) -> str | None:
+        """Wait until there is something to read (None), or the player is hung."""
+        while not self._pipe.poll(_POLL_SECONDS):
+            since = self._pulse.since
+            if since and time.monotonic() - since > self._table.patience:
+                return HUNG
+            if os.getppid() != self._driver:
+                os._exit(1)  # the driver is gone; nobody wants these games
+        return None
+
+    def _pipe_message(self) -> Any:
+        try:
+            return self._pipe.recv()
+        except (EOFError, ConnectionResetError, pickle.UnpicklingError):
+            return None
+
+    def _lost_game(self, game: Game, reason: str) -> GameRow:
+        """The game as far as it got, lost by the side to move."""
+        position = Position.start(self._table.rules)
+        for move in game.opening:
+            position = position.play(move)
+        plies = []
+        for move in self._pulse.moves[: self._pulse.plies]:
+            plies.append(Ply(move, position.to_move))
+            position = position.play(move)
+        detail = f"exit code {self._player.exitcode}"
+        if reason == HUNG:
+            detail = f"no answer for {self._table.patience:g} s at {position.to_obf()}"
+        played = GameRecord(
+            tuple(game.opening), tuple(plies), position, position.to_move.other, reason, detail
+        )
+        _current.number = game.number
+        _note(self._table, game, played, 0.0)
+        _current.number = None
+        return to_row(game, played)
+
+
+def _forward(record: logging.LogRecord) -> None:
+    logging.getLogger(record.name).handle(record)
+
+
+_watcher: Watcher | None = None  # one for each worker process of the pool
+
+
+def start_worker(table: Table) -> None:
+    """Initialise a worker process of the pool."""
+    global _watcher
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver to handle
+    die_with_parent()
+    _watcher = Watcher(table)
+
+
+def play_games(games: Iterable[Game]) -> list[bytes]:
+    """Play games in this worker process; their pickled rows, in order."""
+    assert _watcher is not None
+    return list(_watcher.play(list(games)))
+
+
+def die_with_parent() -> None:
+    """Ask the system to end this process when its parent ends, however that happens (Linux)."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # 1 = PR_SET_PDEATHSIG

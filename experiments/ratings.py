@@ -1,0 +1,406 @@
+"""Ratings from counts: who is better, by how much, and how sure that is.
+
+The unit of everything here is the **pair**: two games from one opening with colours swapped. A pool
+of n agents is an integer array ``pairs`` of shape (n, n, 5): ``pairs[i, j, k]`` pairs between the
+agents i and j gave i a total of k/2 points of 2 (LL, LD, DD+WL, WD, WW as i sees them), so
+``pairs[j, i]`` is ``pairs[i, j]`` backwards and the diagonal is 0.
+
+**Elo** is the Bradley-Terry model fitted to the whole pool by maximum likelihood: agent i expects
+1 / (1 + 10^((r_j - r_i) / 400)) points a game against agent j, a draw is half a win, and the mean
+of the rated agents is 0 (Bradley & Terry 1952, Biometrika 39; Hunter 2004, Annals of Statistics 32).
+
+**Intervals** are 95 % intervals from a Bayesian bootstrap over pairs (Rubin 1981, Annals of
+Statistics 9): in each replicate every pair weighs Exp(1) instead of 1, and the pool is rated again.
+Drawing weights rather than pairs has two merits. Nobody becomes perfect by chance, so every
+replicate has finite ratings; and a pairing of one or two pairs, which a resampling within the
+pairing would repeat for ever, still shows its uncertainty. Two corrections make it hold for few
+pairs; ``tests/experiments/test_ratings.py`` measures what they are worth:
+
+- A sample of alike pairs knows nothing of the outcomes it missed. One imagined pair for each free
+  rating, won or lost outright by the odds of the fitted ratings, joins each replicate: it moves no
+  rating on average, and 100 evenly split pairs give a narrow interval instead of none.
+- The quantiles are taken further out, so that a mean of N normal values would get Student's
+  interval (the expanded percentile interval of Hesterberg 2015, The American Statistician 69); N
+  is the number of pairs the agent played.
+
+**Bounds**: an agent that won everything, or lost everything, has no finite rating. It is set aside
+(and then those that became perfect without it, and so on), the others are rated as if it had not
+been there, and it gets the rating at which so perfect a record has a probability of 5 %; see
+:class:`Ratings`.
+
+>>> pairs = np.zeros((2, 2, 5), dtype=int)
+>>> pairs[0, 1] = 5, 0, 40, 0, 55  # the first agent won both games of 55 pairs, one of 40, none of 5
+>>> pairs[1, 0] = pairs[0, 1, ::-1]
+>>> ratings = rate(pairs)
+>>> ratings.elo.round(1)  # 75 % of the points: a difference of 400 log10(0.75 / 0.25) = 190.8
+array([ 95.4, -95.4])
+>>> bool(ratings.low[0] > 0)
+True
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq
+from scipy.sparse.csgraph import connected_components
+from scipy.special import expit, log_expit, ndtr, stdtrit
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+OUTCOMES = 5
+"""Results of a pair: 0, 1/2, 1, 3/2 or 2 points of 2."""
+
+ELO = 400 / math.log(10)
+"""Elo points in one natural unit: the ratings are fitted as logits and scaled by this at the end."""
+
+_SHARE = np.arange(OUTCOMES) / (OUTCOMES - 1)  # share of a pair's two points, by outcome
+_PERFECT = 0.05  # a bound: the rating at which a perfect record is this probable
+_EVEN = 0.5**0.5  # even chances, in games: the two games of a pair have 0.5 = _EVEN ** 2
+_OUTSIDE = 0.025  # probability beyond each end of an interval
+_LONGEST_STEP = 0.75  # natural units; see _fit
+_ITERATIONS = 500  # of Newton's method; around 6 are needed, many more for absurdly uneven pools
+_CELLS = 1_000_000  # most matrix cells in one batch of replicates: 8 MB an array
+
+
+@dataclass(frozen=True, eq=False)
+class Ratings:
+    """What :func:`rate` says of n agents. Elo points; all arrays have shape (n,).
+
+    elo: the rating; the mean of the agents without a bound is 0 (of all, if all have one).
+    low, high: the ends of the 95 % interval, low <= elo <= high.
+    bound: "" for a rating, ">" or "<" for an agent whose record allows none because it, or the
+        group whose members alone it shared points with, won ">" or lost "<" everything. ``elo``
+        is then a one-sided 95 % limit and ``low = high = elo``: write "> +620", not "+620 ± 0".
+        The limit solves prod_j P(r - r_j)^m_j = 0.05 for r, over the rated opponents j, each met
+        in m_j pairs, where P is :func:`expected_score`. Winning a whole pair is at most as
+        probable as P however the two games depend on each other, so the limit is on the safe
+        side; against one opponent it is Clopper and Pearson's, P = 0.05^(1/m). With fewer than
+        five pairs it lies below the opponents' rating: so few wins prove nothing.
+    split: whether every pair the agent played was split evenly: two equals, or two players so
+        alike that every opening gives the same game twice; the games can't tell which.
+    order: the agents' indices, best first. As ``elo`` sorts them, but an agent with a bound is
+        sorted by the rating at which its perfect record in games had even chances.
+    """
+
+    elo: FloatArray
+    low: FloatArray
+    high: FloatArray
+    bound: tuple[str, ...]
+    split: NDArray[np.bool_]
+    order: IntArray
+
+
+def expected_score(difference: Any) -> Any:
+    """The share of points expected by an agent rated ``difference`` Elo above its opponent.
+
+    1 / (1 + 10^(-difference / 400)), 0 to 1; a number or an array of any shape.
+
+    >>> round(float(expected_score(200)), 3)
+    0.76
+    """
+    return expit(np.asarray(difference, dtype=float) / ELO)
+
+
+def elo_of_score(score: Any) -> Any:
+    """The Elo difference at which ``score`` is the expected share of points.
+
+    400 log10(score / (1 - score)), the inverse of :func:`expected_score`; a number or an array of
+    any shape. Raises ValueError unless 0 < score < 1: a perfect score has no rating, only a bound.
+
+    >>> round(float(elo_of_score(0.75)), 1)
+    190.8
+    """
+    share = np.asarray(score, dtype=float)
+    if not np.all((share > 0) & (share < 1)):
+        raise ValueError(f"score {score}: more than 0 and less than 1 is needed")
+    return ELO * (np.log(share) - np.log1p(-share))
+
+
+def score_matrix(pairs: ArrayLike) -> FloatArray:
+    """The share of points of the row agent against the column agent, shape (n, n), 0 to 1.
+
+    nan where the two did not meet, so on the diagonal too. Raises ValueError as :func:`rate` does,
+    except that the pool need not be connected.
+    """
+    counts = _checked(pairs)
+    games = counts.sum(axis=2).astype(float)
+    games[games == 0] = np.nan
+    return np.asarray(counts @ _SHARE / games)
+
+
+def rate(pairs: ArrayLike, replicates: int = 1000, seed: int = 0) -> Ratings:
+    """Rate the pool; the module's text says how.
+
+    pairs: shape (n, n, 5), n >= 2, counts of pairs; everybody comparable with everybody, if only
+        through others.
+    replicates: of the bootstrap, at least 100; 1,000 for 20 agents take about half a second.
+    seed: of the bootstrap's random generator; the same seed gives the same intervals.
+
+    Raises ValueError if the array is not such a table of counts, or if the pool falls into parts
+    that never met.
+    """
+    counts = _checked(pairs)
+    if replicates < 100:
+        raise ValueError(f"replicates {replicates}: at least 100 are needed")
+    _check_connected(counts)
+    points = counts @ _SHARE
+    label = connected_components(points > 0, directed=True, connection="strong")[1]
+    layers = _Layers(points, label)
+    inside = np.zeros(len(points))  # natural units, within each agent's own block
+    for block in range(label.max() + 1):
+        members = np.flatnonzero(label == block)
+        inside[members] = _fit_block(counts[np.ix_(members, members)])
+    elo = ELO * layers.placed(inside, _PERFECT)
+    low, high = elo.copy(), elo.copy()
+    rated = np.array([not bound for bound in layers.bound])
+    if rated.sum() > 1:
+        ends = _intervals(counts[np.ix_(rated, rated)], inside[rated], replicates, seed)
+        low[rated] = np.minimum(elo[rated], ELO * ends[0])
+        high[rated] = np.maximum(elo[rated], ELO * ends[1])
+    return Ratings(
+        elo=elo,
+        low=low,
+        high=high,
+        bound=layers.bound,
+        split=counts.sum(axis=(1, 2)) == counts[:, :, OUTCOMES // 2].sum(axis=1),
+        order=np.argsort(-layers.placed(inside, _EVEN), kind="stable"),
+    )
+
+
+# ------------------------------------------------------------------ what may be asked
+
+
+def _checked(pairs: ArrayLike) -> IntArray:
+    """The counts as an int64 array; ValueError naming what is wrong with them."""
+    counts = np.asarray(pairs)
+    if counts.ndim != 3 or counts.shape[0] != counts.shape[1] or counts.shape[2] != OUTCOMES:
+        raise ValueError(f"pairs has shape {counts.shape}; (n, n, {OUTCOMES}) is needed")
+    if not np.issubdtype(counts.dtype, np.integer):
+        raise ValueError(f"pairs holds {counts.dtype}; whole numbers are needed")
+    counts = counts.astype(np.int64)
+    if (counts < 0).any():
+        raise ValueError("pairs holds a negative count")
+    if counts[np.arange(len(counts)), np.arange(len(counts))].any():
+        raise ValueError("pairs has an agent meeting itself: the diagonal must be 0")
+    different = (counts != counts.transpose(1, 0, 2)[:, :, ::-1]).any(axis=2)
+    if different.any():
+        i, j = np.argwhere(different)[0]
+        raise ValueError(f"pairs[{j}, {i}] is not pairs[{i}, {j}] backwards")
+    return counts
+
+
+def _check_connected(counts: IntArray) -> None:
+    """ValueError unless all agents are linked by the pairs they played; it names the parts."""
+    if len(counts) < 2:
+        raise ValueError(f"a pool of {len(counts)} agents: at least 2 are needed")
+    parts, label = connected_components(counts.any(axis=2), directed=False)
+    if parts > 1:
+        groups = [", ".join(map(str, np.flatnonzero(label == part))) for part in range(parts)]
+        raise ValueError(
+            f"the pool is not connected, so its ratings can't be compared: {parts} parts never met,"
+            f" agents {' | '.join(groups)}"
+        )
+
+
+# ------------------------------------------------------------------ maximum likelihood
+
+
+def _fit_block(counts: IntArray) -> FloatArray:
+    """Ratings in natural units, mean 0, of k agents none of whom is perfect; shape (k,)."""
+    first, second = _pairings(counts)
+    played = counts[first, second]
+    start = np.zeros((1, len(counts)))
+    return _fit((played @ _SHARE)[None], played.sum(axis=1)[None], first, second, start)[0]
+
+
+def _pairings(counts: IntArray) -> tuple[IntArray, IntArray]:
+    """The agents (i, j), i < j, of each pairing that was played; two arrays of shape (pairings,)."""
+    first, second = np.nonzero(np.triu(counts.any(axis=2)))
+    return first, second
+
+
+def _fit(
+    points: FloatArray, games: FloatArray, first: IntArray, second: IntArray, start: FloatArray
+) -> FloatArray:
+    """Maximum likelihood by Newton's method, for many replicates of one pool at once.
+
+    points, games: shape (replicates, pairings): points of agent ``first`` in each pairing, of so
+        many games (of any weight).
+    start: shape (replicates, k), where to start from.
+    Returns the ratings in natural units, shape (replicates, k), each row with mean 0.
+
+    A step is cut to 0.75 units in its largest component. Along a step of length s no pairing's
+    curvature changes by more than a factor e^(2s), which bounds the third derivative; for s <= 0.75
+    the likelihood must rise, so the method can't cycle or run away.
+    """
+    agents = start.shape[1]
+    diagonal = np.arange(agents)
+    sides = np.zeros((len(first), agents))  # +1 for the first agent of a pairing, -1 for the second
+    sides[np.arange(len(first)), first] = 1
+    sides[np.arange(len(first)), second] = -1
+    ratings = start.copy()
+    for _ in range(_ITERATIONS):
+        difference = ratings @ sides.T
+        win, loss = expit(difference), expit(-difference)
+        # points - games * win would lose all digits where win is nearly 1
+        slope = (points * loss - (games - points) * win) @ sides
+        weight = games * win * loss
+        curvature = np.zeros((len(ratings), agents, agents))
+        curvature[:, first, second] = curvature[:, second, first] = -weight
+        curvature[:, diagonal, diagonal] = weight @ np.abs(sides)
+        # the same for all entries: it fixes the mean, of which the likelihood says nothing
+        curvature += weight.mean(axis=1)[:, None, None]
+        step = np.linalg.solve(curvature, slope[:, :, None])[:, :, 0]
+        longest = np.abs(step).max(axis=1, keepdims=True)
+        ratings += step * (_LONGEST_STEP / np.maximum(longest, _LONGEST_STEP))
+        if longest.max() < 1e-9:
+            break
+    return ratings - ratings.mean(axis=1, keepdims=True)
+
+
+# ------------------------------------------------------------------ intervals
+
+
+def _intervals(
+    counts: IntArray, ratings: FloatArray, replicates: int, seed: int
+) -> tuple[FloatArray, FloatArray]:
+    """Low and high ends of the 95 % intervals of k rated agents, natural units, shape (k,) each."""
+    rng = np.random.default_rng(seed)
+    first, second = _pairings(counts)
+    shape = _weights_shape(counts[first, second], ratings[first] - ratings[second], len(counts))
+    batch = max(1, _CELLS // max(shape.size, len(counts) ** 2))
+    rows = []
+    for begin in range(0, replicates, batch):
+        size = min(batch, replicates - begin)
+        weight = rng.standard_gamma(shape, size=(size, *shape.shape))
+        start = np.broadcast_to(ratings, (size, len(ratings)))
+        rows.append(_fit(weight @ _SHARE, weight.sum(axis=2), first, second, start))
+    sample = np.concatenate(rows)
+    outside = _expanded(counts.sum(axis=(1, 2)))
+    agents = range(len(counts))
+    low = np.array([np.quantile(sample[:, agent], outside[agent]) for agent in agents])
+    high = np.array([np.quantile(sample[:, agent], 1 - outside[agent]) for agent in agents])
+    return low, high
+
+
+def _weights_shape(played: IntArray, difference: FloatArray, agents: int) -> FloatArray:
+    """Gamma shapes of the total weight of each pairing's outcomes, shape (pairings, 5).
+
+    The weights of m pairs, each Exp(1), sum to Gamma(m). One imagined pair for each of the
+    ``agents - 1`` free ratings is shared among the pairings by their size, as wins and losses
+    whose odds are those expected at the fitted ``difference`` (natural units).
+    """
+    shape = played.astype(float)
+    total = shape.sum(axis=1)
+    imagined = total * (agents - 1) / total.sum()
+    shape[:, 0] += imagined * expit(-difference)
+    shape[:, -1] += imagined * expit(difference)
+    return shape
+
+
+def _expanded(played: IntArray) -> FloatArray:
+    """The probability to leave outside each end of a percentile interval, by pairs played.
+
+    The bootstrap's variance of a mean of N values is (N - 1) / (N + 1) of the honest one, and
+    Student's t takes the place of the normal distribution. About 0.025 for large N; N = 1, which
+    shows no variance at all, is treated as 2.
+    """
+    pairs = np.maximum(played, 2).astype(float)
+    deviations = stdtrit(pairs - 1, _OUTSIDE) * np.sqrt((pairs + 1) / (pairs - 1))
+    return np.asarray(ndtr(deviations))
+
+
+# ------------------------------------------------------------------ who can't be rated
+
+
+class _Layers:
+    """The order in which agents without a finite rating are set aside, and put back with a bound.
+
+    A *block* is a largest set of agents linked by scored points in both directions (a strongly
+    connected component), so that within it ratings are finite (Ford 1957, American Mathematical
+    Monthly 64); between two blocks all points went one way. Almost always there is one block, or
+    one and a few single agents that won or lost everything. The largest block is the *core*, whose
+    agents are rated. Of the others, all that won or lost everything against those still there are
+    set aside, again and again until the core is alone; where all blocks are single agents, the
+    last one left is the core, and there may be none.
+
+    bound: "", ">" or "<" for each agent.
+    """
+
+    def __init__(self, points: FloatArray, label: IntArray) -> None:
+        """points: shape (n, n), pairs' worth of points of the row agent. label: each agent's
+        block, shape (n,)."""
+        self._points, self._label = points, label
+        member = np.eye(label.max() + 1)[label]  # agent x block
+        self._won = member.T @ points @ member  # pairs that the row block won of the column block
+        np.fill_diagonal(self._won, 0)
+        self._round = np.zeros(len(self._won), dtype=int)  # when each block was set aside
+        self._side = [""] * len(self._won)
+        sizes = member.sum(axis=0)
+        core = int(sizes.argmax()) if sizes.max() > 1 else None
+        self.core = self._peel(core)
+        self.bound = tuple(self._side[block] for block in label)
+
+    def _peel(self, core: int | None) -> int | None:
+        """Set blocks aside until only the core is left; returns it, found or given."""
+        left = np.arange(len(self._won))
+        number = 0
+        while len(left) > 1:
+            number += 1
+            won, lost = self._won[np.ix_(left, left)].sum(axis=1), self._won[left][:, left].sum(0)
+            outer = ((won == 0) | (lost == 0)) & (left != (-1 if core is None else core))
+            for block in left[outer]:
+                self._round[block] = number
+                self._side[block] = self._side_of(block, left)
+            left = left[~outer]
+        return int(left[0]) if len(left) else None
+
+    def _side_of(self, block: int, left: IntArray) -> str:
+        """Whether a block won or lost against those left, or if it met none, against most."""
+        margin = self._won[block] - self._won[:, block]
+        decisive = margin[left].sum() or margin.sum()
+        return ">" if decisive >= 0 else "<"
+
+    def placed(self, inside: FloatArray, chance: float) -> FloatArray:
+        """All ratings in natural units, shape (n,), from those within each block.
+
+        Blocks come back in the opposite order, each shifted to where its record against those
+        already there has the probability ``chance``.
+        """
+        ratings = inside.copy()
+        anchor = self._round.argmax() if self.core is None else self.core
+        there = np.arange(len(self._won)) == anchor
+        met = self._won + self._won.T > 0
+        while not there.all():
+            ready = ~there & met[:, there].any(axis=1)
+            latest = ready & (self._round == self._round[ready].max())
+            for block in np.flatnonzero(latest):
+                members = self._label == block
+                ratings[members] += self._shift(members, there[self._label], ratings, chance)
+            there |= latest
+        if self.core is None:
+            ratings -= ratings.mean()
+        return ratings
+
+    def _shift(
+        self, members: NDArray[np.bool_], there: NDArray[np.bool_], rating: FloatArray, chance: float
+    ) -> float:
+        """How far to move a block so that winning all it won is as improbable as losing all it
+        lost; where it lost nothing (or won nothing), that counts as ``chance``."""
+        won = self._points[np.ix_(members, there)]
+        lost = self._points[np.ix_(there, members)].T
+        gap = rating[there][None, :] - rating[members][:, None]
+
+        def surplus(shift: float) -> float:
+            wins = (won * log_expit(shift - gap)).sum() if won.any() else math.log(chance)
+            losses = (lost * log_expit(gap - shift)).sum() if lost.any() else math.log(chance)
+            return float(wins - losses)
+
+        margin = 5 + math.log(won.sum() + lost.sum())  # surplus changes sign within this
+        return float(brentq(surplus, gap.min() - margin, gap.max() + margin))

@@ -1,0 +1,241 @@
+"""What a run says at its end: the tables on the terminal, the figures, ``report.html`` and
+``report.md``, all from the record."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import jinja2
+import numpy as np
+from omegaconf import OmegaConf
+from rich.console import Console
+from rich.table import Table as RichTable
+
+from agents.search import SearchAgent
+from core.game import FINISHED
+from experiments.config import Plan
+from experiments.standings import pair_counts, same_positions, standings
+from experiments.store import Record
+from experiments.studies.pruning import count_nodes, sample_positions
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+STUDY_POSITIONS = 20
+"""Positions of the run on which the pruning figure counts nodes."""
+
+
+@dataclass(frozen=True)
+class FigureFile:
+    """A drawn figure: file name without ending, title, and how to read it."""
+
+    name: str
+    title: str
+    caption: str
+
+
+def conclude(record: Record, plan: Plan, folder: Path, console: Console) -> pd.DataFrame:
+    """Print the standings, draw the figures and write the reports; returns the standings."""
+    table = standings(record, seed=plan.settings.seed)
+    findings = [*_findings(record), *_warnings(record)]
+    console.print(_terminal_table(table))
+    for finding in findings:
+        console.print(finding, highlight=False)
+    with console.status("drawing figures"):
+        figures = _draw(record, plan, table, folder)
+        _write(record, plan, folder, table, findings, figures)
+    for label, name in (
+        ("report", "report.html"),
+        ("figures", f"{{{','.join(figure.name for figure in figures)}}}.png, .svg"),
+        ("record", "games.sqlite"),
+    ):
+        # Paths are for copying: not wrapped, not coloured in pieces.
+        console.print(f"{label:8}{folder / name}", soft_wrap=True, highlight=False, markup=False)
+    return table
+
+
+# ---------------------------------------------------------------------- in words and numbers
+
+
+def elo_text(row: Any) -> str:
+    """``+123 ± 20``, ``> +620`` for an agent that won everything, or what there is to say."""
+    if row.split:
+        return "every pair split"
+    if row.bound:
+        return f"{row.bound} {row.elo:+.0f}"
+    return f"{row.elo:+.0f} ± {(row.high - row.low) / 2:.0f}"
+
+
+def _number(value: float, digits: int = 0) -> str:
+    return "-" if value is None or np.isnan(value) else f"{value:,.{digits}f}"
+
+
+COLUMNS: dict[str, Callable[[Any], str]] = {
+    "agent": lambda row: row.agent,
+    "games": lambda row: f"{row.games:,}",
+    "wins": lambda row: f"{row.wins:,}",
+    "draws": lambda row: f"{row.draws:,}",
+    "losses": lambda row: f"{row.losses:,}",
+    "score %": lambda row: f"{100 * row.score:.1f}",
+    "Elo ± 95 %": elo_text,
+    "discs": lambda row: "-" if np.isnan(row.disc_difference) else f"{row.disc_difference:+.1f}",
+    "nodes/move": lambda row: _number(row.nodes_per_move),
+    "nodes/s": lambda row: _number(row.nodes_per_second),
+    "evals/move": lambda row: _number(row.evaluations_per_move),
+}
+"""The columns of every standings table, and how a row fills them."""
+
+
+def _cells(table: pd.DataFrame) -> list[list[str]]:
+    return [[cell(row) for cell in COLUMNS.values()] for row in table.itertuples()]
+
+
+def _terminal_table(table: pd.DataFrame) -> RichTable:
+    drawn = RichTable(header_style="bold", pad_edge=False)
+    for name in COLUMNS:
+        drawn.add_column(name, justify="left" if name == "agent" else "right", no_wrap=True)
+    for cells in _cells(table):
+        drawn.add_row(*cells)
+    return drawn
+
+
+def _findings(record: Record) -> Iterable[str]:
+    """Where agents chose the same moves, what that cost each: the lesson of alpha-beta."""
+    for row in same_positions(record).itertuples():
+        first, second = row.first, row.second
+        few, many = sorted((row.first_nodes, row.second_nodes))
+        if few == many:
+            cost = f"both visited {few:,} nodes"
+        else:
+            cheap, dear = (first, second) if few == row.first_nodes else (second, first)
+            cost = f"{cheap} visited {few:,} nodes, {100 * few / many:.2f} % of {dear}'s {many:,}"
+        yield (
+            f"{first} and {second} chose the same moves in all {row.pairs:,} pairs, so the score "
+            f"is 50 %; on the same {row.positions:,} positions {cost}."
+        )
+
+
+def _warnings(record: Record) -> Iterable[str]:
+    forfeits = record.query(
+        """select name, end_reason, count(*) as games from games
+           join agents on agent = case result when 'black' then white else black end
+           where end_reason != ? group by name, end_reason order by games desc""",
+        [FINISHED],
+    )
+    for row in forfeits.itertuples():
+        games = "1 game" if row.games == 1 else f"{row.games:,} games"
+        yield f"{row.name} forfeited {games}: {row.end_reason} (see log.txt)."
+
+
+# ---------------------------------------------------------------------- figures
+
+
+def _draw(record: Record, plan: Plan, table: pd.DataFrame, folder: Path) -> list[FigureFile]:
+    import pandas as pd
+
+    from experiments import figures
+    from experiments.ratings import score_matrix
+
+    drawn = [
+        FigureFile(
+            "elo",
+            "Elo",
+            "Bradley-Terry ratings over all games; the mean of the pool is 0. Bars are 95 % "
+            "intervals from a bootstrap over pairs of games. 100 points more is an expected "
+            "score of 64 %.",
+        ),
+        FigureFile(
+            "win_rates",
+            "Win rates",
+            "Share of points of the row agent against the column agent, draws counting half.",
+        ),
+    ]
+    figures.save(figures.elo_chart(table), folder, "elo")
+    names = record.agents()["name"].tolist()
+    scores = pd.DataFrame(score_matrix(pair_counts(record)), index=names, columns=names)
+    order = table["agent"].tolist()
+    figures.save(figures.win_rate_matrix(scores.loc[order, order]), folder, "win_rates")
+
+    searchers = [agent for agent in plan.agents.values() if isinstance(agent, SearchAgent)]
+    deepest = max(searchers, key=lambda agent: agent.depth, default=None)
+    if deepest is None or deepest.depth < 2:
+        return drawn
+    positions = sample_positions(record, STUDY_POSITIONS, plan.settings.seed)
+    counts = count_nodes(positions, deepest.depth, deepest.evaluation)
+    if counts["depth"].max() < 2:
+        return drawn
+    name = type(deepest.evaluation).__name__
+    figures.save(figures.pruning_chart(counts, subtitle=name), folder, "pruning")
+    counts.to_csv(folder / "pruning.csv", index=False)
+    drawn.append(
+        FigureFile(
+            "pruning",
+            "Pruning efficiency",
+            f"Mean nodes of minimax and alpha-beta (moves from a1 to h8) on the same "
+            f"{len(positions)} positions of this run, with {name}. The percentages are "
+            "alpha-beta's share of minimax's nodes.",
+        )
+    )
+    return drawn
+
+
+# ---------------------------------------------------------------------- reports
+
+
+def _write(
+    record: Record,
+    plan: Plan,
+    folder: Path,
+    table: pd.DataFrame,
+    findings: list[str],
+    figures: list[FigureFile],
+) -> None:
+    head = record.run()
+    games = record.query("select count(*) as games, count(distinct opening) as openings from games")
+    total = plan.settings.games * len(plan.agents) * (len(plan.agents) - 1) // 2
+    forfeited = table["forfeits"].sum()
+    played = int(games["games"].iloc[0])
+    facts = {
+        "games": f"{played:,}" + ("" if played == total else f" of {total:,} (stopped early)"),
+        "openings": f"{games['openings'].iloc[0]:,} of {plan.settings.openings.plies} random plies,"
+        " each played twice with colours swapped",
+        "forfeits": f"{forfeited:,}",
+        "ruleset": head["ruleset"],
+        "seed": head["seed"],
+        "started": datetime.fromisoformat(head["started"]).strftime("%Y-%m-%d %H:%M:%S"),
+        "wall time": f"{head['wall_seconds']:.1f} s",
+        "workers": plan.workers or "none (serial)",
+        "machine": ", ".join(f"{key} {value}" for key, value in head["machine"].items()),
+        "versions": ", ".join(f"{key} {value}" for key, value in head["versions"].items()),
+    }
+    loader = jinja2.PackageLoader("experiments")
+    settings = OmegaConf.to_yaml(OmegaConf.create(head["config"]))
+    for template in ("report.html", "report.md"):
+        environment = jinja2.Environment(
+            loader=loader,
+            autoescape=template.endswith(".html"),
+            undefined=jinja2.StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        text = environment.get_template(f"{template}.j2").render(
+            title=head["name"],
+            columns=list(COLUMNS),
+            rows=_cells(table),
+            findings=findings,
+            figures=figures,
+            embed=lambda name: _embedded(folder / f"{name}.svg"),
+            facts=facts,
+            command=head["command"],
+            settings=settings,
+        )
+        (folder / template).write_text(text, encoding="utf-8")
+
+
+def _embedded(path: Path) -> str:
+    return "data:image/svg+xml;base64," + base64.b64encode(path.read_bytes()).decode()

@@ -1,0 +1,198 @@
+"""The record of a run: one SQLite file, written by the driver alone, readable while it grows.
+
+Tables (``results/README.md`` explains every column): ``run`` one row; ``agents``; ``games``;
+``moves``. Games enter in batches, the two games of a pair in one transaction.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd  # loaded when a table is read, since a run starts sooner without it
+
+FORMAT = 1
+"""Version of the tables; changes when their meaning does."""
+
+_SCHEMA = """
+create table run (
+    name text not null, format integer not null, ruleset text not null, seed integer not null,
+    config text not null, command text not null, versions text not null, machine text not null,
+    started text not null, wall_seconds real, complete integer not null default 0
+);
+create table agents (
+    agent integer primary key, name text not null unique, config text not null,
+    version integer not null, reproducible integer not null
+);
+create table games (
+    game integer primary key, pair integer not null, black integer not null,
+    white integer not null, result text not null, black_points real not null,
+    disc_difference integer, black_discs integer not null, white_discs integer not null,
+    end_reason text not null, opening text not null, seed integer not null,
+    transcript text not null
+);
+create table moves (
+    game integer not null, ply integer not null, agent integer not null, square integer not null,
+    value real, depth integer, nodes integer, evaluations integer, leaves integer,
+    cutoffs integer, first_move_cutoffs integer, microseconds integer,
+    primary key (game, ply)
+) without rowid;
+"""
+TABLES = ("run", "agents", "games", "moves")
+
+
+@dataclass(frozen=True, slots=True)
+class GameRow:
+    """A finished game as it enters the record: the row of ``games``, and its rows of ``moves``."""
+
+    game: tuple[Any, ...]
+    moves: list[tuple[Any, ...]]
+
+    @property
+    def number(self) -> int:
+        """The game's number in the schedule."""
+        return int(self.game[0])
+
+    @property
+    def end_reason(self) -> str:
+        """How it ended."""
+        return str(self.game[9])
+
+
+class Record:
+    """An open record. Use :meth:`create` for a new run, :meth:`open` to read one."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self._connection = connection
+        self.path = path
+
+    @classmethod
+    def create(cls, path: Path) -> Record:
+        """A new record at ``path``; raises FileExistsError if there is one."""
+        if path.exists():
+            raise FileExistsError(f"{path} exists; a record is never overwritten")
+        connection = sqlite3.connect(path, isolation_level=None)
+        connection.execute("pragma journal_mode = wal")
+        connection.execute("pragma synchronous = normal")
+        connection.executescript(_SCHEMA)
+        return cls(connection, path)
+
+    @classmethod
+    def open(cls, path: Path | str) -> Record:
+        """An existing record (the file, or the folder of the run), for reading."""
+        path = Path(path)
+        if path.is_dir():
+            path = path / "games.sqlite"
+        if not path.is_file():
+            raise FileNotFoundError(f"{path}: no record of a run there")
+        uri = f"{path.resolve().as_uri()}?mode=ro"
+        return cls(sqlite3.connect(uri, uri=True, isolation_level=None), path)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    def __enter__(self) -> Record:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    # ------------------------------------------------------------------ writing
+
+    def write_run(self, values: Mapping[str, Any]) -> None:
+        """Fill the one row of ``run``; dictionaries are stored as JSON."""
+        row = {k: json.dumps(v) if isinstance(v, dict) else v for k, v in values.items()}
+        names = ", ".join(row)
+        marks = ", ".join("?" * len(row))
+        self._connection.execute(
+            f"insert into run ({names}) values ({marks})", tuple(row.values())
+        )
+
+    def write_agents(self, rows: Iterable[tuple[int, str, dict[str, Any], int, bool]]) -> None:
+        """Fill ``agents``: number, name, settings, version, whether reproducible."""
+        self._connection.executemany(
+            "insert into agents values (?, ?, ?, ?, ?)",
+            [(n, name, json.dumps(conf), v, int(same)) for n, name, conf, v, same in rows],
+        )
+
+    def write_games(self, rows: Iterable[GameRow]) -> None:
+        """Add finished games in one transaction."""
+        rows = list(rows)
+        execute = self._connection.execute
+        execute("begin")
+        try:
+            self._connection.executemany(
+                f"insert into games values ({', '.join('?' * 13)})", [row.game for row in rows]
+            )
+            self._connection.executemany(
+                f"insert into moves values ({', '.join('?' * 12)})",
+                [move for row in rows for move in row.moves],
+            )
+        except BaseException:
+            execute("rollback")
+            raise
+        execute("commit")
+
+    def finish(self, wall_seconds: float, complete: bool) -> None:
+        """Note how long the run took, and whether all scheduled games are there."""
+        self._connection.execute(
+            "update run set wall_seconds = ?, complete = ?", (wall_seconds, int(complete))
+        )
+        # Fold the write-ahead log in, so that one file, readable from anywhere, is left.
+        self._connection.execute("pragma journal_mode = delete")
+
+    # ------------------------------------------------------------------ reading
+
+    def query(self, sql: str, parameters: Iterable[Any] = ()) -> pd.DataFrame:
+        """The result of an SQL query as a DataFrame."""
+        import pandas as pd
+
+        return pd.read_sql_query(sql, self._connection, params=list(parameters))
+
+    def run(self) -> dict[str, Any]:
+        """The row of ``run``, its JSON decoded."""
+        row = self.query("select * from run").iloc[0].to_dict()
+        for key in ("config", "versions", "machine"):
+            row[key] = json.loads(row[key])
+        return {str(key): value for key, value in row.items()}
+
+    def agents(self) -> pd.DataFrame:
+        """One row an agent, by number."""
+        return self.query("select * from agents order by agent")
+
+    def games(self) -> pd.DataFrame:
+        """One row a game, in schedule order; ``black`` and ``white`` by name."""
+        return self.query(
+            """select game, pair, b.name as black, w.name as white, result, black_points,
+               disc_difference, black_discs, white_discs, end_reason, opening, seed, transcript
+               from games join agents b on b.agent = black join agents w on w.agent = white
+               order by game"""
+        )
+
+    def moves(self) -> pd.DataFrame:
+        """One row a move made by an agent, ``agent`` by name; passes have square 64."""
+        return self.query(
+            """select game, ply, name as agent, square, value, depth, nodes, evaluations, leaves,
+               cutoffs, first_move_cutoffs, microseconds
+               from moves join agents using (agent) order by game, ply"""
+        )
+
+    def export(self, folder: Path, kinds: Iterable[str]) -> list[Path]:
+        """Write agents, games and moves as ``csv`` and/or ``parquet``; returns the files."""
+        written = []
+        for name in ("agents", "games", "moves"):
+            table: pd.DataFrame = getattr(self, name)()
+            for kind in kinds:
+                path = folder / f"{name}.{kind}"
+                if kind == "csv":
+                    table.to_csv(path, index=False)
+                else:
+                    table.to_parquet(path, index=False)
+                written.append(path)
+        return written

@@ -1,0 +1,165 @@
+"""The compiled kernels against the oracle's slow rules, and the small functions on masks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+import oracle
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core import PASS, RULESETS, Color, Position, bitboard, vector
+
+U = np.uint64
+COLORS = {oracle.BLACK: Color.BLACK, oracle.WHITE: Color.WHITE}
+FORMS: dict[str, tuple[Any, Any]] = {
+    "plain": (bitboard.plain_legal_moves, bitboard.plain_flips),
+}
+if bitboard.VECTORISED:
+    FORMS["vector"] = (bitboard.vector_legal_moves, bitboard.vector_flips)
+
+seeds = st.integers(0, 2**32 - 1)
+masks = st.integers(0, 2**64 - 1)
+
+
+def check_kernels(board: oracle.Board, colour: str) -> dict[int, int]:
+    """Every form gives the oracle's legal moves, and its flips on every empty square (0 where
+    the move is illegal). Returns the flips of the legal moves."""
+    mover, opponent = oracle.masks(board, colour)
+    whole_board = oracle.mask(oracle.squares(board))
+    seen = f"{colour} to move\n{oracle.draw(board)}"
+    turned = {
+        square: oracle.mask(oracle.flips(board, colour, square))
+        for square in oracle.squares(board)
+        if oracle.at(board, square) == oracle.EMPTY
+    }
+    legal = [square for square, discs in turned.items() if discs]
+    for form, (legal_moves, flips) in FORMS.items():
+        found = int(legal_moves(U(mover), U(opponent))) & whole_board
+        assert bitboard.bits(found) == legal, f"{form} legal_moves, {seen}"
+        for square, discs in turned.items():
+            found = int(flips(U(mover), U(opponent), U(square)))
+            assert found == discs, f"{form} flips on {oracle.name(square)}, {seen}"
+    return {square: turned[square] for square in legal}
+
+
+def check_score(board: oracle.Board, colour: str) -> None:
+    """The kernel gives the empty squares to the winner, as the oracle does."""
+    mover, opponent = oracle.masks(board, colour)
+    found = bitboard.disc_difference(U(mover), U(opponent), np.int64(len(board) ** 2))
+    assert found == oracle.score(board, colour), f"for {colour}\n{oracle.draw(board)}"
+
+
+def check_game(name: str, seed: int) -> None:
+    """Kernels and Position agree with the oracle on every position of one random game."""
+    rules = RULESETS[name]
+    position = Position.start(name)
+    for board, colour, move in oracle.random_game(name, seed):
+        seen = f"{name}, {colour} to move\n{oracle.draw(board)}\n{position}"
+        mover, opponent = oracle.masks(board, colour)
+        assert position == Position(mover, opponent, COLORS[colour], rules), seen
+        legal = tuple(check_kernels(board, colour))
+        assert position.moves == legal, seen
+        over = oracle.is_over(board)
+        assert position.is_over == over, seen
+        assert position.must_pass == (not legal and not over), seen
+        assert position.disc_difference == oracle.score(board, colour), seen
+        check_score(board, colour)
+        assert position.empties == oracle.count(board, oracle.EMPTY), seen
+        assert position.discs == rules.squares - position.empties, seen
+        if not over:
+            position = position.play(PASS if move is None else move)
+
+
+@pytest.mark.parametrize("name", RULESETS)
+@settings(max_examples=300)
+@given(seed=seeds)
+def test_every_position_of_random_games_agrees_with_the_oracle(name: str, seed: int) -> None:
+    check_game(name, seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", RULESETS)
+@settings(max_examples=4000)
+@given(seed=seeds)
+def test_thousands_of_random_games_agree_with_the_oracle(name: str, seed: int) -> None:
+    check_game(name, seed)
+
+
+@pytest.mark.parametrize("side", [4, 6, 8])
+@settings(max_examples=500)
+@given(seed=seeds)
+def test_boards_that_no_game_reaches_agree_with_the_oracle(side: int, seed: int) -> None:
+    board = oracle.random_board(side, seed)
+    for colour in (oracle.BLACK, oracle.WHITE):
+        check_kernels(board, colour)
+        check_score(board, colour)
+
+
+@pytest.mark.skipif(not bitboard.VECTORISED, reason="this process has no vector kernels")
+@settings(max_examples=2000)
+@given(filled=masks, own=masks)
+def test_vector_and_plain_kernels_agree_on_any_masks(filled: int, own: int) -> None:
+    mover, opponent = U(filled & own), U(filled & ~own)
+    seen = f"mover {mover:#x}, opponent {opponent:#x}"
+    moves = bitboard.plain_legal_moves(mover, opponent)
+    assert bitboard.vector_legal_moves(mover, opponent) == moves, seen
+    for square in bitboard.bits(~filled & 2**64 - 1):
+        plain = bitboard.plain_flips(mover, opponent, U(square))
+        vectorised = bitboard.vector_flips(mover, opponent, U(square))
+        assert vectorised == plain, f"{oracle.name(square)}, {seen}"
+
+
+@pytest.mark.parametrize("side", [4, 6, 8])
+def test_an_empty_or_full_board_has_no_moves(side: int) -> None:
+    for symbol in (oracle.EMPTY, oracle.BLACK, oracle.WHITE):
+        board = [[symbol] * side for _ in range(side)]
+        assert check_kernels(board, oracle.BLACK) == {}
+        check_score(board, oracle.BLACK)
+
+
+def test_the_chosen_kernels_are_vector_code_exactly_where_that_is_said() -> None:
+    chosen = bitboard.legal_moves, bitboard.flips
+    if bitboard.VECTORISED:
+        assert chosen == (bitboard.vector_legal_moves, bitboard.vector_flips)
+    else:
+        assert chosen == (bitboard.plain_legal_moves, bitboard.plain_flips)
+
+
+# ------------------------------------------------------------------ bits of a mask
+
+
+@numba.njit
+def _counts(mask: Any) -> tuple[int, int, int]:
+    lowest = vector.lowest_square(mask)
+    return vector.popcount(mask), lowest, vector.highest_bit(mask)
+
+
+@given(mask=masks.filter(bool))
+def test_bit_counting_is_what_python_counts(mask: int) -> None:
+    squares = [square for square in range(64) if mask >> square & 1]
+    assert bitboard.bits(mask) == squares
+    assert [int(count) for count in _counts(U(mask))] == [
+        len(squares),
+        squares[0],
+        1 << squares[-1],
+    ]
+
+
+def test_bit_counting_of_nothing() -> None:
+    assert bitboard.bits(0) == []
+    count, _, highest = _counts(U(0))
+    assert (count, highest) == (0, 0)
+
+
+@given(mask=masks)
+def test_symmetries_move_every_square_where_they_say(mask: int) -> None:
+    def moved(new_place: Any) -> int:
+        return oracle.mask({new_place(square % 8, square // 8) for square in bitboard.bits(mask)})
+
+    assert bitboard.mirror(mask) == moved(lambda column, row: 8 * row + 7 - column)
+    assert bitboard.upside_down(mask) == moved(lambda column, row: 8 * (7 - row) + column)
+    assert bitboard.transpose(mask) == moved(lambda column, row: 8 * column + row)
