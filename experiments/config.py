@@ -166,7 +166,7 @@ def _typed(raw: dict[str, Any]) -> RunConfig:
         if "not in" in first and "Key '" in first:
             leaf = first.split("'")[1]
             raise ConfigError(
-                f"unknown setting '{key or leaf}'.{nearest(key or leaf, raw)}"
+                f"unknown setting '{key or leaf}'.{nearest(leaf, RunConfig.__dataclass_fields__)}"
             ) from error
         raise ConfigError(f"{key}={_at(raw, key)}: {first}") from error
     assert isinstance(typed, RunConfig)

@@ -64,6 +64,8 @@ def conclude(record: Record, plan: Plan, folder: Path, console: Console) -> pd.D
 
 def elo_text(row: Any) -> str:
     """``+123 ± 20``, ``> +620`` for an agent that won everything, or what there is to say."""
+    if np.isnan(row.elo):
+        return "-"
     if row.split:
         return "every pair split"
     if row.bound:
@@ -155,7 +157,10 @@ def _draw(record: Record, plan: Plan, table: pd.DataFrame, folder: Path) -> list
             "Share of points of the row agent against the column agent, draws counting half.",
         ),
     ]
-    figures.save(figures.elo_chart(table), folder, "elo")
+    if table["elo"].isna().any():
+        drawn.pop(0)
+    else:
+        figures.save(figures.elo_chart(table), folder, "elo")
     names = record.agents()["name"].tolist()
     scores = pd.DataFrame(score_matrix(pair_counts(record)), index=names, columns=names)
     order = table["agent"].tolist()

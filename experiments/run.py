@@ -163,21 +163,8 @@ def run(
     """
     console = console or Console()
     settings = plan.settings
-    started = datetime.now()
-    clock = time.perf_counter()
-    prepare_rules(console.print)
-    for agent in plan.agents.values():
-        agent.prepare(console.print)
-    openings = random_openings(
-        settings.games // 2, settings.openings.plies, plan.rules, settings.seed
-    )
-    folder = _make_folder(folder or Path(settings.results) / settings.name, started, folder is None)
-    (folder / "config.yaml").write_text(OmegaConf.to_yaml(OmegaConf.create(asdict(settings))))
-
-    with _logging(folder / "log.txt", settings.log_level), Record.create(
-        folder / "games.sqlite"
-    ) as record:
-        _write_head(record, plan, command, started)
+    with _opened(plan, command, console, folder) as (record, folder, openings):
+        clock = time.perf_counter()
         with _stoppable(console) as stop:
             played, forfeits = _play(plan, openings, record, console, stop)
         total = 2 * pairs_in_round_robin(len(plan.agents), len(openings))
@@ -191,6 +178,29 @@ def run(
         if settings.export:
             record.export(folder, settings.export)
     return RunResult(folder, table, played == total)
+
+
+@contextmanager
+def _opened(
+    plan: Plan, command: str, console: Console, folder: Path | None
+) -> Iterator[tuple[Record, Path, list[Opening]]]:
+    """Everything ready to play: kernels compiled, openings drawn, folder made, record begun."""
+    settings = plan.settings
+    started = datetime.now()
+    prepare_rules(console.print)
+    for agent in plan.agents.values():
+        agent.prepare(console.print)
+    openings = random_openings(
+        settings.games // 2, settings.openings.plies, plan.rules, settings.seed
+    )
+    folder = _make_folder(folder or Path(settings.results) / settings.name, started, folder is None)
+    (folder / "config.yaml").write_text(OmegaConf.to_yaml(OmegaConf.create(asdict(settings))))
+    with (
+        _logging(folder / "log.txt", settings.log_level),
+        Record.create(folder / "games.sqlite") as record,
+    ):
+        _write_head(record, plan, command, started)
+        yield record, folder, openings
 
 
 # ---------------------------------------------------------------------- playing

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 
 from experiments.ratings import Ratings, rate
 from experiments.store import Record
@@ -65,11 +66,23 @@ def standings(record: Record, seed: int = 0) -> pd.DataFrame:
            from agents join totals using (agent) left join costs using (agent)
            order by number"""
     )
-    ratings: Ratings = rate(pair_counts(record), seed=seed)
+    ratings = _ratings(record, seed)
+    if ratings is None:
+        table = table.assign(elo=np.nan, low=np.nan, high=np.nan, bound="", split=False)
+        return table.drop(columns="number").sort_values("score", ascending=False, ignore_index=True)
     for name in ("elo", "low", "high", "bound", "split"):
-        table[name] = list(getattr(ratings, name))
-    table = table.sort_values(["elo", "score", "number"], ascending=[False, False, True])
-    return table.drop(columns="number").reset_index(drop=True)
+        table[name] = np.asarray(getattr(ratings, name))[table["number"]]
+    place = np.argsort(ratings.order)[table["number"]]
+    return table.iloc[np.argsort(place)].drop(columns="number").reset_index(drop=True)
+
+
+def _ratings(record: Record, seed: int) -> Ratings | None:
+    """None where a run was stopped before everybody could be compared with everybody."""
+    counts = pair_counts(record)
+    met = counts.sum(axis=2) > 0
+    if connected_components(met, directed=False)[0] > 1:
+        return None
+    return rate(counts, seed=seed)
 
 
 def same_positions(record: Record) -> pd.DataFrame:

@@ -1,0 +1,122 @@
+"""How fast the lab is on this machine: kernels, search, and the whole pipeline."""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+
+from rich.console import Console
+from rich.table import Table
+
+from agents import AlphaBeta, SquareWeights
+from agents.evaluation.square_weights import CORNER_TO_CENTRE, full_board
+from core.bitboard import VECTORISED
+from core.perft import perft
+from core.position import Position
+from experiments.config import read
+from experiments.run import machine, run, versions
+from experiments.store import Record
+
+REPEATS = 5
+DEPTH = 12
+
+
+def best_of(work: Callable[[], object]) -> float:
+    """Seconds of the fastest of a few runs: the one least disturbed by other processes."""
+    times = []
+    for _ in range(REPEATS):
+        started = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - started)
+    return min(times)
+
+
+def rust_reversi_seconds() -> float | None:
+    """The same search by the PyPI package rust-reversi, if it is installed."""
+    try:
+        from rust_reversi import AlphaBetaSearch, Board, MatrixEvaluator
+    except ImportError:
+        return None
+    matrix = full_board(CORNER_TO_CENTRE).tolist()
+    search = AlphaBetaSearch(MatrixEvaluator(matrix), DEPTH, 1 << 40)
+    return best_of(lambda: search.get_move(Board()))
+
+
+def whole_run(overrides: list[str]) -> tuple[float, int]:
+    """A run as a user starts it, in a process of its own: games a second while playing with the
+    record being written, and the driver's largest memory in MiB, report and figures included."""
+    with tempfile.TemporaryDirectory() as folder:
+        child = subprocess.run(
+            [sys.executable, __file__, "--child", f"results={folder}", *overrides],
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+    speed, memory = child.stdout.split()[-2:]
+    return float(speed), int(memory)
+
+
+def child(overrides: list[str]) -> None:
+    """Play a configured run, and print games a second and this process's peak memory."""
+    plan = read(overrides)
+    result = run(plan, "benchmark", Console(quiet=True))
+    with Record.open(result.folder) as record:
+        facts = record.query("select count(*) as games, wall_seconds as seconds from games, run")
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    speed = facts["games"].iloc[0] / facts["seconds"].iloc[0]
+    print(speed, peak // (1024 if sys.platform == "linux" else 1024**2))
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--memory", action="store_true", help="also 1,000 against 20,000 games")
+    parser.add_argument("--child", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.child is not None:
+        child(options.child)
+        return
+    start = Position.start()
+    search = AlphaBeta(DEPTH, SquareWeights())
+    search.prepare()
+    perft(start, 8)
+    leaves = perft(start, 11) / best_of(lambda: perft(start, 11))
+    nodes = search.search(start).stats.nodes
+    seconds = best_of(lambda: search.search(start))
+    rows = [
+        ("perft(11), one core", f"{leaves / 1e6:,.0f} M leaves/s"),
+        (f"alpha-beta depth {DEPTH} from the start, one core", f"{seconds:.3f} s"),
+        ("  the same in nodes", f"{nodes / seconds / 1e6:,.1f} M nodes/s"),
+    ]
+    theirs = rust_reversi_seconds()
+    rows.append(
+        ("  the same by rust-reversi", "not installed" if theirs is None else f"{theirs:.3f} s")
+    )
+    mirror = ["agents=ab_mirror", "depth=4", "games=4000"]
+    duel = ["agents=duel", "agent@first=random", "agent@second=greedy"]
+    rows.append(("ab_mirror depth 4, all cores", f"{whole_run(mirror)[0]:,.0f} games/s"))
+    rows.append(
+        ("random - greedy, all cores", f"{whole_run([*duel, 'games=8000'])[0]:,.0f} games/s")
+    )
+    if options.memory:
+        for games in (1000, 20_000):
+            memory = whole_run([*duel, f"games={games}"])[1]
+            rows.append((f"driver's peak memory, {games:,} games", f"{memory} MiB"))
+    table = Table(title="speed", header_style="bold")
+    table.add_column("what")
+    table.add_column("on this machine", justify="right")
+    for row in rows:
+        table.add_row(*row)
+    console = Console()
+    console.print(table)
+    facts = {**machine(), "vector kernels": VECTORISED, **versions()}
+    console.print(", ".join(f"{key} {value}" for key, value in facts.items()), highlight=False)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,156 @@
+"""Counts of sequences of plies: the known ones, the oracle's, and the command line."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import oracle
+import pytest
+
+from core import RULESETS, Position
+from core.__main__ import main
+from core.perft import divide, perft
+
+ROOT = Path(__file__).parents[2]
+
+# Depths 1, 2, ... from the start of the 8x8 game, a pass counting as a ply. Depth 9 is the first
+# at which a game can be over, and at which counting without passes would differ (3005320).
+STANDARD = (4, 12, 56, 244, 1396, 8200, 55092, 390216, 3005288, 24571284, 212258800)
+MINI4_GAMES = 60_060  # games of 4x4 Othello, the longest of 15 plies
+
+
+def test_standard_counts() -> None:
+    start = Position.start()
+    assert tuple(perft(start, depth) for depth in range(1, 12)) == STANDARD
+
+
+def test_wpi_counts_as_standard() -> None:
+    start = Position.start("wpi")
+    assert tuple(perft(start, depth) for depth in range(1, 10)) == STANDARD[:9]
+
+
+@pytest.mark.parametrize(
+    ("name", "depths"), [("standard", 4), ("wpi", 4), ("mini6", 5), ("mini4", 8)]
+)
+def test_counts_agree_with_the_oracle(name: str, depths: int) -> None:
+    for depth in range(depths + 1):
+        expected = oracle.perft(*oracle.start(name), depth)
+        assert perft(Position.start(name), depth) == expected, f"depth {depth}"
+
+
+def test_the_whole_4x4_game() -> None:
+    # Beyond the longest game every depth counts the finished games.
+    start = Position.start("mini4")
+    counts = [perft(start, depth) for depth in (14, 15, 16, 40)]
+    assert counts == [59_980, MINI4_GAMES, MINI4_GAMES, MINI4_GAMES]
+
+
+@pytest.mark.slow
+def test_the_whole_4x4_game_agrees_with_the_oracle() -> None:
+    assert oracle.perft(*oracle.start("mini4"), 40) == MINI4_GAMES
+
+
+@pytest.mark.parametrize("name", RULESETS)
+def test_divide_adds_up_to_perft(name: str, random_game) -> None:  # type: ignore[no-untyped-def]
+    for seed in range(5):
+        for position in random_game(name, seed):
+            counts = divide(position, 4)
+            if position.is_over:
+                assert counts == {}, position
+                continue
+            moves = position.legal_moves() or ("--",)
+            assert tuple(counts) == moves, position
+            assert sum(counts.values()) == perft(position, 4), position
+
+
+def test_a_pass_is_a_ply_and_a_finished_game_a_leaf() -> None:
+    # Black, to move, cannot; White takes a1, and has all the discs.
+    one_line = Position.from_obf("-XOO" + "-" * 12 + " X", "mini4")
+    assert [perft(one_line, depth) for depth in range(5)] == [1, 1, 1, 1, 1]
+    assert divide(one_line, 2) == {"--": 1}
+    # The same twice: after the pass White chooses between a1 and a4, then Black passes again.
+    two_lines = Position.from_obf("-XOO" + "-" * 8 + "-XOO X", "mini4")
+    assert [perft(two_lines, depth) for depth in range(6)] == [1, 1, 2, 2, 2, 2]
+    assert divide(two_lines.play("--"), 3) == {"a1": 1, "a4": 1}
+
+
+def test_a_negative_depth_is_refused() -> None:
+    with pytest.raises(ValueError, match="depth -1"):
+        perft(Position.start(), -1)
+
+
+# ------------------------------------------------------------------ the command line
+
+
+def test_command_prints_depth_and_count(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["perft", "--depth", "5"]) == 0
+    assert capsys.readouterr().out == "1 4\n2 12\n3 56\n4 244\n5 1396\n"
+
+
+def test_command_divides_the_greatest_depth(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["perft", "--depth", "3", "--ruleset", "mini4", "--divide"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines == ["1 4", "2 12", "3 44", "b1 11", "a2 11", "d3 11", "c4 11"]
+
+
+@pytest.mark.parametrize("name", RULESETS)
+def test_command_knows_every_ruleset(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["perft", "--depth", "2", "--ruleset", name]) == 0
+    assert capsys.readouterr().out == "1 4\n2 12\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ([], "command"),
+        (["perftt"], "perftt"),
+        (["perft", "--depth", "0"], "0 is too small"),
+        (["perft", "--depth", "-3"], "-3 is too small"),
+        (["perft", "--depth", "two"], "'two' is not a whole number"),
+        (["perft", "--depth", "2.5"], "'2.5' is not a whole number"),
+        (["perft", "--depth"], "--depth"),
+        (["perft", "--ruleset", "standart"], "Did you mean 'standard'?"),
+        (["perft", "--sideways"], "--sideways"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(
+    arguments: list[str], named: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    assert stop.value.code == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    assert err.startswith("python -m core")
+    assert named in err
+
+
+def _command(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "core", *arguments],
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def test_as_a_module_it_answers_and_refuses_like_main() -> None:
+    good = _command("perft", "--depth", "2")
+    assert (good.returncode, good.stdout) == (0, "1 4\n2 12\n")
+    bad = _command("perft", "--depth", "none")
+    assert (bad.returncode, bad.stdout) == (2, "")
+    assert bad.stderr.count("\n") == 1
+    assert "Traceback" not in bad.stderr
+
+
+def test_the_portable_kernels_count_the_same() -> None:
+    # In a process of its own, since the choice is made once, at import.
+    run = _command("perft", "--depth", "7", OTHELLO_LAB_PORTABLE="1")
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.splitlines()[-1] == f"7 {STANDARD[6]}"

@@ -1,0 +1,205 @@
+"""The command lines as a user types them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from agents.__main__ import main as agents_main
+from experiments.__main__ import COMMANDS, HELP, main
+from experiments.bench import bench, signature
+from experiments.store import Record
+
+SIGNATURE = 13_894_698
+"""Total nodes of ``python -m experiments bench``. Moves only when a search changes what it does."""
+
+
+def runs_in(folder: Path) -> list[Path]:
+    return sorted(path.parent for path in folder.rglob("games.sqlite"))
+
+
+def test_a_run_prints_its_table_and_where_things_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["run", "agents=ab_vs_minimax", "games=4", "depth=2", f"results={tmp_path}"]
+    assert main(words) == 0
+    printed = capsys.readouterr().out
+    for expected in (
+        *("games/s", "4/4", "nodes/move", "evals/move", "Elo", "score %", "every pair split"),
+        "chose the same moves in all 2 pairs, so the score is 50 %",
+        "% of minimax's",
+    ):
+        assert expected in printed
+    (folder,) = runs_in(tmp_path)
+    for name in ("report.html", "games.sqlite"):
+        assert str(folder / name) in printed
+    with Record.open(folder) as record:
+        assert record.run()["command"] == "python -m experiments " + " ".join(words)
+
+
+def test_a_duel_from_the_command_line(tmp_path: Path) -> None:
+    words = "agents=duel agent@first=alphabeta agent@second=random games=4 first.depth=1"
+    assert main(["run", *words.split(), f"results={tmp_path}"]) == 0
+    with Record.open(*runs_in(tmp_path)) as record:
+        assert set(record.games()["black"]) == {"first", "second"}
+
+
+def test_a_sweep_ends_in_one_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = "-m agents=ab_vs_minimax games=4 depth=1,2,3 executor=serial".split()
+    assert main(["run", *words, f"results={tmp_path}"]) == 0
+    assert "the sweep" in capsys.readouterr().out
+    folders = runs_in(tmp_path)
+    assert len(folders) == 3
+    (sweep,) = {folder.parent for folder in folders}
+    table = pd.read_csv(sweep / "sweep.csv")
+    assert len(table) == 6
+    by_depth = table[table["agent"] == "minimax"].sort_values("run")
+    assert by_depth["settings"].str.extract(r"depth=(\d)")[0].tolist() == ["1", "2", "3"]
+    assert by_depth["nodes_per_move"].is_monotonic_increasing
+    with Record.open(folders[0]) as record:
+        assert "depth=1" in record.run()["command"]
+
+
+BAD = [
+    "run agents=clasics",
+    "run agents=duel agent@first=alphabta agent@second=greedy",
+    "run evaluation=discs",
+    "run ruleset=chess",
+    "run depth=0",
+    "run depth=-1",
+    "run depth=deep",
+    "run games=7",
+    "run games=0",
+    "run executor.workers=0",
+    "run dpeth=3",
+    "run nonsense",
+    "run --nonsense",
+    "run --config-dir nowhere",
+    "run --cfg job agents=clasics",
+    "run results=/proc/nowhere games=2 depth=1",
+    "run +agents.mine._target_=nowhere.Agent",
+    "run openings.plies=0 games=10",
+    "run -m depth=1,0 games=2",
+    "run -m depth=1,2 agents=clasics",
+    "run -m agents=ab_mirror,clasics",
+    "rnu agents=classics",
+    "bench --fast",
+]
+
+
+@pytest.mark.parametrize("words", BAD)
+def test_bad_input_is_one_line_and_exit_code_2(
+    words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(words.split()) == 2
+    output = capsys.readouterr()
+    assert output.err.count("\n") == 1
+    assert output.err.startswith("python -m experiments: ")
+    assert "Traceback" not in output.out + output.err
+    assert not list(tmp_path.iterdir()), "something was written"
+
+
+def test_help_explains_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in ([], ["--help"], ["-h"]):
+        assert main(words) == 0
+        assert capsys.readouterr().out == HELP
+    for command in COMMANDS:
+        assert f"\n  {command} " in HELP
+    shown = subprocess.run(
+        [sys.executable, "-m", "experiments", "run", "--help"], capture_output=True, text=True
+    )
+    assert shown.returncode == 0
+    for expected in ("ab_vs_minimax", "agent@first=", "games: 100", "executor:", "--config-dir"):
+        assert expected in shown.stdout
+
+
+def test_the_configuration_can_be_shown(tmp_path: Path) -> None:
+    shown = subprocess.run(
+        [sys.executable, "-m", "experiments", "run", "--cfg", "job", "games=8"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
+    assert shown.returncode == 0
+    assert "games: 8" in shown.stdout
+    assert not list(tmp_path.iterdir())
+
+
+def test_list_names_every_choice(capsys: pytest.CaptureFixture[str]) -> None:
+    assert agents_main(["list"]) == 0
+    printed = capsys.readouterr().out
+    for name in ("alphabeta", "weighted", "square_weights", "disc_count", "ab_vs_minimax", "duel"):
+        assert name in printed
+    assert agents_main(["list", "evaluations"]) == 0
+    assert "alphabeta" not in capsys.readouterr().out
+
+
+def test_an_agent_and_a_heuristic_from_another_folder(tmp_path: Path) -> None:
+    """What the README shows: mine.py and my_conf/ beside it, nothing of this repository changed."""
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    blocks = [block.split("```")[0] for block in readme.split("```python\n")[1:]]
+    mine = [block for block in blocks if "(Agent)" in block or "(Evaluation)" in block]
+    assert len(mine) == 2
+    (tmp_path / "mine.py").write_text("\n".join(mine), encoding="utf-8")
+    for group, name, target in (
+        ("agent", "corners", "mine.Corners"),
+        ("evaluation", "freedom", "mine.Freedom"),
+    ):
+        (tmp_path / "my_conf" / group).mkdir(parents=True)
+        path = tmp_path / "my_conf" / group / f"{name}.yaml"
+        path.write_text(f"# mine\n_target_: {target}\n", encoding="utf-8")
+    words = "agents=duel agent@first=corners agent@second=alphabeta evaluation=freedom depth=2"
+    arguments = ["run", "--config-dir", "my_conf", *words.split(), "games=4"]
+    ended = subprocess.run(
+        [sys.executable, "-m", "experiments", *arguments],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    with Record.open(*runs_in(tmp_path / "results")) as record:
+        games, moves = record.games(), record.moves()
+    assert set(games["end_reason"]) == {"finished"}
+    values = moves[(moves["agent"] == "second") & moves["value"].notna()]["value"]
+    # Mobility differences, or finished games.
+    assert (values.abs().lt(40) | values.abs().ge(1 << 24)).all()
+
+
+def test_ctrl_c_once_ends_in_good_order(tmp_path: Path) -> None:
+    words = "agents=duel agent@first=random agent@second=greedy games=200000 openings.plies=12"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "experiments", "run", *words.split(), f"results={tmp_path}"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 120
+    while not any(path.stat().st_size > 100_000 for path in tmp_path.rglob("games.sqlite*")):
+        assert time.monotonic() < deadline
+        assert process.poll() is None
+        time.sleep(0.1)
+    os.killpg(process.pid, signal.SIGINT)  # a terminal sends it to the workers too
+    printed, _ = process.communicate(timeout=60)
+    assert process.returncode == 130, printed
+    assert "stopping after the games under way" in printed
+    (folder,) = runs_in(tmp_path)
+    with Record.open(folder) as record:
+        assert record.run()["complete"] == 0
+        games = record.games()
+    assert 0 < len(games) < 200_000
+    assert (games.groupby("pair").size() == 2).all()
+    assert "stopped early" in (folder / "report.md").read_text(encoding="utf-8")
+
+
+def test_the_signature_of_the_searches() -> None:
+    rows = bench()
+    assert signature(rows) == SIGNATURE, "\n".join(str(row) for row in rows)

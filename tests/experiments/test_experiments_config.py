@@ -1,0 +1,133 @@
+"""What a configuration may say, and what is answered when it says something else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agents import AlphaBeta, DiscCount, GreedyAgent, SquareWeights
+from agents.config import ConfigError, choices
+from experiments.config import read
+
+
+@pytest.mark.parametrize("name", sorted(set(choices("agents")) - {"duel"}))
+@pytest.mark.parametrize("rules", ["standard", "wpi"])
+def test_every_line_up_can_be_run(name: str, rules: str) -> None:
+    plan = read([f"agents={name}", f"ruleset={rules}"])
+    assert len(plan.agents) >= 2
+    assert plan.settings.name == name
+
+
+@pytest.mark.parametrize("group", ["executor", "openings", "ruleset", "evaluation"])
+def test_every_option_of_every_group_can_be_chosen(group: str) -> None:
+    for option in choices(group):
+        extra = ["evaluation=disc_count"] if group == "ruleset" else []
+        read([f"{group}={option}", *extra])
+
+
+def test_top_level_depth_and_evaluation_fill_what_a_line_up_leaves_open() -> None:
+    plan = read(["agents=ab_mirror", "depth=6", "evaluation=disc_count", "agents.left.depth=3"])
+    left, right = plan.agents["left"], plan.agents["right"]
+    assert isinstance(left, AlphaBeta)
+    assert isinstance(right, AlphaBeta)
+    assert (left.depth, right.depth) == (3, 6)
+    assert isinstance(left.evaluation, DiscCount)
+    assert plan.settings.agents["right"]["depth"] == 6
+
+
+def test_two_agents_meet_without_a_file() -> None:
+    plan = read(
+        ["agents=duel", "agent@first=alphabeta", "agent@second=greedy", "first.depth=5"]
+    )
+    first, second = plan.agents["first"], plan.agents["second"]
+    assert isinstance(first, AlphaBeta)
+    assert isinstance(second, GreedyAgent)
+    assert first.depth == 5
+    assert isinstance(first.evaluation, SquareWeights)
+
+
+def test_plain_overrides() -> None:
+    words = "depth=5 evaluation=disc_count seed=7 games=400 executor.workers=2 ruleset=wpi".split()
+    plan = read(words)
+    settings = plan.settings
+    assert (settings.depth, settings.seed, settings.games) == (5, 7, 400)
+    assert (plan.workers, plan.rules.name) == (2, "wpi")
+
+
+def test_agents_and_heuristics_from_outside(tmp_path: Path) -> None:
+    (tmp_path / "agent").mkdir()
+    (tmp_path / "agent" / "mine.yaml").write_text(
+        "_target_: misbehaving.Mine\nfavourite: f5\n", encoding="utf-8"
+    )
+    (tmp_path / "evaluation").mkdir()
+    (tmp_path / "evaluation" / "corners_only.yaml").write_text(
+        "_target_: agents.SquareWeights\n"
+        "weights: [[1, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]\n",
+        encoding="utf-8",
+    )
+    words = ["agents=duel", "agent@first=mine", "agent@second=alphabeta"]
+    plan = read([*words, "evaluation=corners_only"], [tmp_path])
+    assert plan.agents["first"].favourite == "f5"  # type: ignore[attr-defined]
+    assert plan.agents["second"].evaluation.weights.sum() == 4  # type: ignore[attr-defined]
+
+
+BAD = {
+    "agents=clasics": r"unknown line-up 'clasics'; choose from .*ab_mirror.* Did you mean 'classics'",
+    "agents=duel agent@first=alphabta agent@second=greedy": r"unknown agent 'alphabta'.*'alphabeta'",
+    "agents=duel agent@first=greedy": r"agent@second",
+    "evaluation=disk_count": r"unknown evaluation 'disk_count'; choose .* Did you mean 'disc_count'",
+    "ruleset=wpy": r"unknown ruleset 'wpy'; choose from .* Did you mean 'wpi'",
+    "ruleset.name=chess": r"unknown ruleset 'chess'; choose from",
+    "executor=threads": r"unknown executor 'threads'; choose from processes, serial",
+    "executor.kind=proceses": r"unknown executor 'proceses'.*processes",
+    "depth=0": r"depth=0: 1 or more",
+    "depth=-2": r"depth=-2",
+    "depth=deep": r"depth=deep.*(integer|Integer)",
+    "depth=2.5": r"depth=2\.5.*(integer|Integer)",
+    "depth=65": r"depth 65: a whole number from 1 to 64",
+    "games=0": r"games=0: an even number",
+    "games=7": r"games=7: an even number",
+    "games=-2": r"games=-2",
+    "games=many": r"games=many",
+    "seed=-1": r"seed=-1",
+    "openings.plies=-1": r"openings\.plies=-1",
+    "executor.workers=0": r"executor\.workers=0: at least one",
+    "executor=serial executor.workers=2": r"executor\.workers=2",
+    "limits.seconds=0": r"limits\.seconds=0",
+    "limits.grace=-1": r"limits\.grace=-1",
+    "limits.hang=0": r"limits\.hang=0",
+    "export=[xls]": r"unknown export 'xls'; choose from csv, parquet",
+    "log_level=loud": r"unknown log_level 'loud'",
+    "name=../elsewhere": r"name=\.\./elsewhere",
+    "dpeth=3": r"unknown setting 'dpeth'\. Did you mean 'depth'",
+    "+dpeth=3": r"unknown setting 'dpeth'\. Did you mean 'depth'",
+    "executor.worker=3": r"unknown setting 'executor\.worker'.*'executor\.workers'",
+    "agents.minimax.depht=3": r"unknown setting 'agents\.minimax\.depht'.*depth",
+    "depth": r"cannot read 'depth': settings are written key=value",
+    "=3": r"cannot read '=3'",
+    "ruleset=mini6": r"agent 'minimax' plays on 8x8; ruleset mini6 is 6x6",
+    "agents=duel agent@first=random agent@second=greedy depth=3": r"depth=3: no agent .* open",
+    "agents=duel agent@first=random agent@second=greedy evaluation=disc_count": r"no effect",
+    "+agents.extra._target_=nowhere.Agent": r"agent 'extra'.*no module 'nowhere'",
+    "+agents.extra._target_=misbehaving.Nobody": r"agent 'extra'.*misbehaving\.Nobody",
+    "+agents.extra._target_=misbehaving.NotAnAgent": r"agent 'extra'.*no agents\.Agent",
+    "+agents.extra._target_=agents.AlphaBeta": r"agent 'extra'.*(depth|argument)",
+    "+agents.extra.depth=3": r"agent 'extra' has no _target_",
+    "agents.minimax.evaluation._target_=agents.RandomAgent": r"unknown setting|not an Evaluation",
+    "evaluation._target_=agents.RandomAgent": r"no Evaluation",
+    "agents.minimax=5": r"agent 'minimax'",
+}
+
+
+@pytest.mark.parametrize("words", BAD, ids=str)
+def test_bad_input_gets_one_line_that_names_the_bad_part(words: str) -> None:
+    with pytest.raises(ConfigError, match=BAD[words]) as caught:
+        read(words.split())
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 300
+
+
+def test_a_missing_folder_of_yamls_is_named() -> None:
+    with pytest.raises(ConfigError, match="no such folder"):
+        read([], ["nowhere"])

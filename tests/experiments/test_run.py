@@ -1,0 +1,250 @@
+"""Whole runs: the same games on any number of workers, and nothing an agent does stops them."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from rich.console import Console
+
+from agents import AlphaBeta, GreedyAgent, Minimax, RandomAgent, SquareWeights
+from agents.config import ConfigError
+from core import PASS, Position
+from experiments import run_match
+from experiments.config import read
+from experiments.run import RunResult, run
+from experiments.store import Record
+
+TIMINGS = ["microseconds"]
+
+
+def play(folder: Path, *overrides: str) -> RunResult:
+    return run(read([f"results={folder}", *overrides]), "test", Console(quiet=True))
+
+
+def tables(result: RunResult) -> tuple[pd.DataFrame, pd.DataFrame]:
+    return result.games, result.moves.drop(columns=TIMINGS)
+
+
+def test_the_same_games_with_any_number_of_workers(tmp_path: Path) -> None:
+    """Minimax, alpha-beta and random: searches and random numbers alike."""
+    words = ["agents=classics", "games=4", "agents.alphabeta_5.depth=4", "seed=5"]
+    runs = [play(tmp_path, *words, f"executor.workers={n}") for n in (1, 2, 7)]
+    runs.append(play(tmp_path, *words, "executor=serial"))
+    games, moves = tables(runs[0])
+    assert len(games) == 4 * 15
+    for other in runs[1:]:
+        pd.testing.assert_frame_equal(games, tables(other)[0])
+        pd.testing.assert_frame_equal(moves, tables(other)[1])
+    assert len({result.folder for result in runs}) == 4
+    different = play(tmp_path, *words[:3], "seed=6")
+    assert not games["transcript"].equals(different.games["transcript"])
+
+
+def test_the_record_can_be_replayed(tmp_path: Path) -> None:
+    result = play(tmp_path, "agents=ab_mirror", "games=10", "depth=2", "ruleset=wpi")
+    games, moves = result.games, result.moves
+    for game in games.itertuples():
+        position = Position.from_transcript(game.opening, "wpi")
+        for move in moves[moves["game"] == game.game].itertuples():
+            name = game.black if position.to_move.value == "black" else game.white
+            assert move.agent == name
+            assert (move.square == PASS) == position.must_pass
+            assert pd.isna(move.nodes) == (move.square == PASS)
+            position = position.play(int(move.square))
+        assert position == Position.from_transcript(game.transcript, "wpi")
+        assert position.is_over
+        assert game.black_discs == position.black.bit_count()
+        assert game.white_discs == position.white.bit_count()
+        mine = position.disc_difference
+        assert game.disc_difference == (mine if position.to_move.value == "black" else -mine)
+        points = {"black": 1.0, "draw": 0.5, "white": 0.0}
+        assert game.black_points == points[game.result]
+        assert np.sign(game.disc_difference) == np.sign(2 * game.black_points - 1)
+
+
+def test_a_run_leaves_what_results_readme_says(tmp_path: Path) -> None:
+    result = play(tmp_path, "agents=ab_mirror", "games=4", "depth=2", "export=[csv,parquet]")
+    names = {path.name for path in result.folder.iterdir()}
+    figures = {f"{name}.{kind}" for name in ("elo", "win_rates", "pruning") for kind in ("png", "svg")}
+    exports = {f"{t}.{kind}" for t in ("agents", "games", "moves") for kind in ("csv", "parquet")}
+    others = {"report.html", "report.md", "config.yaml", "log.txt", "games.sqlite", "pruning.csv"}
+    assert names == figures | exports | others
+    for table in ("games", "moves"):
+        stored = getattr(result, table)
+        assert len(pd.read_csv(result.folder / f"{table}.csv")) == len(stored)
+        parquet = pd.read_parquet(result.folder / f"{table}.parquet")
+        pd.testing.assert_frame_equal(parquet, stored, check_dtype=False)
+    html = (result.folder / "report.html").read_text(encoding="utf-8")
+    assert html.count("data:image/svg+xml;base64,") == 3
+    assert "http" not in html.replace("http://www.w3.org", "")
+    with Record.open(result.folder) as record:
+        head = record.run()
+    assert head["complete"] == 1
+    assert head["seed"] == 1
+    assert head["config"]["agents"]["left"]["depth"] == 2
+    readme = (Path(__file__).parents[2] / "results" / "README.md").read_text(encoding="utf-8")
+    with sqlite3.connect(result.folder / "games.sqlite") as connection:
+        for table in ("run", "agents", "games", "moves"):
+            for column in connection.execute(f"pragma table_info({table})"):
+                assert f"`{column[1]}`" in readme, f"{table}.{column[1]} is not explained"
+    connection.close()
+
+
+def test_two_runs_of_one_second_do_not_overwrite_each_other(tmp_path: Path) -> None:
+    folders = {
+        play(tmp_path, "agents=ab_mirror", "games=2", "depth=1", "executor=serial").folder
+        for _ in range(3)
+    }
+    assert len(folders) == 3
+
+
+TROUBLE = {
+    "Raises": ("raised an exception", "a bug in a student's agent"),
+    "Exits": ("raised an exception", "SystemExit: 3"),
+    "Illegal": ("illegal move", "square occupied"),
+    "Garbage": ("no valid answer", "d3, I think"),
+    "Hangs": ("never answered", "no answer for 0.5 s"),
+    "Dies": ("process died", "exit code 7"),
+}
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_misbehaving_agent_loses_its_games_and_nothing_else(
+    tmp_path: Path, workers: int
+) -> None:
+    extra = [f"+agents.{name.lower()}._target_=misbehaving.{name}" for name in TROUBLE]
+    result = play(
+        tmp_path,
+        "agents=ab_mirror",
+        "depth=1",
+        "games=2",
+        "limits.hang=0.5",
+        f"executor.workers={workers}",
+        *extra,
+    )
+    games = result.games
+    assert result.complete
+    assert len(games) == 2 * 8 * 7 // 2
+    log = (result.folder / "log.txt").read_text(encoding="utf-8")
+    for name, (reason, detail) in TROUBLE.items():
+        agent = name.lower()
+        # Against the two well-behaved agents the blame is clear.
+        against = games[
+            ((games["black"] == agent) & games["white"].isin(["left", "right"]))
+            | ((games["white"] == agent) & games["black"].isin(["left", "right"]))
+        ]
+        assert len(against) == 4
+        assert set(against["end_reason"]) == {reason}, name
+        winners = against.apply(lambda game: game[game["result"]], axis=1)
+        assert set(winners) == {"left", "right"}
+        assert against["disc_difference"].isna().all()
+        assert detail in log
+    mirror = games[games["black"].isin(["left", "right"]) & games["white"].isin(["left", "right"])]
+    assert set(mirror["end_reason"]) == {"finished"}
+    # A game cut short keeps its moves: three by the one who then hung.
+    hung = games[games["end_reason"] == "never answered"].iloc[0]
+    moves = result.moves
+    assert (moves[moves["game"] == hung["game"]]["agent"] == "hangs").sum() == 3
+    for line in log.splitlines():
+        if " loses: " in line:
+            assert " game " in line
+            assert " game - " not in line
+
+
+def test_many_killed_players_in_a_row(tmp_path: Path) -> None:
+    result = play(
+        tmp_path,
+        "agents=ab_mirror",
+        "depth=1",
+        "games=60",
+        "agents.right={_target_:misbehaving.Dies}",
+    )
+    assert set(result.games["end_reason"]) == {"process died"}
+    assert result.standings["agent"].tolist() == ["left", "right"]
+    assert result.standings["forfeits"].tolist() == [0, 60]
+
+
+def test_a_late_answer_loses_and_says_so(tmp_path: Path) -> None:
+    slow = "agents.right={_target_:misbehaving.Slow}"
+    result = play(
+        tmp_path, "agents=ab_mirror", "depth=1", "games=2", slow, "limits.seconds=0.05"
+    )
+    assert set(result.games["end_reason"]) == {"time exceeded"}
+    patient = play(tmp_path, "agents=ab_mirror", "depth=1", "games=2", slow, "limits.seconds=5")
+    assert set(patient.games["end_reason"]) == {"finished"}
+
+
+def test_alpha_beta_against_minimax_is_the_classic_lesson(tmp_path: Path) -> None:
+    result = play(tmp_path, "agents=ab_vs_minimax", "games=10", "depth=3")
+    standings = result.standings.set_index("agent")
+    assert standings["score"].tolist() == [0.5, 0.5]
+    assert standings["split"].all()
+    nodes = standings["nodes_per_move"]
+    assert nodes["alphabeta"] < 0.6 * nodes["minimax"]
+    report = (result.folder / "report.md").read_text(encoding="utf-8")
+    moves = result.moves.dropna(subset="depth")
+    totals = moves.groupby("agent")["nodes"].sum()
+    share = f"{100 * totals['alphabeta'] / totals['minimax']:.2f} % of minimax's"
+    assert share in report
+    assert f"the same {len(moves) // 2:,} positions" in report
+
+
+def test_run_match_plays_objects_and_names(tmp_path: Path) -> None:
+    line_up = {
+        "deep": AlphaBeta(3, SquareWeights()),
+        "shallow": Minimax(1, SquareWeights()),
+        "greedy": GreedyAgent(),
+    }
+    result = run_match(line_up, games=6, results=tmp_path, quiet=True)
+    assert len(result.games) == 18
+    assert set(result.moves["agent"]) == set(line_up)
+    named = run_match(["weighted", "random"], games=2, results=tmp_path, quiet=True, workers=0)
+    assert set(named.games["black"]) == {"weighted", "random"}
+
+
+def test_run_match_refuses_what_it_cannot_play(tmp_path: Path) -> None:
+    random = RandomAgent()
+    with pytest.raises(ConfigError, match="at least two"):
+        run_match({"alone": random}, results=tmp_path)
+    with pytest.raises(ConfigError, match="even number"):
+        run_match({"a": random, "b": random}, games=3, results=tmp_path)
+    with pytest.raises(ConfigError, match="unknown agent 'randm'.*'random'"):
+        run_match(["randm", "greedy"], results=tmp_path)
+    with pytest.raises(ConfigError, match=r"no agents\.Agent"):
+        run_match({"a": random, "b": 5}, results=tmp_path)  # type: ignore[dict-item]
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_record_is_never_overwritten(tmp_path: Path) -> None:
+    Record.create(tmp_path / "games.sqlite").close()
+    with pytest.raises(FileExistsError):
+        Record.create(tmp_path / "games.sqlite")
+    with pytest.raises(FileNotFoundError, match="no record"):
+        Record.open(tmp_path / "elsewhere")
+
+
+@pytest.mark.slow
+def test_null_check_random_against_random(tmp_path: Path) -> None:
+    """Of forty 95 % intervals between equals, 34 to 40 contain 0."""
+    contain = 0
+    for seed in range(40):
+        line_up = {"a": RandomAgent(), "b": RandomAgent()}
+        result = run_match(line_up, games=200, seed=seed, results=tmp_path, quiet=True)
+        row = result.standings.iloc[0]
+        contain += row["low"] <= 0 <= row["high"]
+    print(f"{contain} of 40 intervals contain 0")
+    assert 34 <= contain <= 40
+
+
+def test_agents_table_keeps_settings(tmp_path: Path) -> None:
+    result = play(tmp_path, "agents=ab_mirror", "games=2", "depth=1", "agents.left.depth=2")
+    with Record.open(result.folder) as record:
+        agents = record.agents()
+    settings = [json.loads(config) for config in agents["config"]]
+    assert [setting["depth"] for setting in settings] == [2, 1]
+    assert agents["reproducible"].tolist() == [1, 1]

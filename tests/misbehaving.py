@@ -1,0 +1,80 @@
+"""Agents that break the contract, each in its own way, from their ``after``-th move on."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any
+
+from agents import Agent, Decision, Limits, RandomAgent
+from core import Position
+
+
+class _Trouble(RandomAgent):
+    def __init__(self, after: int = 3) -> None:
+        self.after = after
+
+    def begin_game(self, *args: Any) -> None:
+        super().begin_game(*args)
+        self.asked = 0
+
+    def decide(self, position: Position, limits: Limits) -> Decision:
+        self.asked += 1
+        if self.asked > self.after:
+            return self.misbehave(position)
+        return super().decide(position, limits)
+
+    def misbehave(self, position: Position) -> Any:
+        raise NotImplementedError
+
+
+class Raises(_Trouble):
+    def misbehave(self, position: Position) -> Any:
+        raise RuntimeError("a bug in a student's agent")
+
+
+class Exits(_Trouble):
+    def misbehave(self, position: Position) -> Any:
+        raise SystemExit(3)
+
+
+class Illegal(_Trouble):
+    def misbehave(self, position: Position) -> Any:
+        occupied = position.mover | position.opponent
+        return Decision(occupied.bit_length() - 1)
+
+
+class Garbage(_Trouble):
+    def misbehave(self, position: Position) -> Any:
+        return "d3, I think"
+
+
+class Hangs(_Trouble):
+    def misbehave(self, position: Position) -> Any:
+        while True:
+            time.sleep(1)
+
+
+class Slow(_Trouble):
+    def misbehave(self, position: Position) -> Any:
+        time.sleep(0.2)
+        return Decision(position.moves[0])
+
+
+class Dies(_Trouble):
+    def misbehave(self, position: Position) -> Any:
+        os._exit(7)
+
+
+class NotAnAgent:
+    """Has no ``decide``."""
+
+
+class Mine(Agent):
+    """What a user's own agent may look like."""
+
+    def __init__(self, favourite: str = "d3") -> None:
+        self.favourite = favourite
+
+    def decide(self, position: Position, limits: Limits) -> Decision:
+        return Decision(position.moves[-1])
