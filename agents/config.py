@@ -132,8 +132,7 @@ def _known_keys(config_name: str) -> list[str]:
     from omegaconf import OmegaConf
 
     config = compose(config_name)
-    plain = OmegaConf.to_container(config, resolve=False)
-    assert isinstance(plain, dict)
+    plain: Any = OmegaConf.to_container(config, resolve=False)
     plain.pop("hydra")
     return list(walk(plain, ""))
 
@@ -209,7 +208,5 @@ def build_agent(settings: Mapping[str, Any], name: str) -> Agent:
     """The agent described by ``settings``; raises ConfigError."""
     agent = build(settings, f"agent '{name}'")
     if not isinstance(agent, Agent):
-        raise ConfigError(
-            f"agent '{name}': {settings['_target_']} is no agents.Agent; subclass it"
-        )
+        raise ConfigError(f"agent '{name}': {settings['_target_']} is no agents.Agent; subclass it")
     return agent

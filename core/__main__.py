@@ -28,7 +28,9 @@ def main(arguments: list[str] | None = None) -> int:
         "are from the starting position. A pass is a ply; a finished game is one leaf at any "
         "remaining depth.",
     )
-    counting.add_argument("--depth", type=whole_number(1), default=8, help="greatest depth (default 8)")
+    counting.add_argument(
+        "--depth", type=whole_number(1), default=8, help="greatest depth (default 8)"
+    )
     counting.add_argument(
         "--ruleset",
         type=_ruleset,

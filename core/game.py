@@ -80,7 +80,9 @@ class Decision:
         """What is wrong with this answer as data, or None; legality is the judge's matter."""
         if type(self.move) is not int:
             return f"move {self.move!r} is not an int"
-        if not (self.value is None or type(self.value) in (int, float) and math.isfinite(self.value)):
+        if not (
+            self.value is None or (type(self.value) in (int, float) and math.isfinite(self.value))
+        ):
             return f"value {self.value!r} is not a finite number"
         if not (self.depth is None or type(self.depth) is int):
             return f"depth {self.depth!r} is not an int"

@@ -52,9 +52,7 @@ def popcount(typingctx: Any, mask: Any) -> Any:
 @intrinsic
 def lowest_square(typingctx: Any, mask: Any) -> Any:
     """Index of the lowest set bit of a uint64, as uint64; undefined for 0."""
-    return types.uint64(types.uint64), lambda ctx, b, sig, args: b.cttz(
-        args[0], ir.Constant(I1, 1)
-    )
+    return types.uint64(types.uint64), lambda ctx, b, sig, args: b.cttz(args[0], ir.Constant(I1, 1))
 
 
 @intrinsic

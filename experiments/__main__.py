@@ -120,9 +120,7 @@ def _check_combinations(overrides: Sequence[str], folders: Sequence[str]) -> Non
         read(combination, folders)
 
 
-def _conclude_sweep(
-    swept: Sequence[tuple[int, str, Path, pd.DataFrame]], console: Console
-) -> None:
+def _conclude_sweep(swept: Sequence[tuple[int, str, Path, pd.DataFrame]], console: Console) -> None:
     """Print all runs of a sweep in one table, and write it as sweep.csv."""
     import pandas as pd
 
@@ -151,8 +149,8 @@ def bench_command(arguments: Sequence[str]) -> int:
         if list(arguments) in (["--help"], ["-h"]):
             print(
                 "usage: python -m experiments bench\n\n"
-                f"Search {len(POSITIONS)} fixed positions with every algorithm and print its nodes. "
-                "The signature is\ntheir sum: it changes only when a search does something else "
+                f"Search {len(POSITIONS)} fixed positions with every algorithm and print its nodes.\n"
+                "The signature is their sum: it changes only when a search does something else\n"
                 "than before."
             )
             return 0

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import logging
 import logging.handlers
 import multiprocessing
@@ -104,7 +105,9 @@ def _note(table: Table, game: Game, played: GameRecord, seconds: float) -> None:
     if played.end_reason == FINISHED:
         if log.isEnabledFor(logging.DEBUG):
             names = table.names[game.black], table.names[game.white]
-            log.debug("%s - %s: %s (%+d) in %.3f s", *names, result, played.disc_difference, seconds)
+            log.debug(
+                "%s - %s: %s (%+d) in %.3f s", *names, result, played.disc_difference, seconds
+            )
     else:
         loser = table.names[game.black if played.winner is Color.WHITE else game.white]
         log.warning("'%s' loses: %s. %s", loser, played.end_reason, played.detail)
@@ -112,7 +115,7 @@ def _note(table: Table, game: Game, played: GameRecord, seconds: float) -> None:
 
 def to_row(game: Game, played: GameRecord) -> GameRow:
     """The rows of the record for a game that was played."""
-    moves = []
+    moves: list[tuple[Any, ...]] = []
     for ply, turn in enumerate(played.plies, start=len(played.opening) + 1):
         agent = game.black if turn.color is Color.BLACK else game.white
         decision = turn.decision
@@ -187,6 +190,9 @@ class _ToWatcher(logging.handlers.QueueHandler):
 def _player_main(table: Table, pipe: Connection, pulse: _Pulse) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     die_with_parent()
+    # What was there before the fork stays: no need for the garbage collector to go through it,
+    # and copy it, again and again.
+    gc.freeze()
     lock = threading.Lock()
 
     def send(message: Any) -> None:
@@ -226,7 +232,7 @@ class Watcher:
 
     def _start_player(self) -> None:
         context = multiprocessing.get_context("fork")
-        self._pulse: Any = context.RawValue(_Pulse)  # type: ignore[arg-type]
+        self._pulse: Any = context.RawValue(_Pulse)
         self._pipe, theirs = context.Pipe()
         self._player = context.Process(
             target=_player_main,

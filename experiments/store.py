@@ -110,9 +110,7 @@ class Record:
         row = {k: json.dumps(v) if isinstance(v, dict) else v for k, v in values.items()}
         names = ", ".join(row)
         marks = ", ".join("?" * len(row))
-        self._connection.execute(
-            f"insert into run ({names}) values ({marks})", tuple(row.values())
-        )
+        self._connection.execute(f"insert into run ({names}) values ({marks})", tuple(row.values()))
 
     def write_agents(self, rows: Iterable[tuple[int, str, dict[str, Any], int, bool]]) -> None:
         """Fill ``agents``: number, name, settings, version, whether reproducible."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,7 +28,7 @@ and FINAL_UNIT, so a won game always counts more than any promise, and 64 units 
 SIGNATURE = types.int32(types.uint64, types.uint64, types.CPointer(types.int32))
 
 
-@lru_cache(maxsize=None)
+@cache
 def compile_evaluation(function: Callable[..., Any]) -> Any:
     """The C function made of a kernel ``(mover, opponent, parameters) -> integer``.
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from agents.evaluation.base import Evaluation
 from core.bitboard import bits
@@ -22,9 +23,10 @@ CORNER_TO_CENTRE = (
 _BYTE = np.uint64(0xFF)
 
 
-def full_board(quarter: Sequence[Sequence[int]]) -> np.ndarray:
+def full_board(quarter: ArrayLike) -> np.ndarray:
     """The 8x8 int32 weights of a 4x4 quarter a1..d4 mirrored both ways."""
-    top = np.concatenate([np.asarray(quarter), np.asarray(quarter)[:, ::-1]], axis=1)
+    left = np.asarray(quarter)
+    top = np.concatenate([left, left[:, ::-1]], axis=1)
     return np.concatenate([top, top[::-1]]).astype(np.int32)
 
 

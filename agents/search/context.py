@@ -43,9 +43,7 @@ def count(context, counter):  # type: ignore[no-untyped-def]
 def evaluate(context, mover, opponent):  # type: ignore[no-untyped-def]
     """Call the heuristic, and count the call."""
     count(context, EVALUATIONS)
-    return call_evaluation(
-        load(context, EVALUATION), mover, opponent, load(context, PARAMETERS)
-    )
+    return call_evaluation(load(context, EVALUATION), mover, opponent, load(context, PARAMETERS))
 
 
 @kernel
@@ -61,9 +59,10 @@ def leaf(context, mover, opponent):  # type: ignore[no-untyped-def]
     count(context, NODES)
     count(context, LEAVES)
     board = np.uint64(load(context, BOARD))
-    if legal_moves(mover, opponent) & board == ZERO:
-        if legal_moves(opponent, mover) & board == ZERO:
-            return final_value(context, mover, opponent)
+    if legal_moves(mover, opponent) & board == ZERO and (
+        legal_moves(opponent, mover) & board == ZERO
+    ):
+        return final_value(context, mover, opponent)
     return evaluate(context, mover, opponent)
 
 

@@ -31,7 +31,8 @@ def minimax(
         stats.leaves += 1
         stats.evaluations += 1
         return evaluate(position), ()
-    best, best_line = -INFINITY, ()
+    best = -INFINITY
+    best_line: Line = ()
     for move in position.moves or (PASS,):
         value, line = minimax(position.play(move), depth - 1, evaluate, stats)
         if -value > best:
@@ -62,7 +63,8 @@ def alphabeta(
         stats.evaluations += 1
         return evaluate(position), ()
     moves = position.moves or (PASS,)
-    best, best_line = -INFINITY, ()
+    best = -INFINITY
+    best_line: Line = ()
     for number, move in enumerate(moves, start=1):
         value, line = alphabeta(position.play(move), depth - 1, evaluate, stats, -beta, -alpha)
         if -value > best:

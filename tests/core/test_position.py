@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import pickle
 from collections.abc import Callable
+from itertools import pairwise
 
 import oracle
 import pytest
@@ -37,9 +38,9 @@ WPI_AFTER_D3 = """\
 8 . . . . . . . .
 7 . . . . . . . .
 6 . . . . . . . .
-5 . . . O X * . .
+5 . . * O X . . .
 4 . . . O O . . .
-3 . . . O * * . .
+3 . . * O * . . .
 2 . . . . . . . .
 1 . . . . . . . .
 Black (X) to move, X 1, O 4"""
@@ -283,13 +284,11 @@ def test_passes_in_a_transcript_may_be_left_out() -> None:
 @given(name=names, seed=seeds)
 def test_every_game_can_be_replayed(random_game: RandomGame, name: str, seed: int) -> None:
     game = random_game(name, seed)
-    before, words = 0, []
-    for position in game:
-        discs = position.mover | position.opponent
-        placed = discs & ~before
-        if 0 < before != discs:
+    words = []
+    for before, after in pairwise(game):
+        placed = (after.mover | after.opponent) & ~(before.mover | before.opponent)
+        if placed:  # otherwise it was a pass
             words.append(oracle.name(placed.bit_length() - 1))
-        before = discs
     assert Position.from_transcript("".join(words), name) == game[-1]
 
 

@@ -52,7 +52,7 @@ def test_a_duel_from_the_command_line(tmp_path: Path) -> None:
 
 
 def test_a_sweep_ends_in_one_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = "-m agents=ab_vs_minimax games=4 depth=1,2,3 executor=serial".split()
+    words = ["-m", "agents=ab_vs_minimax", "games=4", "depth=1,2,3", "executor=serial"]
     assert main(["run", *words, f"results={tmp_path}"]) == 0
     assert "the sweep" in capsys.readouterr().out
     folders = runs_in(tmp_path)

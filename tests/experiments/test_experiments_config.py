@@ -37,9 +37,7 @@ def test_top_level_depth_and_evaluation_fill_what_a_line_up_leaves_open() -> Non
 
 
 def test_two_agents_meet_without_a_file() -> None:
-    plan = read(
-        ["agents=duel", "agent@first=alphabeta", "agent@second=greedy", "first.depth=5"]
-    )
+    plan = read(["agents=duel", "agent@first=alphabeta", "agent@second=greedy", "first.depth=5"])
     first, second = plan.agents["first"], plan.agents["second"]
     assert isinstance(first, AlphaBeta)
     assert isinstance(second, GreedyAgent)
@@ -48,7 +46,14 @@ def test_two_agents_meet_without_a_file() -> None:
 
 
 def test_plain_overrides() -> None:
-    words = "depth=5 evaluation=disc_count seed=7 games=400 executor.workers=2 ruleset=wpi".split()
+    words = [
+        "depth=5",
+        "evaluation=disc_count",
+        "seed=7",
+        "games=400",
+        "executor.workers=2",
+        "ruleset=wpi",
+    ]
     plan = read(words)
     settings = plan.settings
     assert (settings.depth, settings.seed, settings.games) == (5, 7, 400)
@@ -73,10 +78,10 @@ def test_agents_and_heuristics_from_outside(tmp_path: Path) -> None:
 
 
 BAD = {
-    "agents=clasics": r"unknown line-up 'clasics'; choose from .*ab_mirror.* Did you mean 'classics'",
-    "agents=duel agent@first=alphabta agent@second=greedy": r"unknown agent 'alphabta'.*'alphabeta'",
+    "agents=clasics": r"unknown line-up 'clasics'; .*ab_mirror.* Did you mean 'classics'",
+    "agents=duel agent@first=alphabta agent@second=greedy": r"unknown agent 'alphabta'.*alphabeta",
     "agents=duel agent@first=greedy": r"agent@second",
-    "evaluation=disk_count": r"unknown evaluation 'disk_count'; choose .* Did you mean 'disc_count'",
+    "evaluation=disk_count": r"unknown evaluation 'disk_count'; .* Did you mean 'disc_count'",
     "ruleset=wpy": r"unknown ruleset 'wpy'; choose from .* Did you mean 'wpi'",
     "ruleset.name=chess": r"unknown ruleset 'chess'; choose from",
     "executor=threads": r"unknown executor 'threads'; choose from processes, serial",

@@ -70,7 +70,9 @@ def test_the_record_can_be_replayed(tmp_path: Path) -> None:
 def test_a_run_leaves_what_results_readme_says(tmp_path: Path) -> None:
     result = play(tmp_path, "agents=ab_mirror", "games=4", "depth=2", "export=[csv,parquet]")
     names = {path.name for path in result.folder.iterdir()}
-    figures = {f"{name}.{kind}" for name in ("elo", "win_rates", "pruning") for kind in ("png", "svg")}
+    figures = {
+        f"{name}.{kind}" for name in ("elo", "win_rates", "pruning") for kind in ("png", "svg")
+    }
     exports = {f"{t}.{kind}" for t in ("agents", "games", "moves") for kind in ("csv", "parquet")}
     others = {"report.html", "report.md", "config.yaml", "log.txt", "games.sqlite", "pruning.csv"}
     assert names == figures | exports | others
@@ -114,9 +116,7 @@ TROUBLE = {
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_a_misbehaving_agent_loses_its_games_and_nothing_else(
-    tmp_path: Path, workers: int
-) -> None:
+def test_a_misbehaving_agent_loses_its_games_and_nothing_else(tmp_path: Path, workers: int) -> None:
     extra = [f"+agents.{name.lower()}._target_=misbehaving.{name}" for name in TROUBLE]
     result = play(
         tmp_path,
@@ -171,9 +171,7 @@ def test_many_killed_players_in_a_row(tmp_path: Path) -> None:
 
 def test_a_late_answer_loses_and_says_so(tmp_path: Path) -> None:
     slow = "agents.right={_target_:misbehaving.Slow}"
-    result = play(
-        tmp_path, "agents=ab_mirror", "depth=1", "games=2", slow, "limits.seconds=0.05"
-    )
+    result = play(tmp_path, "agents=ab_mirror", "depth=1", "games=2", slow, "limits.seconds=0.05")
     assert set(result.games["end_reason"]) == {"time exceeded"}
     patient = play(tmp_path, "agents=ab_mirror", "depth=1", "games=2", slow, "limits.seconds=5")
     assert set(patient.games["end_reason"]) == {"finished"}
@@ -213,7 +211,7 @@ def test_run_match_refuses_what_it_cannot_play(tmp_path: Path) -> None:
         run_match({"alone": random}, results=tmp_path)
     with pytest.raises(ConfigError, match="even number"):
         run_match({"a": random, "b": random}, games=3, results=tmp_path)
-    with pytest.raises(ConfigError, match="unknown agent 'randm'.*'random'"):
+    with pytest.raises(ConfigError, match=r"unknown agent 'randm'.*'random'"):
         run_match(["randm", "greedy"], results=tmp_path)
     with pytest.raises(ConfigError, match=r"no agents\.Agent"):
         run_match({"a": random, "b": 5}, results=tmp_path)  # type: ignore[dict-item]

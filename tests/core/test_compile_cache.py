@@ -1,0 +1,141 @@
+"""The cache of compiled code: it spares a second compilation, and never answers for old sources.
+
+Numba itself looks only at the file of the function that it loads, not at the files of the
+functions that this one calls. So each test edits a *callee*, in a copy of the sources, and asks in
+a new process.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from core import compile as compiling
+
+ROOT = Path(__file__).parents[2]
+
+# Black to move takes the last disc of White, and wins by all squares. The search is compiled from
+# agents/search/minimax.py, the score comes from core/bitboard.py, by way of a third file.
+SCORE = """
+from agents import DiscCount, Minimax
+from core import Position
+agent = Minimax(2, DiscCount())
+agent.prepare(print)
+decision = agent.search(Position.from_obf("XO--------------" " X", "mini4"))
+print(decision.value >> 24)
+"""
+
+
+class Copy:
+    """A copy of the sources with a cache of its own, and what it answers in a new process."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root = folder / "lab"
+        for package in ("core", "agents"):
+            ignored = shutil.ignore_patterns("__pycache__")
+            shutil.copytree(ROOT / package, self.root / package, ignore=ignored)
+        self.environment = {**os.environ, "OTHELLO_LAB_CACHE": str(folder / "cache")}
+        self.environment.pop("PYTHONPATH", None)
+
+    def run(self, *arguments: str, **environment: str) -> tuple[list[str], list[str]]:
+        """Lines of standard output and of standard error of ``python ...``."""
+        done = subprocess.run(
+            [sys.executable, *arguments],
+            cwd=self.root,  # where python -m and python -c look for packages first
+            env={**self.environment, **environment},
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.splitlines(), done.stderr.splitlines()
+
+    def edit(self, file: str, old: str, new: str) -> None:
+        """Replace the only occurrence of ``old`` in a source file."""
+        path = self.root / file
+        source = path.read_text(encoding="utf-8")
+        assert source.count(old) == 1, f"{old!r} occurs {source.count(old)} times in {file}"
+        path.write_text(source.replace(old, new), encoding="utf-8")
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Copy:
+    return Copy(tmp_path)
+
+
+def test_an_edited_kernel_in_another_file_is_noticed(copy: Copy) -> None:
+    first, _ = copy.run("-c", SCORE)
+    assert first[-1] == "16"
+    assert "compiling minimax" in "".join(first)
+    again, _ = copy.run("-c", SCORE)
+    assert again == ["16"]  # from the cache, without a word about compiling
+    copy.edit("core/bitboard.py", "return squares - 2 * other", "return squares - 2 * other - 5")
+    edited, _ = copy.run("-c", SCORE)
+    assert edited[-1] == "11"
+    assert "compiling minimax" in "".join(edited)
+    copy.edit("core/bitboard.py", "return squares - 2 * other - 5", "return squares - 2 * other")
+    assert copy.run("-c", SCORE)[0] == ["16"]  # the first version is still there
+
+
+@pytest.mark.parametrize("portable", ["0", "1"])
+def test_an_edited_move_generator_is_noticed_by_perft(copy: Copy, portable: str) -> None:
+    perft = ("-m", "core", "perft", "--depth", "3")
+    counts, announced = copy.run(*perft, OTHELLO_LAB_PORTABLE=portable)
+    assert counts == ["1 4", "2 12", "3 56"]
+    assert announced[0].startswith("compiling perft")
+    assert announced[1].startswith("compiled perft in")
+    assert copy.run(*perft, OTHELLO_LAB_PORTABLE=portable) == (counts, [])
+    # Without the two vertical directions half of the first moves are gone.
+    copy.edit("core/vector.py", "STEPS = (1, 8, 7, 9)", "STEPS = (1, 1, 7, 9)")
+    copy.edit("core/bitboard.py", "_EVERYWHERE, np.uint64(8)", "_EVERYWHERE, np.uint64(64)")
+    edited, announced = copy.run(*perft, OTHELLO_LAB_PORTABLE=portable)
+    assert edited[0] == "1 2"
+    assert announced[0].startswith("compiling perft")
+
+
+def test_an_edited_constant_of_another_file_is_noticed(copy: Copy) -> None:
+    assert copy.run("-c", SCORE)[0][-1] == "16"
+    copy.edit("agents/evaluation/base.py", "FINAL_UNIT = 1 << 24", "FINAL_UNIT = 1 << 25")
+    assert copy.run("-c", SCORE)[0][-1] == "32"
+
+
+def test_both_code_paths_keep_caches_of_their_own(copy: Copy) -> None:
+    where = "from core.compile import cache_folder; print(cache_folder())"
+    vectorised, _ = copy.run("-c", where, OTHELLO_LAB_PORTABLE="0")
+    portable, _ = copy.run("-c", where, OTHELLO_LAB_PORTABLE="1")
+    assert vectorised != portable
+    cache = copy.environment["OTHELLO_LAB_CACHE"]
+    assert vectorised[0].startswith(cache)
+    assert portable[0].startswith(cache)
+
+
+def test_numbas_own_cache_folder_is_left_alone() -> None:
+    import numba
+
+    before = numba.config.CACHE_DIR
+    compiling.kernel(lambda: 1)
+    assert before == numba.config.CACHE_DIR
+
+
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        ({"OTHELLO_LAB_CACHE": "/somewhere", "XDG_CACHE_HOME": "/cache"}, "/somewhere"),
+        ({"XDG_CACHE_HOME": "/cache"}, "/cache/othello-strategy-lab"),
+        ({"XDG_CACHE_HOME": "", "HOME": "/home/me"}, "/home/me/.cache/othello-strategy-lab"),
+    ],
+)
+def test_the_user_chooses_the_folder(
+    environment: dict[str, str], expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "platform", "linux")
+    for name in ("OTHELLO_LAB_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert compiling.user_cache() == Path(expected)

@@ -1,0 +1,316 @@
+"""play_game: one game between two players, and a strict judge."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core import PASS, RULESETS, Color, GameRecord, IllegalMove, Position, Ruleset, play_game
+from core.game import (
+    FINISHED,
+    GARBAGE,
+    ILLEGAL,
+    LATE,
+    RAISED,
+    Decision,
+    Limits,
+    Ply,
+    SearchStats,
+)
+
+BLACK, WHITE = Color.BLACK, Color.WHITE
+MUST_PASS = Position.from_obf("-XOO" + "-" * 12 + " X", "mini4")  # Black cannot move, White can
+
+Answer = Callable[[Position], object]
+
+
+def first(position: Position) -> Decision:
+    """The first legal move."""
+    return Decision(position.moves[0])
+
+
+class Scripted:
+    """Gives the scripted answers in turn, then always the first legal move; keeps what it was
+    told. An answer is a decision, an exception to raise, or a function of the position."""
+
+    def __init__(self, *answers: object) -> None:
+        self.answers = list(answers)
+        self.begun: list[tuple[Color, Ruleset, int]] = []
+        self.asked: list[tuple[Position, Limits]] = []
+
+    def begin_game(self, color: Color, rules: Ruleset, seed: int) -> None:
+        self.begun.append((color, rules, seed))
+
+    def decide(self, position: Position, limits: Limits) -> Any:
+        self.asked.append((position, limits))
+        answer = self.answers.pop(0) if self.answers else first
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer(position) if callable(answer) else answer
+
+
+def drawing_lots(seed: int) -> Answer:
+    """Always any legal move."""
+    rng = np.random.default_rng(seed)
+    return lambda position: Decision(int(rng.choice(position.moves)))
+
+
+def players(
+    black: Scripted | None = None, white: Scripted | None = None
+) -> Mapping[Color, Scripted]:
+    return {BLACK: black or Scripted(), WHITE: white or Scripted()}
+
+
+def after_an_answer(answer: object, **options: Any) -> GameRecord:
+    """The game in which Black's second answer is this one."""
+    return play_game(players(Scripted(first, answer)), **options)
+
+
+# ------------------------------------------------------------------ games that end well
+
+
+@settings(max_examples=100)
+@given(name=st.sampled_from(list(RULESETS)), seed=st.integers(0, 2**32 - 1))
+def test_a_finished_game_is_recorded_move_by_move(name: str, seed: int) -> None:
+    lots = drawing_lots(seed)
+    table = {color: Scripted(*[lots] * 40) for color in Color}
+    record = play_game(table, Position.start(name))
+    position = Position.start(name)
+    for ply in record.plies:
+        assert ply.color is position.to_move, position
+        # A pass is made by the judge: nobody is asked about it.
+        assert (ply.move == PASS) == position.must_pass == (ply.decision is None), position
+        assert ply.decision is None or ply.decision.move == ply.move
+        assert ply.microseconds >= 0
+        position = position.play(ply.move)
+    assert position.is_over, position
+    assert (record.final, record.end_reason, record.detail) == (position, FINISHED, "")
+    assert Position.from_transcript(record.transcript, name) == position
+    difference = position.black.bit_count() - position.white.bit_count()
+    assert record.winner is (BLACK if difference > 0 else WHITE if difference < 0 else None)
+    if not position.empties:
+        assert record.disc_difference == difference
+    elif difference:
+        assert record.disc_difference is not None
+        assert abs(record.disc_difference) == abs(difference) + position.empties
+
+
+def test_every_player_is_told_of_the_game_once_with_its_own_seed() -> None:
+    table = players()
+    limits = Limits(depth=3)
+    play_game(table, Position.start("wpi"), limits=limits, seeds={BLACK: 7, WHITE: 8})
+    for color, seed in ((BLACK, 7), (WHITE, 8)):
+        assert table[color].begun == [(color, RULESETS["wpi"], seed)]
+        assert all(asked == limits for _, asked in table[color].asked)
+        assert all(position.to_move is color for position, _ in table[color].asked)
+
+
+def test_without_seeds_and_limits_players_get_the_defaults() -> None:
+    table = players()
+    play_game(table)
+    assert [player.begun[0][2] for player in table.values()] == [0, 0]
+    assert table[BLACK].asked[0] == (Position.start(), Limits())
+
+
+def test_forced_passes_are_recorded_and_nobody_is_asked() -> None:
+    table = players()
+    record = play_game(table, MUST_PASS)
+    assert [(ply.move, ply.color) for ply in record.plies] == [(PASS, BLACK), (0, WHITE)]
+    assert (len(table[BLACK].asked), len(table[WHITE].asked)) == (0, 1)
+    assert record.transcript == "a1"
+    assert (record.winner, record.disc_difference) == (WHITE, -16)
+
+
+def test_the_opening_is_played_before_anybody_is_asked() -> None:
+    opening = Position.from_transcript("f5d6c3")
+    table = players()
+    record = play_game(table, opening=(37, 43, 18))
+    assert table[WHITE].asked[0][0] == opening
+    assert record.opening == (37, 43, 18)
+    assert record.transcript.startswith("f5d6c3")
+    assert len(record.transcript) == 2 * (3 + sum(ply.move != PASS for ply in record.plies))
+    assert Position.from_transcript(record.transcript) == record.final
+
+
+def test_an_illegal_opening_is_the_callers_mistake() -> None:
+    with pytest.raises(IllegalMove, match="f5: square occupied"):
+        play_game(players(), opening=(37, 37))
+
+
+def test_a_game_that_is_over_is_not_played() -> None:
+    table = players()
+    over = MUST_PASS.play(PASS).play("a1")
+    record = play_game(table, over)
+    assert (record.plies, record.final, record.winner) == ((), over, WHITE)
+    assert not table[BLACK].asked
+    assert not table[WHITE].asked
+
+
+@pytest.mark.parametrize("turn", ["X", "O"])
+def test_equal_discs_are_a_draw(turn: str) -> None:
+    record = play_game(players(), Position.from_obf(f"{'XXXXOOOO' * 2} {turn}", "mini4"))
+    assert (record.winner, record.disc_difference, record.end_reason) == (None, 0, FINISHED)
+
+
+@pytest.mark.parametrize("turn", ["X", "O"])
+def test_the_score_is_blacks_whoever_would_be_to_move(turn: str) -> None:
+    record = play_game(players(), Position.from_obf("XXXX" * 3 + "OOO- " + turn, "mini4"))
+    assert (record.winner, record.disc_difference) == (BLACK, 10)  # 12 + 1 empty square - 3
+
+
+def test_the_caller_can_look_on() -> None:
+    seen: list[tuple[Position, Color, tuple[Ply, ...]]] = []
+
+    def look(position: Position, color: Color, plies: Sequence[Ply]) -> None:
+        seen.append((position, color, tuple(plies)))
+
+    table = players()
+    record = play_game(table, before_move=look)
+    for color in Color:
+        asked = [position for position, _ in table[color].asked]
+        assert [position for position, turn, _ in seen if turn is color] == asked
+    for position, color, plies in seen:
+        assert position.to_move is color
+        assert plies == record.plies[: len(plies)]
+    assert [len(plies) for *_, plies in seen[:3]] == [0, 1, 2]
+
+
+# ------------------------------------------------------------------ games that do not
+
+
+def check_forfeit(record: GameRecord, reason: str, *details: str) -> None:
+    """Black lost with its second move, for this reason; the record keeps all moves before it."""
+    assert record.end_reason == reason, record.detail
+    assert record.winner is WHITE
+    assert record.disc_difference is None
+    assert len(record.plies) == 2
+    assert record.final == Position.from_transcript(record.transcript)
+    assert record.final.to_move is BLACK
+    for detail in details:
+        assert detail in record.detail
+
+
+@pytest.mark.parametrize(
+    ("move", "detail"),
+    [
+        (27, "d4: square occupied"),
+        (0, "a1: traps nothing"),
+        (PASS, "pass while moves exist"),
+        (65, "65: not a square"),
+        (-1, "-1: not a square"),
+        (10**40, "not a square"),
+    ],
+)
+def test_an_illegal_move_loses(move: int, detail: str) -> None:
+    check_forfeit(after_an_answer(Decision(move)), ILLEGAL, detail)
+
+
+def test_an_exception_loses_and_its_traceback_is_kept() -> None:
+    record = after_an_answer(ZeroDivisionError("by nothing"))
+    check_forfeit(record, RAISED, "ZeroDivisionError: by nothing", "in decide")
+
+
+def test_an_exception_at_the_beginning_of_a_game_loses() -> None:
+    class Broken(Scripted):
+        def begin_game(self, color: Color, rules: Ruleset, seed: int) -> None:
+            raise RuntimeError("no engine")
+
+    record = play_game(players(white=Broken()))
+    assert (record.end_reason, record.winner) == (RAISED, BLACK)
+    assert "no engine" in record.detail
+    assert len(record.plies) == 1  # Black had moved
+
+
+def test_a_player_that_calls_exit_loses() -> None:
+    check_forfeit(after_an_answer(SystemExit(3)), RAISED, "SystemExit: 3")
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, GeneratorExit])
+def test_whoever_interrupts_the_program_stops_the_game(stop: type[BaseException]) -> None:
+    with pytest.raises(stop):
+        after_an_answer(stop())
+
+
+class Unprintable:
+    """Raises even where it is asked for its name."""
+
+    def __repr__(self) -> str:
+        raise RuntimeError("no name")
+
+
+GARBAGE_ANSWERS: Sequence[tuple[str, object, str]] = [
+    ("nothing", None, "not a Decision"),
+    ("a string", "d3", "not a Decision"),
+    ("a bare square", 19, "not a Decision"),
+    ("the class", lambda position: Decision, "not a Decision"),
+    ("no move", Decision(None), "move None is not an int"),  # type: ignore[arg-type]
+    ("a name", Decision("d3"), "move 'd3' is not an int"),  # type: ignore[arg-type]
+    ("a float", Decision(19.0), "move 19.0 is not an int"),  # type: ignore[arg-type]
+    ("a truth", Decision(True), "move True is not an int"),
+    ("a numpy int", Decision(np.int64(19)), "is not an int"),  # type: ignore[arg-type]
+    ("a NaN value", Decision(19, value=float("nan")), "value nan is not a finite number"),
+    ("an infinite value", Decision(19, value=float("inf")), "value inf is not a finite number"),
+    ("a numpy value", Decision(19, value=np.float32(1)), "is not a finite number"),
+    ("a value in words", Decision(19, value="good"), "value 'good'"),  # type: ignore[arg-type]
+    ("a float depth", Decision(19, depth=1.5), "depth 1.5 is not an int"),  # type: ignore[arg-type]
+    ("no stats", Decision(19, stats=None), "stats None are not"),  # type: ignore[arg-type]
+    ("negative counts", Decision(19, stats=SearchStats(nodes=-1)), "stats.nodes -1"),
+    ("half a leaf", Decision(19, stats=SearchStats(leaves=0.5)), "stats.leaves 0.5"),  # type: ignore[arg-type]
+    ("a huge count", Decision(19, stats=SearchStats(cutoffs=1 << 63)), "stats.cutoffs"),
+    ("no name", Unprintable(), ""),
+]
+
+
+@pytest.mark.parametrize(
+    ("answer", "detail"),
+    [answer[1:] for answer in GARBAGE_ANSWERS],
+    ids=[answer[0] for answer in GARBAGE_ANSWERS],
+)
+def test_an_answer_that_is_none_loses(answer: object, detail: str) -> None:
+    check_forfeit(after_an_answer(answer), GARBAGE, detail)
+
+
+def test_a_long_answer_is_not_kept_whole() -> None:
+    assert len(after_an_answer("x" * 100_000).detail) < 1000
+
+
+def sleepy(seconds: float) -> Answer:
+    """Takes its time before the first legal move."""
+
+    def answer(position: Position) -> Decision:
+        time.sleep(seconds)
+        return first(position)
+
+    return answer
+
+
+def test_a_late_answer_loses() -> None:
+    record = after_an_answer(sleepy(0.2), limits=Limits(seconds=0.05))
+    check_forfeit(record, LATE, "0.05 s allowed")
+
+
+def test_grace_is_given_for_the_scheduler() -> None:
+    record = after_an_answer(sleepy(0.05), limits=Limits(seconds=0.01), grace=5.0)
+    assert record.end_reason == FINISHED
+    assert record.plies[2].microseconds >= 50_000
+
+
+def test_preparing_for_a_game_is_not_timed() -> None:
+    class Slow(Scripted):
+        def begin_game(self, color: Color, rules: Ruleset, seed: int) -> None:
+            time.sleep(0.3)
+
+    record = play_game(players(Slow()), limits=Limits(seconds=0.2), grace=0.0)
+    assert record.end_reason == FINISHED
+
+
+def test_a_seed_for_one_player_only_is_the_callers_mistake() -> None:
+    # It is not the player that raised.
+    with pytest.raises(KeyError):
+        play_game(players(), seeds={BLACK: 1})
