@@ -9,7 +9,7 @@ serve every package that needs agents.
 from __future__ import annotations
 
 import copy
-import importlib.util
+import pkgutil
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -167,21 +167,11 @@ def _check_targets(node: Any, where: str) -> None:
     would report it together with a long chain of consequences."""
     if not isinstance(node, Mapping):
         return
-    target = node.get("_target_")
-    if target is not None:
-        from hydra.utils import get_object
-
+    if target := node.get("_target_"):
         try:
-            get_object(str(target))
+            pkgutil.resolve_name(str(target))
         except Exception as error:
-            module = str(target).rpartition(".")[0]
-            cause = one_line(error.__cause__ or error)
-            try:
-                known = bool(module) and importlib.util.find_spec(module) is not None
-            except Exception:
-                known = False
-            if not known:
-                cause = f"there is no module '{module}'" if module else "module.Class is needed"
+            cause = one_line(error)
             raise ConfigError(f"{where}: cannot import _target_ '{target}': {cause}") from error
     for key, value in node.items():
         _check_targets(value, f"{where}.{key}")

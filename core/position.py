@@ -15,7 +15,7 @@
 8 . . . . . . . .
 White (O) to move, X 4, O 1
 >>> Position.from_transcript("f5d6c3").to_obf()
-'------------------X--------XX------XXX-----X-------------------- O'
+'------------------X--------XX------OXX-----O-------------------- O'
 """
 
 from __future__ import annotations

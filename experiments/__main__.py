@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
-from rich.table import Table
 
 from agents.config import ConfigError, compose, conf_folder
 
@@ -85,7 +84,7 @@ def _sweep(arguments: Sequence[str], overrides: Sequence[str], folders: Sequence
     _check_combinations(overrides, folders)
     console = make_console()
     extra = [f"--config-dir={folder}" for folder in folders]
-    swept: list[tuple[int, str, Path, pd.DataFrame]] = []
+    swept: list[tuple[list[str], Path, pd.DataFrame]] = []
 
     def task(config: DictConfig) -> None:
         job = HydraConfig.get()
@@ -93,7 +92,7 @@ def _sweep(arguments: Sequence[str], overrides: Sequence[str], folders: Sequence
         console.rule(" ".join(own) or job.job.name)
         folder = Path(job.runtime.output_dir)
         result = run(check(config, own), as_typed(["run", *extra, *own]), console, folder)
-        swept.append((int(job.job.num), job.job.override_dirname, folder, result.standings))
+        swept.append((own, folder, result.standings))
         if not result.complete:
             raise KeyboardInterrupt
 
@@ -120,47 +119,55 @@ def _check_combinations(overrides: Sequence[str], folders: Sequence[str]) -> Non
         read(combination, folders)
 
 
-def _conclude_sweep(swept: Sequence[tuple[int, str, Path, pd.DataFrame]], console: Console) -> None:
-    """Print all runs of a sweep in one table, and write it as sweep.csv."""
+SWEEP_COLUMNS = ("agent", "games", "score %", "Elo ± 95 %", "discs", "nodes/move", "evals/move")
+
+
+def _conclude_sweep(
+    swept: Sequence[tuple[list[str], Path, pd.DataFrame]], console: Console
+) -> None:
+    """Print all runs of a sweep in one table, and write it as sweep.csv: one row a run and agent,
+    with what was varied."""
     import pandas as pd
 
-    from experiments.report import COLUMNS
+    from experiments.report import COLUMNS, terminal_table
 
-    whole = pd.concat([table.assign(run=run, settings=what) for run, what, _, table in swept])
-    path = swept[0][2].parent / "sweep.csv"
-    whole.set_index(["run", "settings", "agent"]).to_csv(path)
-    drawn = Table(title="the sweep", header_style="bold", pad_edge=False)
-    drawn.add_column("settings")
-    for name in COLUMNS:
-        drawn.add_column(name, justify="left" if name == "agent" else "right", no_wrap=True)
-    for _, what, _, table in swept:
+    everywhere = set.intersection(*(set(overrides) for overrides, _, _ in swept))
+    varied = [[o for o in overrides if o not in everywhere] for overrides, _, _ in swept]
+    tables = []
+    drawn = terminal_table(["settings", *SWEEP_COLUMNS])
+    for number, (settings, (_, folder, table)) in enumerate(zip(varied, swept, strict=True)):
+        values = dict(setting.split("=", 1) for setting in settings)
+        tables.append(table.assign(run=number, folder=folder.name, **values))
         for row in table.itertuples():
-            drawn.add_row(what, *(cell(row) for cell in COLUMNS.values()))
+            drawn.add_row(" ".join(settings), *(COLUMNS[name](row) for name in SWEEP_COLUMNS))
         drawn.add_section()
     console.print(drawn)
+    whole = pd.concat(tables)
+    head = [name for name in whole if name not in swept[0][2]]
+    path = swept[0][1].parent / "sweep.csv"
+    whole.set_index(head).to_csv(path)
     console.print(f"table   {path}", soft_wrap=True, highlight=False, markup=False)
 
 
 def bench_command(arguments: Sequence[str]) -> int:
     """``bench``: print each algorithm's nodes over the fixed positions, and the signature."""
     from experiments.bench import POSITIONS, bench, signature
+    from experiments.report import terminal_table
 
     if arguments:
         if list(arguments) in (["--help"], ["-h"]):
             print(
                 "usage: python -m experiments bench\n\n"
-                f"Search {len(POSITIONS)} fixed positions with every algorithm and print its nodes.\n"
+                f"Search {len(POSITIONS)} fixed positions with every algorithm; print its nodes.\n"
                 "The signature is their sum: it changes only when a search does something else\n"
                 "than before."
             )
             return 0
         raise ConfigError(f"bench takes no arguments, not {arguments[0]}")
     rows = bench(lambda line: print(line, file=sys.stderr))
-    drawn = Table(header_style="bold", pad_edge=False)
-    for name in ("algorithm", "nodes", "evaluations", "seconds", "nodes/s"):
-        drawn.add_column(name, justify="left" if name == "algorithm" else "right")
+    drawn = terminal_table(["algorithm", "nodes", "evaluations", "seconds", "nodes/s"])
     for row in rows:
-        speed = f"{row.nodes / row.seconds:,.0f}"
+        speed = f"{row.nodes / row.seconds / 1e6:.1f} M"
         drawn.add_row(
             row.algorithm, f"{row.nodes:,}", f"{row.evaluations:,}", f"{row.seconds:.3f}", speed
         )

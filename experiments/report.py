@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 import numpy as np
 from omegaconf import OmegaConf
+from rich import box
 from rich.console import Console
 from rich.table import Table as RichTable
 
@@ -43,7 +44,10 @@ def conclude(record: Record, plan: Plan, folder: Path, console: Console) -> pd.D
     """Print the standings, draw the figures and write the reports; returns the standings."""
     table = standings(record, seed=plan.settings.seed)
     findings = [*_findings(record), *_warnings(record)]
-    console.print(_terminal_table(table))
+    drawn = terminal_table(COLUMNS)
+    for cells in _cells(table):
+        drawn.add_row(*cells)
+    console.print(drawn)
     for finding in findings:
         console.print(finding, highlight=False)
     with console.status("drawing figures"):
@@ -74,7 +78,8 @@ def elo_text(row: Any) -> str:
 
 
 def _number(value: float, digits: int = 0) -> str:
-    return "-" if value is None or np.isnan(value) else f"{value:,.{digits}f}"
+    """``-`` for what an agent that does not search has none of."""
+    return "-" if np.isnan(value) or not value else f"{value:,.{digits}f}"
 
 
 COLUMNS: dict[str, Callable[[Any], str]] = {
@@ -97,12 +102,14 @@ def _cells(table: pd.DataFrame) -> list[list[str]]:
     return [[cell(row) for cell in COLUMNS.values()] for row in table.itertuples()]
 
 
-def _terminal_table(table: pd.DataFrame) -> RichTable:
-    drawn = RichTable(header_style="bold", pad_edge=False)
-    for name in COLUMNS:
-        drawn.add_column(name, justify="left" if name == "agent" else "right", no_wrap=True)
-    for cells in _cells(table):
-        drawn.add_row(*cells)
+def terminal_table(columns: Iterable[str]) -> RichTable:
+    """An empty table for the terminal. Words go left, numbers right, and headings of two words
+    break between them, so that the standings fit into some 90 columns."""
+    drawn = RichTable(box=box.SIMPLE_HEAD, header_style="bold", padding=(0, 1, 0, 0))
+    for name in columns:
+        words = name in ("agent", "settings", "algorithm")
+        heading = name.replace("/", "\n/").replace(" ", "\n", 1)
+        drawn.add_column(heading, justify="left" if words else "right", no_wrap=words)
     return drawn
 
 

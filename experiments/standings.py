@@ -66,6 +66,8 @@ def standings(record: Record, seed: int = 0) -> pd.DataFrame:
            from agents join totals using (agent) left join costs using (agent)
            order by number"""
     )
+    for name in ("disc_difference", "nodes_per_move", "nodes_per_second", "evaluations_per_move"):
+        table[name] = table[name].astype(float)  # all missing would make it a column of None
     ratings = _ratings(record, seed)
     if ratings is None:
         table = table.assign(elo=np.nan, low=np.nan, high=np.nan, bound="", split=False)

@@ -114,7 +114,7 @@ BAD = {
     "ruleset=mini6": r"agent 'minimax' plays on 8x8; ruleset mini6 is 6x6",
     "agents=duel agent@first=random agent@second=greedy depth=3": r"depth=3: no agent .* open",
     "agents=duel agent@first=random agent@second=greedy evaluation=disc_count": r"no effect",
-    "+agents.extra._target_=nowhere.Agent": r"agent 'extra'.*no module 'nowhere'",
+    "+agents.extra._target_=nowhere.Agent": r"agent 'extra'.*No module named 'nowhere'",
     "+agents.extra._target_=misbehaving.Nobody": r"agent 'extra'.*misbehaving\.Nobody",
     "+agents.extra._target_=misbehaving.NotAnAgent": r"agent 'extra'.*no agents\.Agent",
     "+agents.extra._target_=agents.AlphaBeta": r"agent 'extra'.*(depth|argument)",

@@ -32,7 +32,7 @@ def tables(result: RunResult) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def test_the_same_games_with_any_number_of_workers(tmp_path: Path) -> None:
     """Minimax, alpha-beta and random: searches and random numbers alike."""
-    words = ["agents=classics", "games=4", "agents.alphabeta_5.depth=4", "seed=5"]
+    words = ["agents=classics", "games=4", "agents.alphabeta_5.depth=3", "seed=5"]
     runs = [play(tmp_path, *words, f"executor.workers={n}") for n in (1, 2, 7)]
     runs.append(play(tmp_path, *words, "executor=serial"))
     games, moves = tables(runs[0])
@@ -162,18 +162,19 @@ def test_many_killed_players_in_a_row(tmp_path: Path) -> None:
         "agents=ab_mirror",
         "depth=1",
         "games=60",
-        "agents.right={_target_:misbehaving.Dies}",
+        "~agents.right",
+        "+agents.dies._target_=misbehaving.Dies",
     )
     assert set(result.games["end_reason"]) == {"process died"}
-    assert result.standings["agent"].tolist() == ["left", "right"]
+    assert result.standings["agent"].tolist() == ["left", "dies"]
     assert result.standings["forfeits"].tolist() == [0, 60]
 
 
 def test_a_late_answer_loses_and_says_so(tmp_path: Path) -> None:
-    slow = "agents.right={_target_:misbehaving.Slow}"
-    result = play(tmp_path, "agents=ab_mirror", "depth=1", "games=2", slow, "limits.seconds=0.05")
+    words = "agents=ab_mirror depth=1 games=2 ~agents.right +agents.slow._target_=misbehaving.Slow"
+    result = play(tmp_path, *words.split(), "limits.seconds=0.05")
     assert set(result.games["end_reason"]) == {"time exceeded"}
-    patient = play(tmp_path, "agents=ab_mirror", "depth=1", "games=2", slow, "limits.seconds=5")
+    patient = play(tmp_path, *words.split(), "limits.seconds=5")
     assert set(patient.games["end_reason"]) == {"finished"}
 
 
