@@ -181,7 +181,7 @@ def _draw(record: Record, plan: Plan, table: pd.DataFrame, folder: Path) -> list
     counts = count_nodes(positions, deepest.depth, deepest.evaluation)
     if counts["depth"].max() < 2:
         return drawn
-    name = type(deepest.evaluation).__name__
+    name = deepest.evaluation.name
     figures.save(figures.pruning_chart(counts, subtitle=name), folder, "pruning")
     counts.to_csv(folder / "pruning.csv", index=False)
     drawn.append(

@@ -9,6 +9,7 @@ obvious Python; tests hold the two equal.
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cache, cached_property
@@ -60,6 +61,11 @@ class Evaluation(ABC):
     def plain(self, position: Position) -> int:
         """The same value in plain Python: the reading twin."""
 
+    @property
+    def name(self) -> str:
+        """What figures and messages call it: ``square weights`` for SquareWeights."""
+        return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", type(self).__name__).lower()
+
     def make_parameters(self) -> np.ndarray:
         """The int32 array that the kernel gets, shape (n,); at least one element."""
         return np.zeros(1, dtype=np.int32)
@@ -81,7 +87,7 @@ class Evaluation(ABC):
 
     def prepare(self, announce: Announce | None = None) -> None:
         """Compile or load the kernel, before it is timed or processes fork."""
-        prepare(f"evaluation {type(self).__name__}", lambda: self.address, announce)
+        prepare(f"evaluation {self.name}", lambda: self.address, announce)
 
     def __call__(self, position: Position) -> int:
         """The compiled kernel's value of one position."""
