@@ -21,6 +21,7 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import LogLocator, MaxNLocator
 
 MINUS = "\N{MINUS SIGN}"
@@ -48,6 +49,7 @@ def elo_chart(standings: pd.DataFrame) -> Figure:
     names = [_wrapped(name) for name in standings["agent"]]
     lines = np.array([1 + name.count("\n") for name in names])
     heights = 0.16 + 0.17 * lines  # inches
+    heights *= max(1, 1.2 / heights.sum())
     rows = heights.cumsum() - heights / 2
     with _theme():
         figure, axes = _blank()
@@ -111,6 +113,8 @@ def win_rate_matrix(scores: pd.DataFrame) -> Figure:
                 cbar_kws={"label": "score of the row agent, %"},
                 ax=axes,
             )
+        for text in axes.texts:  # they lie in their cells: no need to measure 400 of them
+            text.set_in_layout(False)
         axes.grid(visible=False)
         axes.tick_params(axis="x", rotation=0 if across else 90)
         axes.tick_params(axis="y", rotation=0)
@@ -157,7 +161,7 @@ def pruning_chart(counts: pd.DataFrame, subtitle: str) -> Figure:
         axes.yaxis.set_major_locator(LogLocator(numticks=12))
         axes.set_xlabel("search depth (plies)")
         axes.set_ylabel("nodes per position (log scale)")
-        axes.set_title(f"What alpha-beta leaves of minimax's tree\n{subtitle}")
+        axes.set_title(f"Nodes searched by minimax and alpha-beta\n{subtitle}")
         axes.legend(title=None, loc="upper left")
         if len(nodes.columns) == 2:
             both = nodes.dropna()
@@ -193,25 +197,23 @@ def _theme() -> AbstractContextManager[None]:
 
 def _blank() -> tuple[Figure, Axes]:
     """An empty figure of 8 by 5 inches that makes room for its labels, and its axes."""
-    figure = Figure(figsize=(8, 5), layout="constrained")
-    engine = figure.get_layout_engine()
-    assert engine is not None
-    engine.set(w_pad=0.1, h_pad=0.1)
+    figure = Figure(figsize=(8, 5), layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.1))
     return figure, figure.add_subplot()
 
 
 def _resize(figure: Figure, axes: Axes, width: float, height: float) -> None:
     """Make the figure so large that its axes measure ``width`` by ``height`` inches.
 
-    What stands around the axes keeps its size, save a colour bar; hence more than one round.
+    What stands around the axes keeps its size, save a colour bar; hence up to three rounds.
     """
+    wanted = np.array([width, height])
     for _ in range(3):
         figure.draw_without_rendering()
-        inside = axes.get_position()
-        all_width, all_height = figure.get_size_inches()
-        figure.set_size_inches(
-            all_width * (1 - inside.width) + width, all_height * (1 - inside.height) + height
-        )
+        whole, inside = figure.get_size_inches(), axes.get_position().size
+        missing = wanted - whole * inside
+        if np.abs(missing).max() < 0.02:
+            break
+        figure.set_size_inches(*(whole + missing))
 
 
 def _check(frame: pd.DataFrame, columns: Iterable[str]) -> None:

@@ -14,8 +14,8 @@ of the rated agents is 0 (Bradley & Terry 1952, Biometrika 39; Hunter 2004, Anna
 Statistics 9): in each replicate every pair weighs Exp(1) instead of 1, and the pool is rated again.
 Drawing weights rather than pairs has two merits. Nobody becomes perfect by chance, so every
 replicate has finite ratings; and a pairing of one or two pairs, which a resampling within the
-pairing would repeat for ever, still shows its uncertainty. Two corrections make it hold for few
-pairs; ``tests/experiments/test_ratings.py`` measures what they are worth:
+pairing would repeat for ever, still shows its uncertainty. Three corrections make it hold for few
+pairs and for wide pools; ``tests/experiments/test_ratings.py`` says how much is gained:
 
 - A sample of alike pairs knows nothing of the outcomes it missed. One imagined pair for each free
   rating, won or lost outright by the odds of the fitted ratings, joins each replicate: it moves no
@@ -23,6 +23,8 @@ pairs; ``tests/experiments/test_ratings.py`` measures what they are worth:
 - The quantiles are taken further out, so that a mean of N normal values would get Student's
   interval (the expanded percentile interval of Hesterberg 2015, The American Statistician 69); N
   is the number of pairs the agent played.
+- They are shifted by twice the bootstrap's median bias (the bias-corrected interval of Efron 1981,
+  Canadian Journal of Statistics 9): maximum likelihood spreads a wide pool a little too far.
 
 **Bounds**: an agent that won everything, or lost everything, has no finite rating. It is set aside
 (and then those that became perfect without it, and so on), the others are rated as if it had not
@@ -49,7 +51,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 from scipy.sparse.csgraph import connected_components
-from scipy.special import expit, log_expit, ndtr, stdtrit
+from scipy.special import expit, log_expit, ndtr, ndtri, stdtrit
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -65,7 +67,7 @@ _SHARE = np.arange(OUTCOMES) / (OUTCOMES - 1)  # share of a pair's two points, b
 _PERFECT = 0.05  # a bound: the rating at which a perfect record is this probable
 _EVEN = 0.5**0.5  # even chances, in games: the two games of a pair have 0.5 = _EVEN ** 2
 _NOBODY = -1  # in place of a block, where there is no core
-_OUTSIDE = 0.025  # probability beyond each end of an interval
+_INSIDE = 0.975  # probability below the upper end of an interval
 _LONGEST_STEP = 0.75  # natural units; see _fit
 _ITERATIONS = 500  # of Newton's method; around 6 are needed, many more for absurdly uneven pools
 _CELLS = 1_000_000  # most matrix cells in one batch of replicates: 8 MB an array
@@ -142,9 +144,9 @@ def score_matrix(pairs: ArrayLike) -> FloatArray:
     except that the pool need not be connected.
     """
     counts = _checked(pairs)
-    games = counts.sum(axis=2).astype(float)
-    games[games == 0] = np.nan
-    return np.asarray(counts @ _SHARE / games)
+    met = counts.sum(axis=2).astype(float)
+    met[met == 0] = np.nan
+    return np.asarray(counts @ _SHARE / met)
 
 
 def rate(pairs: ArrayLike, replicates: int = 1000, seed: int = 0) -> Ratings:
@@ -299,11 +301,16 @@ def _intervals(
         start = np.broadcast_to(ratings, (size, len(ratings)))
         rows.append(_fit(weight @ _SHARE, weight.sum(axis=2), first, second, start))
     sample = np.concatenate(rows)
-    outside = _expanded(counts.sum(axis=(1, 2)))
-    agents = range(len(counts))
-    low = np.array([np.quantile(sample[:, agent], outside[agent]) for agent in agents])
-    high = np.array([np.quantile(sample[:, agent], 1 - outside[agent]) for agent in agents])
-    return low, high
+    below = (sample < ratings).sum(axis=0)
+    bias = ndtri((below + 0.5) / (replicates + 1))  # standard deviations
+    reach = _reach(counts.sum(axis=(1, 2)))
+    return _quantiles(sample, ndtr(2 * bias - reach)), _quantiles(sample, ndtr(2 * bias + reach))
+
+
+def _quantiles(sample: FloatArray, at: FloatArray) -> FloatArray:
+    """One quantile of each column, at probabilities of shape (columns,)."""
+    columns = zip(sample.T, at, strict=True)
+    return np.array([np.quantile(column, probability) for column, probability in columns])
 
 
 def _weights_shape(played: IntArray, difference: FloatArray, agents: int) -> FloatArray:
@@ -321,16 +328,16 @@ def _weights_shape(played: IntArray, difference: FloatArray, agents: int) -> Flo
     return shape
 
 
-def _expanded(played: IntArray) -> FloatArray:
-    """The probability to leave outside each end of a percentile interval, by pairs played.
+def _reach(played: IntArray) -> FloatArray:
+    """How many standard deviations of the bootstrap an interval reaches to each side, by the
+    number of pairs played.
 
     The bootstrap's variance of a mean of N values is (N - 1) / (N + 1) of the honest one, and
-    Student's t takes the place of the normal distribution. About 0.025 for large N; N = 1, which
-    shows no variance at all, is treated as 2.
+    Student's t takes the place of the normal distribution: 1.96 for large N, 2.50 for 10. N = 1,
+    which shows no variance at all, is treated as 2.
     """
     pairs = np.maximum(played, 2).astype(float)
-    deviations = stdtrit(pairs - 1, _OUTSIDE) * np.sqrt((pairs + 1) / (pairs - 1))
-    return np.asarray(ndtr(deviations))
+    return np.asarray(stdtrit(pairs - 1, _INSIDE) * np.sqrt((pairs + 1) / (pairs - 1)))
 
 
 # ------------------------------------------------------------------ who can't be rated

@@ -204,7 +204,7 @@ def check_forfeit(record: GameRecord, reason: str, *details: str) -> None:
         (PASS, "pass while moves exist"),
         (65, "65: not a square"),
         (-1, "-1: not a square"),
-        (10**40, "not a square"),
+        (10**15, "not a square"),
     ],
 )
 def test_an_illegal_move_loses(move: int, detail: str) -> None:
@@ -244,6 +244,10 @@ class Unprintable:
         raise RuntimeError("no name")
 
 
+HALF_EMPTIED = SearchStats()
+del HALF_EMPTIED.nodes
+
+
 GARBAGE_ANSWERS: Sequence[tuple[str, object, str]] = [
     ("nothing", None, "not a Decision"),
     ("a string", "d3", "not a Decision"),
@@ -263,6 +267,12 @@ GARBAGE_ANSWERS: Sequence[tuple[str, object, str]] = [
     ("negative counts", Decision(19, stats=SearchStats(nodes=-1)), "stats.nodes -1"),
     ("half a leaf", Decision(19, stats=SearchStats(leaves=0.5)), "stats.leaves 0.5"),  # type: ignore[arg-type]
     ("a huge count", Decision(19, stats=SearchStats(cutoffs=1 << 63)), "stats.cutoffs"),
+    ("half-emptied stats", Decision(19, stats=HALF_EMPTIED), "nodes"),
+    # Python refuses to print or convert such numbers, and the record cannot hold them.
+    ("a huge move", Decision(10**5000), ""),
+    ("a huge value", Decision(19, value=10**5000), ""),
+    ("a large value", Decision(19, value=1 << 63), "value 9223372036854775808"),
+    ("a large depth", Decision(19, depth=1 << 63), "depth 9223372036854775808"),
     ("no name", Unprintable(), ""),
 ]
 
