@@ -77,23 +77,41 @@ class Decision:
     stats: SearchStats = field(default_factory=SearchStats)
 
     def flaw(self) -> str | None:
-        """What is wrong with this answer as data, or None; legality is the judge's matter."""
-        if type(self.move) is not int:
+        """What is wrong with this answer as data, or None; legality is the judge's matter.
+
+        Whole numbers must fit 64 bits, as a record keeps them.
+        """
+        if not _is_int64(self.move):
             return f"move {self.move!r} is not an int"
-        if not (
-            self.value is None or (type(self.value) in (int, float) and math.isfinite(self.value))
+        value = self.value
+        if value is not None and not (
+            (type(value) is float and math.isfinite(value)) or _is_int64(value)
         ):
-            return f"value {self.value!r} is not a finite number"
-        if not (self.depth is None or type(self.depth) is int):
+            return f"value {value!r} is not a finite number"
+        if self.depth is not None and not _is_int64(self.depth):
             return f"depth {self.depth!r} is not an int"
         counts = self.stats
         if not isinstance(counts, SearchStats):
             return f"stats {counts!r} are not SearchStats"
         for name in SearchStats.__slots__:
             count = getattr(counts, name)
-            if type(count) is not int or not 0 <= count < 1 << 63:
+            if not _is_int64(count) or count < 0:
                 return f"stats.{name} {count!r} is not a count"
         return None
+
+
+def _is_int64(number: object) -> bool:
+    return type(number) is int and -(1 << 63) <= number < 1 << 63
+
+
+def _flaw(answer: object) -> str | None:
+    """What is wrong with a player's answer; an answer so strange that looking at it raises an
+    exception is wrong too."""
+    try:
+        flaw = answer.flaw() if isinstance(answer, Decision) else "not a Decision"
+        return f"{answer!r:.500}: {flaw:.500}" if flaw else None
+    except Exception as error:
+        return f"an answer that cannot be read ({type(error).__name__}: {error!s:.200})"
 
 
 class Player(Protocol):
@@ -164,7 +182,8 @@ def play_game(
     opening: legal moves made from there before the players are asked; raises IllegalMove if not.
     limits: what each move may cost; time is judged with ``grace`` seconds for the machine's
         scheduler.
-    seeds: each player's own seed for this game (default 0), the only randomness it should use.
+    seeds: each player's own seed for this game (default 0), the only randomness it should use;
+        raises KeyError where one is missing.
     before_move: called with the position, the colour to move and the plies played since the
         opening each time before a player is asked.
 
@@ -176,6 +195,7 @@ def play_game(
     """
     position = start or Position.start()
     limits = limits or Limits()
+    seed_of = {color: seeds[color] if seeds else 0 for color in Color}
     for move in opening:
         position = position.play(move)
     plies: list[Ply] = []
@@ -199,16 +219,14 @@ def play_game(
         try:
             if color not in begun:
                 begun.add(color)
-                seed = seeds[color] if seeds else 0
-                players[color].begin_game(color, position.ruleset, seed)
+                players[color].begin_game(color, position.ruleset, seed_of[color])
             started = time.perf_counter_ns()
             decision = players[color].decide(position, limits)
         except (Exception, SystemExit):
             return forfeit(RAISED, traceback.format_exc())
         elapsed = time.perf_counter_ns() - started
-        flaw = decision.flaw() if isinstance(decision, Decision) else "not a Decision"
-        if flaw:
-            return forfeit(GARBAGE, f"{decision!r:.500}: {flaw}")
+        if flaw := _flaw(decision):
+            return forfeit(GARBAGE, flaw)
         if limits.seconds is not None and elapsed > (limits.seconds + grace) * 1e9:
             return forfeit(LATE, f"{elapsed / 1e9:.3f} s for a move, {limits.seconds} s allowed")
         try:

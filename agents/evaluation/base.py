@@ -75,6 +75,10 @@ class Evaluation(ABC):
         """The array handed to the kernel; it lives as long as the evaluation."""
         return np.ascontiguousarray(self.make_parameters(), dtype=np.int32)
 
+    def __getstate__(self) -> dict[str, Any]:
+        # Addresses mean nothing in another process.
+        return {name: value for name, value in vars(self).items() if name != "address"}
+
     @property
     def parameters_address(self) -> int:
         """Where the parameters start in memory."""

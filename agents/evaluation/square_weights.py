@@ -48,7 +48,7 @@ class SquareWeights(Evaluation):
         table = np.asarray(weights)
         if table.shape not in ((4, 4), (8, 8)):
             raise ValueError(f"square weights of shape {table.shape}; (4, 4) or (8, 8) needed")
-        if table.dtype.kind not in "iu" or np.abs(table).max() > 100_000:
+        if table.dtype.kind not in "iu" or not -100_000 <= table.min() <= table.max() <= 100_000:
             raise ValueError("square weights must be integers between -100000 and 100000")
         self.weights = full_board(table) if table.shape == (4, 4) else table.astype(np.int32)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,6 +14,11 @@ from agents.search import context as layout
 from core.compile import Announce, prepare
 from core.position import Position
 from core.rules import Ruleset
+
+
+def _check_depth(depth: int) -> None:
+    if type(depth) is not int or not 1 <= depth <= layout.MAX_DEPTH:
+        raise ValueError(f"depth {depth!r}: a whole number from 1 to {layout.MAX_DEPTH} is needed")
 
 
 class SearchAgent(Agent):
@@ -28,18 +33,27 @@ class SearchAgent(Agent):
     _plain: ClassVar[Callable[..., tuple[int, tuple[int, ...]]]]
 
     def __init__(self, depth: int, evaluation: Evaluation, compiled: bool = True) -> None:
-        if type(depth) is not int or not 1 <= depth <= layout.MAX_DEPTH:
-            raise ValueError(
-                f"depth {depth!r}: a whole number from 1 to {layout.MAX_DEPTH} is needed"
-            )
+        _check_depth(depth)
         if not isinstance(evaluation, Evaluation):
             raise ValueError(f"evaluation {evaluation!r} is not an Evaluation")
         self.depth = depth
         self.evaluation = evaluation
         self.compiled = compiled
+        self._make_context()
+
+    def _make_context(self) -> None:
         self._context = layout.new()
         self._address = int(self._context.ctypes.data)
         self._ready_for: Ruleset | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Addresses mean nothing to a copy, or in another process.
+        own = ("_context", "_address", "_ready_for")
+        return {name: value for name, value in vars(self).items() if name not in own}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._make_context()
 
     def boards(self) -> frozenset[int]:
         return self.evaluation.sides
@@ -56,13 +70,14 @@ class SearchAgent(Agent):
 
     def search(self, position: Position, depth: int | None = None) -> Decision:
         """Search one position (``depth`` plies, default the agent's own); for studies and
-        notebooks. A position whose mover must pass is answered with the pass; ValueError if the
-        game is over."""
+        notebooks. A position whose mover must pass is answered with the pass. Raises ValueError
+        if the game is over, or for a depth outside 1 to 64."""
         if position.is_over:
             raise ValueError("the game is over; there is nothing to search")
-        return self._search(position, depth or self.depth)
+        return self._search(position, self.depth if depth is None else depth)
 
     def _search(self, position: Position, depth: int) -> Decision:
+        _check_depth(depth)
         if not self.compiled:
             stats = SearchStats()
             value, pv = type(self)._plain(position, depth, self.evaluation.plain, stats)

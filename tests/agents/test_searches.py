@@ -308,9 +308,7 @@ CORNER_OR_WIN = Position.from_obf(
 
 @pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES)
 @pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "plain"])
-def test_a_won_game_counts_more_than_any_promise(
-    search: type[SearchAgent], compiled: bool
-) -> None:
+def test_a_won_game_counts_more_than_any_promise(search: type[SearchAgent], compiled: bool) -> None:
     decision = search(1, SquareWeights([[100_000] * 4] * 4), compiled).search(CORNER_OR_WIN)
     assert CORNER_OR_WIN.name_of(decision.move) == "b8"
     assert decision.value == 34 * FINAL_UNIT

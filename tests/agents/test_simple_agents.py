@@ -74,9 +74,9 @@ def test_two_random_agents_do_not_disturb_each_other() -> None:
     one_by_one = [list(moves_of_a_game(random_agent(seed))) for seed in (1, 2)]
     games = [moves_of_a_game(random_agent(seed)) for seed in (1, 2)]
     interleaved: list[list[int]] = [[], []]
-    while any(len(played) < len(whole) for played, whole in zip(interleaved, one_by_one)):
-        for game, played, moves in zip(games, interleaved, (1, 3)):  # one move here, three there
-            played.extend(islice(game, moves))
+    while len(interleaved[0]) < len(one_by_one[0]) or len(interleaved[1]) < len(one_by_one[1]):
+        interleaved[0].extend(islice(games[0], 1))
+        interleaved[1].extend(islice(games[1], 3))
     assert interleaved == one_by_one
 
 

@@ -171,7 +171,8 @@ def test_many_killed_players_in_a_row(tmp_path: Path) -> None:
 
 
 def test_a_late_answer_loses_and_says_so(tmp_path: Path) -> None:
-    words = "agents=ab_mirror depth=1 games=2 ~agents.right +agents.slow._target_=misbehaving.Slow"
+    words = "agents=ab_mirror depth=1 games=2 ~agents.right"
+    words += " +agents.slow._target_=misbehaving.Slow +agents.slow.after=24"
     result = play(tmp_path, *words.split(), "limits.seconds=0.05")
     assert set(result.games["end_reason"]) == {"time exceeded"}
     patient = play(tmp_path, *words.split(), "limits.seconds=5")
