@@ -43,7 +43,7 @@ def rust_reversi_seconds() -> float | None:
     except ImportError:
         return None
     matrix = full_board(CORNER_TO_CENTRE).tolist()
-    search = AlphaBetaSearch(MatrixEvaluator(matrix), DEPTH, 1 << 40)
+    search = AlphaBetaSearch(MatrixEvaluator(matrix), DEPTH, 1 << 30)
     return best_of(lambda: search.get_move(Board()))
 
 
