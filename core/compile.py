@@ -29,6 +29,7 @@ from llvmlite import binding
 Announce = Callable[[str], None]
 """Receives one human-readable line, e.g. ``print``."""
 
+_ROOT = Path(__file__).resolve().parent.parent
 _PACKAGES = ("core", "agents")  # where kernels live, and every constant they take in
 
 
@@ -49,8 +50,14 @@ def kernel_files() -> list[Path]:
 
     Choosing only those that hold kernels would miss the constants they import from elsewhere.
     """
-    root = Path(__file__).resolve().parent.parent
-    return [path for package in _PACKAGES for path in sorted((root / package).rglob("*.py"))]
+    return [path for package in _PACKAGES for path in sorted((_ROOT / package).rglob("*.py"))]
+
+
+def _cached(function: Callable[..., Any]) -> bool:
+    """Whether machine code of ``function`` may be kept: only if the cache folder's name answers
+    for its source, so not for a user's own function, which may call others of theirs."""
+    path = Path(function.__code__.co_filename).resolve()
+    return any(path.is_relative_to(_ROOT / package) for package in _PACKAGES)
 
 
 def user_cache() -> Path:
@@ -100,33 +107,40 @@ def kernel(function: Callable[..., Any]) -> Any:
     Kernels release the GIL, so that a timer thread can run beside them, and use C division.
     """
     with _own_cache():
-        return numba.njit(function, cache=True, nogil=True, error_model="numpy")
+        return numba.njit(function, cache=_cached(function), nogil=True, error_model="numpy")
 
 
 def callback(function: Callable[..., Any], signature: Any) -> Any:
     """Compile ``function`` at once into a C function; its ``address`` can be handed to a kernel."""
     with _own_cache():
-        return numba.cfunc(signature, cache=True, nopython=True, error_model="numpy")(function)
+        compiled = numba.cfunc(
+            signature, cache=_cached(function), nopython=True, error_model="numpy"
+        )
+        return compiled(function)
 
 
 _prepared: set[str] = set()  # what this process has loaded; says nothing about any agent
 
 
-def prepare(name: str, load: Callable[[], Any], announce: Announce | None = None) -> None:
+def prepare(
+    name: str, load: Callable[[], Any], announce: Announce | None = None, key: str = ""
+) -> None:
     """Load the kernels called ``name`` by running ``load`` once in this process.
 
     ``announce`` hears of it only when they have to be compiled, that is on the first use on this
     machine (or after a change of the sources): once before and once after, with the seconds.
+    ``key`` tells apart what has the same name; by default it is the name.
     """
-    if name in _prepared:
+    key = key or name
+    if key in _prepared:
         return
-    done = cache_folder() / "ready" / name
+    done = cache_folder() / "ready" / key
     first_use = not done.exists()
     if first_use and announce:
         announce(f"compiling {name} for this machine (first use only) ...")
     started = time.perf_counter()
     load()
-    _prepared.add(name)
+    _prepared.add(key)
     if first_use:
         try:
             done.parent.mkdir(parents=True, exist_ok=True)

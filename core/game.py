@@ -40,6 +40,12 @@ class Limits:
     depth: int | None = None
     seconds: float | None = None
 
+    def __post_init__(self) -> None:
+        if self.depth is not None and self.depth < 1:
+            raise ValueError(f"depth {self.depth}: a limit of 1 or more is needed")
+        if self.seconds is not None and not self.seconds > 0:
+            raise ValueError(f"seconds {self.seconds}: a limit of more than 0 is needed")
+
 
 @dataclass(slots=True)
 class SearchStats:
@@ -90,6 +96,8 @@ class Decision:
             return f"value {value!r} is not a finite number"
         if self.depth is not None and not _is_int64(self.depth):
             return f"depth {self.depth!r} is not an int"
+        if type(self.pv) is not tuple or not all(_is_int64(move) for move in self.pv):
+            return f"pv {self.pv!r} is not a tuple of ints"
         counts = self.stats
         if not isinstance(counts, SearchStats):
             return f"stats {counts!r} are not SearchStats"

@@ -52,10 +52,15 @@ def split_transcript(text: str) -> list[str]:
     Raises NotationError where letters are left over; whether each word is a square, and the move
     legal, is for the position to judge.
     """
-    compact = re.sub(r"[\s,;.]+", "", text)
-    if len(compact) % 2:
-        raise NotationError(f"transcript {text!r}: {compact[-1]!r} is left over at its end")
-    return [compact[i : i + 2] for i in range(0, len(compact), 2)]
+    words = []
+    for part in re.split(r"[\s,;.]+", text.strip(" \t\n,;.")):
+        if part.lower() in _PASS_WORDS:
+            words.append(part)
+            continue
+        if len(part) % 2:
+            raise NotationError(f"transcript {part!r}: {part[-1]!r} is left over at its end")
+        words += [part[i : i + 2] for i in range(0, len(part), 2)]
+    return words
 
 
 def parse_obf(line: str, squares: int) -> tuple[int, int, bool]:

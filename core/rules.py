@@ -92,4 +92,4 @@ def ruleset(name: str | Ruleset) -> Ruleset:
     if name in RULESETS:
         return RULESETS[name]
     choices = ", ".join(RULESETS)
-    raise ValueError(f"unknown ruleset '{name}'; choose from {choices}.{nearest(name, RULESETS)}")
+    raise ValueError(f"unknown ruleset {name!r}; choose from {choices}.{nearest(name, RULESETS)}")

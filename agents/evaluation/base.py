@@ -91,7 +91,9 @@ class Evaluation(ABC):
 
     def prepare(self, announce: Announce | None = None) -> None:
         """Compile or load the kernel, before it is timed or processes fork."""
-        prepare(f"evaluation {self.name}", lambda: self.address, announce)
+        kind = type(self)
+        key = f"{kind.__module__}.{kind.__qualname__}"
+        prepare(f"evaluation {self.name}", lambda: self.address, announce, key)
 
     def __call__(self, position: Position) -> int:
         """The compiled kernel's value of one position."""

@@ -33,7 +33,7 @@ def full_board(quarter: ArrayLike) -> np.ndarray:
 class SquareWeights(Evaluation):
     """Sum of the weights of the mover's squares minus that of the opponent's.
 
-    Range -1228 to 1228 for the standard weights (the sum of their absolute values), in units of
+    Range -1176 to 1176 for the standard weights (the sum of their absolute values), in units of
     the table. Antisymmetric, unchanged under the board's symmetries. Made for the 8x8 board.
     Source: Norvig, *Paradigms of AI Programming* (1992), 18.3, ``weighted-squares``.
     """

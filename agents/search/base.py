@@ -44,7 +44,7 @@ class SearchAgent(Agent):
     def _make_context(self) -> None:
         self._context = layout.new()
         self._address = int(self._context.ctypes.data)
-        self._ready_for: Ruleset | None = None
+        self._ready_for: tuple[Ruleset, Evaluation] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         # Addresses mean nothing to a copy, or in another process.
@@ -83,9 +83,9 @@ class SearchAgent(Agent):
             value, pv = type(self)._plain(position, depth, self.evaluation.plain, stats)
             return Decision(pv[0], value, pv, depth, stats)
         context = self._context
-        if self._ready_for is not position.ruleset:
+        if self._ready_for != (position.ruleset, self.evaluation):
             layout.set_constants(context, position.ruleset, self.evaluation)
-            self._ready_for = position.ruleset
+            self._ready_for = position.ruleset, self.evaluation
         context[: layout.COUNTERS] = 0
         value = self._compiled(
             self._address, np.uint64(position.mover), np.uint64(position.opponent), depth

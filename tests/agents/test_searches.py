@@ -441,3 +441,11 @@ def test_what_is_no_evaluation_is_refused(evaluation: Any) -> None:
 def test_an_agent_says_on_which_boards_it_plays() -> None:
     assert Minimax(2, DiscCount()).boards() == {4, 6, 8}
     assert AlphaBeta(2, SquareWeights()).boards() == {8}
+
+
+def test_another_evaluation_takes_effect_at_once() -> None:
+    agent = AlphaBeta(3, SquareWeights())
+    start = Position.start()
+    agent.search(start)
+    agent.evaluation = DiscCount()
+    assert agent.search(start) == AlphaBeta(3, DiscCount()).search(start)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 
 import numpy as np
@@ -13,6 +13,8 @@ import pytest
 from agents import DiscCount, GreedyAgent, Limits, Maximizer, RandomAgent, SquareWeights
 from agents.evaluation import FINAL_UNIT
 from core import PASS, RULESETS, Color, Position, play_game
+
+RandomGame = Callable[[str, int], list[Position]]
 
 # A win that looks no better than another move: Black has 12 discs to 3 after a2 as well as after
 # a3, but only a3 leaves nobody a move (13 to 3 with the empty square).
@@ -97,7 +99,7 @@ def test_global_random_generators_are_neither_read_nor_changed() -> None:
 
 
 @pytest.mark.parametrize("compiled", [True, False])
-def test_a_maximizer_takes_the_highest_value(compiled: bool, random_game) -> None:  # type: ignore[no-untyped-def]
+def test_a_maximizer_takes_the_highest_value(compiled: bool, random_game: RandomGame) -> None:
     evaluation = SquareWeights()
     agent = Maximizer(evaluation, compiled)
     for seed in range(10):

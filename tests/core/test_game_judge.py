@@ -263,6 +263,7 @@ GARBAGE_ANSWERS: Sequence[tuple[str, object, str]] = [
     ("a numpy value", Decision(19, value=np.float32(1)), "is not a finite number"),
     ("a value in words", Decision(19, value="good"), "value 'good'"),  # type: ignore[arg-type]
     ("a float depth", Decision(19, depth=1.5), "depth 1.5 is not an int"),  # type: ignore[arg-type]
+    ("a pv in words", Decision(19, pv=("d3",)), "pv ('d3',) is not"),  # type: ignore[arg-type]
     ("no stats", Decision(19, stats=None), "stats None are not"),  # type: ignore[arg-type]
     ("negative counts", Decision(19, stats=SearchStats(nodes=-1)), "stats.nodes -1"),
     ("half a leaf", Decision(19, stats=SearchStats(leaves=0.5)), "stats.leaves 0.5"),  # type: ignore[arg-type]
@@ -324,3 +325,9 @@ def test_a_seed_for_one_player_only_is_the_callers_mistake() -> None:
     # It is not the player that raised.
     with pytest.raises(KeyError):
         play_game(players(), seeds={BLACK: 1})
+
+
+@pytest.mark.parametrize("limits", [{"depth": 0}, {"seconds": 0.0}, {"seconds": float("nan")}])
+def test_limits_that_allow_nothing_are_refused(limits: dict) -> None:
+    with pytest.raises(ValueError, match=r"depth 0|seconds (0\.0|nan)"):
+        Limits(**limits)

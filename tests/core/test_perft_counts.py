@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import oracle
@@ -13,6 +14,8 @@ import pytest
 from core import RULESETS, Position
 from core.__main__ import main
 from core.perft import divide, perft
+
+RandomGame = Callable[[str, int], list[Position]]
 
 ROOT = Path(__file__).parents[2]
 
@@ -54,7 +57,7 @@ def test_the_whole_4x4_game_agrees_with_the_oracle() -> None:
 
 
 @pytest.mark.parametrize("name", RULESETS)
-def test_divide_adds_up_to_perft(name: str, random_game) -> None:  # type: ignore[no-untyped-def]
+def test_divide_adds_up_to_perft(name: str, random_game: RandomGame) -> None:
     for seed in range(5):
         for position in random_game(name, seed):
             counts = divide(position, 4)

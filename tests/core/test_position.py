@@ -411,3 +411,10 @@ def test_other_positions_have_another_representative() -> None:
     # Up to symmetry the second move is a diagonal, a perpendicular or a parallel one.
     (first,) = first_moves
     assert len({first.play(move).canonical() for move in first.moves}) == 3
+
+
+@pytest.mark.parametrize("word", ["--", "pass", "PS"])
+def test_a_pass_may_be_written_out(word: str) -> None:
+    before = "f5f6f7f4f3f2g3"  # any beginning; the pass is refused with the reason, not misread
+    with pytest.raises(NotationError, match="pass while moves exist"):
+        Position.from_transcript(f"f5 {word} {before}")
