@@ -28,6 +28,7 @@ __all__ = [
     "legal_moves",
     "lowest_square",
     "mirror",
+    "neighbours",
     "popcount",
     "transpose",
     "upside_down",
@@ -117,6 +118,18 @@ least one disc, on the 8x8 board; on a smaller board intersect it with the board
 flips = vector_flips if VECTORISED else plain_flips
 """``flips(mover, opponent, square) -> mask`` of the opponent discs that a disc of the mover on the
 empty ``square`` (uint64, 0..63) turns; 0 where the move is illegal."""
+
+
+_NOT_A = np.uint64(0xFEFEFEFEFEFEFEFE)
+_NOT_H = np.uint64(0x7F7F7F7F7F7F7F7F)
+_ONE_ROW = np.uint64(8)
+
+
+@kernel
+def neighbours(mask):  # type: ignore[no-untyped-def]
+    """The squares of ``mask`` and all squares beside them, also diagonally, on the 8x8 board."""
+    wide = mask | ((mask << ONE) & _NOT_A) | ((mask >> ONE) & _NOT_H)
+    return wide | (wide << _ONE_ROW) | (wide >> _ONE_ROW)
 
 
 @kernel
