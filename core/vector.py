@@ -81,6 +81,22 @@ def load(typingctx: Any, base: Any, index: Any) -> Any:
 
 
 @intrinsic
+def load_float(typingctx: Any, base: Any, index: Any) -> Any:
+    """The float64 number ``index`` of the array that starts at address ``base``."""
+
+    def generate(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+        return b.bitcast(b.load(_pointer(b, args[0], args[1])), ir.DoubleType())
+
+    return types.float64(types.intp, types.int64), generate
+
+
+@intrinsic
+def address_of(typingctx: Any, pointer: Any) -> Any:
+    """The address in a C pointer, such as an evaluation gets for its parameters."""
+    return types.intp(pointer), lambda ctx, b, sig, args: b.ptrtoint(args[0], I64)
+
+
+@intrinsic
 def store(typingctx: Any, base: Any, index: Any, value: Any) -> Any:
     """Write int64 number ``index`` of the array that starts at address ``base``."""
 

@@ -5,7 +5,31 @@ how one is written and how a search calls it.
 """
 
 from agents.evaluation.base import FINAL_UNIT, Evaluation
+from agents.evaluation.composite import FEATURES, Composite
+from agents.evaluation.corners import CornerCloseness, Corners
 from agents.evaluation.disc_count import DiscCount
-from agents.evaluation.square_weights import SquareWeights
+from agents.evaluation.edge_stability import EdgeStability
+from agents.evaluation.iago import Iago
+from agents.evaluation.mobility import FrontierDiscs, Mobility, PotentialMobility
+from agents.evaluation.parity import Parity
+from agents.evaluation.square_weights import ModifiedSquareWeights, SquareWeights
+from agents.evaluation.stable_discs import StableDiscs
 
-__all__ = ["FINAL_UNIT", "DiscCount", "Evaluation", "SquareWeights"]
+__all__ = [
+    "FEATURES",
+    "FINAL_UNIT",
+    "Composite",
+    "CornerCloseness",
+    "Corners",
+    "DiscCount",
+    "EdgeStability",
+    "Evaluation",
+    "FrontierDiscs",
+    "Iago",
+    "Mobility",
+    "ModifiedSquareWeights",
+    "Parity",
+    "PotentialMobility",
+    "SquareWeights",
+    "StableDiscs",
+]

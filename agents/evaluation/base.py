@@ -66,6 +66,10 @@ class Evaluation(ABC):
         """What figures and messages call it: ``square weights`` for SquareWeights."""
         return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", type(self).__name__).lower()
 
+    def parts(self, position: Position) -> dict[str, int | float]:
+        """What the value is made of, by name, for those who want to see it; nothing by default."""
+        return {}
+
     def make_parameters(self) -> np.ndarray:
         """The int32 array that the kernel gets, shape (n,); at least one element."""
         return np.zeros(1, dtype=np.int32)

@@ -2,8 +2,105 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
-from agents.evaluation.base import Evaluation, ratio
-from core.bitboard import legal_moves, neighbours, popcount
+import numpy as np
+
+from agents.evaluation.arithmetic import compared, form_parameters, plain_compared
+from agents.evaluation.base import Evaluation
+from core.bitboard import bits, legal_moves, neighbours, popcount
 from core.position import Position
+
+
+class _Mobility(Evaluation):
+    sides: ClassVar[frozenset[int]] = frozenset({8})
+
+    def __init__(self, form: str = "difference") -> None:
+        """``form``: ``difference``, or ``ratio`` in thousandths."""
+        self._parameters = form_parameters(form)
+        self.form = form
+
+    def make_parameters(self) -> np.ndarray:
+        return self._parameters
+
+    def count(self, position: Position) -> int:
+        """What is counted for the side to move, in plain Python."""
+        raise NotImplementedError
+
+    def plain(self, position: Position) -> int:
+        other = Position(position.opponent, position.mover, position.to_move.other)
+        return plain_compared(self.count(position), self.count(other), self.form)
+
+
+class Mobility(_Mobility):
+    """Current mobility: the mover's legal moves against those the opponent would have.
+
+    Difference: -33 to 33 or so, in moves; ratio: -1000 to 1000, in thousandths of
+    (mine - theirs) / (mine + theirs + 2). Antisymmetric, unchanged under the board's symmetries.
+    Source: Norvig, *Paradigms of AI Programming* (1992), 18.8 and 18.12.
+    """
+
+    @staticmethod
+    def kernel(mover: Any, opponent: Any, parameters: Any) -> Any:
+        mine = popcount(legal_moves(mover, opponent))
+        theirs = popcount(legal_moves(opponent, mover))
+        return np.int32(compared(mine, theirs, parameters[0]))
+
+    def count(self, position: Position) -> int:
+        return len(position.moves)
+
+
+class PotentialMobility(_Mobility):
+    """Potential mobility: the empty squares next to an opponent disc (a legal move is always one
+    of them) against those next to the mover's own.
+
+    Difference: -60 to 60, in squares; ratio: as in :class:`Mobility`. Antisymmetric, unchanged
+    under the board's symmetries.
+    Source: Norvig, *Paradigms of AI Programming* (1992), 18.12, after Rosenbloom's Iago (1982).
+    """
+
+    @staticmethod
+    def kernel(mover: Any, opponent: Any, parameters: Any) -> Any:
+        empty = ~(mover | opponent)
+        mine = popcount(neighbours(opponent) & empty)
+        theirs = popcount(neighbours(mover) & empty)
+        return np.int32(compared(mine, theirs, parameters[0]))
+
+    def count(self, position: Position) -> int:
+        beside = {near for square in bits(position.opponent) for near in around(square)}
+        return len(beside - set(bits(position.mover | position.opponent)))
+
+
+class FrontierDiscs(Evaluation):
+    """Frontier discs, those next to an empty square: the opponent's minus the mover's, since they
+    are what the other side can flip.
+
+    Range -62 to 62, in discs. Antisymmetric, unchanged under the board's symmetries.
+    Source: Rosenbloom, *A World-Championship-Level Othello Program* (1982).
+    """
+
+    sides: ClassVar[frozenset[int]] = frozenset({8})
+
+    @staticmethod
+    def kernel(mover: Any, opponent: Any, parameters: Any) -> Any:
+        beside_empty = neighbours(~(mover | opponent))
+        return np.int32(popcount(opponent & beside_empty) - popcount(mover & beside_empty))
+
+    def plain(self, position: Position) -> int:
+        occupied = set(bits(position.mover | position.opponent))
+
+        def frontier(mask: int) -> int:
+            return sum(not around(square) <= occupied for square in bits(mask))
+
+        return frontier(position.opponent) - frontier(position.mover)
+
+
+def around(square: int) -> set[int]:
+    """The up to eight squares beside a square of the 8x8 board (plain Python)."""
+    column, row = square % 8, square // 8
+    return {
+        8 * y + x
+        for x in range(max(0, column - 1), min(8, column + 2))
+        for y in range(max(0, row - 1), min(8, row + 2))
+        if (x, y) != (column, row)
+    }

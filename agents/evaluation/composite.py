@@ -1,0 +1,176 @@
+"""Composite: any weighted sum of heuristics, with weights that change as the board fills."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from agents.evaluation.base import FINAL_UNIT, Evaluation
+from agents.evaluation.corners import CornerCloseness, Corners
+from agents.evaluation.disc_count import DiscCount
+from agents.evaluation.edge_stability import EdgeStability
+from agents.evaluation.iago import Iago
+from agents.evaluation.mobility import FrontierDiscs, Mobility, PotentialMobility
+from agents.evaluation.parity import Parity
+from agents.evaluation.square_weights import ModifiedSquareWeights, SquareWeights
+from agents.evaluation.stable_discs import StableDiscs
+from core.bitboard import popcount
+from core.compile import Announce
+from core.position import Position
+from core.rules import nearest
+from core.vector import address_of, call_evaluation, load, load_float
+
+FEATURES: dict[str, Callable[[], Evaluation]] = {
+    "corner_closeness": CornerCloseness,
+    "corners": Corners,
+    "disc_count": DiscCount,
+    "edge_stability": EdgeStability,
+    "frontier_discs": FrontierDiscs,
+    "iago": Iago,
+    "mobility": Mobility,
+    "mobility_ratio": lambda: Mobility("ratio"),
+    "modified_square_weights": ModifiedSquareWeights,
+    "parity": Parity,
+    "potential_mobility": PotentialMobility,
+    "potential_mobility_ratio": lambda: PotentialMobility("ratio"),
+    "square_weights": SquareWeights,
+    "stable_discs": StableDiscs,
+}
+"""What a composite can be made of, by the name its weight has."""
+
+MOST_EMPTIES = 60
+LARGEST = FINAL_UNIT - 1
+
+
+class Composite(Evaluation):
+    """The sum of weight x feature, rounded half to even, with weights by stage of the game.
+
+    Range: clipped to +-(2^24 - 1); units are those of the weights. Antisymmetric where all
+    features are; unchanged under the board's symmetries.
+    """
+
+    def __init__(
+        self,
+        weights: Mapping[str, float] | None = None,
+        stages: Sequence[Mapping[str, Any]] | None = None,
+    ) -> None:
+        """
+        weights: of features, by name (see FEATURES); 0 switches a feature off.
+        stages: each with ``empties: [fewest, most]`` and ``weights`` of its own, which replace
+            those above of the same name as long as so many squares are empty. Together they must
+            cover 0 to 60 empties, each exactly once.
+
+        Raises ValueError for unknown features, weights that are no finite numbers, and stages
+        that overlap or leave a gap.
+        """
+        everywhere = _checked(weights or {}, "weights")
+        self._stage_of = np.zeros(MOST_EMPTIES + 1, dtype=np.int64)
+        self.stages: list[dict[str, float]] = [everywhere]
+        if stages:
+            self.stages = [
+                everywhere | _checked(stage.get("weights") or {}, f"stages[{i}].weights")
+                for i, stage in enumerate(stages)
+            ]
+            self._stage_of = _stage_by_empties(stages)
+        names = sorted({name for stage in self.stages for name, weight in stage.items() if weight})
+        if not names:
+            raise ValueError("a composite needs at least one weight that is not 0")
+        self.features = {name: FEATURES[name]() for name in names}
+        self.sides = frozenset.intersection(*(f.sides for f in self.features.values()))  # type: ignore[misc]
+
+    def prepare(self, announce: Announce | None = None) -> None:
+        for feature in self.features.values():
+            feature.prepare(announce)
+        super().prepare(announce)
+
+    def make_parameters(self) -> np.ndarray:
+        """One list of int64: where the weights for each number of empties start (61 entries);
+        there, the number of features, then for each its weight (a float64), its kernel's address
+        and that of its parameters. Returned as pairs of int32."""
+        lists: list[int] = []
+        starts = []
+        for stage in self.stages:
+            used = [(name, weight) for name, weight in stage.items() if weight]
+            starts.append(MOST_EMPTIES + 1 + len(lists))
+            lists.append(len(used))
+            for name, weight in used:
+                feature = self.features[name]
+                lists += [int(np.float64(weight).view(np.int64)), feature.address]
+                lists.append(feature.parameters_address)
+        table = [starts[stage] for stage in self._stage_of] + lists
+        return np.array(table, dtype=np.int64).view(np.int32)
+
+    @staticmethod
+    def kernel(mover: Any, opponent: Any, parameters: Any) -> Any:
+        table = address_of(parameters)
+        at = load(table, np.int64(64) - popcount(mover | opponent))
+        count = load(table, at)
+        value = 0.0
+        for i in range(count):
+            entry = at + 1 + 3 * i
+            feature = call_evaluation(
+                load(table, entry + 1), mover, opponent, load(table, entry + 2)
+            )
+            value += load_float(table, entry) * feature
+        return np.int32(min(max(np.rint(value), -LARGEST), LARGEST))
+
+    def plain(self, position: Position) -> int:
+        value = 0.0
+        for name, weight in self._weights(position).items():
+            value += weight * self.features[name].plain(position)
+        return int(min(max(round(value), -LARGEST), LARGEST))
+
+    def parts(self, position: Position) -> dict[str, int | float]:
+        return {
+            f"{name}: {feature:+} x {weight:g}": weight * feature
+            for name, weight in self._weights(position).items()
+            for feature in [self.features[name].plain(position)]
+        }
+
+    def _weights(self, position: Position) -> dict[str, float]:
+        stage = self.stages[self._stage_of[position.empties]]
+        return {name: weight for name, weight in stage.items() if weight}
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The parameters hold addresses too.
+        return {k: v for k, v in super().__getstate__().items() if k != "parameters"}
+
+
+def _checked(weights: Mapping[str, float], where: str) -> dict[str, float]:
+    checked = {}
+    for name, weight in weights.items():
+        if name not in FEATURES:
+            choices = ", ".join(FEATURES)
+            raise ValueError(
+                f"{where}: unknown feature '{name}'; choose from {choices}."
+                f"{nearest(str(name), FEATURES)}"
+            )
+        if isinstance(weight, bool) or not isinstance(weight, int | float):
+            raise ValueError(f"{where}.{name}: {weight!r} is not a number")
+        if not math.isfinite(weight):
+            raise ValueError(f"{where}.{name}: {weight} is not a finite number")
+        checked[str(name)] = float(weight)
+    return checked
+
+
+def _stage_by_empties(stages: Sequence[Mapping[str, Any]]) -> np.ndarray:
+    """For each number of empties from 0 to 60 the stage that covers it, shape (61,)."""
+    covered = np.full(MOST_EMPTIES + 1, -1, dtype=np.int64)
+    for i, stage in enumerate(stages):
+        if unknown := set(stage) - {"empties", "weights"}:
+            raise ValueError(f"stages[{i}]: unknown key '{min(unknown)}'; empties and weights")
+        ends = stage.get("empties")
+        good = isinstance(ends, Sequence) and [type(end) for end in ends] == [int, int]
+        if not good or not 0 <= ends[0] <= ends[1] <= MOST_EMPTIES:  # type: ignore[index]
+            raise ValueError(f"stages[{i}].empties={ends}: [fewest, most] within 0 to 60 is needed")
+        first, last = ends  # type: ignore[misc]
+        for empties in range(first, last + 1):
+            if covered[empties] >= 0:
+                raise ValueError(f"stages[{covered[empties]}] and [{i}] overlap at {empties} empties")
+            covered[empties] = i
+    if (covered < 0).any():
+        raise ValueError(f"no stage covers {np.flatnonzero(covered < 0)[0]} empties")
+    return covered

@@ -1,0 +1,293 @@
+"""Edge stability, as the programs Iago and Bill knew it: a value for every possible edge.
+
+An edge is ten squares: the eight of the edge and its two X-squares. Each is empty, the mover's or
+the opponent's, so there are 3^10 = 59,049 edges. How the table of their values is made:
+
+1. A **static** value adds up, disc by disc, how much each square is worth when it is held for good
+   (*stable*), may be lost (*semi-stable*), or can be taken at once (*unstable*); the opponent's
+   discs count negative (:data:`STATIC`).
+2. Five times over, from the fullest edges to the emptiest, each value is **improved** by looking
+   one move ahead. The mover may play on any empty square of the edge, each with the probability
+   that he can (:func:`_chance`), or not play here at all (probability 1, the present value). Best
+   first, each possibility that is better than the rest gets its share of what is left:
+   value += left x p x v; left -= left x p.
+
+Full edges have nothing to improve, and the empty edge stays 0.
+Source: Norvig, *Paradigms of AI Programming* (1992), 18.12, after Rosenbloom's Iago (1982).
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from functools import cache
+from typing import Any, ClassVar
+
+import numpy as np
+
+from agents.evaluation.base import Evaluation
+from core.compile import Announce, kernel, prepare, user_cache
+from core.position import Position
+
+TABLE_VERSION = 1
+"""Part of the cached table's file name; changes when its making does."""
+
+SQUARES = 10
+EDGES = 3**SQUARES
+ROUNDS = 5
+EMPTY, MINE, THEIRS = 0, 1, 2
+STABLE, SEMI_STABLE, UNSTABLE = 0, 1, 2
+
+_CORNER, _C, _A, _B = (700, 0, 0), (1200, 200, -25), (1000, 200, 75), (1000, 200, 50)
+_X = (0, 0, -2000)
+STATIC = np.array([_X, _CORNER, _C, _A, _B, _B, _A, _C, _CORNER, _X], dtype=np.float64)
+"""Worth of a disc by square, from one X-square over the edge to the other, and by class: stable,
+semi-stable, unstable."""
+
+NEIGHBOURS = np.array(
+    [[0.1, 0.4, 0.7], [0.05, 0.3, 0.0], [0.01, 0.0, 0.0]], dtype=np.float64
+)
+"""Probability of a move that flips nothing on the edge, by own and opponent neighbours there."""
+
+_POWERS = 3 ** np.arange(SQUARES)
+
+
+@kernel
+def _class(edge, square):  # type: ignore[no-untyped-def]
+    """The stability class of the disc on a square of an edge (an array of 10)."""
+    if square == 0 or square == 9:
+        corner = 1 if square == 0 else 8
+        return UNSTABLE if edge[corner] == EMPTY else SEMI_STABLE
+    if square == 1 or square == 8:
+        return STABLE
+    colour = edge[square]
+    opponent = MINE + THEIRS - colour
+    after = square
+    while after <= 8 and edge[after] == colour:
+        after += 1
+    before = square
+    while before >= 1 and edge[before] == colour:
+        before -= 1
+    # What lies beyond the run of own discs; beyond the edge's end, nothing.
+    one = edge[after] if after <= 8 else -1
+    two = edge[before] if before >= 1 else -1
+    if (one == EMPTY and two == opponent) or (two == EMPTY and one == opponent):
+        return UNSTABLE
+    if one == EMPTY and two == EMPTY:
+        return SEMI_STABLE
+    if one == opponent and two == opponent:
+        for at in range(1, 9):
+            if edge[at] == EMPTY:
+                return SEMI_STABLE
+    return STABLE
+
+
+@kernel
+def _play(edge, square, colour, after):  # type: ignore[no-untyped-def]
+    """Copy an edge into ``after`` with a disc of ``colour`` put on an empty square, and what it
+    flips along the edge flipped; returns how many are."""
+    opponent = MINE + THEIRS - colour
+    for at in range(SQUARES):
+        after[at] = edge[at]
+    after[square] = colour
+    flipped = 0
+    if 1 <= square <= 8:
+        for step in (-1, 1):
+            at = square + step
+            while 1 <= at <= 8 and edge[at] == opponent:
+                at += step
+            if 1 <= at <= 8 and edge[at] == colour:
+                at -= step
+                while at != square:
+                    after[at] = colour
+                    flipped += 1
+                    at -= step
+    return flipped
+
+
+@kernel
+def _chance(edge, square, scratch):  # type: ignore[no-untyped-def]
+    """The probability that the mover can play on an empty square of an edge."""
+    if square == 0 or square == 9:
+        return 0.5
+    if _play(edge, square, MINE, scratch) > 0:
+        return 1.0
+    if square == 1 or square == 8:
+        beside = edge[0] if square == 1 else edge[9]
+        if beside == THEIRS:
+            return 0.9
+        return 0.1 if beside == EMPTY else 0.001
+    own = (edge[square - 1] == MINE) + (edge[square + 1] == MINE)
+    other = (edge[square - 1] == THEIRS) + (edge[square + 1] == THEIRS)
+    chance = NEIGHBOURS[own, other]
+    if _play(edge, square, THEIRS, scratch) > 0:
+        chance /= 2
+    return chance
+
+
+@kernel
+def _improved(edge, present, table):  # type: ignore[no-untyped-def]
+    """The value of an edge one move further on; ``present`` is what the table says of it now."""
+    after = np.empty(SQUARES, dtype=np.int64)
+    values = np.empty(SQUARES + 1)
+    chances = np.empty(SQUARES + 1)
+    values[0], chances[0] = present, 1.0
+    count = 1
+    for square in range(SQUARES):
+        if edge[square] != EMPTY:
+            continue
+        chances[count] = _chance(edge, square, after)
+        _play(edge, square, MINE, after)
+        number = 0  # as the opponent sees it
+        for at in range(SQUARES):
+            disc = after[at]
+            number += _POWERS[at] * (disc if disc == EMPTY else MINE + THEIRS - disc)
+        values[count] = -table[number]
+        count += 1
+    value, left = 0.0, 1.0
+    for choice in np.argsort(-values[:count]):
+        value += left * chances[choice] * values[choice]
+        left -= left * chances[choice]
+    return np.rint(value)
+
+
+@kernel
+def _make_table():  # type: ignore[no-untyped-def]
+    table = np.zeros(EDGES, dtype=np.float64)
+    edges = np.empty((EDGES, SQUARES), dtype=np.int64)
+    discs = np.zeros(EDGES, dtype=np.int64)
+    for number in range(EDGES):
+        rest = number
+        for square in range(SQUARES):
+            edges[number, square] = rest % 3
+            discs[number] += rest % 3 != EMPTY
+            rest //= 3
+        for square in range(SQUARES):
+            colour = edges[number, square]
+            if colour != EMPTY:
+                worth = STATIC[square, _class(edges[number], square)]
+                table[number] += worth if colour == MINE else -worth
+    # A move leads to an edge with one disc more, so within one round the order of edges with the
+    # same number of discs does not matter.
+    for _ in range(ROUNDS):
+        for held in range(SQUARES - 1, 0, -1):
+            for number in range(EDGES):
+                if discs[number] == held:
+                    table[number] = _improved(edges[number], table[number], table)
+    return table
+
+
+@cache
+def edge_values() -> np.ndarray:
+    """The values of all edges for the mover, shape (59049,), int32.
+
+    An edge's number has a digit in base 3 a square, the first X-square lowest: 0 empty, 1 mover,
+    2 opponent. Computed on the first use and kept in the user's cache folder.
+    """
+    path = user_cache() / "tables" / f"edge-stability-{TABLE_VERSION}.npy"
+    with suppress(OSError, ValueError):
+        table = np.load(path)
+        if table.shape == (EDGES,) and table.dtype == np.int32:
+            return np.asarray(table)
+    table = _make_table().astype(np.int32)
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = path.with_suffix(f".{os.getpid()}.npy")
+        np.save(partial, table)
+        partial.replace(path)  # at once, so that nobody reads half a table
+    return np.asarray(table)
+
+
+# ---------------------------------------------------------------------- reading an edge off a board
+
+# Numbers in base 3 of the eight squares of an edge as bits of a byte, X-squares aside.
+_BASE_3 = [sum(3 ** (1 + i) for i in range(8) if mask >> i & 1) for mask in range(256)]
+_BYTE, _ONE = np.uint64(0xFF), np.uint64(1)
+_FILE_A, _GATHER = np.uint64(0x0101010101010101), np.uint64(0x0102040810204080)
+_TOP, _SEVEN = np.uint64(56), np.uint64(7)
+_B2, _G2, _B7, _G7 = np.uint64(9), np.uint64(14), np.uint64(49), np.uint64(54)
+_FIRST_X, _LAST_X = np.int64(1), np.int64(3**9)
+
+
+@kernel
+def _half_number(parameters, edge, first, last):  # type: ignore[no-untyped-def]
+    """What one side's discs contribute to an edge's number: the edge as a byte, the X-squares as
+    0 or 1."""
+    return np.int64(parameters[np.int64(edge)]) + np.int64(first) + _LAST_X * np.int64(last)
+
+
+@kernel
+def _halves(parameters, mask):  # type: ignore[no-untyped-def]
+    """One side's part of the numbers of the four edges: row 1, row 8, file a, file h."""
+    b2, g2 = mask >> _B2 & _ONE, mask >> _G2 & _ONE
+    b7, g7 = mask >> _B7 & _ONE, mask >> _G7 & _ONE
+    file_a = ((mask & _FILE_A) * _GATHER) >> _TOP
+    file_h = ((mask >> _SEVEN & _FILE_A) * _GATHER) >> _TOP
+    return (
+        _half_number(parameters, mask & _BYTE, b2, g2),
+        _half_number(parameters, mask >> _TOP, b7, g7),
+        _half_number(parameters, file_a, b2, b7),
+        _half_number(parameters, file_h, g2, g7),
+    )
+
+
+@kernel
+def edge_sum(mover, opponent, parameters):  # type: ignore[no-untyped-def]
+    """The values of the four edges together, int64. parameters: :func:`edge_parameters`."""
+    own, other = _halves(parameters, mover), _halves(parameters, opponent)
+    value = np.int64(0)
+    for i in range(4):
+        value += parameters[256 + own[i] + 2 * other[i]]
+    return value
+
+
+def edge_parameters() -> np.ndarray:
+    """What :func:`edge_sum` needs: the base-3 number of each byte, then all edges' values; shape
+    (59305,), int32."""
+    return np.concatenate([np.array(_BASE_3, dtype=np.int32), edge_values()])
+
+
+_EDGE_SQUARES = (
+    (9, *range(8), 14),
+    (49, *range(56, 64), 54),
+    (9, *range(0, 64, 8), 49),
+    (14, *range(7, 64, 8), 54),
+)
+"""The ten squares of each edge, X-squares first and last."""
+
+
+def plain_edge_sum(position: Position) -> int:
+    """As :func:`edge_sum`, square by square."""
+    value = 0
+    for squares in _EDGE_SQUARES:
+        number = 0
+        for power, square in enumerate(squares):
+            disc = position.mover >> square & 1 or 2 * (position.opponent >> square & 1)
+            number += disc * 3**power
+        value += int(edge_values()[number])
+    return value
+
+
+class EdgeStability(Evaluation):
+    """The sum of the four edges' values from the table this module explains.
+
+    Range about -32000 to 32000, in the units of the static table (a corner held is 700). Not
+    antisymmetric, since the table counts on the mover's having the move; unchanged under the
+    board's symmetries.
+    """
+
+    sides: ClassVar[frozenset[int]] = frozenset({8})
+
+    def make_parameters(self) -> np.ndarray:
+        return edge_parameters()
+
+    def prepare(self, announce: Announce | None = None) -> None:
+        prepare("the table of edge stability", edge_values, announce)
+        super().prepare(announce)
+
+    @staticmethod
+    def kernel(mover: Any, opponent: Any, parameters: Any) -> Any:
+        return np.int32(edge_sum(mover, opponent, parameters))
+
+    def plain(self, position: Position) -> int:
+        return plain_edge_sum(position)

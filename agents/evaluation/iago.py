@@ -1,0 +1,89 @@
+"""Iago: edges, current and potential mobility, weighed by how far the game has come."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from agents.evaluation.arithmetic import rounded
+from agents.evaluation.base import Evaluation
+from agents.evaluation.edge_stability import (
+    EdgeStability,
+    edge_parameters,
+    edge_sum,
+    plain_edge_sum,
+)
+from agents.evaluation.mobility import Mobility, PotentialMobility
+from core.bitboard import legal_moves, neighbours, popcount
+from core.position import Position
+
+POTENTIAL = 20_000
+EDGE_DIVISOR = 32_000
+
+
+class Iago(EdgeStability):
+    """c_edge x edge stability / 32000 + c_now x mobility ratio + c_potential x potential ratio.
+
+    With m = discs on the board - 3, the number of the move about to be made (PAIP takes the
+    root's): c_edge = 312000 + 6240 m; c_now = 50000 + 2000 m before move 25, 75000 + 1000 m from
+    then; c_potential = 20000. A ratio is (mine - theirs) / (mine + theirs + 2); each of the three
+    terms is rounded, half to even. Range about -900000 to 900000, in points of Iago's. Not
+    antisymmetric (the edges are not); unchanged under the board's symmetries.
+    Source: Norvig, *Paradigms of AI Programming* (1992), 18.12, after Rosenbloom's Iago (1982).
+    """
+
+    sides: ClassVar[frozenset[int]] = frozenset({8})
+
+    def make_parameters(self) -> np.ndarray:
+        return edge_parameters()
+
+    @staticmethod
+    def kernel(mover: Any, opponent: Any, parameters: Any) -> Any:
+        number = popcount(mover | opponent) - np.int64(3)
+        edges = rounded(
+            (np.int64(312_000) + np.int64(6_240) * number) * edge_sum(mover, opponent, parameters),
+            np.int64(EDGE_DIVISOR),
+        )
+        mine, theirs = popcount(legal_moves(mover, opponent)), popcount(legal_moves(opponent, mover))
+        weight = np.int64(50_000) + np.int64(2_000) * number
+        if number >= 25:
+            weight = np.int64(75_000) + np.int64(1_000) * number
+        now = rounded(weight * (mine - theirs), mine + theirs + np.int64(2))
+        empty = ~(mover | opponent)
+        mine, theirs = popcount(neighbours(opponent) & empty), popcount(neighbours(mover) & empty)
+        soon = rounded(np.int64(POTENTIAL) * (mine - theirs), mine + theirs + np.int64(2))
+        return np.int32(edges + now + soon)
+
+    def plain(self, position: Position) -> int:
+        return sum(int(value) for name, value in self.parts(position).items() if "term" in name)
+
+    def parts(self, position: Position) -> dict[str, int | float]:
+        other = Position(position.opponent, position.mover, position.to_move.other)
+        number = position.discs - 3
+        c_edge = 312_000 + 6_240 * number
+        c_now = 50_000 + 2_000 * number if number < 25 else 75_000 + 1_000 * number
+        edges = plain_edge_sum(position)
+        counts = {}
+        for name, kind in (("current", Mobility()), ("potential", PotentialMobility())):
+            counts[name] = kind.count(position), kind.count(other)
+
+        def term(weight: int, mine: int, theirs: int) -> int:
+            # Python's own division of integers is exact, and round() is half to even.
+            return round(Fraction(weight * (mine - theirs), mine + theirs + 2))
+
+        return {
+            "move number m": number,
+            "edge stability": edges,
+            "edge coefficient": c_edge,
+            "edge term": round(Fraction(c_edge * edges, EDGE_DIVISOR)),
+            "my moves": counts["current"][0],
+            "opponent's moves": counts["current"][1],
+            "current mobility coefficient": c_now,
+            "current mobility term": term(c_now, *counts["current"]),
+            "my potential moves": counts["potential"][0],
+            "opponent's potential moves": counts["potential"][1],
+            "potential mobility coefficient": POTENTIAL,
+            "potential mobility term": term(POTENTIAL, *counts["potential"]),
+        }
