@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.base import Agent
+from agents.evaluation import Evaluation
 from core.rules import nearest
 
 OPEN = "???"
@@ -184,6 +185,9 @@ def build(settings: Mapping[str, Any], where: str) -> Any:
     """
     from hydra.utils import instantiate
 
+    for key, value in settings.items():
+        if value == OPEN:
+            raise ConfigError(f"{where}.{key} is left open; say {where}.{key}=...")
     if "_target_" not in settings:
         raise ConfigError(f"{where} has no _target_ (the class, as module.Class)")
     _check_targets(settings, where)
@@ -192,6 +196,28 @@ def build(settings: Mapping[str, Any], where: str) -> Any:
     except Exception as error:
         cause = error.__cause__ if error.__cause__ is not None else error
         raise ConfigError(f"{where}: {one_line(cause)}") from error
+
+
+def load(group: str, name: str) -> dict[str, Any]:
+    """The settings of ``conf/<group>/<name>.yaml`` as plain data, open ones as ``???``.
+
+    Raises ConfigError, listing the choices, where there is no such file.
+    """
+    from omegaconf import OmegaConf
+
+    known = choices(group)
+    if name not in known:
+        raise unknown(_KINDS.get(group, group), name, known)
+    node: Any = OmegaConf.to_container(compose(f"{group}/{name}"), resolve=False)
+    return {str(key): value for key, value in node.get(group, node).items() if key != "hydra"}
+
+
+def load_evaluation(name: str, **settings: Any) -> Evaluation:
+    """The evaluation of ``conf/evaluation/<name>.yaml`` with ``settings`` changed; ConfigError."""
+    evaluation = build(load("evaluation", name) | settings, "evaluation")
+    if not isinstance(evaluation, Evaluation):
+        raise ConfigError(f"evaluation {name} is no agents.Evaluation")
+    return evaluation
 
 
 def build_agent(settings: Mapping[str, Any], name: str) -> Agent:

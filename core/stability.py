@@ -69,7 +69,9 @@ def edge_table() -> np.ndarray:
     Shape (6817,), int32: first, for each mask of 8 squares, its number in base 3; then, for each
     of the 3^8 edges numbered that way (0 empty, 1 own, 2 other), the mask.
     """
-    base_3 = [sum(3**square for square in range(_EDGE) if mask >> square & 1) for mask in range(256)]
+    base_3 = [
+        sum(3**square for square in range(_EDGE) if mask >> square & 1) for mask in range(256)
+    ]
     table = np.zeros(256 + 3**_EDGE, dtype=np.int32)
     table[:256] = base_3
     for own in range(256):

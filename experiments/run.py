@@ -33,7 +33,7 @@ from rich.progress import (
 from rich.text import Text
 
 from agents.base import Agent
-from agents.config import ConfigError, build_agent, choices, compose, fill_open
+from agents.config import ConfigError, build_agent, fill_open, load
 from core.compile import processor
 from core.game import FINISHED, Limits
 from core.position import prepare_rules
@@ -132,24 +132,14 @@ def run_match(
     else:
         if len(set(agents)) < len(agents):
             raise ConfigError("an agent is named twice; use a mapping to give each a name")
-        loaded = {key: _load("agent", key) for key in agents}
-        filled, _ = fill_open(loaded, depth=depth, evaluation=_load("evaluation", evaluation))
+        loaded = {key: load("agent", key) for key in agents}
+        filled, _ = fill_open(loaded, depth=depth, evaluation=load("evaluation", evaluation))
         settings.agents = filled
         built = {key: build_agent(agent, key) for key, agent in filled.items()}
     schema.check_numbers(settings)
     variant = schema.known_ruleset(rules)
     plan = Plan(settings, built, variant, plan_workers(settings.executor, built, variant))
     return run(plan, "experiments.run_match(...)", Console(quiet=quiet))
-
-
-def _load(group: str, name: str) -> dict[str, Any]:
-    if name not in choices(group):
-        raise schema.unknown(group, name, choices(group))
-    node = compose(f"{group}/{name}")
-    loaded = OmegaConf.to_container(node, resolve=False)
-    assert isinstance(loaded, dict)
-    loaded = loaded.get(group, loaded)
-    return {str(key): value for key, value in loaded.items() if key != "hydra"}
 
 
 def run(

@@ -9,6 +9,7 @@ from agents.evaluation.composite import FEATURES, Composite
 from agents.evaluation.corners import CornerCloseness, Corners
 from agents.evaluation.disc_count import DiscCount
 from agents.evaluation.edge_stability import EdgeStability
+from agents.evaluation.function import FunctionEvaluation, heuristic
 from agents.evaluation.iago import Iago
 from agents.evaluation.mobility import FrontierDiscs, Mobility, PotentialMobility
 from agents.evaluation.parity import Parity
@@ -25,6 +26,7 @@ __all__ = [
     "EdgeStability",
     "Evaluation",
     "FrontierDiscs",
+    "FunctionEvaluation",
     "Iago",
     "Mobility",
     "ModifiedSquareWeights",
@@ -32,4 +34,5 @@ __all__ = [
     "PotentialMobility",
     "SquareWeights",
     "StableDiscs",
+    "heuristic",
 ]

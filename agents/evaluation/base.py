@@ -13,7 +13,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cache, cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numba import types
@@ -48,9 +48,11 @@ class Evaluation(ABC):
 
     kernel: the function that is compiled; a static method of two masks and the parameters.
     sides: the sizes of board it is made for.
+    compiled: whether there is a kernel; without one a search runs as ordinary Python.
     """
 
-    sides: ClassVar[frozenset[int]] = frozenset({4, 6, 8})
+    sides: frozenset[int] = frozenset({4, 6, 8})
+    compiled: bool = True
 
     @staticmethod
     @abstractmethod
@@ -67,7 +69,8 @@ class Evaluation(ABC):
         return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", type(self).__name__).lower()
 
     def parts(self, position: Position) -> dict[str, int | float]:
-        """What the value is made of, by name, for those who want to see it; nothing by default."""
+        """The terms whose sum is the value, each by how it came about, for those who want to see
+        them; empty where there is nothing to take apart."""
         return {}
 
     def make_parameters(self) -> np.ndarray:

@@ -79,7 +79,7 @@ class Composite(Evaluation):
         if not names:
             raise ValueError("a composite needs at least one weight that is not 0")
         self.features = {name: FEATURES[name]() for name in names}
-        self.sides = frozenset.intersection(*(f.sides for f in self.features.values()))  # type: ignore[misc]
+        self.sides = frozenset.intersection(*(f.sides for f in self.features.values()))
 
     def prepare(self, announce: Announce | None = None) -> None:
         for feature in self.features.values():
@@ -169,7 +169,9 @@ def _stage_by_empties(stages: Sequence[Mapping[str, Any]]) -> np.ndarray:
         first, last = ends  # type: ignore[misc]
         for empties in range(first, last + 1):
             if covered[empties] >= 0:
-                raise ValueError(f"stages[{covered[empties]}] and [{i}] overlap at {empties} empties")
+                raise ValueError(
+                    f"stages[{covered[empties]}] and [{i}] overlap at {empties} empties"
+                )
             covered[empties] = i
     if (covered < 0).any():
         raise ValueError(f"no stage covers {np.flatnonzero(covered < 0)[0]} empties")

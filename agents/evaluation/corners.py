@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +27,7 @@ class Corners(Evaluation):
     Source: common knowledge of the game; a corner can never be flipped.
     """
 
-    sides: ClassVar[frozenset[int]] = frozenset({8})
+    sides = frozenset({8})
 
     @staticmethod
     def kernel(mover: Any, opponent: Any, parameters: Any) -> Any:
@@ -46,7 +46,7 @@ class CornerCloseness(Evaluation):
     Source: common knowledge of the game; the names are Othello's own.
     """
 
-    sides: ClassVar[frozenset[int]] = frozenset({8})
+    sides = frozenset({8})
 
     @staticmethod
     def kernel(mover: Any, opponent: Any, parameters: Any) -> Any:
@@ -61,4 +61,3 @@ class CornerCloseness(Evaluation):
         near = [s for corner in CORNERS if not occupied >> corner & 1 for s in around(corner)]
         own = sum(position.mover >> square & 1 for square in near)
         return sum(position.opponent >> square & 1 for square in near) - own
-

@@ -21,7 +21,8 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from functools import cache
-from typing import Any, ClassVar
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -44,9 +45,7 @@ STATIC = np.array([_X, _CORNER, _C, _A, _B, _B, _A, _C, _CORNER, _X], dtype=np.f
 """Worth of a disc by square, from one X-square over the edge to the other, and by class: stable,
 semi-stable, unstable."""
 
-NEIGHBOURS = np.array(
-    [[0.1, 0.4, 0.7], [0.05, 0.3, 0.0], [0.01, 0.0, 0.0]], dtype=np.float64
-)
+NEIGHBOURS = np.array([[0.1, 0.4, 0.7], [0.05, 0.3, 0.0], [0.01, 0.0, 0.0]], dtype=np.float64)
 """Probability of a move that flips nothing on the edge, by own and opponent neighbours there."""
 
 _POWERS = 3 ** np.arange(SQUARES)
@@ -145,9 +144,17 @@ def _improved(edge, present, table):  # type: ignore[no-untyped-def]
         values[count] = -table[number]
         count += 1
     value, left = 0.0, 1.0
-    for choice in np.argsort(-values[:count]):
-        value += left * chances[choice] * values[choice]
-        left -= left * chances[choice]
+    for _ in range(count):
+        best = 0
+        for choice in range(1, count):
+            if values[choice] > values[best]:
+                best = choice
+        value += left * chances[best] * values[best]
+        left -= left * chances[best]
+        values[best] = -np.inf
+        chances[best] = 0.0
+        if left == 0:
+            break
     return np.rint(value)
 
 
@@ -177,6 +184,10 @@ def _make_table():  # type: ignore[no-untyped-def]
     return table
 
 
+def _table_path() -> Path:
+    return user_cache() / "tables" / f"edge-stability-{TABLE_VERSION}.npy"
+
+
 @cache
 def edge_values() -> np.ndarray:
     """The values of all edges for the mover, shape (59049,), int32.
@@ -184,7 +195,7 @@ def edge_values() -> np.ndarray:
     An edge's number has a digit in base 3 a square, the first X-square lowest: 0 empty, 1 mover,
     2 opponent. Computed on the first use and kept in the user's cache folder.
     """
-    path = user_cache() / "tables" / f"edge-stability-{TABLE_VERSION}.npy"
+    path = _table_path()
     with suppress(OSError, ValueError):
         table = np.load(path)
         if table.shape == (EDGES,) and table.dtype == np.int32:
@@ -276,13 +287,14 @@ class EdgeStability(Evaluation):
     board's symmetries.
     """
 
-    sides: ClassVar[frozenset[int]] = frozenset({8})
+    sides = frozenset({8})
 
     def make_parameters(self) -> np.ndarray:
         return edge_parameters()
 
     def prepare(self, announce: Announce | None = None) -> None:
-        prepare("the table of edge stability", edge_values, announce)
+        if not _table_path().exists():
+            prepare("the table of edge stability", edge_values, announce)
         super().prepare(announce)
 
     @staticmethod

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from agents.evaluation.arithmetic import rounded
-from agents.evaluation.base import Evaluation
 from agents.evaluation.edge_stability import (
     EdgeStability,
     edge_parameters,
@@ -34,7 +33,7 @@ class Iago(EdgeStability):
     Source: Norvig, *Paradigms of AI Programming* (1992), 18.12, after Rosenbloom's Iago (1982).
     """
 
-    sides: ClassVar[frozenset[int]] = frozenset({8})
+    sides = frozenset({8})
 
     def make_parameters(self) -> np.ndarray:
         return edge_parameters()
@@ -46,7 +45,10 @@ class Iago(EdgeStability):
             (np.int64(312_000) + np.int64(6_240) * number) * edge_sum(mover, opponent, parameters),
             np.int64(EDGE_DIVISOR),
         )
-        mine, theirs = popcount(legal_moves(mover, opponent)), popcount(legal_moves(opponent, mover))
+        mine, theirs = (
+            popcount(legal_moves(mover, opponent)),
+            popcount(legal_moves(opponent, mover)),
+        )
         weight = np.int64(50_000) + np.int64(2_000) * number
         if number >= 25:
             weight = np.int64(75_000) + np.int64(1_000) * number
@@ -57,33 +59,26 @@ class Iago(EdgeStability):
         return np.int32(edges + now + soon)
 
     def plain(self, position: Position) -> int:
-        return sum(int(value) for name, value in self.parts(position).items() if "term" in name)
+        return sum(int(term) for term in self.parts(position).values())
 
     def parts(self, position: Position) -> dict[str, int | float]:
         other = Position(position.opponent, position.mover, position.to_move.other)
         number = position.discs - 3
-        c_edge = 312_000 + 6_240 * number
+        edges, c_edge = plain_edge_sum(position), 312_000 + 6_240 * number
         c_now = 50_000 + 2_000 * number if number < 25 else 75_000 + 1_000 * number
-        edges = plain_edge_sum(position)
-        counts = {}
-        for name, kind in (("current", Mobility()), ("potential", PotentialMobility())):
-            counts[name] = kind.count(position), kind.count(other)
-
-        def term(weight: int, mine: int, theirs: int) -> int:
-            # Python's own division of integers is exact, and round() is half to even.
-            return round(Fraction(weight * (mine - theirs), mine + theirs + 2))
-
-        return {
-            "move number m": number,
-            "edge stability": edges,
-            "edge coefficient": c_edge,
-            "edge term": round(Fraction(c_edge * edges, EDGE_DIVISOR)),
-            "my moves": counts["current"][0],
-            "opponent's moves": counts["current"][1],
-            "current mobility coefficient": c_now,
-            "current mobility term": term(c_now, *counts["current"]),
-            "my potential moves": counts["potential"][0],
-            "opponent's potential moves": counts["potential"][1],
-            "potential mobility coefficient": POTENTIAL,
-            "potential mobility term": term(POTENTIAL, *counts["potential"]),
+        # Fractions are exact, and round() is half to even.
+        parts: dict[str, int | float] = {
+            f"edges {edges} x {c_edge} / {EDGE_DIVISOR}": round(
+                Fraction(c_edge * edges, EDGE_DIVISOR)
+            )
         }
+        for name, kind, weight in (
+            ("current", Mobility(), c_now),
+            ("potential", PotentialMobility(), POTENTIAL),
+        ):
+            mine, theirs = kind.count(position), kind.count(other)
+            ratio = Fraction(mine - theirs, mine + theirs + 2)
+            parts[f"{name} mobility ({mine} - {theirs}) / {mine + theirs + 2} x {weight}"] = round(
+                weight * ratio
+            )
+        return parts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from core.position import Position
 
 
 class _Mobility(Evaluation):
-    sides: ClassVar[frozenset[int]] = frozenset({8})
+    sides = frozenset({8})
 
     def __init__(self, form: str = "difference") -> None:
         """``form``: ``difference``, or ``ratio`` in thousandths."""
@@ -79,7 +79,7 @@ class FrontierDiscs(Evaluation):
     Source: Rosenbloom, *A World-Championship-Level Othello Program* (1982).
     """
 
-    sides: ClassVar[frozenset[int]] = frozenset({8})
+    sides = frozenset({8})
 
     @staticmethod
     def kernel(mover: Any, opponent: Any, parameters: Any) -> Any:

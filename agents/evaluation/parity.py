@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +25,7 @@ class Parity(Evaluation):
     as Othello players count it.
     """
 
-    sides: ClassVar[frozenset[int]] = frozenset({8})
+    sides = frozenset({8})
 
     @staticmethod
     def kernel(mover: Any, opponent: Any, parameters: Any) -> Any:

@@ -22,9 +22,7 @@ CORNER_TO_CENTRE = (
 
 _BYTE, _ONE, _NONE = np.uint64(0xFF), np.uint64(1), np.uint64(0)
 _CORNERS = np.array([0, 7, 56, 63], dtype=np.uint64)
-_BESIDE_CORNERS = np.array(
-    [[1, 8, 9], [6, 14, 15], [48, 49, 57], [54, 55, 62]], dtype=np.uint64
-)
+_BESIDE_CORNERS = np.array([[1, 8, 9], [6, 14, 15], [48, 49, 57], [54, 55, 62]], dtype=np.uint64)
 
 
 def full_board(quarter: ArrayLike) -> np.ndarray:
@@ -42,7 +40,7 @@ class SquareWeights(Evaluation):
     Source: Norvig, *Paradigms of AI Programming* (1992), 18.3, ``weighted-squares``.
     """
 
-    sides: ClassVar[frozenset[int]] = frozenset({8})
+    sides = frozenset({8})
 
     def __init__(self, weights: Sequence[Sequence[int]] = CORNER_TO_CENTRE) -> None:
         """``weights``: 4 rows of 4 for the quarter a1..d4, or 8 rows of 8 for the whole board.

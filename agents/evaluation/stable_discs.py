@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +19,7 @@ class StableDiscs(Evaluation):
     Antisymmetric, unchanged under the board's symmetries.
     """
 
-    sides: ClassVar[frozenset[int]] = frozenset({8})
+    sides = frozenset({8})
 
     def make_parameters(self) -> np.ndarray:
         return edge_table()

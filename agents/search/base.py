@@ -27,7 +27,8 @@ class SearchAgent(Agent):
     depth: plies to look ahead, 1 to 64; a pass is a ply.
     evaluation: the heuristic at the leaves.
     compiled: False runs the reading twin in plain Python instead: the same moves and counts, some
-        hundred times slower, for stepping through with a debugger.
+        hundred times slower, for stepping through with a debugger. It is always False with an
+        evaluation that is not compiled.
     """
 
     _plain: ClassVar[Callable[..., tuple[int, tuple[int, ...]]]]
@@ -38,7 +39,7 @@ class SearchAgent(Agent):
             raise ValueError(f"evaluation {evaluation!r} is not an Evaluation")
         self.depth = depth
         self.evaluation = evaluation
-        self.compiled = compiled
+        self.compiled = compiled and evaluation.compiled
         self._make_context()
 
     def _make_context(self) -> None:

@@ -8,20 +8,11 @@ import numpy as np
 import pytest
 
 from agents import Agent, Decision, Evaluation, Limits
-from agents.config import build, build_agent, choices, compose, conf_folder, fill_open
+from agents.config import build, build_agent, choices, conf_folder, fill_open, load
 from core import RULESETS, Color, Position, Ruleset, play_game
 from core.game import FINISHED
 
 EVALUATION = {"_target_": "agents.DiscCount"}  # plays on every board
-
-
-def load(group: str, name: str) -> dict:
-    from omegaconf import OmegaConf
-
-    node = compose(f"{group}/{name}")
-    loaded = OmegaConf.to_container(node, resolve=False)
-    loaded.pop("hydra")
-    return loaded.get(group, loaded)
 
 
 def make(name: str) -> Agent:

@@ -1,0 +1,341 @@
+"""A heuristic of one's own: a function of two masks, compiled and used like a built-in one.
+
+In a file of yours, say ``mine.py``::
+
+    from agents.evaluation import heuristic
+    from agents.evaluation.helpers import CORNERS, count, moves
+
+    @heuristic
+    def hollow(mover, opponent):
+        "Corners and freedom."
+        corners = count(mover & CORNERS) - count(opponent & CORNERS)
+        return 10 * corners + count(moves(mover, opponent)) - count(moves(opponent, mover))
+
+and ``evaluation=function evaluation.target=./mine.py:hollow`` puts it into any search.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import linecache
+import math
+import multiprocessing
+import re
+import sys
+import traceback
+from collections.abc import Callable, Iterable
+from functools import cache, cached_property
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, overload
+
+import numba
+import numpy as np
+
+from agents.evaluation.base import FINAL_UNIT, SIGNATURE, Evaluation
+from core.compile import Announce
+from core.notation import PASS
+from core.position import Position
+from core.rules import nearest
+
+LARGEST = FINAL_UNIT - 1
+CHECK_POSITIONS = 1000
+CHECK_SECONDS = 10.0
+"""A new heuristic is tried on so many random positions, and stopped after so many seconds."""
+FLOAT_SCALE = 1000
+"""Results that are floats are multiplied by this, so that three digits survive the rounding."""
+
+_BOARDS = "_othello_boards"
+
+
+@overload
+def heuristic(function: Callable[..., Any]) -> Callable[..., Any]: ...
+@overload
+def heuristic(
+    *, boards: Iterable[int] = (8,)
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]: ...
+def heuristic(function: Callable[..., Any] | None = None, *, boards: Iterable[int] = (8,)) -> Any:
+    """Mark a function ``(mover, opponent) -> int or float`` as a heuristic.
+
+    The function stays an ordinary one, to be called and tested as such. It gets two masks
+    (``numpy.uint64``) and returns what the position is worth to the mover; larger is better.
+    boards: the sizes it is made for, squares a side (``@heuristic(boards=(6, 8))``).
+    """
+
+    def mark(function: Callable[..., Any]) -> Callable[..., Any]:
+        sides = frozenset(boards)
+        if not sides or not sides <= {4, 6, 8}:
+            raise ValueError(f"boards {sorted(sides)}: sizes out of 4, 6 and 8 are needed")
+        setattr(function, _BOARDS, sides)
+        return function
+
+    return mark(function) if function else mark
+
+
+class FunctionEvaluation(Evaluation):
+    """The evaluation made of a user's function.
+
+    Its twin is the function itself, run as ordinary Python. An integer result is taken as it is; a
+    float is multiplied by ``scale`` and rounded half to even; both are clipped to +-(2^24 - 1).
+    """
+
+    def __init__(self, target: str, compiled: bool = True, scale: float = FLOAT_SCALE) -> None:
+        """
+        target: ``path/to/file.py:function``, or ``module:function``.
+        compiled: False runs it as ordinary Python, some hundred times slower, in the plain search.
+        scale: what results that are floats are multiplied by.
+
+        Compiles the function and tries it on 1,000 random positions. Raises ValueError, one line,
+        for what cannot be found, compiled or used.
+        """
+        if not math.isfinite(scale) or scale == 0:
+            raise ValueError(f"scale {scale}: a finite number other than 0 is needed")
+        self.target = target
+        self.compiled = compiled
+        self.scale = scale
+        self._function = _find(target)
+        self.sides = getattr(self._function, _BOARDS)
+        self._compiled = _compile(self._function, target) if compiled else None
+        self.floating, self.symmetric = _tried(target, self._function, self._compiled, scale)
+
+    @property
+    def name(self) -> str:
+        return self.target.rpartition(":")[2]
+
+    @staticmethod
+    def kernel(mover: Any, opponent: Any, parameters: Any) -> Any:
+        raise NotImplementedError("made for each function: see address")
+
+    @cached_property
+    def address(self) -> int:
+        """Where the compiled function, wrapped to give an integer in range, starts in memory."""
+        function, scale = self._compiled, self.scale
+
+        def whole(mover, opponent, parameters):  # type: ignore[no-untyped-def]
+            value = np.int64(function(mover, opponent))
+            return np.int32(min(max(value, -LARGEST), LARGEST))
+
+        def rounded(mover, opponent, parameters):  # type: ignore[no-untyped-def]
+            value = np.rint(scale * function(mover, opponent))
+            if not np.isfinite(value):
+                value = 0.0
+            return np.int32(min(max(value, -LARGEST), LARGEST))
+
+        wrapper = rounded if self.floating else whole
+        # Not kept on disk: it is compiled quickly, and what it calls may be edited any time.
+        self._kept = numba.cfunc(SIGNATURE, nopython=True, error_model="numpy")(wrapper)
+        return int(self._kept.address)
+
+    def prepare(self, announce: Announce | None = None) -> None:
+        if self.compiled:
+            _ = self.address
+        if announce:
+            how = "compiled" if self.compiled else "run as ordinary Python"
+            symmetry = "symmetric" if self.symmetric else "not symmetric"
+            announce(
+                f"{self.name}: {how}; {symmetry} in the colours on {CHECK_POSITIONS} positions"
+            )
+
+    def plain(self, position: Position) -> int:
+        result = self._function(np.uint64(position.mover), np.uint64(position.opponent))
+        return _as_value(result, self.floating, self.scale)
+
+    def __call__(self, position: Position) -> int:
+        return super().__call__(position) if self.compiled else self.plain(position)
+
+    def __getstate__(self) -> dict[str, Any]:
+        raise TypeError("a heuristic from a file cannot be copied; build it again from its target")
+
+
+def _as_value(result: Any, floating: bool, scale: float) -> int:
+    value = round(float(result) * scale) if floating else int(result)
+    return min(max(value, -LARGEST), LARGEST)
+
+
+# ------------------------------------------------------------------ finding
+
+
+def _find(target: str) -> Callable[..., Any]:
+    """The marked function that ``target`` names; ValueError saying what is not there."""
+    place, _, name = str(target).rpartition(":")
+    if not place or not name:
+        raise ValueError(f"target '{target}': path/to/file.py:function is needed")
+    module = _module(place)
+    marked = [key for key, value in vars(module).items() if hasattr(value, _BOARDS)]
+    function = getattr(module, name, None)
+    if function is None:
+        known = f"its heuristics: {', '.join(marked)}." if marked else "it has no @heuristic."
+        raise ValueError(
+            f"target '{target}': no function '{name}' there; {known}{nearest(name, marked)}"
+        )
+    if not hasattr(function, _BOARDS):
+        raise ValueError(f"target '{target}': '{name}' is not marked with @heuristic")
+    return function  # type: ignore[no-any-return]
+
+
+def _module(place: str) -> Any:
+    path = Path(place).expanduser()
+    file = str(path.resolve())
+    try:
+        if path.suffix != ".py":
+            return importlib.import_module(place)
+        if not path.is_file():
+            raise ValueError(f"target: there is no file {place}")
+        spec = importlib.util.spec_from_file_location(f"_heuristics_{path.stem}", path.resolve())
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.path.insert(0, str(path.resolve().parent))  # it may import what stands beside it
+        try:
+            spec.loader.exec_module(module)
+        finally:
+            sys.path.pop(0)
+        return module
+    except ValueError as error:
+        if str(error).startswith("target:"):
+            raise
+        raise ValueError(f"target '{place}' cannot be loaded: {_last_line(error, file)}") from error
+    except Exception as error:
+        raise ValueError(f"target '{place}' cannot be loaded: {_last_line(error, file)}") from error
+
+
+def _last_line(error: BaseException, file: str) -> str:
+    """Where in the user's code an exception came from, and what it says, in one line."""
+    if isinstance(error, SyntaxError):
+        return f"line {error.lineno}: {error.msg}"
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [f.lineno for f in frames if f.filename == file]
+    where = f"line {own[-1]}: " if own else ""
+    return f"{where}{type(error).__name__}: {' '.join(str(error).split())}"
+
+
+# ------------------------------------------------------------------ compiling
+
+
+def _compile(function: Callable[..., Any], target: str) -> Any:
+    """``function`` compiled for two masks; ValueError showing the line that cannot be."""
+    compiled = numba.njit(nogil=True, error_model="numpy")(function)
+    try:
+        compiled.compile((numba.uint64, numba.uint64))
+    except Exception as error:
+        raise ValueError(
+            f"'{target}' cannot be compiled: {_numba_reason(error, function)}; compiled: false "
+            "(evaluation.compiled=false) runs it as ordinary Python, slower"
+        ) from error
+    result = compiled.nopython_signatures[0].return_type
+    if not isinstance(result, numba.types.Integer | numba.types.Float):
+        raise ValueError(
+            f"'{target}' returns {str(result).capitalize()}; an integer or a float is needed"
+        )
+    return compiled
+
+
+def _numba_reason(error: Exception, function: Callable[..., Any]) -> str:
+    """Numba's message of many lines boiled down to the user's line and the reason."""
+    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
+    reasons = [line.strip() for line in text.splitlines()]
+    skip = ("Failed in nopython", "File ", "During:", "There are", "- ", "<source", "Overload")
+    reason = next((r for r in reasons if r and not r.startswith(skip)), type(error).__name__)
+    file = function.__code__.co_filename
+    numbers = re.findall(r'File "([^"]+)", line (\d+)', text)
+    own = [int(number) for name, number in numbers if Path(file).name == Path(name).name]
+    if not own:
+        return reason
+    return f"line {own[-1]}, `{linecache.getline(file, own[-1]).strip()}`: {reason}"
+
+
+# ------------------------------------------------------------------ trying
+
+
+@cache
+def check_positions() -> tuple[Position, ...]:
+    """1,000 unfinished positions from random games, always the same."""
+    rng = np.random.default_rng(0)
+    found: list[Position] = []
+    while len(found) < CHECK_POSITIONS:
+        position = Position.start()
+        while not position.is_over:
+            found.append(position)
+            position = position.play(int(rng.choice(position.moves or (PASS,))))
+    return tuple(found[:CHECK_POSITIONS])
+
+
+def _tried(
+    target: str, function: Callable[..., Any], compiled: Any, scale: float
+) -> tuple[bool, bool]:
+    """Try a heuristic in a process of its own, which can be stopped if it never ends.
+
+    Returns whether its results are floats, and whether they change sign with the colours.
+    """
+    context = multiprocessing.get_context("fork")
+    ours, theirs = context.Pipe(duplex=False)
+    positions = check_positions()
+    child = context.Process(target=_try, args=(theirs, function, compiled, scale, positions))
+    child.start()
+    theirs.close()
+    try:
+        if not ours.poll(CHECK_SECONDS):
+            raise ValueError(
+                f"'{target}' did not end on {CHECK_POSITIONS} positions within {CHECK_SECONDS:g} s"
+            )
+        floating, symmetric, complaint = ours.recv()
+    except EOFError:
+        raise ValueError(f"'{target}' ended its process when tried") from None
+    finally:
+        child.kill()
+        child.join()
+        ours.close()
+    if complaint:
+        raise ValueError(f"'{target}' {complaint}")
+    return floating, symmetric
+
+
+def _try(
+    pipe: Connection,
+    function: Callable[..., Any],
+    compiled: Any,
+    scale: float,
+    positions: tuple[Position, ...],
+) -> None:
+    floating = bool(compiled) and isinstance(
+        compiled.nopython_signatures[0].return_type, numba.types.Float
+    )
+    symmetric, complaint = True, ""
+    position = positions[0]
+    try:
+        results = []
+        for position in positions:
+            masks = np.uint64(position.mover), np.uint64(position.opponent)
+            result = function(*masks)
+            if isinstance(result, bool | np.bool) or not isinstance(
+                result, int | float | np.integer | np.floating
+            ):
+                complaint = f"returns {result!r:.60}; an integer or a float is needed"
+                break
+            results.append((position, result, function(*reversed(masks))))
+        floating = floating or any(isinstance(r[1], float | np.floating) for r in results)
+        for position, result, swapped in [] if complaint else results:
+            complaint = _complaint(position, result, compiled, floating, scale)
+            if complaint:
+                break
+            symmetric &= result == -swapped
+    except Exception as error:
+        complaint = f"raises {_last_line(error, function.__code__.co_filename)} (position {position.to_obf()})"
+    pipe.send((floating, bool(symmetric), complaint))
+
+
+def _complaint(position: Position, result: Any, compiled: Any, floating: bool, scale: float) -> str:
+    """What is wrong with a result, or nothing."""
+    where = f"at {position.to_obf()}"
+    if not math.isfinite(result):
+        return f"returns {result} {where}"
+    if abs(result * (scale if floating else 1)) > LARGEST:
+        return f"returns {result} {where}; at most {LARGEST} (floats: after scaling) is allowed"
+    if compiled:
+        other = compiled(np.uint64(position.mover), np.uint64(position.opponent))
+        if not math.isclose(other, result, rel_tol=1e-9, abs_tol=1e-9):
+            return (
+                f"gives {other} compiled but {result} as ordinary Python {where}; write masks that "
+                "are constants as squares('a1 h8') outside the function"
+            )
+    return ""
