@@ -171,7 +171,7 @@ def _find(target: str) -> Callable[..., Any]:
         )
     if not hasattr(function, _BOARDS):
         raise ValueError(f"target '{target}': '{name}' is not marked with @heuristic")
-    return function  # type: ignore[no-any-return]
+    return function
 
 
 def _module(place: str) -> Any:
@@ -320,7 +320,8 @@ def _try(
                 break
             symmetric &= result == -swapped
     except Exception as error:
-        complaint = f"raises {_last_line(error, function.__code__.co_filename)} (position {position.to_obf()})"
+        reason = _last_line(error, function.__code__.co_filename)
+        complaint = f"raises {reason} (position {position.to_obf()})"
     pipe.send((floating, bool(symmetric), complaint))
 
 
