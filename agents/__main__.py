@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ _GROUPS = {
     "lineups": ("agents", "line-ups", "agents=NAME"),
 }
 NEEDS_A_TARGET = "function"
-TIMED_POSITIONS, TIMED_ROUNDS = 1000, 20
+TIMED_ROUNDS = 20
 
 
 def announce(line: str) -> None:
@@ -48,7 +48,7 @@ def _call_all(address, movers, opponents, parameters, rounds):  # type: ignore[n
     return total
 
 
-def nanoseconds_a_call(evaluation: Evaluation, positions: list[Position]) -> float:
+def nanoseconds_a_call(evaluation: Evaluation, positions: Sequence[Position]) -> float:
     """Mean time of one call from compiled code, one core, the fastest of five measurements."""
     movers = np.array([position.mover for position in positions], dtype=np.uint64)
     opponents = np.array([position.opponent for position in positions], dtype=np.uint64)
@@ -75,8 +75,7 @@ def list_choices(kinds: list[str], console: Console) -> None:
             if kind == "evaluations" and name != NEEDS_A_TARGET:
                 evaluation = load_evaluation(name)
                 evaluation.prepare(announce)
-                positions = list(check_positions()[:TIMED_POSITIONS])
-                cost = f"{nanoseconds_a_call(evaluation, positions):.0f} ns"
+                cost = f"{nanoseconds_a_call(evaluation, check_positions()):.0f} ns"
             table.add_row(f"  [bold]{name}", cost, escape(description))
         note = "; with the time of a call on this machine" if kind == "evaluations" else ""
         console.print(f"[bold]{title}[/]  ({use}{note})")

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from agents.evaluation import DiscCount, SquareWeights
+from agents.evaluation import DiscCount, Iago, SquareWeights
 from agents.search import AlphaBeta, Minimax, SearchAgent
 from core.compile import Announce
 from core.position import Position
@@ -45,6 +45,7 @@ def algorithms() -> dict[str, Callable[[], SearchAgent]]:
         "minimax depth 5, disc count": lambda: Minimax(5, DiscCount()),
         "alpha-beta depth 8, square weights": lambda: AlphaBeta(8, SquareWeights()),
         "alpha-beta depth 8, disc count": lambda: AlphaBeta(8, DiscCount()),
+        "alpha-beta depth 6, iago": lambda: AlphaBeta(6, Iago()),
     }
 
 

@@ -43,7 +43,7 @@ class FigureFile:
 def conclude(record: Record, plan: Plan, folder: Path, console: Console) -> pd.DataFrame:
     """Print the standings, draw the figures and write the reports; returns the standings."""
     table = standings(record, seed=plan.settings.seed)
-    findings = [*_findings(record), *_warnings(record)]
+    findings = [*_findings(record), *_warnings(record, plan)]
     drawn = terminal_table(COLUMNS)
     for cells in _cells(table):
         drawn.add_row(*cells)
@@ -129,7 +129,13 @@ def _findings(record: Record) -> Iterable[str]:
         )
 
 
-def _warnings(record: Record) -> Iterable[str]:
+def _warnings(record: Record, plan: Plan) -> Iterable[str]:
+    for name, agent in plan.agents.items():
+        if isinstance(agent, SearchAgent) and not agent.compiled:
+            yield (
+                f"{name} searched as ordinary Python (compiled: false): its counts can be compared "
+                "with the others', its nodes/s cannot."
+            )
     forfeits = record.query(
         """select name, end_reason, count(*) as games from games
            join agents on agent = case result when 'black' then white else black end

@@ -97,7 +97,8 @@ class Evaluation(ABC):
         return int(compile_evaluation(type(self).kernel).address)
 
     def prepare(self, announce: Announce | None = None) -> None:
-        """Compile or load the kernel, before it is timed or processes fork."""
+        """Compile or load kernel and parameters, before they are timed or processes fork."""
+        _ = self.parameters
         kind = type(self)
         key = f"{kind.__module__}.{kind.__qualname__}"
         prepare(f"evaluation {self.name}", lambda: self.address, announce, key)

@@ -176,27 +176,31 @@ def _find(target: str) -> Callable[..., Any]:
 
 def _module(place: str) -> Any:
     path = Path(place).expanduser()
+    if path.suffix == ".py" and not path.is_file():
+        raise ValueError(f"target: there is no file {place}")
     file = str(path.resolve())
     try:
         if path.suffix != ".py":
             return importlib.import_module(place)
-        if not path.is_file():
-            raise ValueError(f"target: there is no file {place}")
-        spec = importlib.util.spec_from_file_location(f"_heuristics_{path.stem}", path.resolve())
-        assert spec is not None and spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.path.insert(0, str(path.resolve().parent))  # it may import what stands beside it
-        try:
-            spec.loader.exec_module(module)
-        finally:
-            sys.path.pop(0)
-        return module
-    except ValueError as error:
-        if str(error).startswith("target:"):
-            raise
-        raise ValueError(f"target '{place}' cannot be loaded: {_last_line(error, file)}") from error
+        status = path.stat()
+        return _loaded(path.resolve(), (status.st_mtime_ns, status.st_size))
     except Exception as error:
         raise ValueError(f"target '{place}' cannot be loaded: {_last_line(error, file)}") from error
+
+
+@cache
+def _loaded(path: Path, stamp: tuple[int, int]) -> Any:
+    """The module in a file, loaded once as long as the file stays as it is (``stamp``), so that
+    two agents with the same heuristic do not compile and try it twice."""
+    spec = importlib.util.spec_from_file_location(f"_heuristics_{path.stem}", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, str(path.parent))  # it may import what stands beside it
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.pop(0)
+    return module
 
 
 def _last_line(error: BaseException, file: str) -> str:
@@ -212,6 +216,7 @@ def _last_line(error: BaseException, file: str) -> str:
 # ------------------------------------------------------------------ compiling
 
 
+@cache
 def _compile(function: Callable[..., Any], target: str) -> Any:
     """``function`` compiled for two masks; ValueError showing the line that cannot be."""
     compiled = numba.njit(nogil=True, error_model="numpy")(function)
@@ -248,18 +253,19 @@ def _numba_reason(error: Exception, function: Callable[..., Any]) -> str:
 
 
 @cache
-def check_positions() -> tuple[Position, ...]:
-    """1,000 unfinished positions from random games, always the same."""
+def check_positions(count: int = CHECK_POSITIONS) -> tuple[Position, ...]:
+    """``count`` unfinished positions from random games, always the same."""
     rng = np.random.default_rng(0)
     found: list[Position] = []
-    while len(found) < CHECK_POSITIONS:
+    while len(found) < count:
         position = Position.start()
         while not position.is_over:
             found.append(position)
             position = position.play(int(rng.choice(position.moves or (PASS,))))
-    return tuple(found[:CHECK_POSITIONS])
+    return tuple(found[:count])
 
 
+@cache
 def _tried(
     target: str, function: Callable[..., Any], compiled: Any, scale: float
 ) -> tuple[bool, bool]:
