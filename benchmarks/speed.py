@@ -9,11 +9,16 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
 from agents import AlphaBeta, SquareWeights
+from agents.__main__ import NEEDS_A_TARGET, nanoseconds_a_call
+from agents.config import choices, load_evaluation
+from agents.evaluation import FunctionEvaluation, Iago
+from agents.evaluation.function import check_positions
 from agents.evaluation.square_weights import CORNER_TO_CENTRE, full_board
 from core.bitboard import VECTORISED
 from core.perft import perft
@@ -45,6 +50,28 @@ def rust_reversi_seconds() -> float | None:
     matrix = full_board(CORNER_TO_CENTRE).tolist()
     search = AlphaBetaSearch(MatrixEvaluator(matrix), DEPTH, 1 << 30)
     return best_of(lambda: search.get_move(Board()))
+
+
+def evaluation_rows() -> list[tuple[str, str]]:
+    """Nanoseconds a call of each heuristic, the mean over 10,000 fixed positions, and nodes a
+    second of alpha-beta with a costly one."""
+    positions = check_positions(10_000)
+    rows = []
+    for name in choices("evaluation"):
+        if name != NEEDS_A_TARGET:
+            evaluation = load_evaluation(name)
+            evaluation.prepare()
+            cost = nanoseconds_a_call(evaluation, positions)
+            rows.append((f"evaluation {name}, a call", f"{cost:.1f} ns"))
+    own = FunctionEvaluation(f"{Path(__file__).with_name('own_heuristic.py')}:freedom")
+    cost = nanoseconds_a_call(own, positions)
+    rows.append(("  a user's function with mobility's body, a call", f"{cost:.1f} ns"))
+    search = AlphaBeta(10, Iago())
+    search.prepare()
+    nodes = search.search(Position.start()).stats.nodes
+    seconds = best_of(lambda: search.search(Position.start()))
+    rows.append(("alpha-beta depth 10, iago", f"{nodes / seconds / 1e6:,.1f} M nodes/s"))
+    return rows
 
 
 def whole_run(overrides: list[str]) -> tuple[float, int]:
@@ -97,6 +124,7 @@ def main() -> None:
     rows.append(
         ("  the same by rust-reversi", "not installed" if theirs is None else f"{theirs:.3f} s")
     )
+    rows += evaluation_rows()
     mirror = ["agents=ab_mirror", "depth=4", "games=4000"]
     duel = ["agents=duel", "agent@first=random", "agent@second=greedy"]
     rows.append(("ab_mirror depth 4, all cores", f"{whole_run(mirror)[0]:,.0f} games/s"))

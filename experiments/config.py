@@ -14,6 +14,7 @@ from omegaconf.errors import OmegaConfBaseException
 from agents.base import Agent
 from agents.config import ConfigError, build, build_agent, compose, fill_open, one_line, unknown
 from agents.evaluation import Evaluation
+from agents.search import SearchAgent
 from core.rules import RULESETS, Ruleset, nearest, ruleset
 
 EXPORTS = ("csv", "parquet")
@@ -103,13 +104,16 @@ def check(config: DictConfig, overrides: Sequence[str] = ()) -> Plan:
     except OmegaConfBaseException as error:
         raise ConfigError(one_line(error)) from error
     assert isinstance(raw, dict)
-    agents = raw.pop("agents", None)
+    # These two may still have open settings, which the schema's own check would not pass.
+    agents, evaluation = raw.pop("agents", None), raw.pop("evaluation", None)
     if not isinstance(agents, dict):
         raise ConfigError(f"agents={agents}: a line-up is needed")
+    if not isinstance(evaluation, dict):
+        raise ConfigError(f"evaluation={evaluation}: one of the choices of --help is needed")
     settings = _typed({str(key): value for key, value in raw.items() if key not in _PLACES})
     check_numbers(settings)
     rules = known_ruleset(settings.ruleset.name)
-    filled, used = fill_open(agents, depth=settings.depth, evaluation=settings.evaluation)
+    filled, used = fill_open(agents, depth=settings.depth, evaluation=evaluation)
     for key in ("depth", "evaluation"):
         asked = next((o for o in overrides if o.lstrip("+").split("=")[0].split(".")[0] == key), "")
         if asked and key not in used:
@@ -118,10 +122,9 @@ def check(config: DictConfig, overrides: Sequence[str] = ()) -> Plan:
                 f"set it for one agent with agents.NAME.{key}=..."
             )
     settings.agents = filled
-    if "evaluation" in used:
-        evaluation = build(settings.evaluation, "evaluation")
-        if not isinstance(evaluation, Evaluation):
-            raise ConfigError(f"evaluation: {settings.evaluation['_target_']} is no Evaluation")
+    settings.evaluation = evaluation
+    if "evaluation" in used and not isinstance(build(evaluation, "evaluation"), Evaluation):
+        raise ConfigError(f"evaluation: {evaluation['_target_']} is no Evaluation")
     built = {name: build_agent(agent, name) for name, agent in filled.items()}
     return Plan(settings, built, rules, plan_workers(settings.executor, built, rules))
 
@@ -133,9 +136,11 @@ def plan_workers(executor: ExecutorConfig, agents: Mapping[str, Agent], rules: R
     for name, agent in agents.items():
         if rules.side not in agent.boards():
             sides = ", ".join(f"{side}x{side}" for side in sorted(agent.boards()))
+            what = f"agent '{name}' plays on boards"
+            if isinstance(agent, SearchAgent):
+                what = f"evaluation {agent.evaluation.name} of agent '{name}' is made for boards"
             raise ConfigError(
-                f"agent '{name}' plays on {sides}; ruleset {rules.name} is "
-                f"{rules.side}x{rules.side} (its evaluation may not be made for that board)"
+                f"{what} of {sides}; ruleset {rules.name} is {rules.side}x{rules.side}"
             )
     if executor.kind == "serial":
         if executor.workers not in (None, 1):

@@ -177,9 +177,16 @@ def _opened(
     """Everything ready to play: kernels compiled, openings drawn, folder made, record begun."""
     settings = plan.settings
     started = datetime.now()
-    prepare_rules(console.print)
+    announced: set[str] = set()
+
+    def announce(line: str) -> None:
+        if line not in announced:  # agents may share a heuristic
+            announced.add(line)
+            console.print(line, highlight=False)
+
+    prepare_rules(announce)
     for agent in plan.agents.values():
-        agent.prepare(console.print)
+        agent.prepare(announce)
     openings = random_openings(
         settings.games // 2, settings.openings.plies, plan.rules, settings.seed
     )

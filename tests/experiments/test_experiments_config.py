@@ -111,7 +111,7 @@ BAD = {
     "agents.minimax.depht=3": r"unknown setting 'agents\.minimax\.depht'.*depth",
     "depth": r"cannot read 'depth': settings are written key=value",
     "=3": r"cannot read '=3'",
-    "ruleset=mini6": r"agent 'minimax' plays on 8x8; ruleset mini6 is 6x6",
+    "ruleset=mini6": r"evaluation square weights of agent 'minimax' is .* 8x8; ruleset mini6 is 6x6",
     "agents=duel agent@first=random agent@second=greedy depth=3": r"depth=3: no agent .* open",
     "agents=duel agent@first=random agent@second=greedy evaluation=disc_count": r"no effect",
     "+agents.extra._target_=nowhere.Agent": r"agent 'extra'.*No module named 'nowhere'",
