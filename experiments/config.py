@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -211,6 +212,10 @@ def check_numbers(settings: RunConfig) -> None:
     for kind in settings.export:
         if kind not in EXPORTS:
             raise unknown("export", kind, EXPORTS)
+    if "parquet" in settings.export and importlib.util.find_spec("pyarrow") is None:
+        raise ConfigError(
+            "export: parquet needs pyarrow; pip install 'othello-strategy-lab[parquet]' or pyarrow"
+        )
     if settings.log_level not in LOG_LEVELS:
         raise unknown("log_level", settings.log_level, LOG_LEVELS)
     if not settings.name or settings.name.startswith(("/", ".")) or ".." in settings.name:
