@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -63,16 +64,17 @@ def nanoseconds_a_call(evaluation: Evaluation, positions: Sequence[Position]) ->
     return min(seconds(TIMED_ROUNDS) for _ in range(5)) / TIMED_ROUNDS / len(positions) * 1e9
 
 
-def list_choices(kinds: list[str], console: Console) -> None:
-    """Print names and descriptions; for evaluations also what a call costs on this machine."""
+def list_choices(kinds: list[str], folders: list[str], console: Console) -> None:
+    """Print names and descriptions; for our evaluations also what a call costs on this machine."""
     from agents.evaluation.function import check_positions
 
     for kind in kinds:
         group, title, use = _GROUPS[kind]
         table = Table.grid(padding=(0, 2))
-        for name, description in choices(group).items():
+        ours = choices(group)
+        for name, description in choices(group, folders).items():
             cost = ""
-            if kind == "evaluations" and name != NEEDS_A_TARGET:
+            if kind == "evaluations" and name in ours and name != NEEDS_A_TARGET:
                 evaluation = load_evaluation(name)
                 evaluation.prepare(announce)
                 cost = f"{nanoseconds_a_call(evaluation, check_positions()):.0f} ns"
@@ -147,6 +149,9 @@ def _parser() -> Parser:
         "python -m experiments run. Each is a YAML in conf/.",
     )
     listing.add_argument("kind", nargs="?", choices=sorted(_GROUPS), help="only these")
+    listing.add_argument(
+        "--config-dir", metavar="DIR", help="also list the YAMLs in DIR, a folder of your own"
+    )
     judging = commands.add_parser(
         "evaluate",
         help="what heuristics think of a position, and why",
@@ -185,7 +190,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     console = Console()
     commands: dict[str, Callable[[], None]] = {
-        "list": lambda: list_choices([options.kind] if options.kind else list(_GROUPS), console),
+        "list": lambda: _list(options, console),
         "evaluate": lambda: _evaluate(options, console),
     }
     try:
@@ -194,6 +199,13 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"python -m agents {options.command}: {error}", file=sys.stderr)
         return 2
     return 0
+
+
+def _list(options: Any, console: Console) -> None:
+    folders = [options.config_dir] if options.config_dir else []
+    if folders and not Path(options.config_dir).is_dir():
+        raise ConfigError(f"--config-dir {options.config_dir}: no such folder")
+    list_choices([options.kind] if options.kind else list(_GROUPS), folders, console)
 
 
 def _evaluate(options: Any, console: Console) -> None:

@@ -36,11 +36,12 @@ def conf_folder() -> Path:
     raise ConfigError(f"no configuration folder beside {here / 'agents'}; install the lab again")
 
 
-def choices(group: str) -> dict[str, str]:
+def choices(group: str, extra_folders: Sequence[str | Path] = ()) -> dict[str, str]:
     """The options of a group (``"agent"``, ``"evaluation"``, ...) and the first comment line of
-    each one's file, by name."""
+    each one's file, by name; those of further folders of YAMLs last."""
     found = {}
-    for path in sorted((conf_folder() / group).glob("*.yaml")):
+    folders = [conf_folder(), *map(Path, extra_folders)]
+    for path in (path for folder in folders for path in sorted((folder / group).glob("*.yaml"))):
         lines = path.read_text(encoding="utf-8").splitlines()
         comments = (line[1:].strip() for line in lines if line.startswith("#"))
         found[path.stem] = next((c for c in comments if not c.startswith("@package")), "")
@@ -78,6 +79,7 @@ def compose(
     from hydra.core.hydra_config import HydraConfig
     from hydra.errors import HydraException
     from omegaconf.errors import OmegaConfBaseException
+    from yaml import YAMLError
 
     overrides = list(overrides)
     if extra_folders:
@@ -91,6 +93,8 @@ def compose(
     try:
         with initialize_config_dir(str(conf_folder()), version_base="1.3"):
             config = hydra_compose(config_name, overrides, return_hydra_config=True)
+    except YAMLError as error:
+        raise ConfigError(f"a YAML cannot be read: {one_line(error)}") from error
     except (HydraException, OmegaConfBaseException, ValueError) as error:
         raise _explain(error, config_name, overrides) from error
     HydraConfig.instance().set_config(config)
@@ -195,7 +199,8 @@ def build(settings: Mapping[str, Any], where: str) -> Any:
         return instantiate(dict(settings), _convert_="all")
     except Exception as error:
         cause = error.__cause__ if error.__cause__ is not None else error
-        raise ConfigError(f"{where}: {one_line(cause)}") from error
+        kind = "" if isinstance(cause, ValueError | TypeError) else f"{type(cause).__name__}: "
+        raise ConfigError(f"{where}: {kind}{one_line(cause)}") from error
 
 
 def load(group: str, name: str) -> dict[str, Any]:

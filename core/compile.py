@@ -12,8 +12,10 @@ The folder is ``$OTHELLO_LAB_CACHE`` or ``othello-strategy-lab`` in the user's c
 from __future__ import annotations
 
 import hashlib
+import linecache
 import os
 import platform
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -53,7 +55,7 @@ def kernel_files() -> list[Path]:
     return [path for package in _PACKAGES for path in sorted((_ROOT / package).rglob("*.py"))]
 
 
-def _cached(function: Callable[..., Any]) -> bool:
+def is_ours(function: Callable[..., Any]) -> bool:
     """Whether machine code of ``function`` may be kept: only if the cache folder's name answers
     for its source, so not for a user's own function, which may call others of theirs."""
     path = Path(function.__code__.co_filename).resolve()
@@ -107,16 +109,31 @@ def kernel(function: Callable[..., Any]) -> Any:
     Kernels release the GIL, so that a timer thread can run beside them, and use C division.
     """
     with _own_cache():
-        return numba.njit(function, cache=_cached(function), nogil=True, error_model="numpy")
+        return numba.njit(function, cache=is_ours(function), nogil=True, error_model="numpy")
 
 
 def callback(function: Callable[..., Any], signature: Any) -> Any:
     """Compile ``function`` at once into a C function; its ``address`` can be handed to a kernel."""
     with _own_cache():
         compiled = numba.cfunc(
-            signature, cache=_cached(function), nopython=True, error_model="numpy"
+            signature, cache=is_ours(function), nopython=True, error_model="numpy"
         )
         return compiled(function)
+
+
+def why_not(error: Exception, function: Callable[..., Any]) -> str:
+    """Why ``function`` could not be compiled: Numba's message of many lines boiled down to the
+    function's own line and the reason."""
+    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
+    reasons = [line.strip() for line in text.splitlines()]
+    skip = ("Failed in nopython", "File ", "During:", "There are", "- ", "<source", "Overload")
+    reason = next((r for r in reasons if r and not r.startswith(skip)), type(error).__name__)
+    file = function.__code__.co_filename
+    numbers = re.findall(r'File "([^"]+)", line (\d+)', text)
+    own = [int(number) for name, number in numbers if Path(file).name == Path(name).name]
+    if not own:
+        return reason
+    return f"line {own[-1]}, `{linecache.getline(file, own[-1]).strip()}`: {reason}"
 
 
 _prepared: set[str] = set()  # what this process has loaded; says nothing about any agent

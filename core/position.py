@@ -41,7 +41,7 @@ STANDARD = RULESETS["standard"]
 _U = np.uint64
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Position:
     """An immutable position; equal positions hash equally.
 
@@ -228,6 +228,10 @@ class Position:
 
     def _order(self) -> list[int]:
         return bitboard.bits(self.ruleset.board)
+
+    def __repr__(self) -> str:
+        rules = "" if self.ruleset is STANDARD else f", {self.ruleset.name!r}"
+        return f"Position.from_obf({self.to_obf()!r}{rules})"
 
     def __str__(self) -> str:
         side = self.ruleset.side

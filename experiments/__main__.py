@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from rich.console import Console
 
@@ -46,6 +46,7 @@ def run_command(arguments: Sequence[str]) -> int:
 
     parser = get_args_parser()
     parser.prog = "python -m experiments run"
+    parser.error = _refuse  # type: ignore[method-assign]
     options, rest = parser.parse_known_args(list(arguments))
     if rest:
         raise ConfigError(f"unknown option {rest[0]}; see python -m experiments run --help")
@@ -64,6 +65,10 @@ def run_command(arguments: Sequence[str]) -> int:
     plan = read(options.overrides, folders)
     result = run(plan, as_typed(["run", *arguments]), make_console())
     return 0 if result.complete else 130
+
+
+def _refuse(message: str) -> NoReturn:
+    raise ConfigError(f"{message}; see python -m experiments run --help")
 
 
 def _hydra(arguments: Sequence[str], task: Callable[[Any], Any]) -> None:
@@ -113,7 +118,6 @@ def _check_combinations(overrides: Sequence[str], folders: Sequence[str]) -> Non
 
     if any(override.lstrip("+").startswith("hydra/sweeper") for override in overrides):
         return  # another sweeper chooses its combinations as it goes
-    compose("run", [o for o in overrides if "," not in o and "(" not in o], folders)
     parsed = OverridesParser.create().parse_overrides(list(overrides))
     for combination in BasicSweeper.split_arguments(parsed, max_batch_size=None)[0]:
         read(combination, folders)
@@ -132,6 +136,8 @@ def _conclude_sweep(
     from experiments.report import COLUMNS, terminal_table
 
     everywhere = set.intersection(*(set(overrides) for overrides, _, _ in swept))
+    if len(swept) == 1:
+        everywhere = set()  # one run alone does not show what was to be varied
     varied = [[o for o in overrides if o not in everywhere] for overrides, _, _ in swept]
     tables = []
     drawn = terminal_table(["settings", *SWEEP_COLUMNS])

@@ -141,7 +141,8 @@ def plan_workers(executor: ExecutorConfig, agents: Mapping[str, Agent], rules: R
             if isinstance(agent, SearchAgent):
                 what = f"evaluation {agent.evaluation.name} of agent '{name}' is made for boards"
             raise ConfigError(
-                f"{what} of {sides}; ruleset {rules.name} is {rules.side}x{rules.side}"
+                f"{what} of {sides}; ruleset {rules.name} is {rules.side}x{rules.side} "
+                "(evaluation=disc_count is for all boards)"
             )
     if executor.kind == "serial":
         if executor.workers not in (None, 1):
@@ -174,6 +175,8 @@ def _typed(raw: dict[str, Any]) -> RunConfig:
             raise ConfigError(
                 f"unknown setting '{key or leaf}'.{nearest(leaf, RunConfig.__dataclass_fields__)}"
             ) from error
+        if "is not a ListConfig" in first:
+            raise ConfigError(f"{key}={_at(raw, key)}: write a list, {key}=[...]") from error
         raise ConfigError(f"{key}={_at(raw, key)}: {first}") from error
     assert isinstance(typed, RunConfig)
     return typed
@@ -218,6 +221,8 @@ def check_numbers(settings: RunConfig) -> None:
         )
     if settings.log_level not in LOG_LEVELS:
         raise unknown("log_level", settings.log_level, LOG_LEVELS)
+    if not settings.results:
+        raise ConfigError("results=: a folder is needed")
     if not settings.name or settings.name.startswith(("/", ".")) or ".." in settings.name:
         raise ConfigError(f"name={settings.name}: a plain folder name is needed")
 

@@ -40,7 +40,8 @@ def elo_chart(standings: pd.DataFrame) -> Figure:
 
     standings: one row an agent; columns ``agent`` (str), ``elo``, ``low``, ``high`` (Elo),
         ``bound`` ("" for a rating, ">" or "<" where ``elo`` is only a limit) and ``games``
-        (int). 1 to 30 rows read well; the figure grows with them.
+        (int). 1 to 30 rows read well; the figure grows with them. If there is a column ``split``
+        (bool), agents all of whose pairs were shared evenly get these words and no interval.
 
     The values are repeated in words at the right, half the interval's width after the ±. Raises
     ValueError if there are no rows or a column is missing.
@@ -55,10 +56,11 @@ def elo_chart(standings: pd.DataFrame) -> Figure:
         figure, axes = _blank()
         axes.axvline(0, color=_GREY, linewidth=1)
         bounds = standings["bound"].to_numpy()
-        for row, bound, elo, low, high in zip(
-            rows, bounds, standings["elo"], standings["low"], standings["high"], strict=True
+        split = standings.get("split", pd.Series(False, index=standings.index)).to_numpy()
+        for row, bound, elo, low, high, even in zip(
+            rows, bounds, standings["elo"], standings["low"], standings["high"], split, strict=True
         ):
-            _rating(axes, row, bound, elo, low, high)
+            _rating(axes, row, bound, elo, *((elo, elo) if even else (low, high)))
         axes.set_ylim(float(heights.sum()), 0)
         axes.set_yticks(rows, names)
         axes.set_xlim(*_elo_limits(standings))
@@ -67,7 +69,11 @@ def elo_chart(standings: pd.DataFrame) -> Figure:
         zero = "pool" if all(bounds) or not any(bounds) else "pool without bounds"
         axes.set_xlabel(f"Elo (95 % interval, mean of the {zero} = 0)")
         axes.set_ylabel("agent")
-        values = [_value(*row) for row in standings[["elo", "low", "high", "bound"]].to_numpy()]
+        ratings = standings[["elo", "low", "high", "bound"]].to_numpy()
+        values = [
+            "every pair\nsplit" if even else _value(*rating)
+            for rating, even in zip(ratings, split, strict=True)
+        ]
         _column(axes, "Elo", rows, values, offset=72)
         _column(axes, "games", rows, [f"{games:,}" for games in standings["games"]], offset=120)
         _resize(figure, axes, 5, float(heights.sum()))

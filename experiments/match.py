@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from itertools import islice
 
-from experiments.player import Table, play, play_games, start_worker
-from experiments.schedule import Game, Pair
+from experiments.player import Table, play, play_pairs, start_worker
+from experiments.schedule import Pair
 from experiments.store import GameRow
 
 _TASK_SECONDS = 0.2  # long enough that handing out work costs little, short enough to be even
@@ -61,8 +61,8 @@ def play_in_pool(
 
     started: called once the first tasks are handed out, that is when all processes exist and
         threads may be started.
-    stop: asked now and then; once it says True nothing new is begun, and what is under way is
-        finished.
+    stop: asked now and then; once it says True nothing new is handed out. (What the workers have
+        already got they drop or finish as the table's stop signal says.)
     """
     size = 1
     running: dict[Future[list[bytes]], int] = {}  # each task and its number of pairs
@@ -72,8 +72,7 @@ def play_in_pool(
             chunk = list(islice(pairs, size))
             if not chunk:
                 return
-            games: list[Game] = [game for pair in chunk for game in pair]
-            running[executor.submit(play_games, games)] = len(chunk)
+            running[executor.submit(play_pairs, chunk)] = len(chunk)
 
     submit()
     started()

@@ -30,13 +30,22 @@ from core.game import DIED, FINISHED, HUNG, GameRecord, Limits, Ply, play_game
 from core.notation import PASS, square_name
 from core.position import Position
 from core.rules import Color, Ruleset
-from experiments.schedule import Game
+from experiments.schedule import Game, Pair
 from experiments.store import GameRow
 
 log = logging.getLogger("lab.games")
 
 LOG_FORMAT = "%(asctime)s %(levelname)-7s %(processName)s game %(game)s %(name)s: %(message)s"
 """Every line of log.txt names its game; ``-`` where there is none."""
+
+GO_ON, FINISH_PAIRS, STOP_AT_ONCE = range(3)
+"""What workers are told: play on, end after the pair under way, drop everything."""
+
+
+def stop_signal() -> Any:
+    """A number that all forked processes see; ``value`` is GO_ON, FINISH_PAIRS or STOP_AT_ONCE."""
+    return multiprocessing.get_context("fork").RawValue(ctypes.c_int, GO_ON)
+
 
 _POLL_SECONDS = 0.1
 _LATE_SECONDS = 0.5
@@ -46,7 +55,8 @@ _LATE_SECONDS = 0.5
 class Table:
     """What all games of a run have in common.
 
-    names, agents: the line-up. hang_seconds: without an answer for so long a player counts as
+    names, agents: the line-up. stop: a number shared with all workers (see :func:`stop_signal`).
+    hang_seconds: without an answer for so long a player counts as
     hung; where a time limit is set, it counts as hung half a second after limit and grace, so
     that an answer that comes merely late is judged as such.
     """
@@ -57,6 +67,7 @@ class Table:
     limits: Limits
     grace: float
     hang_seconds: float
+    stop: Any
 
     @property
     def patience(self) -> float:
@@ -222,6 +233,10 @@ def _player_main(table: Table, pipe: Connection, pulse: _Pulse) -> None:
             send(pickle.dumps(row, pickle.HIGHEST_PROTOCOL))
 
 
+class Stopped(Exception):
+    """The run is to end at once."""
+
+
 class Watcher:
     """Plays games in a child process, and survives whatever happens there."""
 
@@ -229,6 +244,11 @@ class Watcher:
         self._table = table
         self._driver = os.getppid()
         self._start_player()
+
+    @property
+    def stopping(self) -> bool:
+        """Whether nothing new is to be begun."""
+        return bool(self._table.stop.value != GO_ON)
 
     def _start_player(self) -> None:
         context = multiprocessing.get_context("fork")
@@ -270,8 +290,14 @@ class Watcher:
                 break
 
     def _wait(self) -> str | None:
-        """Wait until there is something to read (None), or the player is hung."""
+        """Wait until there is something to read (None), or the player is hung.
+
+        Raises Stopped where everything is to be dropped.
+        """
         while not self._pipe.poll(_POLL_SECONDS):
+            if self._table.stop.value == STOP_AT_ONCE:
+                self._player.kill()
+                raise Stopped
             since = self._pulse.since
             if since and time.monotonic() - since > self._table.patience:
                 return HUNG
@@ -321,10 +347,19 @@ def start_worker(table: Table) -> None:
     _watcher = Watcher(table)
 
 
-def play_games(games: Iterable[Game]) -> list[bytes]:
-    """Play games in this worker process; their pickled rows, in order."""
+def play_pairs(pairs: Iterable[Pair]) -> list[bytes]:
+    """Play pairs in this worker process; the pickled rows of their games, in order.
+
+    Fewer than asked for if the run is stopped meanwhile, but always whole pairs.
+    """
     assert _watcher is not None
-    return list(_watcher.play(list(games)))
+    rows: list[bytes] = []
+    with contextlib.suppress(Stopped):
+        for pair in pairs:
+            if _watcher.stopping:
+                break
+            rows += list(_watcher.play(pair))
+    return rows
 
 
 def die_with_parent() -> None:

@@ -44,9 +44,11 @@ def conclude(record: Record, plan: Plan, folder: Path, console: Console) -> pd.D
     """Print the standings, draw the figures and write the reports; returns the standings."""
     table = standings(record, seed=plan.settings.seed)
     findings = [*_findings(record), *_warnings(record, plan)]
-    drawn = terminal_table(COLUMNS)
+    # A narrow terminal does without the last column, which the report has, rather than cut numbers.
+    columns = list(COLUMNS)[: -1 if console.width < 90 else None]
+    drawn = terminal_table(columns)
     for cells in _cells(table):
-        drawn.add_row(*cells)
+        drawn.add_row(*cells[: len(columns)])
     console.print(drawn)
     for finding in findings:
         console.print(finding, highlight=False)
@@ -82,6 +84,12 @@ def _number(value: float, digits: int = 0) -> str:
     return "-" if np.isnan(value) or not value else f"{value:,.{digits}f}"
 
 
+def _per_second(nodes: float) -> str:
+    if nodes < 1e6 or np.isnan(nodes):
+        return _number(nodes)
+    return f"{nodes / 1e6:.1f}\N{NO-BREAK SPACE}M"
+
+
 COLUMNS: dict[str, Callable[[Any], str]] = {
     "agent": lambda row: row.agent,
     "games": lambda row: f"{row.games:,}",
@@ -92,7 +100,7 @@ COLUMNS: dict[str, Callable[[Any], str]] = {
     "Elo ± 95 %": elo_text,
     "discs": lambda row: "-" if np.isnan(row.disc_difference) else f"{row.disc_difference:+.1f}",
     "nodes/move": lambda row: _number(row.nodes_per_move),
-    "nodes/s": lambda row: _number(row.nodes_per_second),
+    "nodes/s": lambda row: _per_second(row.nodes_per_second),
     "evals/move": lambda row: _number(row.evaluations_per_move),
 }
 """The columns of every standings table, and how a row fills them."""
@@ -113,6 +121,10 @@ def terminal_table(columns: Iterable[str]) -> RichTable:
     return drawn
 
 
+def _all(count: int, what: str) -> str:
+    return f"the one {what}" if count == 1 else f"all {count:,} {what}s"
+
+
 def _findings(record: Record) -> Iterable[str]:
     """Where agents chose the same moves, what that cost each: the lesson of alpha-beta."""
     for row in same_positions(record).itertuples():
@@ -124,7 +136,7 @@ def _findings(record: Record) -> Iterable[str]:
             cheap, dear = (first, second) if few == row.first_nodes else (second, first)
             cost = f"{cheap} visited {few:,} nodes, {100 * few / many:.2f} % of {dear}'s {many:,}"
         yield (
-            f"{first} and {second} chose the same moves in all {row.pairs:,} pairs, so the score "
+            f"{first} and {second} chose the same moves in {_all(row.pairs, 'pair')}, so the score "
             f"is 50 %; on the same {row.positions:,} positions {cost}."
         )
 
@@ -245,6 +257,7 @@ def _write(
             title=head["name"],
             columns=list(COLUMNS),
             rows=_cells(table),
+            agents={name: described(each) for name, each in head["config"]["agents"].items()},
             findings=findings,
             figures=figures,
             embed=lambda name: _embedded(folder / f"{name}.svg"),
@@ -253,6 +266,19 @@ def _write(
             settings=settings,
         )
         (folder / template).write_text(text, encoding="utf-8")
+
+
+def described(settings: Any) -> str:
+    """An agent's or evaluation's settings in a line: ``AlphaBeta, depth 4, SquareWeights``."""
+    if not isinstance(settings, dict):
+        return str(settings)
+    words = [str(settings.get("_target_", "")).rpartition(".")[2]]
+    for key, value in settings.items():
+        if isinstance(value, dict) and "_target_" in value:
+            words.append(f"{key} {described(value)}")
+        elif key != "_target_":
+            words.append(f"{key} {value}")
+    return ", ".join(words)
 
 
 def _embedded(path: Path) -> str:

@@ -9,7 +9,7 @@ import platform
 import shlex
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -33,7 +33,7 @@ from rich.progress import (
 from rich.text import Text
 
 from agents.base import Agent
-from agents.config import ConfigError, build_agent, fill_open, load
+from agents.config import ConfigError, build_agent, fill_open, load, one_line
 from core.compile import processor
 from core.game import FINISHED, Limits
 from core.position import prepare_rules
@@ -41,7 +41,15 @@ from experiments import config as schema
 from experiments.config import Plan, RunConfig, plan_workers
 from experiments.match import play_in_pool, play_serially, pool
 from experiments.openings import Opening, random_openings
-from experiments.player import LOG_FORMAT, Table, name_game
+from experiments.player import (
+    FINISH_PAIRS,
+    GO_ON,
+    LOG_FORMAT,
+    STOP_AT_ONCE,
+    Table,
+    name_game,
+    stop_signal,
+)
 from experiments.schedule import pairs_in_round_robin, round_robin
 from experiments.store import FORMAT, GameRow, Record
 
@@ -84,9 +92,10 @@ def run_match(
     seed: int = 1,
     depth: int = 4,
     evaluation: str = "square_weights",
-    rules: str = "standard",
+    ruleset: str = "standard",
     opening_plies: int = 8,
     seconds: float | None = None,
+    hang: float = 60.0,
     workers: int | None = None,
     results: str | Path = "results",
     name: str = "match",
@@ -96,8 +105,11 @@ def run_match(
 
     agents: names of agents in ``conf/agent`` (``["alphabeta", "greedy"]``), or a mapping from
         names of your choice to agent objects.
-    games: per pairing, even. seconds: wall time per move. workers: processes, default all cores;
-        0 plays in this process. The rest as in ``conf/run.yaml``.
+    games: per pairing, even.
+    seconds: wall time per move.
+    hang: seconds without an answer after which an agent counts as hung.
+    workers: processes, default all cores; 0 plays in this process.
+    The rest as in ``conf/run.yaml``.
 
     Raises ConfigError (a ValueError) for what cannot be played.
 
@@ -111,12 +123,12 @@ def run_match(
     """
     settings = RunConfig(
         name=name,
-        ruleset=schema.RulesetConfig(rules),
+        ruleset=schema.RulesetConfig(ruleset),
         openings=schema.OpeningsConfig(opening_plies),
         executor=schema.ExecutorConfig("processes", workers)
         if workers != 0
         else schema.ExecutorConfig("serial"),
-        limits=schema.LimitsConfig(seconds),
+        limits=schema.LimitsConfig(seconds, hang=hang),
         games=games,
         seed=seed,
         depth=depth,
@@ -137,7 +149,7 @@ def run_match(
         settings.agents = filled
         built = {key: build_agent(agent, key) for key, agent in filled.items()}
     schema.check_numbers(settings)
-    variant = schema.known_ruleset(rules)
+    variant = schema.known_ruleset(ruleset)
     plan = Plan(settings, built, variant, plan_workers(settings.executor, built, variant))
     return run(plan, "experiments.run_match(...)", Console(quiet=quiet))
 
@@ -155,7 +167,8 @@ def run(
     settings = plan.settings
     with _opened(plan, command, console, folder) as (record, folder, openings):
         clock = time.perf_counter()
-        with _stoppable(console) as stop:
+        stop = stop_signal()
+        with _stoppable(console, stop):
             played, forfeits = _play(plan, openings, record, console, stop)
         total = 2 * pairs_in_round_robin(len(plan.agents), len(openings))
         record.finish(time.perf_counter() - clock, played == total)
@@ -185,8 +198,11 @@ def _opened(
             console.print(line, highlight=False)
 
     prepare_rules(announce)
-    for agent in plan.agents.values():
-        agent.prepare(announce)
+    for name, agent in plan.agents.items():
+        try:
+            agent.prepare(announce)
+        except ValueError as error:
+            raise ConfigError(f"agent '{name}': {one_line(error)}") from error
     openings = random_openings(
         settings.games // 2, settings.openings.plies, plan.rules, settings.seed
     )
@@ -208,7 +224,7 @@ def _play(
     openings: Sequence[Opening],
     record: Record,
     console: Console,
-    stop: Callable[[], bool],
+    stop: Any,
 ) -> tuple[int, int]:
     """Play all games into the record; returns how many, and how many were forfeited."""
     settings = plan.settings
@@ -219,7 +235,12 @@ def _play(
         Limits(seconds=settings.limits.seconds),
         settings.limits.grace,
         settings.limits.hang,
+        stop,
     )
+
+    def stopping() -> bool:
+        return bool(stop.value != GO_ON)
+
     pairs = round_robin(len(plan.agents), openings, settings.seed)
     total = 2 * pairs_in_round_robin(len(plan.agents), len(openings))
     progress = _progress(console)
@@ -228,10 +249,10 @@ def _play(
     with pool(table, plan.workers) if plan.workers else nullcontext() as executor:
         if executor is None:
             progress.start()
-            batches: Iterator[list[GameRow]] = play_serially(table, pairs, stop)
+            batches: Iterator[list[GameRow]] = play_serially(table, pairs, stopping)
         else:
             # The bar refreshes itself from a thread, which must not exist before the workers do.
-            batches = play_in_pool(executor, plan.workers, pairs, progress.start, stop)
+            batches = play_in_pool(executor, plan.workers, pairs, progress.start, stopping)
         try:
             for batch in batches:
                 record.write_games(batch)
@@ -270,24 +291,23 @@ def _progress(console: Console) -> Progress:
 
 
 @contextmanager
-def _stoppable(console: Console) -> Iterator[Callable[[], bool]]:
+def _stoppable(console: Console, stop: Any) -> Iterator[None]:
     """Ctrl-C once asks for an orderly end, twice ends at once."""
-    asked = False
 
     def handle(number: int, frame: FrameType | None) -> None:
-        nonlocal asked
-        if asked:
+        if stop.value != GO_ON:
+            stop.value = STOP_AT_ONCE
             raise KeyboardInterrupt
-        asked = True
-        console.print("stopping after the games under way; Ctrl-C again to stop at once")
+        stop.value = FINISH_PAIRS
+        console.print("stopping after the pairs under way; Ctrl-C again to stop at once")
 
     try:
         before = signal.signal(signal.SIGINT, handle)
     except ValueError:  # not in the main thread, where signals do not arrive
-        yield lambda: False
+        yield
         return
     try:
-        yield lambda: asked
+        yield
     finally:
         signal.signal(signal.SIGINT, before)
 

@@ -15,10 +15,12 @@ from collections.abc import Callable
 from functools import cache, cached_property
 from typing import Any
 
+import numba
 import numpy as np
 from numba import types
+from numba.core.errors import NumbaError
 
-from core.compile import Announce, callback, kernel, prepare
+from core.compile import Announce, callback, is_ours, kernel, prepare, why_not
 from core.position import Position
 from core.vector import call_evaluation
 
@@ -34,13 +36,29 @@ def compile_evaluation(function: Callable[..., Any]) -> Any:
     """The C function made of a kernel ``(mover, opponent, parameters) -> integer``.
 
     mover, opponent: uint64 masks. parameters: the first element of an int32 array, to be indexed.
+    Raises ValueError where it cannot be compiled, or gives something else than an integer.
     """
-    return callback(function, SIGNATURE)
+    try:
+        if not is_ours(function):  # the conversion to int32 would silently cut off fractions
+            inferred = numba.njit(error_model="numpy")(function)
+            inferred.compile(SIGNATURE.args)
+            result = inferred.nopython_signatures[0].return_type
+            if not isinstance(result, types.Integer):
+                raise ValueError(f"{function.__qualname__} gives {result}; an integer is needed")
+        return callback(function, SIGNATURE)
+    except NumbaError as error:
+        name = function.__qualname__
+        raise ValueError(f"{name} cannot be compiled: {why_not(error, function)}") from error
 
 
 @kernel
 def _evaluate_one(address, mover, opponent, parameters):  # type: ignore[no-untyped-def]
     return call_evaluation(address, mover, opponent, parameters)
+
+
+def in_words(name: str) -> str:
+    """A class's name in words: ``square weights`` for SquareWeights."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).lower()
 
 
 class Evaluation(ABC):
@@ -66,7 +84,7 @@ class Evaluation(ABC):
     @property
     def name(self) -> str:
         """What figures and messages call it: ``square weights`` for SquareWeights."""
-        return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", type(self).__name__).lower()
+        return in_words(type(self).__name__)
 
     def parts(self, position: Position) -> dict[str, int | float]:
         """The terms whose sum is the value, each by how it came about, for those who want to see

@@ -196,8 +196,9 @@ def edge_values() -> np.ndarray:
     2 opponent. Computed on the first use and kept in the user's cache folder.
     """
     path = _table_path()
-    with suppress(OSError, ValueError):
-        table = np.load(path)
+    # A damaged file is made anew.
+    with suppress(OSError, EOFError, ValueError), path.open("rb") as file:
+        table = np.lib.format.read_array(file, allow_pickle=False)
         if table.shape == (EDGES,) and table.dtype == np.int32:
             return np.asarray(table)
     table = _make_table().astype(np.int32)

@@ -18,10 +18,8 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import linecache
 import math
 import multiprocessing
-import re
 import sys
 import traceback
 from collections.abc import Callable, Iterable
@@ -34,7 +32,7 @@ import numba
 import numpy as np
 
 from agents.evaluation.base import FINAL_UNIT, SIGNATURE, Evaluation
-from core.compile import Announce
+from core.compile import Announce, why_not
 from core.notation import PASS
 from core.position import Position
 from core.rules import nearest
@@ -224,7 +222,7 @@ def _compile(function: Callable[..., Any], target: str) -> Any:
         compiled.compile((numba.uint64, numba.uint64))
     except Exception as error:
         raise ValueError(
-            f"'{target}' cannot be compiled: {_numba_reason(error, function)}; compiled: false "
+            f"'{target}' cannot be compiled: {why_not(error, function)}; compiled: false "
             "(evaluation.compiled=false) runs it as ordinary Python, slower"
         ) from error
     result = compiled.nopython_signatures[0].return_type
@@ -233,20 +231,6 @@ def _compile(function: Callable[..., Any], target: str) -> Any:
             f"'{target}' returns {str(result).capitalize()}; an integer or a float is needed"
         )
     return compiled
-
-
-def _numba_reason(error: Exception, function: Callable[..., Any]) -> str:
-    """Numba's message of many lines boiled down to the user's line and the reason."""
-    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
-    reasons = [line.strip() for line in text.splitlines()]
-    skip = ("Failed in nopython", "File ", "During:", "There are", "- ", "<source", "Overload")
-    reason = next((r for r in reasons if r and not r.startswith(skip)), type(error).__name__)
-    file = function.__code__.co_filename
-    numbers = re.findall(r'File "([^"]+)", line (\d+)', text)
-    own = [int(number) for name, number in numbers if Path(file).name == Path(name).name]
-    if not own:
-        return reason
-    return f"line {own[-1]}, `{linecache.getline(file, own[-1]).strip()}`: {reason}"
 
 
 # ------------------------------------------------------------------ trying

@@ -10,6 +10,7 @@ import numpy as np
 
 from agents.base import Agent, Decision, Limits, SearchStats
 from agents.evaluation import Evaluation
+from agents.evaluation.base import in_words
 from agents.search import context as layout
 from core.compile import Announce, prepare
 from core.position import Position
@@ -62,7 +63,7 @@ class SearchAgent(Agent):
     def prepare(self, announce: Announce | None = None) -> None:
         self.evaluation.prepare(announce)
         if self.compiled:
-            name = type(self).__name__.lower()
+            name = in_words(type(self).__name__)
             prepare(name, lambda: self._search(Position.start(), 1), announce)
 
     def decide(self, position: Position, limits: Limits) -> Decision:

@@ -92,7 +92,7 @@ def test_a_depth_limit_is_respected(name: str) -> None:
     assert decision.depth in (None, 1)
 
 
-@pytest.mark.parametrize("name", sorted(choices("evaluation")))
+@pytest.mark.parametrize("name", sorted(set(choices("evaluation")) - {"function"}))
 def test_every_evaluation_builds_and_gives_a_value(name: str) -> None:
     evaluation = build(load("evaluation", name), "evaluation")
     assert isinstance(evaluation, Evaluation)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -146,17 +147,16 @@ def test_an_agent_and_a_heuristic_from_another_folder(tmp_path: Path) -> None:
     """What the README shows: mine.py and my_conf/ beside it, nothing of this repository changed."""
     readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     blocks = [block.split("```")[0] for block in readme.split("```python\n")[1:]]
-    mine = [block for block in blocks if "(Agent)" in block or "(Evaluation)" in block]
+    mine = [block for block in blocks if "(Agent)" in block or "@heuristic" in block]
     assert len(mine) == 2
     (tmp_path / "mine.py").write_text("\n".join(mine), encoding="utf-8")
-    for group, name, target in (
-        ("agent", "corners", "mine.Corners"),
-        ("evaluation", "freedom", "mine.Freedom"),
-    ):
-        (tmp_path / "my_conf" / group).mkdir(parents=True)
-        path = tmp_path / "my_conf" / group / f"{name}.yaml"
-        path.write_text(f"# mine\n_target_: {target}\n", encoding="utf-8")
-    words = "agents=duel agent@first=corners agent@second=alphabeta evaluation=freedom depth=2"
+    (tmp_path / "my_conf" / "agent").mkdir(parents=True)
+    yaml = tmp_path / "my_conf" / "agent" / "corners.yaml"
+    yaml.write_text("# mine\n_target_: mine.Corners\n", encoding="utf-8")
+    words = (
+        "agents=duel agent@first=corners agent@second=alphabeta depth=2 "
+        "evaluation=function evaluation.target=./mine.py:hollow"
+    )
     arguments = ["run", "--config-dir", "my_conf", *words.split(), "games=4"]
     ended = subprocess.run(
         [sys.executable, "-m", "experiments", *arguments],
@@ -169,8 +169,62 @@ def test_an_agent_and_a_heuristic_from_another_folder(tmp_path: Path) -> None:
         games, moves = record.games(), record.moves()
     assert set(games["end_reason"]) == {"finished"}
     values = moves[(moves["agent"] == "second") & moves["value"].notna()]["value"]
-    # Mobility differences, or finished games.
-    assert (values.abs().lt(40) | values.abs().ge(1 << 24)).all()
+    # Corners and mobility, or finished games.
+    assert (values.abs().lt(80) | values.abs().ge(1 << 24)).all()
+
+
+def test_ctrl_c_twice_stops_at_once(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "experiments", "run", "depth=12", f"results={tmp_path}"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 120
+    while not list(tmp_path.rglob("games.sqlite")):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    time.sleep(1)
+    os.killpg(process.pid, signal.SIGINT)
+    time.sleep(0.3)
+    os.killpg(process.pid, signal.SIGINT)
+    printed, _ = process.communicate(timeout=20)  # one game of minimax at depth 12 takes hours
+    assert process.returncode == 130, printed
+    assert "Traceback" not in printed
+
+
+def test_what_a_heuristic_thinks(capsys: pytest.CaptureFixture[str]) -> None:
+    assert agents_main(["evaluate", "f5d6c3d3c4", "--evaluation", "iago"]) == 0
+    printed = capsys.readouterr().out
+    assert "White (O) to move" in printed
+    assert "-7237" in printed  # 0 - 10941 + 3704, see the parts
+    assert "x 62000 = -10941" in " ".join(printed.split())
+    values = [int(w) for w in re.findall(r"^ [a-h][1-8] +([+-]\d+)", printed, re.M)]
+    assert len(values) == 6
+    assert values == sorted(values, reverse=True)
+    assert agents_main(["evaluate", "f5d6c3d3c4"]) == 0
+    printed = capsys.readouterr().out
+    for name in ("iago", "composite", "stable_discs"):
+        assert f" {name} " in printed
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["evaluate", "f5d6c9"],
+        ["evaluate", "f5", "--evaluation", "iagu"],
+        ["evaluate", "f5", "--ruleset", "chess"],
+        ["evaluate", "f5", "--evaluation", "./nowhere.py:f"],
+        ["evaluate", "--", "XO X"],
+        ["evaluate", "a2", "--ruleset", "mini4", "--evaluation", "iago"],
+    ],
+)
+def test_a_position_or_heuristic_that_is_none(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert agents_main(words) == 2
+    assert capsys.readouterr().err.count("\n") == 1
 
 
 def test_ctrl_c_once_ends_in_good_order(tmp_path: Path) -> None:
@@ -190,7 +244,7 @@ def test_ctrl_c_once_ends_in_good_order(tmp_path: Path) -> None:
     os.killpg(process.pid, signal.SIGINT)  # a terminal sends it to the workers too
     printed, _ = process.communicate(timeout=60)
     assert process.returncode == 130, printed
-    assert "stopping after the games under way" in printed
+    assert "stopping after the pairs under way" in printed
     (folder,) = runs_in(tmp_path)
     with Record.open(folder) as record:
         assert record.run()["complete"] == 0

@@ -80,7 +80,7 @@ def test_agents_and_heuristics_from_outside(tmp_path: Path) -> None:
 BAD = {
     "evaluation=function": r"evaluation\.target is left open; say evaluation\.target=",
     "evaluation=function evaluation.target=./nowhere.py:f": r"there is no file \./nowhere\.py",
-    "evaluation=iago ruleset=mini6": r"evaluation iago of agent 'minimax' is made for boards of 8x8",
+    "evaluation=iago ruleset=mini6": r"evaluation iago of agent 'minimax' .* boards of 8x8",
     "evaluation=composite +evaluation.weights.mobilty=3": r"unknown feature 'mobilty'.*'mobility'",
     "evaluation=composite evaluation.weights.mobility=nan": r"mobility: nan is not a finite",
     "agents=clasics": r"unknown line-up 'clasics'; .*ab_mirror.* Did you mean 'classics'",

@@ -1,0 +1,419 @@
+"""The table of edge stability, against a slow twin written from its description."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from agents.evaluation import EdgeStability, edge_stability
+from agents.evaluation.edge_stability import EDGES, edge_values
+from core import Position
+
+# ------------------------------------------------------------------ the twin
+#
+# An edge is a word of ten letters: an X-square, the eight squares from corner to corner, the other
+# X-square. "m" is the mover's disc, "o" the opponent's, "." an empty square.
+
+KINDS = ["X", "K", "C", "A", "B", "B", "A", "C", "K", "X"]
+WORTH = {  # stable, semi-stable, unstable
+    "K": {"stable": 700},
+    "C": {"stable": 1200, "semi": 200, "unstable": -25},
+    "A": {"stable": 1000, "semi": 200, "unstable": 75},
+    "B": {"stable": 1000, "semi": 200, "unstable": 50},
+    "X": {"semi": 0, "unstable": -2000},
+}
+CORNER_OF, X_OF = {0: 1, 9: 8}, {1: 0, 8: 9}
+OTHER = {"m": "o", "o": "m", ".": "."}
+
+
+def swapped(edge: str) -> str:
+    """The edge as the opponent sees it."""
+    return "".join(OTHER[disc] for disc in edge)
+
+
+def number_of(edge: str) -> int:
+    """The index of an edge in the table: base 3, the first square lowest."""
+    return int(edge[::-1].translate(str.maketrans(".mo", "012")), 3)
+
+
+def edge_of(number: int) -> str:
+    """The edge with this index."""
+    letters = ""
+    for _ in range(10):
+        number, digit = divmod(number, 3)
+        letters += ".mo"[digit]
+    return letters
+
+
+def stability(edge: str, square: int) -> str:
+    """How safe the disc on this square is."""
+    kind, colour = KINDS[square], edge[square]
+    if kind == "X":
+        return "unstable" if edge[CORNER_OF[square]] == "." else "semi"
+    if kind == "K":
+        return "stable"
+    row = edge[1:9]
+    right = row[square - 1 :].lstrip(colour)[:1]
+    left = row[:square].rstrip(colour)[-1:]
+    ends = {left, right}
+    if ends == {".", OTHER[colour]}:
+        return "unstable"
+    if ends == {"."} or (ends == {OTHER[colour]} and "." in row):
+        return "semi"
+    return "stable"
+
+
+def static(edge: str) -> int:
+    """What the discs are worth before any move is thought of."""
+    total = 0
+    for square, disc in enumerate(edge):
+        if disc != ".":
+            worth = WORTH[KINDS[square]][stability(edge, square)]
+            total += worth if disc == "m" else -worth
+    return total
+
+
+def played(edge: str, square: int, colour: str = "m") -> str:
+    """The edge after a move, with what it flips along the eight squares."""
+    left, row, right = edge[0], list(edge[1:9]), edge[9]
+    if square in CORNER_OF:
+        return edge[:square] + colour + edge[square + 1 :]
+    place = square - 1
+    row[place] = colour
+    for beyond in (range(place + 1, 8), range(place - 1, -1, -1)):
+        run = []
+        for at in beyond:
+            if row[at] == colour:
+                for flipped in run:
+                    row[flipped] = colour
+            if row[at] != OTHER[colour]:
+                break
+            run.append(at)
+    return left + "".join(row) + right
+
+
+def captures(edge: str, square: int, colour: str) -> bool:
+    """Whether a move there flips anything on the edge."""
+    return played(edge, square, colour) != edge[:square] + colour + edge[square + 1 :]
+
+
+def chance(edge: str, square: int) -> float:
+    """How likely it is that the mover can play there."""
+    if KINDS[square] == "X":
+        return 0.5
+    if captures(edge, square, "m"):
+        return 1.0
+    if KINDS[square] == "K":
+        return {"o": 0.9, ".": 0.1, "m": 0.001}[edge[X_OF[square]]]
+    beside = edge[square - 1] + edge[square + 1]
+    table = {
+        (0, 0): 0.1,
+        (0, 1): 0.4,
+        (0, 2): 0.7,
+        (1, 0): 0.05,
+        (1, 1): 0.3,
+        (2, 0): 0.01,
+    }
+    likely = table[beside.count("m"), beside.count("o")]
+    return likely / 2 if captures(edge, square, "o") else likely
+
+
+def combined(possible: list[tuple[float, float]]) -> int:
+    """Values with their probabilities, each taken if nothing better could be."""
+    value, left = 0.0, 1.0
+    for worth, likely in sorted(possible, reverse=True):
+        value += left * likely * worth
+        left -= left * likely
+    return round(value)
+
+
+def twin(fewest_discs: int) -> dict[str, int]:
+    """The values of all edges with at least so many discs."""
+    chosen = [edge for edge in map(edge_of, range(EDGES)) if 10 - edge.count(".") >= fewest_discs]
+    chosen.sort(key=lambda edge: edge.count("."))
+    moves = {
+        edge: [
+            (swapped(played(edge, square)), chance(edge, square))
+            for square in range(10)
+            if edge[square] == "."
+        ]
+        for edge in chosen
+    }
+    values = {edge: static(edge) for edge in chosen}
+    for _ in range(5):
+        for edge in chosen:
+            if 0 < edge.count(".") < 10:
+                no_move = (values[edge], 1.0)
+                values[edge] = combined([no_move, *((-values[e], p) for e, p in moves[edge])])
+    return values
+
+
+@cache
+def full_edges() -> dict[str, int]:
+    return twin(7)
+
+
+def value(edge: str) -> int:
+    return int(edge_values()[number_of(edge)])
+
+
+def test_full_edges_are_as_the_description_says() -> None:
+    values = full_edges()
+    assert len(values) == 1024 + 10 * 512 + 45 * 256 + 120 * 128
+    wrong = {edge: (value(edge), worth) for edge, worth in values.items() if value(edge) != worth}
+    assert not wrong, list(wrong.items())[:10]
+
+
+@pytest.mark.slow
+def test_every_edge_is_as_the_description_says() -> None:
+    values = twin(0)
+    assert len(values) == EDGES == 59_049
+    wrong = {edge: (value(edge), worth) for edge, worth in values.items() if value(edge) != worth}
+    assert not wrong, list(wrong.items())[:10]
+
+
+def test_the_numbering_of_edges() -> None:
+    assert (number_of("m........."), number_of(".........o")) == (1, 2 * 3**9)
+    assert all(number_of(edge_of(number)) == number for number in range(0, EDGES, 7))
+
+
+# ------------------------------------------------------------------ by hand
+
+
+@pytest.mark.parametrize(
+    ("edge", "worth"),
+    [
+        # Full edges keep their static value: 2 x (700 + 1200 + 1000 + 1000), X-squares 0.
+        ("mmmmmmmmmm", 7800),
+        ("oooooooooo", -7800),
+        ("ommmmmmmmo", 7800),
+        # A lone disc on a full edge is stable: its 1000 instead of the opponent's.
+        ("mooomooooo", -5800),
+        # The corner captures all six between: what it was (-1500) no longer matters.
+        ("m.oooooomm", 7800),
+        # One C-square left between own discs, probability 0.01, from 6600 to 7800:
+        # 6600 -> 6612 -> 6624 (6623.88) -> 6636 (6635.76) -> 6648 (6647.64) -> 6660 (6659.52)
+        ("mm.mmmmmmm", 6660),
+        # The same hole in the opponent's edge, 0.7: -6600 -> -5760 -> -5508 -> -5432 (-5432.4)
+        # -> -5410 (-5409.6) -> -5403
+        ("oo.ooooooo", -5403),
+        # The opponent could capture there, so 0.3 is halved; after the move -3400, before it
+        # -700 + 75 - 4900 = -5525: -> -5206 -> -4935 -> -4705 -> -4509 -> -4343
+        ("oo.moooooo", -4343),
+        ("..........", 0),
+    ],
+)
+def test_values_by_hand(edge: str, worth: int) -> None:
+    assert value(edge) == worth
+
+
+@pytest.mark.parametrize(
+    ("edge", "worth"),
+    [
+        (".m........", 700),
+        ("..m.......", 200),  # both ends empty
+        ("...o......", -200),
+        ("....m.....", 200),
+        ("m.........", -2000),
+        ("mm........", 700),  # the X-square's corner is taken
+        ("om........", 700),
+        ("..mo......", -25 - 75),  # each has one end empty and the other taken
+        (".mo.......", 700 + 25),
+        (".omo......", -700 + 200 - 75),  # between two opponents, the edge not full
+        (".mmm......", 700 + 1200 + 1000),  # at the corner, so stable
+        ("..mmm.....", 200 + 200 + 200),
+        ("o...o....m", 2000 - 200 - 2000),
+        (".mommmmmmm", 700 - 1200 + 3 * 1000 + 1000 + 1200 + 700),  # full but for an X-square
+    ],
+)
+def test_static_values_by_hand(edge: str, worth: int) -> None:
+    """Of the twin and of the lab's own classes."""
+    assert static(edge) == worth
+    squares = np.array([".mo".index(disc) for disc in edge])
+    signs = {1: 1, 2: -1}
+    lab = sum(
+        signs[squares[at]] * edge_stability.STATIC[at, edge_stability._class(squares, at)]
+        for at in range(10)
+        if squares[at]
+    )
+    assert lab == worth
+
+
+@pytest.mark.parametrize(
+    ("edge", "square", "probability"),
+    [
+        ("..........", 0, 0.5),
+        ("mmmmmmmmm.", 9, 0.5),
+        (".......om.", 6, 1.0),
+        ("..om......", 1, 1.0),  # capturing, the corner is certain whatever is on its X-square
+        ("o.........", 1, 0.9),
+        ("..........", 1, 0.1),
+        ("m.........", 1, 0.001),
+        (".........o", 8, 0.9),
+        ("o.........", 8, 0.1),
+        ("..........", 4, 0.1),
+        ("...o......", 4, 0.4),
+        ("...o.o....", 4, 0.7),
+        ("...m......", 4, 0.05),
+        ("...m.o....", 4, 0.3),
+        ("...m.m....", 4, 0.01),
+        ("..om......", 4, 0.025),  # the opponent could capture there: half
+        (".....mo...", 4, 0.025),
+        ("o.o.......", 3, 0.4),  # X-squares are no neighbours on the edge
+        ("o.........", 2, 0.1),
+        ("m.........", 2, 0.1),
+    ],
+)
+def test_probabilities_by_hand(edge: str, square: int, probability: float) -> None:
+    assert chance(edge, square) == probability
+    squares = np.array([".mo".index(disc) for disc in edge])
+    scratch = np.empty(10, dtype=np.int64)
+    assert edge_stability._chance(squares, square, scratch) == probability
+
+
+@pytest.mark.parametrize(
+    ("present", "moves", "expected"),
+    [
+        (100, [], 100),
+        (100, [(0.5, 300.0)], 200),
+        (100, [(1.0, 50.0)], 100),  # nobody need play what makes things worse
+        (100, [(0.5, 200.0), (0.5, 300.0)], 225),  # 150 + 50 + 25
+        (0, [(0.5, 5.0)], 2),  # 2.5 and -2.5 to the even neighbour, 3.5 too
+        (-7, [(0.5, 2.0)], -2),
+        (3, [(0.5, 4.0)], 4),
+    ],
+)
+def test_the_combination_by_hand(
+    present: int, moves: list[tuple[float, float]], expected: int
+) -> None:
+    assert combined([(present, 1.0), *((worth, likely) for likely, worth in moves)]) == expected
+
+
+def test_an_edge_and_its_mirror_image_are_worth_the_same() -> None:
+    powers = 3 ** np.arange(10)
+    digits = np.arange(EDGES)[:, None] // powers % 3
+    assert (edge_values()[digits[:, ::-1] @ powers] == edge_values()).all()
+
+
+def test_the_range_of_four_edges_together() -> None:
+    """The corners and X-squares, which edges share, decided in all ways; the rest at its best."""
+    digits = np.arange(EDGES)[:, None] // 3 ** np.arange(10) % 3
+    shared = digits[:, 0], digits[:, 1], digits[:, 8], digits[:, 9]
+    best = np.full((3, 3, 3, 3), -(10**9))
+    worst = -best
+    np.maximum.at(best, shared, edge_values())
+    np.minimum.at(worst, shared, edge_values())
+
+    def totals(of: np.ndarray) -> list[int]:
+        return [
+            int(of[b2, a1, h1, g2] + of[b7, a8, h8, g7] + of[b2, a1, a8, b7] + of[g2, h1, h8, g7])
+            for a1, h1, a8, h8, b2, g2, b7, g7 in itertools.product(range(3), repeat=8)
+        ]
+
+    assert (min(totals(worst)), max(totals(best))) == (-36_340, 36_400)
+
+
+def test_each_edge_is_read_off_the_board_in_the_right_place() -> None:
+    """Every square of the four edges and the X-squares, against names instead of masks."""
+    edges = [
+        "b2 a1 b1 c1 d1 e1 f1 g1 h1 g2",
+        "b7 a8 b8 c8 d8 e8 f8 g8 h8 g7",
+        "b2 a1 a2 a3 a4 a5 a6 a7 a8 b7",
+        "g2 h1 h2 h3 h4 h5 h6 h7 h8 g7",
+    ]
+    evaluation = EdgeStability()
+    rng = random.Random(4)
+    for _ in range(2000):
+        board = {f"{c}{r}": rng.choice("mo.") for c in "abcdefgh" for r in range(1, 9)}
+        mover, opponent = (
+            sum(1 << 8 * (int(n[1]) - 1) + ord(n[0]) - 97 for n, d in board.items() if d == disc)
+            for disc in "mo"
+        )
+        position = Position(mover, opponent)
+        expected = sum(value("".join(board[name] for name in edge.split())) for edge in edges)
+        assert evaluation(position) == evaluation.plain(position) == expected, f"\n{position}"
+
+
+# ------------------------------------------------------------------ the file
+
+
+@pytest.fixture
+def table_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the table is kept, in a cache folder of this test's own."""
+    true = edge_values()
+    monkeypatch.setenv("OTHELLO_LAB_CACHE", str(tmp_path))
+    # Making the table is tested above; here only whether and when it is made.
+    monkeypatch.setattr(edge_stability, "_make_table", lambda: true.astype(np.float64))
+    path = edge_stability._table_path()
+    assert path.is_relative_to(tmp_path)
+    return path
+
+
+def read_or_make() -> np.ndarray:
+    """As in a new process."""
+    return edge_values.__wrapped__()
+
+
+def test_the_table_is_made_once_and_then_read(
+    table_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not table_file.exists()
+    first = read_or_make()
+    assert [path.name for path in table_file.parent.iterdir()] == [table_file.name]
+
+    def again() -> None:
+        raise AssertionError("the table is made although it is there")
+
+    monkeypatch.setattr(edge_stability, "_make_table", again)
+    second = read_or_make()
+    assert second.dtype == first.dtype == np.int32
+    assert (second == first).all()
+    marked = first.copy()
+    marked[5] = 12_345
+    np.save(table_file, marked)
+    assert read_or_make()[5] == 12_345  # so it is this file that is read
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda whole: b"",
+        lambda whole: whole[:5],
+        lambda whole: whole[:60],
+        lambda whole: whole[:-1],
+        lambda whole: whole[: len(whole) // 2],
+        lambda whole: b"no table at all",
+        lambda whole: b"PK\x03\x04" + whole,
+        lambda whole: b"\x80\x04" + whole,
+        lambda whole: bytes(len(whole)),
+    ],
+    ids=["empty", "magic cut", "header cut", "a byte short", "half", "text", "zip", "pickle", "0"],
+)
+def test_a_damaged_table_is_made_anew(table_file: Path, damage: object) -> None:
+    true = read_or_make()
+    table_file.write_bytes(damage(table_file.read_bytes()))  # type: ignore[operator]
+    assert (read_or_make() == true).all()
+    assert (np.load(table_file) == true).all()  # and repaired on disk
+
+
+@pytest.mark.parametrize(
+    "other",
+    [np.zeros(EDGES), np.zeros(EDGES - 1, np.int32), np.zeros((1, EDGES), np.int32)],
+    ids=["floats", "too few", "two dimensions"],
+)
+def test_another_table_is_not_taken_for_it(table_file: Path, other: np.ndarray) -> None:
+    true = read_or_make()
+    np.save(table_file, other)
+    assert (read_or_make() == true).all()
+
+
+def test_without_a_folder_to_write_to_it_is_made_all_the_same(
+    table_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTHELLO_LAB_CACHE", "/proc/nowhere")
+    assert len(read_or_make()) == EDGES
