@@ -42,7 +42,9 @@ FEATURES: dict[str, Callable[[], Evaluation]] = {
 """What a composite can be made of, by the name its weight has."""
 
 MOST_EMPTIES = 60
+SQUARES = 64
 LARGEST = FINAL_UNIT - 1
+LARGEST_WEIGHT = 1e9
 
 
 class Composite(Evaluation):
@@ -70,6 +72,7 @@ class Composite(Evaluation):
         self._stage_of = np.zeros(MOST_EMPTIES + 1, dtype=np.int64)
         self.stages: list[dict[str, float]] = [everywhere]
         if stages:
+            _check_list(stages)
             self.stages = [
                 everywhere | _checked(stage.get("weights") or {}, f"stages[{i}].weights")
                 for i, stage in enumerate(stages)
@@ -87,26 +90,30 @@ class Composite(Evaluation):
         super().prepare(announce)
 
     def make_parameters(self) -> np.ndarray:
-        """One list of int64: where the weights for each number of empties start (61 entries);
-        there, the number of features, then for each its weight (a float64), its kernel's address
-        and that of its parameters. Returned as pairs of int32."""
+        """One list of int64, returned as pairs of int32.
+
+        First, where the weights for each number of empties start (65 entries, as a made-up board
+        may hold less than a game's first four discs). There: the number of features, then for
+        each its weight (a float64), its kernel's address and that of its parameters.
+        """
         lists: list[int] = []
         starts = []
         for stage in self.stages:
             used = [(name, weight) for name, weight in stage.items() if weight]
-            starts.append(MOST_EMPTIES + 1 + len(lists))
+            starts.append(SQUARES + 1 + len(lists))
             lists.append(len(used))
             for name, weight in used:
                 feature = self.features[name]
                 lists += [int(np.float64(weight).view(np.int64)), feature.address]
                 lists.append(feature.parameters_address)
-        table = [starts[stage] for stage in self._stage_of] + lists
+        stages = [self._stage_of[min(empties, MOST_EMPTIES)] for empties in range(SQUARES + 1)]
+        table = [starts[stage] for stage in stages] + lists
         return np.array(table, dtype=np.int64).view(np.int32)
 
     @staticmethod
     def kernel(mover: Any, opponent: Any, parameters: Any) -> Any:
         table = address_of(parameters)
-        at = load(table, np.int64(64) - popcount(mover | opponent))
+        at = load(table, np.int64(SQUARES) - popcount(mover | opponent))
         count = load(table, at)
         value = 0.0
         for i in range(count):
@@ -131,7 +138,7 @@ class Composite(Evaluation):
         }
 
     def _weights(self, position: Position) -> dict[str, float]:
-        stage = self.stages[self._stage_of[position.empties]]
+        stage = self.stages[self._stage_of[min(position.empties, MOST_EMPTIES)]]
         return {name: weight for name, weight in stage.items() if weight}
 
     def __getstate__(self) -> dict[str, Any]:
@@ -140,6 +147,8 @@ class Composite(Evaluation):
 
 
 def _checked(weights: Mapping[str, float], where: str) -> dict[str, float]:
+    if not isinstance(weights, Mapping):
+        raise ValueError(f"{where}={weights!r:.60}: names of features and their weights are needed")
     checked = {}
     for name, weight in weights.items():
         if name not in FEATURES:
@@ -150,18 +159,28 @@ def _checked(weights: Mapping[str, float], where: str) -> dict[str, float]:
             )
         if isinstance(weight, bool) or not isinstance(weight, int | float):
             raise ValueError(f"{where}.{name}: {weight!r} is not a number")
-        if not math.isfinite(weight):
-            raise ValueError(f"{where}.{name}: {weight} is not a finite number")
+        if not (abs(weight) <= LARGEST_WEIGHT):
+            kind = "too large" if abs(weight) < math.inf else "not a finite number"
+            raise ValueError(f"{where}.{name}: {weight!s:.60} is {kind}")
         checked[str(name)] = float(weight)
     return checked
+
+
+def _check_list(stages: Any) -> None:
+    if not isinstance(stages, Sequence) or isinstance(stages, str):
+        raise ValueError(f"stages={stages!r:.60}: a list of stages is needed")
+    for i, stage in enumerate(stages):
+        if not isinstance(stage, Mapping):
+            raise ValueError(f"stages[{i}]={stage!r:.60}: empties and weights are needed")
 
 
 def _stage_by_empties(stages: Sequence[Mapping[str, Any]]) -> np.ndarray:
     """For each number of empties from 0 to 60 the stage that covers it, shape (61,)."""
     covered = np.full(MOST_EMPTIES + 1, -1, dtype=np.int64)
     for i, stage in enumerate(stages):
-        if unknown := set(stage) - {"empties", "weights"}:
-            raise ValueError(f"stages[{i}]: unknown key '{min(unknown)}'; empties and weights")
+        for key in stage:
+            if key not in ("empties", "weights"):
+                raise ValueError(f"stages[{i}]: unknown key '{key}'; empties and weights")
         ends = stage.get("empties")
         good = isinstance(ends, Sequence) and [type(end) for end in ends] == [int, int]
         if not good or not 0 <= ends[0] <= ends[1] <= MOST_EMPTIES:  # type: ignore[index]
