@@ -90,8 +90,8 @@ def list_choices(kinds: list[str], folders: list[str], console: Console) -> None
 
 def read_position(text: str, rules: str) -> Position:
     """A position from an OBF line or a transcript; raises ValueError saying what is wrong."""
-    letters = text.split(";")[0].split()
-    if letters and len(letters[0]) >= ruleset(rules).squares:
+    words = text.split()
+    if words and not any(letter.isdigit() for letter in words[0]):  # as squares' names have
         return Position.from_obf(text, rules)
     return Position.from_transcript(text, rules)
 

@@ -12,6 +12,7 @@ The folder is ``$OTHELLO_LAB_CACHE`` or ``othello-strategy-lab`` in the user's c
 from __future__ import annotations
 
 import hashlib
+import inspect
 import linecache
 import os
 import platform
@@ -131,6 +132,12 @@ def why_not(error: Exception, function: Callable[..., Any]) -> str:
     file = function.__code__.co_filename
     numbers = re.findall(r'File "([^"]+)", line (\d+)', text)
     own = [int(number) for name, number in numbers if Path(file).name == Path(name).name]
+    if not own and (missing := re.search(r"name '(\w+)' is not defined", reason)):
+        # Numba does not say where; the first line with the name is where it is missing.
+        lines, first = inspect.getsourcelines(function)
+        own = [first + i for i, line in enumerate(lines) if re.search(rf"\b{missing[1]}\b", line)][
+            :1
+        ]
     if not own:
         return reason
     return f"line {own[-1]}, `{linecache.getline(file, own[-1]).strip()}`: {reason}"

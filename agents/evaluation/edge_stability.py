@@ -283,7 +283,7 @@ def plain_edge_sum(position: Position) -> int:
 class EdgeStability(Evaluation):
     """The sum of the four edges' values from the table this module explains.
 
-    Range about -32000 to 32000, in the units of the static table (a corner held is 700). Not
+    Range -36340 to 36400, in the units of the static table (a corner held is 700). Not
     antisymmetric, since the table counts on the mover's having the move; unchanged under the
     board's symmetries.
     """

@@ -87,8 +87,11 @@ class FunctionEvaluation(Evaluation):
         Compiles the function and tries it on 1,000 random positions. Raises ValueError, one line,
         for what cannot be found, compiled or used.
         """
-        if not math.isfinite(scale) or scale == 0:
-            raise ValueError(f"scale {scale}: a finite number other than 0 is needed")
+        number = isinstance(scale, int | float) and not isinstance(scale, bool)
+        if not number or not math.isfinite(scale) or scale == 0:
+            raise ValueError(f"scale {scale!r}: a finite number other than 0 is needed")
+        if not isinstance(compiled, bool):
+            raise ValueError(f"compiled {compiled!r}: true or false is needed")
         self.target = target
         self.compiled = compiled
         self.scale = scale
@@ -182,7 +185,7 @@ def _module(place: str) -> Any:
             return importlib.import_module(place)
         status = path.stat()
         return _loaded(path.resolve(), (status.st_mtime_ns, status.st_size))
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ValueError(f"target '{place}' cannot be loaded: {_last_line(error, file)}") from error
 
 
@@ -204,7 +207,9 @@ def _loaded(path: Path, stamp: tuple[int, int]) -> Any:
 def _last_line(error: BaseException, file: str) -> str:
     """Where in the user's code an exception came from, and what it says, in one line."""
     if isinstance(error, SyntaxError):
-        return f"line {error.lineno}: {error.msg}"
+        beside = error.filename and Path(error.filename).name != Path(file).name
+        where = f"{Path(error.filename).name} " if beside and error.filename else ""
+        return f"{where}line {error.lineno}: {error.msg}" if error.lineno else str(error.msg)
     frames = traceback.extract_tb(error.__traceback__)
     own = [f.lineno for f in frames if f.filename == file]
     where = f"line {own[-1]}: " if own else ""
@@ -302,7 +307,10 @@ def _try(
             ):
                 complaint = f"returns {result!r:.60}; an integer or a float is needed"
                 break
-            results.append((position, result, function(*reversed(masks))))
+            # As numbers of Python's own: numpy's unsigned ones cannot be negated.
+            swapped = function(*reversed(masks))
+            result, swapped = (getattr(r, "item", lambda r=r: r)() for r in (result, swapped))
+            results.append((position, result, swapped))
         floating = floating or any(isinstance(r[1], float | np.floating) for r in results)
         for position, result, swapped in [] if complaint else results:
             complaint = _complaint(position, result, compiled, floating, scale)

@@ -86,7 +86,7 @@ class ModifiedSquareWeights(SquareWeights):
     """Square weights that know when a corner is settled: beside an occupied corner, an occupied
     square is worth +5 to its owner instead of its weight.
 
-    Range -1408 to 1408 for the standard weights, in units of the table. Antisymmetric, unchanged
+    Range -916 to 916 for the standard weights, in units of the table. Antisymmetric, unchanged
     under the board's symmetries. Made for the 8x8 board.
     Source: Norvig, *Paradigms of AI Programming* (1992), 18.6, ``modified-weighted-squares``.
     """

@@ -15,9 +15,10 @@ from pathlib import Path
 import numpy as np
 import oracle
 import pytest
+from rich.console import Console
 
 from agents import AlphaBeta, Maximizer
-from agents.config import ConfigError
+from agents.config import ConfigError, choices, load_evaluation
 from agents.evaluation import (
     FEATURES,
     FINAL_UNIT,
@@ -40,6 +41,7 @@ from agents.evaluation.arithmetic import rounded
 from agents.evaluation.edge_stability import edge_values
 from core import Position, bitboard
 from experiments.config import read
+from experiments.run import run
 
 RandomGame = Callable[[str, int], list[Position]]
 
@@ -599,3 +601,34 @@ def test_classes_and_names_belong_together() -> None:
     }.items():
         assert type(FEATURES[name]()) is kind
         assert FEATURES[name]().name == name.replace("_", " ")
+
+
+# ------------------------------------------------------------------ line-ups
+
+
+@pytest.mark.parametrize(
+    ("line_up", "kind"), [("heuristics", Maximizer), ("heuristics_ab", AlphaBeta)]
+)
+def test_the_line_ups_hold_every_heuristic(line_up: str, kind: type) -> None:
+    plan = read([f"agents={line_up}"])
+    wanted = {n for n in choices("evaluation") if n != "function" and not n.endswith("_ratio")}
+    assert set(plan.agents) == wanted | ({"random"} if line_up == "heuristics" else set())
+    for name in wanted:
+        agent = plan.agents[name]
+        assert type(agent) is kind
+        assert type(agent.evaluation) is type(load_evaluation(name)), name
+        assert agent.depth == (4 if kind is AlphaBeta else 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line_up", ["heuristics", "heuristics_ab"])
+def test_a_small_run_rates_everyone(line_up: str, tmp_path: Path) -> None:
+    depth = ["depth=2"] if line_up == "heuristics_ab" else []
+    plan = read([f"agents={line_up}", "games=2", *depth, f"results={tmp_path}"])
+    result = run(plan, "test", Console(quiet=True))
+    assert set(result.games["end_reason"]) == {"finished"}
+    many = len(plan.agents)
+    assert len(result.games) == many * (many - 1)
+    report = (result.folder / "report.md").read_text(encoding="utf-8")
+    assert all(name in report for name in plan.agents)
+    assert (result.folder / "elo.svg").is_file()

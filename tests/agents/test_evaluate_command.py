@@ -1,0 +1,208 @@
+"""``python -m agents evaluate`` and ``list evaluations``, as typed."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from agents.__main__ import main
+from agents.config import choices, load_evaluation
+from core import Position
+
+POSITION = "f5d6c3d3c4"
+NAMES = sorted(set(choices("evaluation")) - {"function"})
+
+
+@pytest.fixture(autouse=True)
+def wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal wide enough for every table."""
+    monkeypatch.setenv("COLUMNS", "300")
+    monkeypatch.setenv("NO_COLOR", "1")
+
+
+def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    assert main(list(words)) == 0
+    return capsys.readouterr().out
+
+
+def rows(output: str) -> list[list[str]]:
+    """The lines of tables that hold a value: where, the value, and what it is made of."""
+    found = []
+    for line in output.splitlines():
+        cells = re.match(r"\s*(now|--|[a-h][1-8])\s+([+-]\d+(?: discs)?|-)(?:\s+(.*))?$", line)
+        if cells:
+            found.append([(cell or "").strip() for cell in cells.groups()])
+    return found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_values_now_and_after_each_move(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    output = printed(capsys, "evaluate", POSITION, "--evaluation", name)
+    position, evaluation = Position.from_transcript(POSITION), load_evaluation(name)
+    assert str(position) in output
+    assert name in output
+    now, *after = rows(output)
+    assert now[:2] == ["now", f"{evaluation(position):+d}"]
+    expected = {move: -evaluation(position.play(move)) for move in position.legal_moves()}
+    assert {move: int(value) for move, value, _ in after} == expected
+    values = [int(value) for _, value, _ in after]
+    assert values == sorted(values, reverse=True)
+    # Among equal values the first from a1 to h8.
+    order = sorted(expected, key=lambda move: (-expected[move], move[1], move[0]))
+    assert [move for move, _, _ in after] == order
+
+
+def test_all_evaluations_are_the_default(capsys: pytest.CaptureFixture[str]) -> None:
+    output = printed(capsys, "evaluate", POSITION)
+    assert output == printed(capsys, "evaluate", POSITION, "--evaluation", "all")
+    position = Position.from_transcript(POSITION)
+    now = [row[1] for row in rows(output) if row[0] == "now"]
+    assert now == [f"{load_evaluation(name)(position):+d}" for name in NAMES]
+    assert all(re.search(rf"^\s*{name}\b", output, re.MULTILINE) for name in NAMES)
+
+
+@pytest.mark.parametrize("name", ["iago", "composite"])
+def test_the_parts_are_shown(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    output = printed(capsys, "evaluate", POSITION, "--evaluation", name)
+    position, evaluation = Position.from_transcript(POSITION), load_evaluation(name)
+    now, *after = rows(output)
+    for part, term in evaluation.parts(position).items():
+        assert f"{part} = {term:+g}" in now[2]
+    for move, value, made_of in after:
+        terms = [float(term) for term in re.findall(r"= ([+-][\d.e+-]+)", made_of)]
+        assert len(terms) == 3
+        if max(map(abs, terms)) < 1e6:  # %g shows six digits
+            assert sum(terms) == -int(value), (move, made_of)
+        for part in evaluation.parts(position.play(move)):
+            assert part in made_of
+
+
+def test_large_terms_are_shown_in_full(capsys: pytest.CaptureFixture[str]) -> None:
+    """Digits that are not shown would make sums that do not add up."""
+    # X has the whole first row and its X-squares, some hundred thousand points of Iago's.
+    line = "XXXXXXXX" + "OX-OO-XO" + "-" * 48 + " X"
+    output = printed(capsys, "evaluate", line, "--evaluation", "iago")
+    now = rows(output)[0]
+    terms = [float(term) for term in re.findall(r"= ([+-][\d.e+-]+)", now[2])]
+    assert sum(terms) == int(now[1])
+    assert "e+" not in now[2]
+
+
+def test_an_obf_line(capsys: pytest.CaptureFixture[str]) -> None:
+    position = Position.from_transcript(POSITION)
+    by_moves = printed(capsys, "evaluate", POSITION, "--evaluation", "mobility")
+    for line in (position.to_obf(), f"{position.to_obf()};", position.to_obf().replace("-", ".")):
+        assert printed(capsys, "evaluate", line, "--evaluation", "mobility") == by_moves
+
+
+def test_the_start(capsys: pytest.CaptureFixture[str]) -> None:
+    output = printed(capsys, "evaluate", "", "--evaluation", "disc_count")
+    assert rows(output) == [["now", "+0", ""]] + [[m, "+3", ""] for m in ("d3", "c4", "f5", "e6")]
+
+
+def test_a_finished_game(capsys: pytest.CaptureFixture[str]) -> None:
+    output = printed(capsys, "evaluate", "X" * 44 + "O" * 20 + " X")
+    assert output.count("game over: +24 discs") == len(NAMES)
+    assert {tuple(row[:2]) for row in rows(output)} == {("now", "-")}
+    output = printed(capsys, "evaluate", "XXX" + "-" * 61 + " O")
+    assert output.count("game over: -64 discs") == len(NAMES)  # empty squares go to the winner
+
+
+def test_a_move_that_ends_the_game_comes_first_or_last(capsys: pytest.CaptureFixture[str]) -> None:
+    win = "XXXXXXXXXXOOOOXXXOXXOXOXXOXXXOOXXXXXOOOXXOXXOXXXXOOOXXXX--OXXXXX X"
+    first, second = rows(printed(capsys, "evaluate", win, "--evaluation", "iago"))[1:]
+    assert first[:2] == ["b8", "+34 discs"]
+    assert second[0] == "a8"
+    position = Position.from_obf(win)
+    assert int(second[1]) == -load_evaluation("iago")(position.play("a8"))
+    # A move that loses the game at once is worse than anything: X takes b1, and O cannot move.
+    lost = "O" * 40 + "-" * 21 + "XO-" + " X"
+    _, only = rows(printed(capsys, "evaluate", lost, "--evaluation", "disc_count"))[:2]
+    after = Position.from_obf(lost).play("h8")
+    if after.is_over:
+        assert only[:2] == ["h8", f"{-after.disc_difference:+d} discs"]
+
+
+def test_a_position_with_a_pass(capsys: pytest.CaptureFixture[str]) -> None:
+    # X cannot move; O can, to c1.
+    line = "OX" + "-" * 62 + " X"
+    position = Position.from_obf(line)
+    assert position.must_pass
+    output = printed(capsys, "evaluate", line, "--evaluation", "mobility")
+    assert "must pass" in output
+    assert rows(output)[0][:2] == ["now", "-1"]
+
+
+def test_on_a_small_board_only_what_is_made_for_it(capsys: pytest.CaptureFixture[str]) -> None:
+    output = printed(capsys, "evaluate", "", "--ruleset", "mini6")
+    assert [row[0] for row in rows(output)].count("now") == 1
+    assert "disc_count" in output
+    assert "iago" not in output
+
+
+def test_a_heuristic_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "from agents.evaluation import heuristic\n"
+        "from agents.evaluation.helpers import count\n\n"
+        "@heuristic\ndef five(mover, opponent):\n    return 5 * count(mover)\n",
+        encoding="utf-8",
+    )
+    output = printed(capsys, "evaluate", "", "--evaluation", f"{path}:five")
+    assert "five" in output
+    assert rows(output) == [["now", "+10", ""]] + [[m, "-5", ""] for m in ("d3", "c4", "f5", "e6")]
+
+
+BAD = [
+    (["f5d6c3d"], "left over"),
+    (["f5f5"], "move 2 of the transcript: f5: square occupied"),
+    (["z9"], "not a square"),
+    (["a1"], "traps nothing"),
+    (["-" * 65 + " X"], "65 squares instead of 64"),
+    (["." * 64], "side to move"),
+    (["-" * 64 + " Z"], "side to move 'Z'"),
+    (["Q" * 64 + " X"], "'Q' on a1"),
+    (["", "--ruleset", "chess"], "choose from standard"),
+    (["", "--evaluation", "iagoo"], "unknown evaluation 'iagoo'.*Did you mean 'iago'"),
+    (["", "--evaluation", "function"], r"target"),
+    (["", "--evaluation", "nowhere.py:f"], "there is no file nowhere.py"),
+    (["", "--evaluation", ":"], "path/to/file.py:function"),
+    (["", "--evaluation", "iago", "--ruleset", "mini6"], "not made for|is made for boards of 8x8"),
+]
+
+
+@pytest.mark.parametrize(("words", "complaint"), BAD)
+def test_bad_input_is_one_line_and_exit_code_2(
+    words: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["evaluate", *words]) == 2
+    output = capsys.readouterr()
+    assert output.err.count("\n") == 1
+    assert output.err.startswith("python -m agents evaluate: ")
+    assert re.search(complaint, output.err)
+    assert output.out == ""
+
+
+@pytest.mark.parametrize("words", [["evaluate"], ["evaluate", "", "--depth"], ["list", "evals"]])
+def test_wrong_words_are_one_line_and_exit_code_2(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as leaving:
+        main(words)
+    assert leaving.value.code == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_evaluations_are_listed_with_their_cost(capsys: pytest.CaptureFixture[str]) -> None:
+    output = printed(capsys, "list", "evaluations")
+    described = choices("evaluation")
+    lines = {line.split()[0]: line for line in output.splitlines()[1:] if line.strip()}
+    assert set(lines) == set(described)
+    for name, line in lines.items():
+        assert described[name] in line
+        cost = re.match(rf"\s*{name}\s+(\d+) ns ", line)
+        assert bool(cost) == (name != "function"), line
+        if cost:
+            assert 0 <= int(cost[1]) < 5000
