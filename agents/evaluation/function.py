@@ -222,7 +222,8 @@ def _last_line(error: BaseException, file: str) -> str:
 @cache
 def _compile(function: Callable[..., Any], target: str) -> Any:
     """``function`` compiled for two masks; ValueError showing the line that cannot be."""
-    compiled = numba.njit(nogil=True, error_model="numpy")(function)
+    # Inlined into the wrapper that searches call, so that it costs what a built-in one does.
+    compiled = numba.njit(nogil=True, error_model="numpy", forceinline=True)(function)
     try:
         compiled.compile((numba.uint64, numba.uint64))
     except Exception as error:

@@ -126,7 +126,7 @@ def strewn(count: int, seed: int) -> list[Position]:
 @evaluations
 def test_the_kernel_agrees_with_its_reading_twin(name: str, random_game: RandomGame) -> None:
     evaluation = EVALUATIONS[name]
-    for position in from_games(random_game, 1500, 1) + strewn(300, 1):
+    for position in from_games(random_game, 500, 1) + strewn(300, 1):
         assert evaluation(position) == evaluation.plain(position), f"\n{position}"
 
 
