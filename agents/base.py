@@ -26,10 +26,13 @@ class Agent(ABC):
         with every run.
     reproducible: whether the same game seed always gives the same moves (not so for agents that
         look at the clock or ask another program).
+    watches_clock: whether a time limit changes what it plays, so that a game with one cannot be
+        reproduced.
     """
 
     version: int = 1
     reproducible: bool = True
+    watches_clock: bool = False
 
     def boards(self) -> frozenset[int]:
         """The sizes of board (squares a side) it can play on; all of them by default."""

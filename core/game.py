@@ -10,7 +10,7 @@ import math
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from core.notation import PASS, IllegalMove, square_name
@@ -31,20 +31,35 @@ the process that plays."""
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one move may cost. ``None`` sets no limit.
+    """What one move may cost. ``None`` sets no limit; of several, the first that is reached ends
+    the search.
 
     depth: plies a search may look ahead.
+    nodes: positions a search may enter.
     seconds: wall time from question to answer.
+    clock: wall time for all of a player's moves of a game together; asked for a move, a player
+        sees what is left of it. Contradicts ``seconds``.
     """
 
     depth: int | None = None
+    nodes: int | None = None
     seconds: float | None = None
+    clock: float | None = None
 
     def __post_init__(self) -> None:
-        if self.depth is not None and self.depth < 1:
-            raise ValueError(f"depth {self.depth}: a limit of 1 or more is needed")
+        for name in ("depth", "nodes"):
+            limit = getattr(self, name)
+            if limit is not None and limit < 1:
+                raise ValueError(f"{name} {limit}: a limit of 1 or more is needed")
         if self.seconds is not None and not self.seconds > 0:
             raise ValueError(f"seconds {self.seconds}: a limit of more than 0 is needed")
+        if self.seconds is not None and self.clock is not None:
+            raise ValueError("seconds a move and a clock for the game contradict each other")
+
+    @property
+    def timed(self) -> bool:
+        """Whether time is limited, by move or by game."""
+        return self.seconds is not None or self.clock is not None
 
 
 @dataclass(slots=True)
@@ -56,6 +71,11 @@ class SearchStats:
     leaves: nodes not expanded further (evaluated, or game over).
     cutoffs: nodes left because alpha >= beta with at least one move unsearched.
     first_move_cutoffs: those of them left after their first move.
+    table_returns: nodes answered by the transposition table, their own entry or a child's; these
+        and the following are neither leaves nor cutoffs.
+    probcut_returns: nodes answered by a shallower search that makes a cutoff probable.
+    stability_returns: nodes answered by counting stable discs.
+    playouts: games played to the end by Monte-Carlo search.
     """
 
     nodes: int = 0
@@ -63,6 +83,10 @@ class SearchStats:
     leaves: int = 0
     cutoffs: int = 0
     first_move_cutoffs: int = 0
+    table_returns: int = 0
+    probcut_returns: int = 0
+    stability_returns: int = 0
+    playouts: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,12 +156,17 @@ class Player(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Ply:
-    """One turn of a game. ``decision`` is None for a forced pass, which nobody is asked about."""
+    """One turn of a game. ``decision`` is None for a forced pass, which nobody is asked about.
+
+    microseconds: wall time of the decision. cpu_microseconds: time this process really had the
+        processor meanwhile; much less means that the machine was busy with something else.
+    """
 
     move: int
     color: Color
     decision: Decision | None = None
     microseconds: int = 0
+    cpu_microseconds: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,8 +217,8 @@ def play_game(
     players: the player of each colour.
     start: where the game begins (default: the standard start).
     opening: legal moves made from there before the players are asked; raises IllegalMove if not.
-    limits: what each move may cost; time is judged with ``grace`` seconds for the machine's
-        scheduler.
+    limits: what each move may cost, or with ``clock`` all moves of a player together; time is
+        judged with ``grace`` seconds for the machine's scheduler.
     seeds: each player's own seed for this game (default 0), the only randomness it should use;
         raises KeyError where one is missing.
     before_move: called with the position, the colour to move and the plies played since the
@@ -213,6 +242,7 @@ def play_game(
         return GameRecord(tuple(opening), tuple(plies), position, winner, reason, detail)
 
     begun: set[Color] = set()
+    clocks = dict.fromkeys(Color, limits.clock)
     while True:
         color = position.to_move
         if not position.legal_mask:
@@ -228,20 +258,27 @@ def play_game(
             if color not in begun:
                 begun.add(color)
                 players[color].begin_game(color, position.ruleset, seed_of[color])
+            clock = clocks[color]
+            allowed = limits if clock is None else replace(limits, clock=clock)
+            had_before = time.process_time_ns()
             started = time.perf_counter_ns()
-            decision = players[color].decide(position, limits)
+            decision = players[color].decide(position, allowed)
         except (Exception, SystemExit):
             return forfeit(RAISED, traceback.format_exc())
         elapsed = time.perf_counter_ns() - started
+        had = time.process_time_ns() - had_before
         if flaw := _flaw(decision):
             return forfeit(GARBAGE, flaw)
-        if limits.seconds is not None and elapsed > (limits.seconds + grace) * 1e9:
-            return forfeit(LATE, f"{elapsed / 1e9:.3f} s for a move, {limits.seconds} s allowed")
+        seconds = limits.seconds if clock is None else max(0.0, clock)
+        if seconds is not None and elapsed > (seconds + grace) * 1e9:
+            return forfeit(LATE, f"{elapsed / 1e9:.3f} s for a move, {seconds:.3g} s allowed")
+        if clock is not None:
+            clocks[color] = max(0.0, clock - elapsed / 1e9)
         try:
             after = position.play(decision.move)
         except IllegalMove as error:
             return forfeit(ILLEGAL, str(error))
-        plies.append(Ply(decision.move, color, decision, elapsed // 1000))
+        plies.append(Ply(decision.move, color, decision, elapsed // 1000, had // 1000))
         position = after
 
     difference = position.disc_difference

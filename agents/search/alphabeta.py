@@ -18,6 +18,7 @@ from agents.search.context import (
     extend_pv,
     final_value,
     leaf,
+    out_of_budget,
 )
 from core.bitboard import flips, legal_moves, lowest_square
 from core.compile import kernel
@@ -48,6 +49,8 @@ def alphabeta(context, mover, opponent, alpha, beta, depth):  # type: ignore[no-
             value = -leaf(context, opponent, mover)
         else:
             value = -alphabeta(context, opponent, mover, -beta, -alpha, depth - np.int64(1))
+            if out_of_budget(context):
+                return value
         extend_pv(context, depth, np.int64(PASS))
         return value
     best = -INFINITY
@@ -61,6 +64,8 @@ def alphabeta(context, mover, opponent, alpha, beta, depth):  # type: ignore[no-
             value = -leaf(context, other, own)
         else:
             value = -alphabeta(context, other, own, -beta, -alpha, depth - np.int64(1))
+            if out_of_budget(context):
+                return value
         if value > best:
             best = value
             if value > alpha:

@@ -12,9 +12,11 @@ from agents.base import Agent, Decision, Limits, SearchStats
 from agents.evaluation import Evaluation
 from agents.evaluation.base import in_words
 from agents.search import context as layout
+from agents.search.limits import allotment, limited
 from core.compile import Announce, prepare
+from core.notation import PASS
 from core.position import Position
-from core.rules import Ruleset
+from core.rules import Color, Ruleset
 
 
 def _check_depth(depth: int) -> None:
@@ -32,6 +34,7 @@ class SearchAgent(Agent):
         evaluation that is not compiled.
     """
 
+    watches_clock = True
     _plain: ClassVar[Callable[..., tuple[int, tuple[int, ...]]]]
 
     def __init__(self, depth: int, evaluation: Evaluation, compiled: bool = True) -> None:
@@ -64,38 +67,64 @@ class SearchAgent(Agent):
         self.evaluation.prepare(announce)
         if self.compiled:
             name = in_words(type(self).__name__)
-            prepare(name, lambda: self._search(Position.start(), 1), announce)
+            prepare(name, lambda: self.search(Position.start(), 1), announce)
 
     def decide(self, position: Position, limits: Limits) -> Decision:
         depth = self.depth if limits.depth is None else min(self.depth, limits.depth)
-        return self._search(position, depth)
+        return self._search(position, depth, limits)
 
-    def search(self, position: Position, depth: int | None = None) -> Decision:
+    def search(
+        self, position: Position, depth: int | None = None, limits: Limits | None = None
+    ) -> Decision:
         """Search one position (``depth`` plies, default the agent's own); for studies and
-        notebooks. A position whose mover must pass is answered with the pass. Raises ValueError
-        if the game is over, or for a depth outside 1 to 64."""
+        notebooks. Nothing is remembered from or for other positions. A position whose mover must
+        pass is answered with the pass. Raises ValueError if the game is over, or for a depth
+        outside 1 to 64."""
         if position.is_over:
             raise ValueError("the game is over; there is nothing to search")
-        return self._search(position, self.depth if depth is None else depth)
+        self._forget()
+        return self._search(position, self.depth if depth is None else depth, limits or Limits())
 
-    def _search(self, position: Position, depth: int) -> Decision:
+    def begin_game(self, color: Color, rules: Ruleset, seed: int) -> None:
+        super().begin_game(color, rules, seed)
+        self._forget()
+
+    def _forget(self) -> None:
+        """Drop what was learnt about other positions; most searches keep nothing."""
+
+    def _search(self, position: Position, depth: int, limits: Limits) -> Decision:
         _check_depth(depth)
         if not self.compiled:
-            stats = SearchStats()
-            value, pv = type(self)._plain(position, depth, self.evaluation.plain, stats)
-            return Decision(pv[0], value, pv, depth, stats)
+            return self._search_plainly(position, depth, limits)
         context = self._context
         if self._ready_for != (position.ruleset, self.evaluation):
             layout.set_constants(context, position.ruleset, self.evaluation)
             self._ready_for = position.ruleset, self.evaluation
         context[: layout.COUNTERS] = 0
-        value = self._compiled(
-            self._address, np.uint64(position.mover), np.uint64(position.opponent), depth
-        )
-        pv = layout.read_pv(context, depth)
+        empties = position.empties
+        with limited(context, limits.nodes, allotment(limits, position.empties)):
+            value, pv, reached = self._think(position, depth)
+        pv = pv or (position.moves or (PASS,))[:1]
         stats = SearchStats(*context[: layout.COUNTERS].tolist())
-        return Decision(pv[0], value, pv, depth, stats)
+        return Decision(pv[0], value, pv, reached, stats)
+
+    def _think(self, position: Position, depth: int) -> tuple[int | None, tuple[int, ...], int]:
+        """Value, principal variation and depth reached within the context's limit. Where time was
+        too short for any answer the variation is empty, where it was too short for a complete one
+        it is the best of the moves that were looked at, without a value."""
+        masks = np.uint64(position.mover), np.uint64(position.opponent)
+        value = self._compiled(self._address, *masks, depth)
+        pv = layout.read_pv(self._context, depth)
+        if layout.stopped(self._context):
+            return None, pv, 0
+        return value, pv, depth
 
     @abstractmethod
     def _compiled(self, context: int, mover: np.uint64, opponent: np.uint64, depth: int) -> int:
         """Run the compiled kernel on a context at this address; return the value."""
+
+    def _search_plainly(self, position: Position, depth: int, limits: Limits) -> Decision:
+        """The reading twin's answer. It looks neither at the clock nor at a limit on nodes."""
+        stats = SearchStats()
+        value, pv = type(self)._plain(position, depth, self.evaluation.plain, stats)
+        return Decision(pv[0], value, pv, depth, stats)

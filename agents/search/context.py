@@ -1,8 +1,9 @@
 """The scratch memory of a compiled search: one array of int64, handed around by its address.
 
 Passing an array object through a deep recursion costs more than all else; an address costs one
-register. The layout: counters, then what never changes during a search, then the principal
-variation, a triangle of which row ``d`` holds the best line of a node with ``d`` plies to go.
+register. The layout: counters, the limit on them, what never changes during a search, then the
+principal variation, a triangle of which row ``d`` holds the best line of a node that is at most
+``d`` plies from the end of the search.
 """
 
 from __future__ import annotations
@@ -16,11 +17,24 @@ from core.rules import Ruleset
 from core.vector import call_evaluation, load, store
 
 # Counters, in the order of SearchStats' fields.
-NODES, EVALUATIONS, LEAVES, CUTOFFS, FIRST_MOVE_CUTOFFS = range(5)
-COUNTERS = 5
+(
+    NODES,
+    EVALUATIONS,
+    LEAVES,
+    CUTOFFS,
+    FIRST_MOVE_CUTOFFS,
+    TABLE_RETURNS,
+    PROBCUT_RETURNS,
+    STABILITY_RETURNS,
+    PLAYOUTS,
+) = range(9)
+COUNTERS = 9
+LIMIT = 9
+"""Nodes after which the search is to stop; a timer sets it to 0 when time is up."""
+NO_LIMIT = (1 << 63) - 1
 # Constants of the search.
-BOARD, SQUARES, EVALUATION, PARAMETERS = range(5, 9)
-PV = 9
+BOARD, SQUARES, EVALUATION, PARAMETERS = range(10, 14)
+PV = 14
 
 MAX_DEPTH = 64
 """The deepest search that fits; longer than any rest of a game with its passes in practice."""
@@ -37,6 +51,13 @@ INFINITY = np.int64(65 * FINAL_UNIT)
 def count(context, counter):  # type: ignore[no-untyped-def]
     """Add one to a counter."""
     store(context, counter, load(context, counter) + 1)
+
+
+@kernel
+def out_of_budget(context):  # type: ignore[no-untyped-def]
+    """Whether the search is to stop: what it then returns means nothing. Asked after each return
+    from a deeper search, so a limit is exceeded by at most the nodes between two such returns."""
+    return load(context, NODES) >= load(context, LIMIT)
 
 
 @kernel
@@ -89,7 +110,13 @@ def new() -> np.ndarray:
     """A fresh context. Row 0 of the principal variation, that of the leaves, stays empty."""
     context = np.zeros(SIZE, dtype=np.int64)
     context[PV] = END
+    context[LIMIT] = NO_LIMIT
     return context
+
+
+def stopped(context: np.ndarray) -> bool:
+    """Whether the last search ran out of nodes or time, so that its result means nothing."""
+    return bool(context[NODES] >= context[LIMIT])
 
 
 def set_constants(context: np.ndarray, rules: Ruleset, evaluation: Evaluation) -> None:

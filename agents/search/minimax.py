@@ -16,6 +16,7 @@ from agents.search.context import (
     extend_pv,
     final_value,
     leaf,
+    out_of_budget,
 )
 from core.bitboard import flips, legal_moves, lowest_square
 from core.compile import kernel
@@ -43,6 +44,8 @@ def minimax(context, mover, opponent, depth):  # type: ignore[no-untyped-def]
             value = -leaf(context, opponent, mover)
         else:
             value = -minimax(context, opponent, mover, depth - np.int64(1))
+            if out_of_budget(context):
+                return value
         extend_pv(context, depth, np.int64(PASS))
         return value
     best = -INFINITY
@@ -55,6 +58,8 @@ def minimax(context, mover, opponent, depth):  # type: ignore[no-untyped-def]
             value = -leaf(context, other, own)
         else:
             value = -minimax(context, other, own, depth - np.int64(1))
+            if out_of_budget(context):
+                return value
         if value > best:
             best = value
             extend_pv(context, depth, np.int64(square))
