@@ -2,10 +2,11 @@
 
 from agents.base import Agent, Decision, Limits, SearchStats
 from agents.evaluation import DiscCount, Evaluation, SquareWeights
-from agents.search import AlphaBeta, Minimax
+from agents.search import PVS, AlphaBeta, Minimax, MTDf
 from agents.simple import GreedyAgent, Maximizer, RandomAgent
 
 __all__ = [
+    "PVS",
     "Agent",
     "AlphaBeta",
     "Decision",
@@ -13,6 +14,7 @@ __all__ = [
     "Evaluation",
     "GreedyAgent",
     "Limits",
+    "MTDf",
     "Maximizer",
     "Minimax",
     "RandomAgent",

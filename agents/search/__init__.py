@@ -5,6 +5,9 @@
 
 from agents.search.alphabeta import AlphaBeta
 from agents.search.base import SearchAgent
+from agents.search.iterative import WindowSearch
 from agents.search.minimax import Minimax
+from agents.search.mtdf import MTDf
+from agents.search.pvs import PVS
 
-__all__ = ["AlphaBeta", "Minimax", "SearchAgent"]
+__all__ = ["PVS", "AlphaBeta", "MTDf", "Minimax", "SearchAgent", "WindowSearch"]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.search import plain
-from agents.search.base import SearchAgent
 from agents.search.context import (
     BOARD,
     CUTOFFS,
@@ -20,6 +18,7 @@ from agents.search.context import (
     leaf,
     out_of_budget,
 )
+from agents.search.iterative import WindowSearch
 from core.bitboard import flips, legal_moves, lowest_square
 from core.compile import kernel
 from core.notation import PASS
@@ -81,12 +80,12 @@ def alphabeta(context, mover, opponent, alpha, beta, depth):  # type: ignore[no-
     return best
 
 
-class AlphaBeta(SearchAgent):
-    """Alpha-beta pruning to a fixed depth, moves tried from a1 to h8: minimax's value and move,
-    with a fraction of its nodes."""
+class AlphaBeta(WindowSearch):
+    """Alpha-beta pruning: minimax's value with a fraction of its nodes.
+
+    With every technique off, moves are tried from a1 to h8, and the move is minimax's too.
+    """
 
     def _compiled(self, context: int, mover: np.uint64, opponent: np.uint64, depth: int) -> int:
         window = -INFINITY, INFINITY
         return int(alphabeta(np.intp(context), mover, opponent, *window, np.int64(depth)))
-
-    _plain = staticmethod(plain.alphabeta)

@@ -74,15 +74,20 @@ class SearchAgent(Agent):
         return self._search(position, depth, limits)
 
     def search(
-        self, position: Position, depth: int | None = None, limits: Limits | None = None
+        self,
+        position: Position,
+        depth: int | None = None,
+        limits: Limits | None = None,
+        keep: bool = False,
     ) -> Decision:
         """Search one position (``depth`` plies, default the agent's own); for studies and
-        notebooks. Nothing is remembered from or for other positions. A position whose mover must
-        pass is answered with the pass. Raises ValueError if the game is over, or for a depth
-        outside 1 to 64."""
+        notebooks. What was learnt about other positions is forgotten, unless ``keep`` is set. A
+        position whose mover must pass is answered with the pass. Raises ValueError if the game is
+        over, or for a depth outside 1 to 64."""
         if position.is_over:
             raise ValueError("the game is over; there is nothing to search")
-        self._forget()
+        if not keep:
+            self._forget()
         return self._search(position, self.depth if depth is None else depth, limits or Limits())
 
     def begin_game(self, color: Color, rules: Ruleset, seed: int) -> None:

@@ -39,9 +39,36 @@ PV = 14
 MAX_DEPTH = 64
 """The deepest search that fits; longer than any rest of a game with its passes in practice."""
 _ROW = MAX_DEPTH + 1
-SIZE = PV + (MAX_DEPTH + 1) * _ROW
 END = np.int64(-1)
 """Marks the end of a principal variation."""
+
+# What only :mod:`agents.search.negamax` and its techniques use: switches, then their tables.
+(
+    NULL_WINDOWS,
+    TABLE,
+    TABLE_SHIFT,
+    GENERATION,
+    OLDEST,
+    ENHANCED_CUTOFFS,
+    TABLE_MOVES,
+    STATIC_FRONTIER,
+    PROBCUT,
+    TAPERED,
+    SINGULAR_MARGIN,
+    SINGULAR_PLIES,
+    ROOT_MOVE,
+    ROOT_VALUE,
+) = range(PV + (MAX_DEPTH + 1) * _ROW, PV + (MAX_DEPTH + 1) * _ROW + 14)
+CRITERIA = ROOT_VALUE + 1  # of the move ordering, 5
+RANK_OF_SQUARE = CRITERIA + 5  # static class by square, 64
+KINDS_OF_SQUARE = RANK_OF_SQUARE + 64  # static classes as masks, 8
+KILLERS = KINDS_OF_SQUARE + 8  # two by ply
+HISTORY = KILLERS + 2 * _ROW  # by side (even or odd ply) and square, 2 x 64
+MOVES = HISTORY + 2 * 64  # a list of 64 keys by ply
+WIDTHS = MOVES + 64 * _ROW  # of a tapered search, by ply and rank of the move before, 32 each
+RANKS = WIDTHS + 32 * _ROW  # rank of the move that led to the node now searched at each ply
+EXTENSIONS = RANKS + _ROW  # plies by which the line to it was extended
+SIZE = EXTENSIONS + _ROW
 
 INFINITY = np.int64(65 * FINAL_UNIT)
 """More than any value."""
@@ -61,7 +88,7 @@ def out_of_budget(context):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def evaluate(context, mover, opponent):  # type: ignore[no-untyped-def]
+def count_evaluation(context, mover, opponent):  # type: ignore[no-untyped-def]
     """Call the heuristic, and count the call."""
     count(context, EVALUATIONS)
     return call_evaluation(load(context, EVALUATION), mover, opponent, load(context, PARAMETERS))
@@ -84,26 +111,33 @@ def leaf(context, mover, opponent):  # type: ignore[no-untyped-def]
         legal_moves(opponent, mover) & board == ZERO
     ):
         return final_value(context, mover, opponent)
-    return evaluate(context, mover, opponent)
+    return count_evaluation(context, mover, opponent)
 
 
 @kernel
-def clear_pv(context, depth):  # type: ignore[no-untyped-def]
-    """A node with ``depth`` plies to go has no best line yet."""
-    store(context, PV + depth * _ROW, END)
+def clear_pv(context, row):  # type: ignore[no-untyped-def]
+    """The node whose line is kept in this row has no best line yet."""
+    store(context, PV + row * _ROW, END)
 
 
 @kernel
-def extend_pv(context, depth, move):  # type: ignore[no-untyped-def]
-    """The best line of a node is this move and then its child's best line."""
-    own = PV + depth * _ROW
+def extend_pv(context, row, move):  # type: ignore[no-untyped-def]
+    """The best line of a node is this move and then its child's best line, one row below."""
+    own = PV + row * _ROW
     child = own - _ROW
     store(context, own, move)
-    for ply in range(depth):
+    for ply in range(row):
         reply = load(context, child + ply)
         store(context, own + ply + 1, reply)
         if reply == END:
             break
+
+
+@kernel
+def set_pv(context, row, move):  # type: ignore[no-untyped-def]
+    """The best line of a node is this move; what follows is not known."""
+    store(context, PV + row * _ROW, move)
+    store(context, PV + row * _ROW + 1, END)
 
 
 def new() -> np.ndarray:
@@ -127,7 +161,7 @@ def set_constants(context: np.ndarray, rules: Ruleset, evaluation: Evaluation) -
     context[PARAMETERS] = evaluation.parameters_address
 
 
-def read_pv(context: np.ndarray, depth: int) -> tuple[int, ...]:
-    """The best line found by a search of ``depth`` plies."""
-    row = context[PV + depth * _ROW : PV + (depth + 1) * _ROW].tolist()
-    return tuple(row[: row.index(-1)])
+def read_pv(context: np.ndarray, row: int) -> tuple[int, ...]:
+    """The best line in a row."""
+    line = context[PV + row * _ROW : PV + (row + 1) * _ROW].tolist()
+    return tuple(line[: line.index(-1)])

@@ -1,0 +1,166 @@
+"""The transposition table: what a search already knows about positions it meets again.
+
+An entry holds the whole position, so two positions are never mistaken for each other, a lower and
+an upper bound of its value at one depth, the best or refuting move, and the generation (number of
+the search) that wrote it. A bucket of two entries fills one cache line of 64 bytes.
+
+Replacement: a position that is in its bucket already is overwritten, unless the entry is of this
+generation and deeper. Otherwise the first place keeps the deeper result: a new one that is as deep
+as it, or finds it to be of an older generation, moves it to the second place, which is always
+replaced.
+
+Bounds are used only for exactly the depth they were found at. A deeper result would often be the
+better estimate, but the search would no longer give minimax's value, to which tests hold it.
+"""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+
+from agents.search.context import GENERATION, OLDEST, TABLE, TABLE_SHIFT
+from core.compile import kernel
+from core.vector import load, store
+
+# An entry: four words; two entries are a bucket.
+_MOVER, _OPPONENT, _BOUNDS, _ABOUT = range(4)
+_WORDS = 4
+_BUCKET_BYTES = 64
+_LOG_BUCKET = np.uint64(6)
+# The last word: depth, move, generation.
+_MOVE_SHIFT, _GENERATION_SHIFT = np.int64(8), np.int64(16)
+_BYTE = np.int64(0xFF)
+_HALF = np.int64(32)
+
+# Odd numbers with well mixed bits: the fractional parts of the golden ratio and of the square
+# roots of 2 and 3, in 64 bits.
+_FIRST, _SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0x6A09E667F3BCC909)
+_THIRD = np.uint64(0xBB67AE8584CAA73B)
+_TURN = np.uint64(32)
+
+NO_MOVE = np.int64(0x7F)
+NOT_FOUND = np.intp(0)
+
+
+class Table:
+    """The memory of a table.
+
+    megabytes: its size; the number of buckets is the largest power of two that fits. Raises
+    ValueError for less than 1 or more than the machine's memory.
+    """
+
+    def __init__(self, megabytes: int) -> None:
+        check_size("table_mb", megabytes)
+        bits = (megabytes * 2**20 // _BUCKET_BYTES).bit_length() - 1
+        self._words = np.zeros((1 << bits) * 2 * _WORDS + 8, dtype=np.int64)
+        start = int(self._words.ctypes.data)
+        self.address = -(-start // _BUCKET_BYTES) * _BUCKET_BYTES
+        self.shift = 64 - bits
+
+    def attach(self, context: np.ndarray) -> None:
+        """Let searches on this context use the table."""
+        context[TABLE] = self.address
+        context[TABLE_SHIFT] = self.shift
+
+
+def check_size(setting: str, megabytes: object) -> None:
+    """Raise ValueError unless this is a size in MB that a table can have on this machine."""
+    if type(megabytes) is not int or megabytes < 1:
+        raise ValueError(f"{setting} {megabytes!r}: a whole number of MB, 1 or more, is needed")
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2**20
+    if megabytes > memory:
+        raise ValueError(f"{setting} {megabytes}: this machine has {memory} MB of memory")
+
+
+def new_generation(context: np.ndarray, forget: bool) -> None:
+    """A new search begins; with ``forget`` entries of all earlier ones count as empty."""
+    context[GENERATION] += 1
+    if forget:
+        context[OLDEST] = context[GENERATION]
+
+
+# ------------------------------------------------------------------ kernels
+
+
+@kernel
+def bucket(context, mover, opponent):  # type: ignore[no-untyped-def]
+    """Address of the bucket a position belongs to."""
+    mixed = mover * _FIRST ^ (opponent ^ (opponent >> _TURN)) * _SECOND
+    mixed = (mixed ^ (mixed >> _TURN)) * _THIRD
+    number = mixed >> np.uint64(load(context, TABLE_SHIFT))
+    return load(context, TABLE) + np.intp(number << _LOG_BUCKET)
+
+
+@kernel
+def _place(entry, place):  # type: ignore[no-untyped-def]
+    return entry + np.intp(place * _WORDS * 8)
+
+
+@kernel
+def find(context, mover, opponent):  # type: ignore[no-untyped-def]
+    """Address of a position's entry, NOT_FOUND if there is none that counts."""
+    where = bucket(context, mover, opponent)
+    for place in range(2):
+        entry = _place(where, place)
+        if (
+            load(entry, _MOVER) == np.int64(mover)
+            and load(entry, _OPPONENT) == np.int64(opponent)
+            and load(entry, _ABOUT) >> _GENERATION_SHIFT >= load(context, OLDEST)
+        ):
+            return entry
+    return NOT_FOUND
+
+
+@kernel
+def depth_of(entry):  # type: ignore[no-untyped-def]
+    """The depth at which the bounds of an entry hold."""
+    return load(entry, _ABOUT) & _BYTE
+
+
+@kernel
+def move_of(entry):  # type: ignore[no-untyped-def]
+    """Its best or refuting move; NO_MOVE if none is known."""
+    return (load(entry, _ABOUT) >> _MOVE_SHIFT) & _BYTE
+
+
+@kernel
+def lower_of(entry):  # type: ignore[no-untyped-def]
+    """What the position is worth at least."""
+    return load(entry, _BOUNDS) >> _HALF
+
+
+@kernel
+def upper_of(entry):  # type: ignore[no-untyped-def]
+    """What the position is worth at most."""
+    return (load(entry, _BOUNDS) << _HALF) >> _HALF
+
+
+@kernel
+def remember(context, mover, opponent, depth, lower, upper, move):  # type: ignore[no-untyped-def]
+    """Enter what is known of a position at this depth; see the head of this file for what gives
+    way. Bounds of an entry of the same depth are narrowed, not lost."""
+    where = bucket(context, mover, opponent)
+    generation = load(context, GENERATION)
+    entry = find(context, mover, opponent)
+    if entry != NOT_FOUND:
+        known = load(entry, _ABOUT)
+        if known & _BYTE > depth and known >> _GENERATION_SHIFT == generation:
+            return
+        if known & _BYTE == depth:
+            narrowed = max(lower, lower_of(entry)), min(upper, upper_of(entry))
+            if narrowed[0] <= narrowed[1]:  # as it always is, unless the search is selective
+                lower, upper = narrowed
+    else:
+        entry = where
+        first = load(where, _ABOUT)
+        if first & _BYTE <= depth or first >> _GENERATION_SHIFT != generation:
+            second = _place(where, 1)
+            for word in range(_WORDS):
+                store(second, word, load(where, word))
+        else:
+            entry = _place(where, 1)
+    store(entry, _MOVER, np.int64(mover))
+    store(entry, _OPPONENT, np.int64(opponent))
+    store(entry, _BOUNDS, (lower << _HALF) | (upper & np.int64(0xFFFFFFFF)))
+    store(entry, _ABOUT, depth | (move << _MOVE_SHIFT) | (generation << _GENERATION_SHIFT))
