@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from rich.table import Table
 
 from agents.config import ConfigError, choices, load_evaluation
 from agents.evaluation import Evaluation
-from core.cli import Parser
+from core.cli import Parser, whole_number
 from core.compile import kernel
 from core.position import Position
 from core.rules import RULESETS, ruleset
@@ -168,6 +169,25 @@ def _parser() -> Parser:
     judging.add_argument(
         "--ruleset", default="standard", metavar="NAME", help=f"one of {', '.join(RULESETS)}"
     )
+    fitting = commands.add_parser(
+        "fit-probcut",
+        help="fit Multi-ProbCut's parameters for an evaluation",
+        description="Search positions of self-played games at every depth, fit how well shallow "
+        "values foretell deep ones, and write the file that an agent's setting probcut names. In "
+        "conf/probcut it is found by probcut=true.",
+    )
+    fitting.add_argument("file", type=Path, help="the YAML to write")
+    fitting.add_argument(
+        "--evaluation",
+        required=True,
+        metavar="NAME",
+        help="one of python -m agents list evaluations, or path/to/file.py:function",
+    )
+    fitting.add_argument("--depth", type=whole_number(3), default=10, help="deepest (default 10)")
+    fitting.add_argument(
+        "--positions", type=whole_number(1), default=1000, help="how many (default 1000)"
+    )
+    fitting.add_argument("--seed", type=whole_number(0), default=1, help="of games (default 1)")
     return parser
 
 
@@ -192,6 +212,7 @@ def main(arguments: list[str] | None = None) -> int:
     commands: dict[str, Callable[[], None]] = {
         "list": lambda: _list(options, console),
         "evaluate": lambda: _evaluate(options, console),
+        "fit-probcut": lambda: _fit_probcut(options, console),
     }
     try:
         commands[options.command]()
@@ -215,6 +236,38 @@ def _evaluate(options: Any, console: Console) -> None:
     for evaluation in evaluations.values():
         evaluation.prepare(announce)
     evaluate(position, evaluations, console)
+
+
+def _fit_probcut(options: Any, console: Console) -> None:
+    import shlex
+
+    from rich.progress import track
+
+    from agents.search.probcut import fit
+
+    (name, evaluation), *rest = _chosen(options.evaluation, 8).items()
+    if rest:
+        raise ConfigError("--evaluation all: parameters are fitted for one evaluation")
+    if not options.file.parent.is_dir():
+        raise ConfigError(f"{options.file}: there is no folder {options.file.parent}")
+    evaluation.prepare(announce)
+    command = f"python -m agents fit-probcut {shlex.quote(options.file.name)} --evaluation {name}"
+    for option in ("depth", "positions", "seed"):
+        command += f" --{option} {getattr(options, option)}"
+
+    def progress(positions: Sequence[Position]) -> Any:
+        return track(positions, f"searching to depth {options.depth}", console=console)
+
+    numbers = options.depth, options.positions, options.seed
+    found = fit(evaluation, name, *numbers, command, progress)
+    found.save(options.file)
+    table = Table(box=box.SIMPLE_HEAD, header_style="bold", padding=(0, 1, 0, 0))
+    for heading in ("depth", "check", "discs", "slope", "intercept", "sigma", "positions"):
+        table.add_column(heading, justify="right")
+    for check in found.checks:
+        table.add_row(*(f"{each:g}" for each in astuple(check)))
+    console.print(table)
+    console.print(f"written to {options.file}", soft_wrap=True, highlight=False, markup=False)
 
 
 if __name__ == "__main__":

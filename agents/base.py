@@ -28,11 +28,13 @@ class Agent(ABC):
         look at the clock or ask another program).
     watches_clock: whether a time limit changes what it plays, so that a game with one cannot be
         reproduced.
+    selective: whether it leaves moves out on probability, so that its values are not minimax's.
     """
 
     version: int = 1
     reproducible: bool = True
     watches_clock: bool = False
+    selective: bool = False
 
     def boards(self) -> frozenset[int]:
         """The sizes of board (squares a side) it can play on; all of them by default."""

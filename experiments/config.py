@@ -44,10 +44,14 @@ class ExecutorConfig:
 
 @dataclass
 class LimitsConfig:
-    """seconds: wall time per move, None for no limit. grace: seconds of tolerance when judged.
-    hang: seconds without an answer after which a player counts as hung where no limit is set."""
+    """depth: plies, nodes: positions entered, seconds: wall time, each per move; clock: wall time
+    per player and game; None for no limit. grace: seconds of tolerance when judged. hang: seconds
+    without an answer after which a player counts as hung where time is not limited."""
 
+    depth: int | None = None
+    nodes: int | None = None
     seconds: float | None = None
+    clock: float | None = None
     grace: float = 0.02
     hang: float = 60.0
 
@@ -207,6 +211,20 @@ def check_numbers(settings: RunConfig) -> None:
             limits.seconds is None or 0 < limits.seconds < float("inf"),
             "more than 0, or null for no limit",
         ),
+        (
+            "limits.clock",
+            limits.clock,
+            limits.clock is None or 0 < limits.clock < float("inf"),
+            "more than 0, or null for no limit",
+        ),
+        (
+            "limits.clock",
+            limits.clock,
+            limits.clock is None or limits.seconds is None,
+            f"contradicts limits.seconds={limits.seconds}; a time per move or one for the game",
+        ),
+        ("limits.depth", limits.depth, limits.depth is None or limits.depth >= 1, "1 or more"),
+        ("limits.nodes", limits.nodes, limits.nodes is None or limits.nodes >= 1, "1 or more"),
         ("limits.grace", limits.grace, 0 <= limits.grace < float("inf"), "0 or more"),
         ("limits.hang", limits.hang, 0 < limits.hang < float("inf"), "more than 0"),
     ):

@@ -31,7 +31,7 @@ from core.notation import PASS, square_name
 from core.position import Position
 from core.rules import Color, Ruleset
 from experiments.schedule import Game, Pair
-from experiments.store import GameRow
+from experiments.store import COUNTS, GameRow
 
 log = logging.getLogger("lab.games")
 
@@ -72,9 +72,8 @@ class Table:
     @property
     def patience(self) -> float:
         """Seconds after which a player that has not answered is killed."""
-        if self.limits.seconds is None:
-            return self.hang_seconds
-        return self.limits.seconds + self.grace + _LATE_SECONDS
+        seconds = self.limits.clock if self.limits.seconds is None else self.limits.seconds
+        return self.hang_seconds if seconds is None else seconds + self.grace + _LATE_SECONDS
 
 
 class _CurrentGame(threading.local):
@@ -131,25 +130,12 @@ def to_row(game: Game, played: GameRecord) -> GameRow:
         agent = game.black if turn.color is Color.BLACK else game.white
         decision = turn.decision
         if decision is None:
-            moves.append((game.number, ply, agent, turn.move, *(None,) * 8))
+            moves.append((game.number, ply, agent, turn.move, *(None,) * (len(COUNTS) + 4)))
             continue
-        stats = decision.stats
-        moves.append(
-            (
-                game.number,
-                ply,
-                agent,
-                turn.move,
-                decision.value,
-                decision.depth,
-                stats.nodes,
-                stats.evaluations,
-                stats.leaves,
-                stats.cutoffs,
-                stats.first_move_cutoffs,
-                turn.microseconds,
-            )
-        )
+        counts = (getattr(decision.stats, name) for name in COUNTS)
+        times = turn.microseconds, turn.cpu_microseconds
+        judged = decision.value, decision.depth
+        moves.append((game.number, ply, agent, turn.move, *judged, *counts, *times))
     points = 0.5 if played.winner is None else float(played.winner is Color.BLACK)
     return GameRow(
         (

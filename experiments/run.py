@@ -94,7 +94,9 @@ def run_match(
     evaluation: str = "square_weights",
     ruleset: str = "standard",
     opening_plies: int = 8,
+    nodes: int | None = None,
     seconds: float | None = None,
+    clock: float | None = None,
     hang: float = 60.0,
     workers: int | None = None,
     results: str | Path = "results",
@@ -106,7 +108,7 @@ def run_match(
     agents: names of agents in ``conf/agent`` (``["alphabeta", "greedy"]``), or a mapping from
         names of your choice to agent objects.
     games: per pairing, even.
-    seconds: wall time per move.
+    nodes, seconds: limits per move. clock: seconds per player and game.
     hang: seconds without an answer after which an agent counts as hung.
     workers: processes, default all cores; 0 plays in this process.
     The rest as in ``conf/run.yaml``.
@@ -128,7 +130,7 @@ def run_match(
         executor=schema.ExecutorConfig("processes", workers)
         if workers != 0
         else schema.ExecutorConfig("serial"),
-        limits=schema.LimitsConfig(seconds, hang=hang),
+        limits=schema.LimitsConfig(nodes=nodes, seconds=seconds, clock=clock, hang=hang),
         games=games,
         seed=seed,
         depth=depth,
@@ -219,6 +221,12 @@ def _opened(
 # ---------------------------------------------------------------------- playing
 
 
+def limits_of(settings: RunConfig) -> Limits:
+    """What a move may cost in a run."""
+    limits = settings.limits
+    return Limits(limits.depth, limits.nodes, limits.seconds, limits.clock)
+
+
 def _play(
     plan: Plan,
     openings: Sequence[Opening],
@@ -232,7 +240,7 @@ def _play(
         list(plan.agents),
         list(plan.agents.values()),
         plan.rules,
-        Limits(seconds=settings.limits.seconds),
+        limits_of(settings),
         settings.limits.grace,
         settings.limits.hang,
         stop,
@@ -381,7 +389,14 @@ def _write_head(record: Record, plan: Plan, command: str, started: datetime) -> 
         }
     )
     record.write_agents(
-        (number, name, settings.agents[name], agent.version, agent.reproducible)
+        (
+            number,
+            name,
+            settings.agents[name],
+            agent.version,
+            agent.reproducible and not (agent.watches_clock and limits_of(settings).timed),
+            agent.selective,
+        )
         for number, (name, agent) in enumerate(plan.agents.items())
     )
 

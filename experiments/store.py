@@ -9,17 +9,23 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from core.game import SearchStats
 
 if TYPE_CHECKING:
     import pandas as pd  # loaded when a table is read, since a run starts sooner without it
 
-FORMAT = 1
+FORMAT = 2
 """Version of the tables; changes when their meaning does."""
 
-_SCHEMA = """
+COUNTS = tuple(field.name for field in fields(SearchStats))
+"""The columns of ``moves`` that say what a decision cost, as :class:`core.game.SearchStats` has
+them."""
+
+_SCHEMA = f"""
 create table run (
     name text not null, format integer not null, ruleset text not null, seed integer not null,
     config text not null, command text not null, versions text not null, machine text not null,
@@ -27,7 +33,7 @@ create table run (
 );
 create table agents (
     agent integer primary key, name text not null unique, config text not null,
-    version integer not null, reproducible integer not null
+    version integer not null, reproducible integer not null, selective integer not null
 );
 create table games (
     game integer primary key, pair integer not null, black integer not null,
@@ -38,8 +44,8 @@ create table games (
 );
 create table moves (
     game integer not null, ply integer not null, agent integer not null, square integer not null,
-    value real, depth integer, nodes integer, evaluations integer, leaves integer,
-    cutoffs integer, first_move_cutoffs integer, microseconds integer,
+    value real, depth integer, {", ".join(f"{name} integer" for name in COUNTS)},
+    microseconds integer, cpu_microseconds integer,
     primary key (game, ply)
 ) without rowid;
 """
@@ -112,11 +118,13 @@ class Record:
         marks = ", ".join("?" * len(row))
         self._connection.execute(f"insert into run ({names}) values ({marks})", tuple(row.values()))
 
-    def write_agents(self, rows: Iterable[tuple[int, str, dict[str, Any], int, bool]]) -> None:
-        """Fill ``agents``: number, name, settings, version, whether reproducible."""
+    def write_agents(
+        self, rows: Iterable[tuple[int, str, dict[str, Any], int, bool, bool]]
+    ) -> None:
+        """Fill ``agents``: number, name, settings, version, whether reproducible, selective."""
         self._connection.executemany(
-            "insert into agents values (?, ?, ?, ?, ?)",
-            [(n, name, json.dumps(conf), v, int(same)) for n, name, conf, v, same in rows],
+            "insert into agents values (?, ?, ?, ?, ?, ?)",
+            [(n, name, json.dumps(conf), *rest) for n, name, conf, *rest in rows],
         )
 
     def write_games(self, rows: Iterable[GameRow]) -> None:
@@ -129,7 +137,7 @@ class Record:
                 f"insert into games values ({', '.join('?' * 13)})", [row.game for row in rows]
             )
             self._connection.executemany(
-                f"insert into moves values ({', '.join('?' * 12)})",
+                f"insert into moves values ({', '.join('?' * (len(COUNTS) + 8))})",
                 [move for row in rows for move in row.moves],
             )
         except BaseException:
@@ -176,8 +184,8 @@ class Record:
     def moves(self) -> pd.DataFrame:
         """One row a move made by an agent, ``agent`` by name; passes have square 64."""
         return self.query(
-            """select game, ply, name as agent, square, value, depth, nodes, evaluations, leaves,
-               cutoffs, first_move_cutoffs, microseconds
+            f"""select game, ply, name as agent, square, value, depth, {", ".join(COUNTS)},
+               microseconds, cpu_microseconds
                from moves join agents using (agent) order by game, ply"""
         )
 

@@ -106,7 +106,6 @@ class SearchAgent(Agent):
             layout.set_constants(context, position.ruleset, self.evaluation)
             self._ready_for = position.ruleset, self.evaluation
         context[: layout.COUNTERS] = 0
-        empties = position.empties
         with limited(context, limits.nodes, allotment(limits, position.empties)):
             value, pv, reached = self._think(position, depth)
         pv = pv or (position.moves or (PASS,))[:1]

@@ -54,6 +54,7 @@ class WindowSearch(SearchAgent):
         self,
         depth: int,
         evaluation: Evaluation,
+        compiled: bool = True,
         *,
         ordering: str = "none",
         table_mb: int | None = None,
@@ -65,7 +66,6 @@ class WindowSearch(SearchAgent):
         taper: Sequence[int | Sequence[int]] | None = None,
         singular_margin: int | None = None,
         singular_plies: int = 2,
-        compiled: bool = True,
     ) -> None:
         self.ordering = Ordering.parse(ordering)
         self.table_mb = table_mb
@@ -121,7 +121,7 @@ class WindowSearch(SearchAgent):
     # ------------------------------------------------------------------ what it is
 
     @property
-    def selective(self) -> bool:
+    def selective(self) -> bool:  # type: ignore[override]
         """Whether it may miss minimax's value."""
         return bool(self.probcut) or self.widths is not None or self.singular_margin is not None
 

@@ -239,6 +239,15 @@ def _fit_check(values: np.ndarray, discs: np.ndarray, depth: int, check: int) ->
         slope, intercept = np.polyfit(shallow[chosen], deep[chosen], 1)
         errors = deep[chosen] - (slope * shallow[chosen] + intercept)
         if slope > 0:
-            numbers = (float(f"{x:.5g}") for x in (slope, intercept, errors.std(ddof=2)))
-            found.append(Check(depth, check, stage * STAGE_DISCS, *numbers, int(chosen.sum())))
+            found.append(
+                Check(
+                    depth,
+                    check,
+                    discs=stage * STAGE_DISCS,
+                    slope=float(f"{slope:.5g}"),
+                    intercept=float(f"{intercept:.5g}"),
+                    sigma=float(f"{errors.std(ddof=2):.5g}"),
+                    positions=int(chosen.sum()),
+                )
+            )
     return found

@@ -1,4 +1,4 @@
-"""Principal variation search: after the first move, prove the others worse before measuring them."""
+"""Principal variation search: prove that a move is better before measuring how much."""
 
 from __future__ import annotations
 

@@ -155,4 +155,3 @@ def singular_move(context, mover, opponent, moves, depth, ply):  # type: ignore[
     if best - second >= load(context, SINGULAR_MARGIN):
         return best_move
     return NO_MOVE
-

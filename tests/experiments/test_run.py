@@ -19,7 +19,7 @@ from experiments.config import read
 from experiments.run import RunResult, run
 from experiments.store import Record
 
-TIMINGS = ["microseconds"]
+TIMINGS = ["microseconds", "cpu_microseconds"]
 
 
 def play(folder: Path, *overrides: str) -> RunResult:
