@@ -2,10 +2,11 @@
 
 from agents.base import Agent, Decision, Limits, SearchStats
 from agents.evaluation import DiscCount, Evaluation, SquareWeights
-from agents.search import AlphaBeta, Minimax
+from agents.search import MCTS, AlphaBeta, Minimax
 from agents.simple import GreedyAgent, Maximizer, RandomAgent
 
 __all__ = [
+    "MCTS",
     "Agent",
     "AlphaBeta",
     "Decision",

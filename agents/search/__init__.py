@@ -5,6 +5,8 @@
 
 from agents.search.alphabeta import AlphaBeta
 from agents.search.base import SearchAgent
+from agents.search.mcts import MCTS
 from agents.search.minimax import Minimax
+from agents.search.plain_mcts import MoveEstimate
 
-__all__ = ["AlphaBeta", "Minimax", "SearchAgent"]
+__all__ = ["MCTS", "AlphaBeta", "Minimax", "MoveEstimate", "SearchAgent"]

@@ -55,8 +55,7 @@ def test_every_decision_is_legal_and_well_formed(name: str, rules: Ruleset) -> N
             position = position.play(move)  # raises if the variation is not playable
         if decision.pv:
             assert decision.pv[0] == decision.move
-            assert decision.depth is not None
-            assert len(decision.pv) <= decision.depth
+            assert decision.depth is None or len(decision.pv) <= decision.depth
 
 
 @agents
