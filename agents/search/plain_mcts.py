@@ -12,13 +12,14 @@ A playout is one walk from the root to a result:
 3. *Rollout*: from a node visited for the first time the game is played to its end.
 4. *Back-up*: every node on the path counts a visit and adds the result.
 
-With ``solve`` each node also has bounds of its exact value, and a playout that reaches a node whose
-bounds meet, a *proven* one, ends there with that value (Cazenave and Saffidine, "Score bounded
-Monte-Carlo tree search", CG 2010). A finished game is proven; a node's bounds follow from its
-children's: the best of their lower bounds is certain, the best of their upper bounds is the most
-there can be. That settles draws and disc differences like wins and losses. A child that cannot be
-better than what is already certain at its node is not selected again. When a node is proven during
-a back-up, its exact value goes on upwards instead of the playout's result.
+With ``solve`` each node also has bounds of its exact value (Cazenave and Saffidine, "Score bounded
+Monte-Carlo tree search", CG 2010). A finished game is *proven*, its bounds are equal; a node's
+bounds follow from its children's: the best of their lower bounds is certain, the best of their
+upper bounds is the most there can be. That settles draws and disc differences like wins and losses.
+A child that is proven, or cannot be better than what is already certain at its node, is not
+selected again; so that the worse moves then tried do not spoil the node's mean, a mean counts as no
+less than what is certain and no more than what is possible, and a result is corrected in the same
+way at every node it is added to on its way up.
 """
 
 from __future__ import annotations
@@ -203,8 +204,7 @@ class PlainTree:
         for number, node in enumerate(reversed(path)):
             if settled and number > 0:
                 settled = self._settle(node)
-                if node.proven:
-                    result = node.lower
+            result = min(max(result, node.lower), node.upper)
             node.visits += 1
             node.total += result
             result = -result
@@ -214,10 +214,8 @@ class PlainTree:
         certain = -node.upper  # what the side to move is sure to get
         best, best_score = node.children[0], -math.inf
         for child in node.children:
-            if self.method.solve:
-                exact = child.proven and child.lower == certain and certain > -self.most
-                if child.upper <= certain and not exact:
-                    continue
+            if child.proven or child.upper <= certain:
+                continue
             if child.visits == 0:
                 return child
             bonus = math.sqrt(math.log(node.visits) / child.visits)

@@ -130,17 +130,14 @@ def select(context, tree, node):  # type: ignore[no-untyped-def]
     """The child to visit next of a node that has children."""
     children = load(tree, node * WORDS + CHILDREN)
     first, behind = children // _SLOTS, children // _SLOTS + children % _SLOTS
-    solve = load(context, SOLVE) != 0
     exploration = load_float(context, EXPLORATION)
-    certain, worst = -upper(tree, node), -load(context, MOST)
+    certain = -upper(tree, node)  # what the side to move is sure to get
     log_visits = math.log(np.float64(load(tree, node * WORDS + VISITS)))
     best, best_score = first, -np.inf
     for child in range(first, behind):
         low, high = lower(tree, child), upper(tree, child)
-        if solve and high <= certain:
-            exact = low == high and low == certain and certain > worst
-            if not exact:
-                continue
+        if low == high or high <= certain:
+            continue
         visits = load(tree, child * WORDS + VISITS)
         if visits == 0:
             return child
@@ -216,8 +213,7 @@ def playout(context, tree, mover, opponent):  # type: ignore[no-untyped-def]
         node = load(context, PATH + step)
         if settled and step < length - 1:
             settled = settle(tree, node)
-            if lower(tree, node) == upper(tree, node):
-                result = lower(tree, node)
+        result = min(max(result, lower(tree, node)), upper(tree, node))
         at = node * WORDS
         store(tree, at + VISITS, load(tree, at + VISITS) + 1)
         store(tree, at + TOTAL, load(tree, at + TOTAL) + result)
