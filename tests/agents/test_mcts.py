@@ -301,7 +301,6 @@ def test_the_choice_among_moves(moves: dict[int, MoveEstimate], best: int) -> No
     assert choose(moves) == best
 
 
-@pytest.mark.slow
 def test_it_finds_the_solvers_best_move_in_positions_with_8_empties(
     random_game: RandomGame,
 ) -> None:
@@ -318,10 +317,10 @@ def test_it_finds_the_solvers_best_move_in_positions_with_8_empties(
     assert outcomes >= 0.95 * len(positions)
 
 
-@pytest.mark.slow
 def test_it_solves_4x4() -> None:
-    agent = MCTS(playouts=10_000_000, reward="discs", memory_mb=512, tree_reuse=False)
-    assert agent.search(Position.start("mini4")).value == -10 / 16
+    start = Position.start("mini4")
+    assert MCTS(playouts=50_000, reward="discs").search(start).value == -10 / 16
+    assert MCTS(playouts=50_000, reward="win").search(start).value == -1
 
 
 # ------------------------------------------------------------------ the tree kept between moves
