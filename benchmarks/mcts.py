@@ -44,7 +44,7 @@ def main() -> None:
     playouts = parser.parse_args().playouts
     searches = {
         "random": ours(playouts),
-        "random, reward discs": ours(playouts, reward="discs"),
+        "random, reward win": ours(playouts, reward="win"),
         "random, nothing proven": ours(playouts, solve=False),
         "epsilon-greedy 0.1, square weights": ours(
             playouts, rollout="greedy", evaluation=SquareWeights()

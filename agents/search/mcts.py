@@ -38,8 +38,9 @@ class MCTS(Agent):
     exploration: the constant c of UCT, ``value + c * sqrt(ln N / n)``, for results from -1 to 1.
         None means the best of those tried against one another: 0.7 for ``win``, 0.2 for ``discs``,
         whose results differ by less.
-    reward: what a finished game counts. ``win``: 1, 0 or -1. ``discs``: the disc difference,
-        empties to the winner, divided by the number of squares.
+    reward: what a finished game counts. ``discs``: the disc difference, empties to the winner,
+        divided by the number of squares. ``win``: 1, 0 or -1; proofs come sooner, but all winning
+        moves are then alike, by however few discs they win.
     rollout: how games are played on below the tree. ``random``: every legal move equally likely.
         ``greedy``: with probability ``epsilon`` such a move, otherwise the one after which
         ``evaluation`` is best for the side that made it.
@@ -67,7 +68,7 @@ class MCTS(Agent):
         playouts: int | None = None,
         seconds: float | None = None,
         exploration: float | None = None,
-        reward: str = "win",
+        reward: str = "discs",
         rollout: str = "random",
         epsilon: float = 0.1,
         evaluation: Evaluation | None = None,

@@ -38,14 +38,14 @@ seeds = st.integers(0, 2**32 - 1)
 
 SETTINGS: dict[str, dict[str, Any]] = {
     "as is": {},
-    "discs": {"reward": "discs", "exploration": 0.4},
+    "win": {"reward": "win"},
     "unsolved": {"solve": False},
     "greedy": {"rollout": "greedy", "evaluation": DiscCount(), "epsilon": 0.3},
     "greedy only": {
         "rollout": "greedy",
         "evaluation": DiscCount(),
         "epsilon": 0,
-        "reward": "discs",
+        "reward": "win",
     },
     "no exploration": {"exploration": 0},
 }
@@ -305,8 +305,8 @@ def test_it_finds_the_solvers_best_move_in_positions_with_8_empties(
     random_game: RandomGame,
 ) -> None:
     positions = late(random_game, "standard", 200, 8)
-    agent = MCTS(playouts=10_000, reward="discs")
-    winner = MCTS(playouts=10_000)
+    agent = MCTS(playouts=10_000)
+    winner = MCTS(playouts=10_000, reward="win")
     best = outcomes = 0
     for position in positions:
         exact = exact_values(position)
