@@ -2,10 +2,11 @@
 
 from agents.base import Agent, Decision, Limits, SearchStats
 from agents.evaluation import DiscCount, Evaluation, SquareWeights
-from agents.search import PVS, AlphaBeta, Minimax, MTDf
+from agents.search import MCTS, PVS, AlphaBeta, Minimax, MTDf
 from agents.simple import GreedyAgent, Maximizer, RandomAgent
 
 __all__ = [
+    "MCTS",
     "PVS",
     "Agent",
     "AlphaBeta",
