@@ -108,6 +108,29 @@ def store(typingctx: Any, base: Any, index: Any, value: Any) -> Any:
 
 
 @intrinsic
+def prefetch(typingctx: Any, address: Any) -> Any:
+    """Ask the processor to fetch the memory at ``address``; does nothing else, whatever it is."""
+
+    def generate(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+        pointer = ir.IntType(8).as_pointer()
+        kind = ir.FunctionType(ir.VoidType(), [pointer, I32, I32, I32])
+        function = cgutils.get_or_insert_function(b.module, kind, "llvm.prefetch.p0")
+        # For reading, to be kept in all caches, data.
+        hints = [ir.Constant(I32, value) for value in (0, 3, 1)]
+        b.call(function, [b.inttoptr(args[0], pointer), *hints])
+        return ctx.get_dummy_value()
+
+    return types.void(types.intp), generate
+
+
+@intrinsic
+def int32_at(typingctx: Any, address: Any) -> Any:
+    """A C pointer to the int32 numbers at ``address``; the inverse of :func:`address_of`."""
+    kind = types.CPointer(types.int32)
+    return kind(types.intp), lambda ctx, b, sig, args: b.inttoptr(args[0], I32.as_pointer())
+
+
+@intrinsic
 def call_evaluation(
     typingctx: Any, address: Any, mover: Any, opponent: Any, parameters: Any
 ) -> Any:
