@@ -214,14 +214,14 @@ def flips(typingctx: Any, mover: Any, opponent: Any, square: Any) -> Any:
         end = b.and_(b.and_(stop, b.sub(zero, stop)), own)
         between = b.and_(b.sub(end, one), upward)
         flipped_up = b.select(b.icmp_unsigned("!=", end, zero), between, zero)
-        # Downwards: it is the highest such bit. Where there is none, the shift by 64 is masked
-        # to 0 and gives bit 63, which is on no downward ray.
+        # Downwards: smeared along the ray in doubling steps, those squares shade everything behind
+        # the first of them; it is the only one that is not shaded itself.
         stop = b.and_(not_other, downward)
-        kind = ir.FunctionType(LANES, [LANES, I1])
-        count = cgutils.get_or_insert_function(b.module, kind, "llvm.ctlz.v4i64")
-        zeros = b.call(count, [stop, ir.Constant(I1, 0)])
-        highest = b.lshr(_lanes([1 << 63] * 4), b.and_(zeros, _lanes([63] * 4)))
-        end = b.and_(highest, b.and_(own, downward))
+        shade = b.lshr(stop, _lanes(STEPS))
+        shade = b.or_(shade, b.lshr(shade, _lanes(STEPS)))
+        shade = b.or_(shade, b.lshr(shade, _lanes(2 * step for step in STEPS)))
+        shade = b.or_(shade, b.lshr(shade, _lanes(4 * step for step in STEPS)))
+        end = b.and_(b.and_(own, stop), b.not_(shade))
         flipped_down = b.and_(downward, b.sub(zero, b.shl(end, one)))
         return _union(b, b.or_(flipped_up, flipped_down))
 
