@@ -64,7 +64,8 @@ def last_flips(mover, square):  # type: ignore[no-untyped-def]
     across = (mover >> (square & _TOP_BYTE)) & _BYTE
     down = (((mover >> column) & _FILE_A) * _GATHER) >> _TOP_BYTE
     # A diagonal has one square a column, so the product adds its rows up without a carry. Columns
-    # it does not reach stay 0, as if an opponent's run went on over the border: it brackets nothing.
+    # it does not reach stay 0, as if an opponent's run went on over the border: that brackets
+    # nothing.
     rising = ((mover & _RISING[square]) * _FILE_A) >> _TOP_BYTE
     falling = ((mover & _FALLING[square]) * _FILE_A) >> _TOP_BYTE
     here, there = np.int64(column) << 8, np.int64(row) << 8

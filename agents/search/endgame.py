@@ -1,450 +1,366 @@
-"""Solving endgames: the exact score of a position with perfect play, by all known means.
+"""Solving endgames: the exact score of a position with perfect play.
 
-The score is the disc difference at the end to the side to move, empty squares going to the winner.
-It is always even, so a null window (alpha, alpha + 1) asks one question: more than alpha, or not?
+>>> from core import Position
+>>> solution = EndgameSolver(table_mb=1).solve(Position.start("mini4"))
+>>> solution.score, solution.complete, len(solution.best)
+(-10, True, 1)
 
-From few to many empty squares, the kernels are
-
-* :mod:`agents.search.last_squares`: 1 to 4, without lists of moves;
-* :func:`few_empties`: 5 and 6, moves in odd quadrants first, without a table;
-* :func:`null_window`: 7 and more, all techniques;
-* :func:`principal`: any number, with a window wider than null, along the principal variation.
-
-The techniques, each of which :class:`EndgameSolver` can leave out:
-
-* **fastest first** (:func:`_rank_moves`): the moves that leave the opponent fewest replies first,
-  because the tree below is small. (Slagle and Dixon's mobility ordering, which solvers have used
-  since the eighties.)
-* **parity**: moves into quadrants with an odd number of empty squares first; whoever plays there
-  tends to have the last move in it.
-* **stability**: the opponent keeps his stable discs, which bounds the score from above. They are
-  counted where alpha is high enough for that to matter.
-* **etc**, enhanced transposition cutoff: before searching, see whether the table already knows one
-  child that refutes. (Plaat, Schaeffer, Pijls and de Bruin 1996.)
-* **sorting search**: at many empty squares the moves are ranked also by a search of a few plies
-  with a rough heuristic (:func:`_promise`).
-
-Beside these, always on: a transposition table (:mod:`agents.search.endgame_memory`), principal
-variation search, and fail-soft bounds.
+How it is done is told in :mod:`agents.search.endgame_kernels`; what is remembered, in
+:mod:`agents.search.endgame_memory`.
 """
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
 import numpy as np
 
-from agents.search.context import (
-    BOARD,
-    EVALUATIONS,
-    NODES,
-    SQUARES,
-    STABILITY_RETURNS,
-    TABLE_RETURNS,
-    count,
-    out_of_budget,
-)
-from agents.search.endgame_memory import (
-    CORNERS,
-    ETC_FROM,
-    FLIPS,
-    MOBILITY_WEIGHT,
-    MOVES,
-    NO_MOVE,
-    QUADRANT,
-    SORTING_FROM,
-    STABILITY_FROM,
-    TOP_EMPTIES,
-    TOP_MOVE,
-    WORTH,
-    bucket_of,
-    look_up,
-    lower_of,
-    move_of,
-    remember,
-    upper_of,
-)
-from agents.search.last_squares import (
-    ONE,
-    UNKNOWN,
-    ZERO,
-    finished,
-    last_four,
-    last_one,
-    last_three,
-    last_two,
-    stability_bound,
-)
-from core.bitboard import flips, legal_moves, lowest_square, neighbours, popcount
-from core.compile import kernel
-from core.vector import load, prefetch, store
+from agents.base import Limits, SearchStats
+from agents.search import context as layout
+from agents.search import endgame_kernels as kernels
+from agents.search import endgame_memory as memory
+from agents.search.limits import allotment, limited
+from core.bitboard import bits
+from core.compile import Announce, prepare
+from core.notation import PASS
+from core.position import Position
+from core.rules import Ruleset
 
-FEW = 6
-"""Up to so many empty squares are searched without a table."""
+NO_LIMITS = Limits()
 
-# What makes a move's rank, the greatest first.
-_FROM_TABLE = np.int64(1 << 40)
-_SORTED = np.int64(1 << 30)
-_WORTH_WEIGHT = 2
-PARITY_BONUS = 12
-MOBILITY = 32
-_SORTING_WEIGHT = 3
-_SQUARE_BITS = np.int64(6)
-_SQUARE = np.int64(63)
-# The sorting search: empty squares from which it looks one, two and three plies ahead.
-_ONE_PLY, _TWO_PLIES, _THREE_PLIES = 15, 17, 20
-_FAR = np.int64(1 << 20)
-# The rough heuristic.
-_MOBILITY, _POTENTIAL, _CORNER, _X_SQUARE, _WIN = 8, 3, 32, 12, 100
+_ETC_FROM = 10
+_SORTING_FROM = 14
+_STABILITY_FROM_ALPHA = 6
+"""Lowest alpha for which stable discs are counted at four empty squares; 2 more for each further
+one, since the fuller the board the more discs are stable."""
 
 
-# ------------------------------------------------------------------ five and six empty squares
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """What was found out about a position.
 
-
-@kernel
-def few_empties(context, mover, opponent, alpha, odd, empties):  # type: ignore[no-untyped-def]
-    """The null window (alpha, alpha + 1) of a position with 5 or 6 empty squares, fail-soft.
-
-    odd: mask of the quadrants with an odd number of empty squares, whose moves come first.
+    score: the disc difference to the side to move with perfect play, empty squares going to the
+        winner; from :meth:`EndgameSolver.solve_wld` only its sign, +1, 0 or -1. None if the search
+        was stopped before it was proven.
+    pv: moves to the end of the game (passes included) that lead to this score; shorter if the
+        search was stopped meanwhile, and from ``solve_wld`` one move only.
+    best: a best move, from :meth:`EndgameSolver.analyse` all of them; without a proven score the
+        best move so far. A pass if one is due; empty if the game is over.
+    stats: what it cost. Nodes are all positions entered, those of the heuristic search that sorts
+        moves and those of reading out the principal variation included; ``evaluations`` are the
+        calls of its heuristic. Leaves and cutoffs are not counted: the kernels of the last
+        squares do not know the moves they leave out.
+    seconds: wall time.
+    complete: whether everything asked for was proven.
+    lower, upper: proven bounds of the disc difference, whether complete or not.
+    scores: from ``analyse``, the score of each move.
     """
-    count(context, NODES)
-    if alpha >= load(context, STABILITY_FROM + empties):
-        bound = stability_bound(context, opponent, mover)
-        if bound <= alpha:
-            count(context, STABILITY_RETURNS)
-            return bound
-    board = np.uint64(load(context, BOARD))
-    moves = legal_moves(mover, opponent) & board
-    if moves == ZERO:
-        if legal_moves(opponent, mover) & board == ZERO:
-            return finished(context, mover, opponent)
-        return -few_empties(context, opponent, mover, -alpha - 1, odd, empties)
-    best = UNKNOWN
-    left = moves & odd
-    later = moves ^ left
-    if left == ZERO:
-        left, later = later, ZERO
-    while left != ZERO:
-        square = lowest_square(left)
-        left &= left - ONE
-        if left == ZERO:
-            left, later = later, ZERO
-        flipped = flips(mover, opponent, square)
-        other, own = opponent ^ flipped, mover ^ flipped ^ (ONE << square)
-        odd_then = odd ^ np.uint64(load(context, QUADRANT + np.int64(square)))
-        if empties == 5:
-            score = -last_four(context, other, own, -alpha - 1, odd_then)
-        else:
-            score = -few_empties(context, other, own, -alpha - 1, odd_then, empties - np.int64(1))
-        if score > best:
-            best = score
-            if score > alpha:
-                break
-    return best
+
+    score: int | None
+    pv: tuple[int, ...]
+    best: tuple[int, ...]
+    stats: SearchStats
+    seconds: float
+    complete: bool
+    lower: int
+    upper: int
+    scores: dict[int, int] = field(default_factory=dict)
 
 
-# ------------------------------------------------------------------ a heuristic, for sorting only
+@dataclass(slots=True)
+class _Bounds:
+    """Proven bounds of a position's score to its mover."""
+
+    lower: int
+    upper: int
+
+    @property
+    def exact(self) -> bool:
+        return self.lower == self.upper
+
+    def narrow(self, result: int, alpha: int, beta: int) -> None:
+        """Take in the fail-soft result of a search with this window."""
+        if result > alpha:
+            self.lower = max(self.lower, result)
+        if result < beta:
+            self.upper = min(self.upper, result)
+
+    def __neg__(self) -> _Bounds:
+        return _Bounds(-self.upper, -self.lower)
 
 
-@kernel
-def _promise(context, mover, opponent):  # type: ignore[no-untyped-def]
-    """How good a position looks: mobility, potential mobility, corners, and X-squares beside empty
-    corners."""
-    count(context, EVALUATIONS)
-    board, corners = np.uint64(load(context, BOARD)), np.uint64(load(context, CORNERS))
-    empty = board & ~(mover | opponent)
-    own, other = legal_moves(mover, opponent) & board, legal_moves(opponent, mover) & board
-    mobility = popcount(own) + popcount(own & corners) - popcount(other) - popcount(other & corners)
-    potential = popcount(neighbours(opponent) & empty) - popcount(neighbours(mover) & empty)
-    taken = popcount(mover & corners) - popcount(opponent & corners)
-    danger = _diagonal_neighbours(empty & corners)
-    exposed = popcount(mover & danger) - popcount(opponent & danger)
-    return _MOBILITY * mobility + _POTENTIAL * potential + _CORNER * taken - _X_SQUARE * exposed
+class EndgameSolver:
+    """Solves positions of any ruleset exactly.
 
+    table_mb: size of the transposition table, rounded down to a power of two; a table of 512 KB for
+        positions with few empty squares comes on top.
+    fastest_first, parity, stability, etc, sorting_search: techniques that can be left out, to see
+        what each is worth; the result is the same. They are explained in
+        :mod:`agents.search.endgame_kernels`.
 
-_NOT_A, _NOT_H = np.uint64(0xFEFEFEFEFEFEFEFE), np.uint64(0x7F7F7F7F7F7F7F7F)
-_SEVEN, _NINE = np.uint64(7), np.uint64(9)
-
-
-@kernel
-def _diagonal_neighbours(mask):  # type: ignore[no-untyped-def]
-    """The squares that touch a square of ``mask`` at a corner, on the 8x8 board."""
-    east = ((mask << _NINE) | (mask >> _SEVEN)) & _NOT_A
-    west = ((mask << _SEVEN) | (mask >> _NINE)) & _NOT_H
-    return east | west
-
-
-@kernel
-def _look_ahead(context, mover, opponent, alpha, beta, depth):  # type: ignore[no-untyped-def]
-    """Alpha-beta with the rough heuristic, for sorting."""
-    count(context, NODES)
-    if depth == 0:
-        return _promise(context, mover, opponent)
-    board = np.uint64(load(context, BOARD))
-    moves = legal_moves(mover, opponent) & board
-    if moves == ZERO:
-        if legal_moves(opponent, mover) & board == ZERO:
-            return _WIN * finished(context, mover, opponent)
-        return -_look_ahead(context, opponent, mover, -beta, -alpha, depth)
-    best = -_FAR
-    while moves != ZERO:
-        square = lowest_square(moves)
-        moves &= moves - ONE
-        flipped = flips(mover, opponent, square)
-        other, own = opponent ^ flipped, mover ^ flipped ^ (ONE << square)
-        score = -_look_ahead(context, other, own, -beta, -max(alpha, best), depth - np.int64(1))
-        if score > best:
-            best = score
-            if score >= beta:
-                break
-    return best
-
-
-# ------------------------------------------------------------------ seven and more empty squares
-
-
-@kernel
-def _rank(context, mover, opponent, square, odd, empties):  # type: ignore[no-untyped-def]
-    """How early a move to ``square`` is to be tried; mover and opponent are those after it."""
-    rank = _WORTH_WEIGHT * load(context, WORTH + np.int64(square))
-    if odd & (ONE << square) != ZERO:
-        rank += PARITY_BONUS
-    weight = load(context, MOBILITY_WEIGHT)
-    if weight != 0:
-        board, corners = np.uint64(load(context, BOARD)), np.uint64(load(context, CORNERS))
-        replies = legal_moves(mover, opponent) & board
-        rank -= weight * (popcount(replies) + popcount(replies & corners))
-    if empties >= load(context, SORTING_FROM):
-        depth = np.int64(0)
-        if empties >= _ONE_PLY:
-            depth += 1
-        if empties >= _TWO_PLIES:
-            depth += 1
-        if empties >= _THREE_PLIES:
-            depth += 1
-        rank -= _SORTING_WEIGHT * _look_ahead(context, mover, opponent, -_FAR, _FAR, depth)
-    return rank
-
-
-@kernel
-def _next_move(ranked, start, end):  # type: ignore[no-untyped-def]
-    """Take the highest ranked of the moves from number ``start`` on out of a list: its square. The
-    list's address is ``ranked``; places before ``start`` are done with."""
-    best, at = load(ranked, start), start
-    for other in range(start + 1, end):
-        rank = load(ranked, other)
-        if rank > best:
-            best, at = rank, other
-    store(ranked, at, load(ranked, start))
-    return np.uint64(best & _SQUARE)
-
-
-@kernel
-def rank_moves(context, mover, opponent, moves, odd, empties, first_move):  # type: ignore[no-untyped-def]
-    """Write the moves with their ranks, and what they flip, into the lists for this number of
-    empty squares; returns how many there are. ``first_move`` is ranked highest."""
-    ranked = context + 8 * (MOVES + 64 * empties)
-    flipped_by = context + 8 * (FLIPS + 64 * empties)
-    number = np.int64(0)
-    while moves != ZERO:
-        square = lowest_square(moves)
-        moves &= moves - ONE
-        flipped = flips(mover, opponent, square)
-        store(flipped_by, np.int64(square), np.int64(flipped))
-        if square == first_move:
-            rank = _FROM_TABLE
-        else:
-            other, own = opponent ^ flipped, mover ^ flipped ^ (ONE << square)
-            rank = _rank(context, other, own, square, odd, empties)
-        store(ranked, number, (rank << _SQUARE_BITS) | np.int64(square))
-        number += 1
-    return number
-
-
-@kernel
-def _refuted_by_table(context, mover, opponent, alpha, moves, empties):  # type: ignore[no-untyped-def]
-    """Enhanced transposition cutoff: a move that the table knows to be worth more than alpha, and
-    that worth; UNKNOWN if there is none."""
-    while moves != ZERO:
-        square = lowest_square(moves)
-        moves &= moves - ONE
-        flipped = flips(mover, opponent, square)
-        other, own = opponent ^ flipped, mover ^ flipped ^ (ONE << square)
-        bucket = bucket_of(context, other, own, empties - 1)
-        known = look_up(context, bucket, other, own)
-        if known != 0 and -upper_of(known) > alpha:
-            return square, -upper_of(known)
-    return NO_MOVE, UNKNOWN
-
-
-@kernel
-def null_window(context, mover, opponent, alpha, odd, empties):  # type: ignore[no-untyped-def]
-    """The null window (alpha, alpha + 1) of a position with at least 7 empty squares, fail-soft: a
-    result above alpha is a lower bound of the score, any other an upper bound.
-
-    odd: mask of the quadrants with an odd number of empty squares. If the search runs out of its
-    budget the result means nothing, and nothing was written into the table on its account.
+    Each solving starts as if its table were empty, so the same position costs the same nodes
+    whatever was solved before. Raises ValueError for a table of nothing, or of more than the
+    machine's memory.
     """
-    count(context, NODES)
-    # Step 1: the opponent's stable discs.
-    if alpha >= load(context, STABILITY_FROM + empties):
-        bound = stability_bound(context, opponent, mover)
-        if bound <= alpha:
-            count(context, STABILITY_RETURNS)
-            return bound
-    # Step 2: the table.
-    squares = load(context, SQUARES)
-    lower, upper, known_move = -squares, squares, NO_MOVE
-    bucket = bucket_of(context, mover, opponent, empties)
-    known = look_up(context, bucket, mover, opponent)
-    if known != 0:
-        lower, upper, known_move = lower_of(known), upper_of(known), move_of(known)
-        if lower > alpha:
-            count(context, TABLE_RETURNS)
-            return lower
-        if upper <= alpha:
-            count(context, TABLE_RETURNS)
-            return upper
-    # Step 3: no moves.
-    board = np.uint64(load(context, BOARD))
-    moves = legal_moves(mover, opponent) & board
-    if moves == ZERO:
-        if legal_moves(opponent, mover) & board == ZERO:
-            return finished(context, mover, opponent)
-        return -null_window(context, opponent, mover, -alpha - 1, odd, empties)
-    # Step 4: a child in the table.
-    if empties >= load(context, ETC_FROM):
-        square, score = _refuted_by_table(context, mover, opponent, alpha, moves, empties)
-        if score != UNKNOWN:
-            count(context, TABLE_RETURNS)
-            remember(context, bucket, mover, opponent, max(lower, score), upper, square, empties)
-            return score
-    # Step 5: the moves, most promising first.
-    number = rank_moves(context, mover, opponent, moves, odd, empties, known_move)
-    ranked = context + 8 * (MOVES + 64 * empties)
-    flipped_by = context + 8 * (FLIPS + 64 * empties)
-    best, best_move = UNKNOWN, NO_MOVE
-    for turn in range(number):
-        square = _next_move(ranked, turn, number)
-        flipped = np.uint64(load(flipped_by, np.int64(square)))
-        other, own = opponent ^ flipped, mover ^ flipped ^ (ONE << square)
-        odd_then = odd ^ np.uint64(load(context, QUADRANT + np.int64(square)))
-        if empties <= FEW + 1:
-            score = -few_empties(context, other, own, -alpha - 1, odd_then, empties - np.int64(1))
-        else:
-            score = -null_window(context, other, own, -alpha - 1, odd_then, empties - np.int64(1))
-        if out_of_budget(context):
-            return score
-        if score > best:
-            best, best_move = score, square
-            if score > alpha:
+
+    def __init__(
+        self,
+        table_mb: int = 64,
+        *,
+        fastest_first: bool = True,
+        parity: bool = True,
+        stability: bool = True,
+        etc: bool = True,
+        sorting_search: bool = True,
+    ) -> None:
+        memory.check_table_size(table_mb)
+        self.table_mb = table_mb
+        self.fastest_first = fastest_first
+        self.parity = parity
+        self.stability = stability
+        self.etc = etc
+        self.sorting_search = sorting_search
+        self._forget_memory()
+
+    def _forget_memory(self) -> None:
+        self._memory: memory.Memory | None = None  # made when first needed
+        self._ready_for: tuple[Any, ...] = ()
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Addresses mean nothing to a copy, or in another process.
+        own = ("_memory", "_ready_for")
+        return {name: value for name, value in vars(self).items() if name not in own}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._forget_memory()
+
+    def prepare(self, announce: Announce | None = None) -> None:
+        """Compile the kernels before they are timed, or before workers fork."""
+        start = Position.start("mini4")
+        prepare("endgame solver", lambda: (self.solve(start), self.solve_wld(start)), announce)
+
+    def stop(self) -> None:
+        """Let the solving that is going on in another thread end at once, with what it has."""
+        if self._memory is not None:
+            self._memory.context[layout.LIMIT] = 0
+
+    # ------------------------------------------------------------------ what can be asked
+
+    def solve(self, position: Position, limits: Limits = NO_LIMITS) -> Solution:
+        """The exact score: first who wins, then by how much.
+
+        Of the limits, nodes and time count; depth does not, since a shallower search would prove
+        nothing. Nodes may be exceeded by some thousands. A solution that was stopped may still
+        know who wins: see its bounds.
+        """
+        with self._solving(position, limits) as started:
+            bounds = self._bounds(position)
+            best = self._best_so_far(position)
+            line: tuple[int, ...] = ()
+            if bounds.exact:
+                line = self._line(position, bounds.lower)
+        score = bounds.lower if bounds.exact else None
+        return self._solution(started, score, line, line[:1] or best, bounds)
+
+    def solve_wld(self, position: Position, limits: Limits = NO_LIMITS) -> Solution:
+        """Win, draw or loss for the side to move: the score is +1, 0 or -1."""
+        with self._solving(position, limits) as started:
+            bounds = self._bounds(position, exact=False)
+            best = self._best_so_far(position)
+            score = None
+            if bounds.exact or bounds.lower > 0 or bounds.upper < 0:
+                score = (bounds.lower > 0) - (bounds.upper < 0)
+                if score >= 0:  # a lost position has no move that is better than another
+                    best = self._line(position, score, plies=1) or best
+        return self._solution(started, score, best, best, bounds)
+
+    def solve_all(self, position: Position, limits: Limits = NO_LIMITS) -> dict[int, int]:
+        """The exact score of each legal move, to the side to move; moves that a limit left
+        unproven are missing."""
+        return self.analyse(position, limits).scores
+
+    def analyse(self, position: Position, limits: Limits = NO_LIMITS) -> Solution:
+        """The exact score of each legal move, in the order a1 to h8, and all best moves.
+
+        Where a pass is due it is the one move; a finished game has none.
+        """
+        scores: dict[int, int] = {}
+        with self._solving(position, limits) as started:
+            bounds = self._widest(position)
+            line: tuple[int, ...] = ()
+            for move in self._ranked(position):
+                guess = -max(scores.values(), default=0)
+                of_move = -self._bounds(position.play(move), guess=guess)
+                bounds.lower = max(bounds.lower, of_move.lower)
+                if not of_move.exact:
+                    break
+                scores[move] = of_move.lower
+            else:
+                if scores:
+                    bounds.upper = bounds.lower = max(scores.values())
+                else:
+                    bounds = self._bounds(position)
+                line = self._line(position, bounds.lower)
+        scores = {move: scores[move] for move in sorted(scores)}
+        best = tuple(move for move in scores if scores[move] == max(scores.values()))
+        score = bounds.lower if bounds.exact else None
+        if line and line[0] in best:
+            best = (line[0], *(move for move in best if move != line[0]))
+        best = best or self._moves(position)[:1]
+        return self._solution(started, score, line, best, bounds, scores)
+
+    # ------------------------------------------------------------------ how it is found out
+
+    @contextmanager
+    def _solving(self, position: Position, limits: Limits) -> Iterator[float]:
+        """Everything as fresh, and the limits in force; yields when this began."""
+        started = time.perf_counter()
+        if self._memory is None:
+            self._memory = memory.Memory(self.table_mb)
+        self._set_up(position.ruleset)
+        self._memory.forget()
+        context = self._memory.context
+        context[: layout.COUNTERS] = 0
+        context[memory.TOP_EMPTIES] = position.empties
+        context[memory.TOP_MOVE] = -1
+        with limited(context, limits.nodes, allotment(limits, position.empties)):
+            yield started
+
+    def _set_up(self, rules: Ruleset) -> None:
+        """Write the switches and the board into the scratch memory, if they changed."""
+        switches = (
+            self.fastest_first,
+            self.parity,
+            self.stability,
+            self.etc,
+            self.sorting_search,
+        )
+        if self._ready_for == (rules, switches):
+            return
+        assert self._memory is not None
+        context = self._memory.context
+        self._memory.set_board(rules, self.parity)
+        context[memory.MOBILITY_WEIGHT] = kernels.MOBILITY if self.fastest_first else 0
+        context[memory.ETC_FROM] = _ETC_FROM if self.etc else memory.NEVER
+        context[memory.SORTING_FROM] = _SORTING_FROM if self.sorting_search else memory.NEVER
+        thresholds = context[memory.STABILITY_FROM : memory.STABILITY_FROM + 65]
+        thresholds[:] = memory.NEVER
+        if self.stability and rules.side == 8:  # edges are of 8 squares
+            thresholds[4:] = _STABILITY_FROM_ALPHA + 2 * np.arange(61)
+        self._ready_for = (rules, switches)
+
+    @property
+    def _stopped(self) -> bool:
+        assert self._memory is not None
+        return layout.stopped(self._memory.context)
+
+    def _arguments(self, position: Position) -> tuple[np.intp, np.uint64, np.uint64]:
+        assert self._memory is not None
+        return (
+            np.intp(self._memory.address),
+            np.uint64(position.mover),
+            np.uint64(position.opponent),
+        )
+
+    def _odd(self, position: Position) -> np.uint64:
+        """Mask of the quadrants with an odd number of empty squares."""
+        assert self._memory is not None
+        odd = 0
+        for square in bits(position.ruleset.board & ~(position.mover | position.opponent)):
+            odd ^= int(self._memory.context[memory.QUADRANT + square])
+        return np.int64(odd).view(np.uint64)
+
+    def _search(self, position: Position, alpha: int, beta: int) -> int:
+        """The kernel's fail-soft score within a window; means nothing once stopped."""
+        window = np.int64(alpha), np.int64(beta)
+        rest = self._odd(position), np.int64(position.empties)
+        return int(kernels.principal(*self._arguments(position), *window, *rest))
+
+    @staticmethod
+    def _widest(position: Position) -> _Bounds:
+        return _Bounds(-position.ruleset.squares, position.ruleset.squares)
+
+    def _bounds(self, position: Position, guess: int = 0, exact: bool = True) -> _Bounds:
+        """What can be proven of a position: at first whether its score is less than, equal to or
+        more than ``guess`` (an even number); then, if ``exact``, the score."""
+        bounds = self._widest(position)
+        widest = self._widest(position)
+        while not bounds.exact:
+            alpha, beta = guess - 1, guess + 1
+            if bounds.lower > widest.lower:
+                alpha, beta = bounds.lower - 1, widest.upper + 1
+            elif bounds.upper < widest.upper:
+                alpha, beta = widest.lower - 1, bounds.upper + 1
+            result = self._search(position, alpha, beta)
+            if self._stopped:
                 break
-    # Step 6: what was proven.
-    if best > alpha:
-        lower = max(lower, best)
-    else:
-        upper = min(upper, best)
-    remember(context, bucket, mover, opponent, lower, upper, best_move, empties)
-    return best
-
-
-# ------------------------------------------------------------------ any number of empty squares
-
-
-@kernel
-def decide(context, mover, opponent, alpha, odd, empties):  # type: ignore[no-untyped-def]
-    """The null window (alpha, alpha + 1) of any position, fail-soft."""
-    if empties > FEW:
-        return null_window(context, mover, opponent, alpha, odd, empties)
-    if empties > 4:
-        return few_empties(context, mover, opponent, alpha, odd, empties)
-    if empties == 4:
-        return last_four(context, mover, opponent, alpha, odd)
-    left = np.uint64(load(context, BOARD)) & ~(mover | opponent)
-    if left == ZERO:
-        count(context, NODES)
-        return finished(context, mover, opponent)
-    first = lowest_square(left)
-    left &= left - ONE
-    if left == ZERO:
-        return last_one(context, mover, opponent, alpha, first)
-    second = lowest_square(left)
-    left &= left - ONE
-    if left == ZERO:
-        return last_two(context, mover, opponent, alpha, first, second)
-    return last_three(context, mover, opponent, alpha, first, second, lowest_square(left))
-
-
-@kernel
-def _close_in(context, mover, opponent, alpha, beta, odd, empties):  # type: ignore[no-untyped-def]
-    """A wider window by null windows alone, from below, for positions too small for a table."""
-    score, bar = alpha, alpha | np.int64(1)
-    lower, upper = -load(context, SQUARES), load(context, SQUARES)
-    while lower < upper and lower < beta and upper > alpha:
-        score = decide(context, mover, opponent, bar, odd, empties)
-        if score > bar:
-            lower, bar = score, score + 1
-        else:
-            upper, bar = score, score - 1
-    return score
-
-
-@kernel
-def principal(context, mover, opponent, alpha, beta, odd, empties):  # type: ignore[no-untyped-def]
-    """Score within the window (alpha, beta), fail-soft: principal variation search.
-
-    Keeps the best move so far of the position with TOP_EMPTIES empty squares in TOP_MOVE.
-    """
-    if beta - alpha <= 1:
-        return decide(context, mover, opponent, alpha, odd, empties)
-    if empties <= FEW:
-        return _close_in(context, mover, opponent, alpha, beta, odd, empties)
-    count(context, NODES)
-    board = np.uint64(load(context, BOARD))
-    moves = legal_moves(mover, opponent) & board
-    if moves == ZERO:
-        if legal_moves(opponent, mover) & board == ZERO:
-            return finished(context, mover, opponent)
-        return -principal(context, opponent, mover, -beta, -alpha, odd, empties)
-    squares = load(context, SQUARES)
-    lower, upper, known_move = -squares, squares, NO_MOVE
-    bucket = bucket_of(context, mover, opponent, empties)
-    known = look_up(context, bucket, mover, opponent)
-    if known != 0:
-        lower, upper, known_move = lower_of(known), upper_of(known), move_of(known)
-        if lower >= beta or lower == upper:
-            count(context, TABLE_RETURNS)
-            return lower
-        if upper <= alpha:
-            count(context, TABLE_RETURNS)
-            return upper
-    number = rank_moves(context, mover, opponent, moves, odd, empties, known_move)
-    ranked = context + 8 * (MOVES + 64 * empties)
-    flipped_by = context + 8 * (FLIPS + 64 * empties)
-    best, best_move, bar = UNKNOWN, NO_MOVE, alpha
-    for turn in range(number):
-        square = _next_move(ranked, turn, number)
-        flipped = np.uint64(load(flipped_by, np.int64(square)))
-        other, own = opponent ^ flipped, mover ^ flipped ^ (ONE << square)
-        odd_then = odd ^ np.uint64(load(context, QUADRANT + np.int64(square)))
-        fewer = empties - np.int64(1)
-        if turn == 0:
-            score = -principal(context, other, own, -beta, -bar, odd_then, fewer)
-        else:
-            # A null window first: is it better at all? By how much, only if it is.
-            score = -decide(context, other, own, -bar - 1, odd_then, fewer)
-            if bar < score < beta and not out_of_budget(context):
-                score = -principal(context, other, own, -beta, -score + 1, odd_then, fewer)
-        if out_of_budget(context):
-            return score
-        if score > best:
-            best, best_move = score, square
-            if empties == load(context, TOP_EMPTIES):
-                store(context, TOP_MOVE, np.int64(square))
-            bar = max(bar, score)
-            if score >= beta:
+            bounds.narrow(result, alpha, beta)
+            if not exact:
                 break
-    if best > alpha:
-        lower = max(lower, best)
-    if best < beta:
-        upper = min(upper, best)
-    remember(context, bucket, mover, opponent, lower, upper, best_move, empties)
-    return best
+        return bounds
+
+    def _moves(self, position: Position) -> tuple[int, ...]:
+        """The legal moves, a due pass among them."""
+        return (PASS,) if position.must_pass else position.moves
+
+    def _ranked(self, position: Position) -> tuple[int, ...]:
+        """The legal moves, the most promising first."""
+        if not position.moves:
+            return self._moves(position)
+        assert self._memory is not None
+        empties = np.int64(position.empties)
+        masks = self._arguments(position)
+        first = np.uint64(memory.NO_MOVE)
+        if position.empties > kernels.FEW:
+            first = kernels.best_known(*masks, empties)
+        moves, odd = np.uint64(position.legal_mask), self._odd(position)
+        number = kernels.rank_moves(*masks, moves, odd, empties, first)
+        start = memory.MOVES + 64 * position.empties
+        ranks = self._memory.context[start : start + number].tolist()
+        return tuple(rank & 63 for rank in sorted(ranks, reverse=True))
+
+    def _best_so_far(self, position: Position) -> tuple[int, ...]:
+        assert self._memory is not None
+        move = int(self._memory.context[memory.TOP_MOVE])
+        return (move,) if move in position.moves else self._moves(position)[:1]
+
+    def _line(self, position: Position, score: int, plies: int = 128) -> tuple[int, ...]:
+        """A line of best moves from a position whose score is known: at each turn the first move
+        proven to be worth the score. Ends where the search is stopped."""
+        line: list[int] = []
+        while not position.is_over and len(line) < plies:
+            for move in self._ranked(position):
+                after = position.play(move)
+                rest = self._odd(after), np.int64(after.empties)
+                worth = kernels.decide(*self._arguments(after), np.int64(-score), *rest)
+                if self._stopped:
+                    return tuple(line)
+                if worth <= -score:
+                    break
+            else:
+                raise AssertionError(f"no move is worth {score:+d}:\n{position}")
+            line.append(move)
+            position, score = after, -score
+        return tuple(line)
+
+    def _solution(
+        self,
+        started: float,
+        score: int | None,
+        pv: tuple[int, ...],
+        best: tuple[int, ...],
+        bounds: _Bounds,
+        scores: dict[int, int] | None = None,
+    ) -> Solution:
+        assert self._memory is not None
+        stats = SearchStats(*self._memory.context[: layout.COUNTERS].tolist())
+        seconds = time.perf_counter() - started
+        complete = score is not None
+        return Solution(
+            score, pv, best, stats, seconds, complete, bounds.lower, bounds.upper, scores or {}
+        )

@@ -233,7 +233,5 @@ class Memory:
             if inwards == (0, 0):
                 corners |= 1 << square
             self.context[WORTH + square] = _WORTH[inwards[0]][inwards[1]]
-            self.context[QUADRANT + square] = (
-                np.uint64(quadrant).view(np.int64) if parity else 0
-            )
+            self.context[QUADRANT + square] = np.uint64(quadrant).view(np.int64) if parity else 0
         self.context[CORNERS] = np.uint64(corners).view(np.int64)
