@@ -376,8 +376,9 @@ def decide(context, mover, opponent, alpha, odd, empties):  # type: ignore[no-un
 @kernel
 def _close_in(context, mover, opponent, alpha, beta, odd, empties):  # type: ignore[no-untyped-def]
     """A wider window by null windows alone, from below, for positions too small for a table."""
-    score, bar = alpha, alpha | np.int64(1)
     lower, upper = -load(context, SQUARES), load(context, SQUARES)
+    score = lower if lower >= beta else upper  # of a window beyond all scores
+    bar = alpha | np.int64(1)
     while lower < upper and lower < beta and upper > alpha:
         score = decide(context, mover, opponent, bar, odd, empties)
         if score > bar:
