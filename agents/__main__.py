@@ -17,6 +17,7 @@ from rich.table import Table
 
 from agents.config import ConfigError, choices, load_evaluation
 from agents.evaluation import Evaluation
+from agents.solve import read_position, solve
 from core.cli import Parser, whole_number
 from core.compile import kernel
 from core.position import Position
@@ -87,14 +88,6 @@ def list_choices(kinds: list[str], folders: list[str], console: Console) -> None
 
 
 # ---------------------------------------------------------------------- evaluate
-
-
-def read_position(text: str, rules: str) -> Position:
-    """A position from an OBF line or a transcript; raises ValueError saying what is wrong."""
-    words = text.split()
-    if words and not any(letter.isdigit() for letter in words[0]):  # as squares' names have
-        return Position.from_obf(text, rules)
-    return Position.from_transcript(text, rules)
 
 
 def _worth(evaluation: Evaluation, position: Position) -> tuple[int | None, str]:
@@ -188,6 +181,29 @@ def _parser() -> Parser:
         "--positions", type=whole_number(1), default=1000, help="how many (default 1000)"
     )
     fitting.add_argument("--seed", type=whole_number(0), default=1, help="of games (default 1)")
+    solving = commands.add_parser(
+        "solve",
+        help="exact scores of endgame positions",
+        description="Solve positions exactly: the best move, its score (discs to the side to move, "
+        "empty squares to the winner), the principal variation and what it cost. Of a file, each "
+        "line is an OBF position; blank lines and lines that begin with % or # are skipped, and "
+        "scores behind the position (X; G8:+18; H1:+12;) are checked. The exit code is 1 if one "
+        "differs, 2 if a line cannot be read.",
+    )
+    solving.add_argument(
+        "position", help="an OBF line, a transcript (f5d6c3...), or a file of OBF lines"
+    )
+    solving.add_argument("--all", action="store_true", help="the exact score of each legal move")
+    solving.add_argument(
+        "--ruleset", default="standard", metavar="NAME", help=f"one of {', '.join(RULESETS)}"
+    )
+    solving.add_argument(
+        "--table",
+        type=whole_number(1),
+        default=64,
+        metavar="MB",
+        help="size of the transposition table (default 64)",
+    )
     return parser
 
 
@@ -206,20 +222,21 @@ def _chosen(name: str, side: int) -> dict[str, Evaluation]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; returns the exit code, 2 for bad input."""
+    """Run one command; returns the exit code, 2 for bad input (see also ``agents.solve``)."""
     options = _parser().parse_args(arguments)
     console = Console()
-    commands: dict[str, Callable[[], None]] = {
+    commands: dict[str, Callable[[], int | None]] = {
         "list": lambda: _list(options, console),
         "evaluate": lambda: _evaluate(options, console),
         "fit-probcut": lambda: _fit_probcut(options, console),
+        "solve": lambda: _solve(options, console),
     }
     try:
-        commands[options.command]()
+        code = commands[options.command]()
     except ValueError as error:
         print(f"python -m agents {options.command}: {error}", file=sys.stderr)
         return 2
-    return 0
+    return code or 0
 
 
 def _list(options: Any, console: Console) -> None:
@@ -268,6 +285,17 @@ def _fit_probcut(options: Any, console: Console) -> None:
         table.add_row(*(f"{each:g}" for each in astuple(check)))
     console.print(table)
     console.print(f"written to {options.file}", soft_wrap=True, highlight=False, markup=False)
+
+
+def _solve(options: Any, console: Console) -> int:
+    return solve(
+        options.position,
+        ruleset(options.ruleset),
+        console,
+        every=options.all,
+        table_mb=options.table,
+        announce=announce,
+    )
 
 
 if __name__ == "__main__":

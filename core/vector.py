@@ -108,6 +108,29 @@ def store(typingctx: Any, base: Any, index: Any, value: Any) -> Any:
 
 
 @intrinsic
+def prefetch(typingctx: Any, address: Any) -> Any:
+    """Ask the processor to fetch the memory at ``address``; does nothing else, whatever it is."""
+
+    def generate(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+        pointer = ir.IntType(8).as_pointer()
+        kind = ir.FunctionType(ir.VoidType(), [pointer, I32, I32, I32])
+        function = cgutils.get_or_insert_function(b.module, kind, "llvm.prefetch.p0")
+        # For reading, to be kept in all caches, data.
+        hints = [ir.Constant(I32, value) for value in (0, 3, 1)]
+        b.call(function, [b.inttoptr(args[0], pointer), *hints])
+        return ctx.get_dummy_value()
+
+    return types.void(types.intp), generate
+
+
+@intrinsic
+def int32_at(typingctx: Any, address: Any) -> Any:
+    """A C pointer to the int32 numbers at ``address``; the inverse of :func:`address_of`."""
+    kind = types.CPointer(types.int32)
+    return kind(types.intp), lambda ctx, b, sig, args: b.inttoptr(args[0], I32.as_pointer())
+
+
+@intrinsic
 def call_evaluation(
     typingctx: Any, address: Any, mover: Any, opponent: Any, parameters: Any
 ) -> Any:
@@ -191,14 +214,14 @@ def flips(typingctx: Any, mover: Any, opponent: Any, square: Any) -> Any:
         end = b.and_(b.and_(stop, b.sub(zero, stop)), own)
         between = b.and_(b.sub(end, one), upward)
         flipped_up = b.select(b.icmp_unsigned("!=", end, zero), between, zero)
-        # Downwards: it is the highest such bit. Where there is none, the shift by 64 is masked
-        # to 0 and gives bit 63, which is on no downward ray.
+        # Downwards: smeared along the ray in doubling steps, those squares shade everything behind
+        # the first of them; it is the only one that is not shaded itself.
         stop = b.and_(not_other, downward)
-        kind = ir.FunctionType(LANES, [LANES, I1])
-        count = cgutils.get_or_insert_function(b.module, kind, "llvm.ctlz.v4i64")
-        zeros = b.call(count, [stop, ir.Constant(I1, 0)])
-        highest = b.lshr(_lanes([1 << 63] * 4), b.and_(zeros, _lanes([63] * 4)))
-        end = b.and_(highest, b.and_(own, downward))
+        shade = b.lshr(stop, _lanes(STEPS))
+        shade = b.or_(shade, b.lshr(shade, _lanes(STEPS)))
+        shade = b.or_(shade, b.lshr(shade, _lanes(2 * step for step in STEPS)))
+        shade = b.or_(shade, b.lshr(shade, _lanes(4 * step for step in STEPS)))
+        end = b.and_(b.and_(own, stop), b.not_(shade))
         flipped_down = b.and_(downward, b.sub(zero, b.shl(end, one)))
         return _union(b, b.or_(flipped_up, flipped_down))
 

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import astuple, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
 from agents.base import Decision, Limits, SearchStats
-from agents.evaluation import Evaluation
+from agents.evaluation import FINAL_UNIT, Evaluation
 from agents.search import context as layout
 from agents.search import plain
 from agents.search.base import SearchAgent
 from agents.search.context import INFINITY, MAX_DEPTH
+from agents.search.endgame import EndgameSolver
+from agents.search.limits import allotment
 from agents.search.negamax import negamax
 from agents.search.ordering import Ordering, forget_cutoffs, set_static
 from agents.search.probcut import ProbCut
 from agents.search.selective import taper_widths
 from agents.search.transposition import NO_MOVE, Table, new_generation
+from core.compile import Announce, prepare
 from core.position import Position
 
 _ROOT = np.int64(0)
@@ -42,6 +46,10 @@ class WindowSearch(SearchAgent):
     singular_margin: by how much a move's evaluation has to exceed all others' for it to be
         searched a ply deeper, 0 or more; None for never.
     singular_plies: how often a line may be extended so, 1 or more.
+    endgame: empty squares from which on the position is solved exactly instead, 0 for never; first
+        who wins, then by how much. Under a limit on time or nodes half of it is spent on that, and
+        if it was not enough to prove a win or a draw the rest on the ordinary search.
+    endgame_table_mb: size of the solver's own table.
     The rest as in :class:`agents.search.SearchAgent`.
 
     Raises ValueError where the settings contradict each other.
@@ -66,6 +74,8 @@ class WindowSearch(SearchAgent):
         taper: Sequence[int | Sequence[int]] | None = None,
         singular_margin: int | None = None,
         singular_plies: int = 2,
+        endgame: int = 0,
+        endgame_table_mb: int = 16,
     ) -> None:
         self.ordering = Ordering.parse(ordering)
         self.table_mb = table_mb
@@ -77,6 +87,8 @@ class WindowSearch(SearchAgent):
         self.widths = None if taper is None else taper_widths(taper)
         self.singular_margin = singular_margin
         self.singular_plies = singular_plies
+        self.endgame = endgame
+        self.solver = EndgameSolver(endgame_table_mb) if endgame else None
         self._check_settings()
         super().__init__(depth, evaluation, compiled)
         if not self.compiled:
@@ -102,6 +114,8 @@ class WindowSearch(SearchAgent):
             raise ValueError(f"singular_margin {self.singular_margin!r}: 0 or more, or null")
         if type(self.singular_plies) is not int or self.singular_plies < 1:
             raise ValueError(f"singular_plies {self.singular_plies!r}: 1 or more is needed")
+        if type(self.endgame) is not int or not 0 <= self.endgame <= 60:
+            raise ValueError(f"endgame {self.endgame!r}: 0 (never) to 60 empty squares")
 
     def _check_plain(self) -> None:
         beyond = {
@@ -110,6 +124,7 @@ class WindowSearch(SearchAgent):
             "probcut": self.probcut is not None,
             "taper": self.widths is not None,
             "singular_margin": self.singular_margin is not None,
+            "endgame": self.endgame > 0,
         }
         for setting, used in beyond.items():
             if used:
@@ -167,6 +182,31 @@ class WindowSearch(SearchAgent):
 
     def _forget(self) -> None:
         self._fresh = True
+
+    def prepare(self, announce: Announce | None = None) -> None:
+        super().prepare(announce)
+        if self.compiled and not self.bare:
+            # The two kernels are loaded by searching with them; subclasses share the general one.
+            prepare("search family", lambda: self.search(Position.start(), 1), announce)
+        if self.solver is not None:
+            self.solver.prepare(announce)
+
+    def _search(self, position: Position, depth: int, limits: Limits) -> Decision:
+        if self.solver is None or position.empties > self.endgame or not position.moves:
+            return super()._search(position, depth, limits)
+        seconds = allotment(limits, position.empties)
+        half = Limits(
+            nodes=None if limits.nodes is None else -(-limits.nodes // 2),
+            seconds=None if seconds is None else seconds / 2,
+        )
+        solution = self.solver.solve(position, half)
+        if solution.complete or solution.lower >= 0:
+            value = FINAL_UNIT * (solution.lower if solution.score is None else solution.score)
+            line = solution.pv or solution.best
+            return Decision(line[0], value, line, len(line), solution.stats)
+        decision = super()._search(position, depth, half)
+        pairs = zip(astuple(decision.stats), astuple(solution.stats), strict=True)
+        return replace(decision, stats=SearchStats(*(one + two for one, two in pairs)))
 
     # ------------------------------------------------------------------ searching
 

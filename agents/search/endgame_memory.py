@@ -1,0 +1,237 @@
+"""The memory of the endgame solver: its scratch memory and its transposition table.
+
+The scratch memory is one array of int64, handed around by its address. It begins like that of
+every search (:mod:`agents.search.context`: counters, limit, board), so that counting and stopping
+are the same; then follow the solver's switches, all plain numbers, so that turning a technique off
+needs no compilation.
+
+The transposition table holds, for each position, proven bounds of its score and the best move
+found. It consists of buckets of 64 bytes, one line of the processor's cache, with two entries of
+32 bytes: the mover's mask, the opponent's mask, the data, and 8 bytes unused. Whole positions are
+compared, so a hit is never a mistake.
+
+* **Replacement**: the first entry of a bucket keeps the position with the most empty squares (the
+  later one of equals), whose proof cost most; what it displaces moves to the second entry, which
+  otherwise takes whatever comes.
+* **Two tables**: positions with at most ``SMALL_EMPTIES`` empty squares, by far the most, go to a
+  table of 512 KB that stays in the processor's cache, and don't push out the costlier ones.
+* **Generations**: an entry counts only in the generation it was written in, and each solving
+  starts a new one. So each starts with a table that is as good as empty, without clearing it.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from agents.search import context as layout
+from core import bitboard
+from core.compile import kernel
+from core.rules import Ruleset
+from core.stability import edge_table
+from core.vector import load, store
+
+# The first slots are those of agents.search.context.
+(
+    TABLE,  # address of the large table
+    TABLE_SHIFT,  # what brings a hash down to the number of a bucket of it
+    SMALL_TABLE,  # address of the small one
+    GENERATION,
+    EDGES,  # address of core.stability.edge_table
+    CORNERS,  # mask of the board's corners
+    MOBILITY_WEIGHT,  # what a move of the opponent takes off a move's rank; 0: not looked at
+    ETC_FROM,  # empty squares from which children are looked up in the table
+    SORTING_FROM,  # empty squares from which a heuristic search helps to sort
+    TOP_EMPTIES,  # empty squares of the position whose best move is to be kept
+    TOP_MOVE,  # its best move so far
+) = range(14, 25)
+STABILITY_FROM = 32
+"""By number of empty squares: the lowest alpha for which stable discs are counted."""
+QUADRANT = STABILITY_FROM + 65
+"""By square: the mask of its quadrant, or 0 throughout if parity is switched off."""
+WORTH = QUADRANT + 64
+"""By square: how good a move there usually is."""
+MOVES = WORTH + 64
+"""By number of empty squares, 64 each: the ranked moves of a node."""
+FLIPS = MOVES + 65 * 64
+"""By number of empty squares, 64 each: what a move to each square flips."""
+SIZE = FLIPS + 65 * 64
+
+NEVER = 1 << 20
+"""More than any number of empty squares and any score."""
+NO_MOVE = np.uint64(64)
+
+SMALL_EMPTIES = 11
+_SMALL_BITS = 13
+_BUCKET_BYTES = 64
+_SECOND = np.int64(32)  # where a bucket's second entry starts
+_SMALL_SHIFT = np.uint64(64 - _SMALL_BITS)
+_BUCKET_SHIFT = np.int64(6)
+
+_BYTE = np.uint64(0xFF)
+_OFFSET = np.int64(64)  # makes bounds non-negative
+_FIRST_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+_SECOND_MULTIPLIER = np.uint64(0xC2B2AE3D27D4EB4F)
+_THIRD_MULTIPLIER = np.uint64(0xD6E8FEB86659FD93)
+_31, _32 = np.uint64(31), np.uint64(32)
+
+# From the corner inwards, a quarter of the 8x8 board: the order in which good moves are usually
+# found; smaller boards use its corner.
+_WORTH = ((9, 2, 8, 6), (2, 1, 3, 4), (8, 3, 7, 5), (6, 4, 5, 0))
+
+
+# ------------------------------------------------------------------ kernels of the table
+
+
+@kernel
+def bucket_of(context, mover, opponent, empties):  # type: ignore[no-untyped-def]
+    """Address of the bucket in which a position is to be found."""
+    mixed = mover * _FIRST_MULTIPLIER + (opponent ^ (opponent >> _31)) * _SECOND_MULTIPLIER
+    mixed ^= mixed >> _32
+    mixed *= _THIRD_MULTIPLIER
+    if empties <= SMALL_EMPTIES:
+        return load(context, SMALL_TABLE) + (np.int64(mixed >> _SMALL_SHIFT) << _BUCKET_SHIFT)
+    shift = np.uint64(load(context, TABLE_SHIFT))
+    return load(context, TABLE) + (np.int64(mixed >> shift) << _BUCKET_SHIFT)
+
+
+@kernel
+def _holds(entry, mover, opponent, generation):  # type: ignore[no-untyped-def]
+    return (
+        load(entry, 0) == np.int64(mover)
+        and load(entry, 1) == np.int64(opponent)
+        and load(entry, 2) >> np.int64(32) == generation
+    )
+
+
+@kernel
+def look_up(context, bucket, mover, opponent):  # type: ignore[no-untyped-def]
+    """What is known of a position, as int64: read it with :func:`lower_of`, :func:`upper_of` and
+    :func:`move_of`. 0 if nothing is known."""
+    generation = load(context, GENERATION)
+    if _holds(bucket, mover, opponent, generation):
+        return load(bucket, 2)
+    if _holds(bucket + _SECOND, mover, opponent, generation):
+        return load(bucket + _SECOND, 2)
+    return np.int64(0)
+
+
+@kernel
+def lower_of(known):  # type: ignore[no-untyped-def]
+    """The proven lower bound of the score."""
+    return np.int64(np.uint64(known) & _BYTE) - _OFFSET
+
+
+@kernel
+def upper_of(known):  # type: ignore[no-untyped-def]
+    """The proven upper bound of the score."""
+    return np.int64((np.uint64(known) >> np.uint64(8)) & _BYTE) - _OFFSET
+
+
+@kernel
+def move_of(known):  # type: ignore[no-untyped-def]
+    """The best move found, or 64."""
+    return (np.uint64(known) >> np.uint64(16)) & _BYTE
+
+
+@kernel
+def remember(context, bucket, mover, opponent, lower, upper, move, empties):  # type: ignore[no-untyped-def]
+    """Write down bounds and best move (uint64) of a position, in place of what was known of it."""
+    generation = load(context, GENERATION)
+    known = (
+        (lower + _OFFSET)
+        | (upper + _OFFSET) << np.int64(8)
+        | np.int64(move) << np.int64(16)
+        | empties << np.int64(24)
+        | generation << np.int64(32)
+    )
+    entry = bucket
+    if not _holds(bucket, mover, opponent, generation):
+        if _holds(bucket + _SECOND, mover, opponent, generation):
+            entry = bucket + _SECOND
+        else:
+            first = load(bucket, 2)
+            if first >> np.int64(32) == generation:
+                if (first >> np.int64(24)) & np.int64(0xFF) <= empties:
+                    store(bucket + _SECOND, 0, load(bucket, 0))
+                    store(bucket + _SECOND, 1, load(bucket, 1))
+                    store(bucket + _SECOND, 2, first)
+                else:
+                    entry = bucket + _SECOND
+    store(entry, 0, np.int64(mover))
+    store(entry, 1, np.int64(opponent))
+    store(entry, 2, known)
+
+
+# ------------------------------------------------------------------ setting up
+
+
+def machine_megabytes() -> int | None:
+    """The machine's memory, where the system tells."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20
+    except (AttributeError, ValueError, OSError):
+        return None
+
+
+def check_table_size(table_mb: Any) -> None:
+    """Raise ValueError, in one line, for a table that is nothing or does not fit."""
+    if type(table_mb) is not int or table_mb < 1:
+        raise ValueError(f"table of {table_mb!r} MB: a whole number of 1 or more is needed")
+    machine = machine_megabytes()
+    if machine is not None and table_mb > machine:
+        raise ValueError(f"table of {table_mb} MB: this machine has {machine} MB of memory")
+
+
+def _aligned(numbers: int) -> np.ndarray:
+    """Zeros of int64, starting where a line of the processor's cache does."""
+    spare = _BUCKET_BYTES // 8
+    array = np.zeros(numbers + spare, dtype=np.int64)
+    start = -array.ctypes.data % _BUCKET_BYTES // 8
+    return array[start : start + numbers]
+
+
+class Memory:
+    """The arrays behind the addresses that kernels get.
+
+    table_mb: size of the large table; rounded down to a power of two.
+    """
+
+    def __init__(self, table_mb: int) -> None:
+        bits = (table_mb * (1 << 20) // _BUCKET_BYTES).bit_length() - 1
+        self._table = _aligned((_BUCKET_BYTES // 8) << bits)
+        self._small = _aligned((_BUCKET_BYTES // 8) << _SMALL_BITS)
+        self._edges = edge_table()
+        self.context = _aligned(SIZE)
+        self.address = int(self.context.ctypes.data)
+        self.context[layout.LIMIT] = layout.NO_LIMIT
+        self.context[TABLE] = self._table.ctypes.data
+        self.context[TABLE_SHIFT] = 64 - bits
+        self.context[SMALL_TABLE] = self._small.ctypes.data
+        self.context[EDGES] = self._edges.ctypes.data
+
+    def forget(self) -> None:
+        """Start a new generation: the table is as good as empty."""
+        self.context[GENERATION] += 1
+
+    def set_board(self, rules: Ruleset, parity: bool) -> None:
+        """Fill in what depends on the size of the board."""
+        self.context[layout.BOARD] = np.uint64(rules.board).view(np.int64)
+        self.context[layout.SQUARES] = rules.squares
+        corners, half = 0, rules.side // 2
+        for square in bitboard.bits(rules.board):
+            row, column = divmod(square, 8)
+            quadrant = sum(
+                1 << (8 * r + c)
+                for r in range(rules.side)
+                for c in range(rules.side)
+                if (r < half, c < half) == (row < half, column < half)
+            )
+            inwards = min(row, rules.side - 1 - row), min(column, rules.side - 1 - column)
+            if inwards == (0, 0):
+                corners |= 1 << square
+            self.context[WORTH + square] = _WORTH[inwards[0]][inwards[1]]
+            self.context[QUADRANT + square] = np.uint64(quadrant).view(np.int64) if parity else 0
+        self.context[CORNERS] = np.uint64(corners).view(np.int64)

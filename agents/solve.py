@@ -1,0 +1,283 @@
+"""``python -m agents solve``: exact scores of endgame positions, one or a file of them."""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from agents.search.endgame import EndgameSolver, Solution
+from core.compile import Announce
+from core.notation import PASS, NotationError, parse_square, square_name
+from core.position import Position, prepare_rules
+from core.rules import Ruleset
+
+SOLVED, WRONG, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+_COMMENTS = ("%", "#")
+_COLUMNS = "{:>5}  {:>7}  {:<9}  {:>5}  {:>15}  {:>10}  {:>9}  {}"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A position to solve, and where the line says so, the right scores."""
+
+    position: Position
+    scores: dict[int, int] = field(default_factory=dict)
+
+
+def read_position(text: str, rules: str) -> Position:
+    """A position from an OBF line or a transcript; raises ValueError saying what is wrong."""
+    words = text.split()
+    if words and not any(letter.isdigit() for letter in words[0]):  # as squares' names have
+        return Position.from_obf(text, rules)
+    return Position.from_transcript(text, rules)
+
+
+def read_problem(line: str, rules: Ruleset) -> Problem:
+    """An OBF line with or without scores (``...X; G8:+18; H1:+12;``); raises ValueError."""
+    position = Position.from_obf(line, rules)
+    moves = (PASS,) if position.must_pass else position.moves
+    scores: dict[int, int] = {}
+    for part in line.split(";")[1:]:
+        if not part.strip():
+            continue
+        found = re.fullmatch(r"\s*(\S+)\s*:\s*([+-]?\d+)\s*", part)
+        if not found:
+            raise NotationError(f"score {part.strip()!r}: MOVE:+score is expected, like G8:+18")
+        move = parse_square(found[1], rules.side)
+        if move not in moves:
+            raise NotationError(f"score {part.strip()!r}: {square_name(move)} is not a legal move")
+        scores[move] = int(found[2])
+    return Problem(position, scores)
+
+
+def existing_file(text: str) -> Path | None:
+    """The file of this name, or None if the text is meant to be a position. Raises ValueError for
+    what looks like a file's name but is none."""
+    try:
+        path = Path(text)
+        if path.is_file():
+            return path
+        if path.is_dir() and text:
+            raise ValueError(f"{text} is a folder; a file of positions is needed")
+    except OSError:  # a transcript can be too long for a file's name
+        return None
+    if "/" in text or re.search(r"\.(obf|txt)$", text):
+        raise ValueError(f"there is no file {text}")
+    return None
+
+
+def mistakes(solution: Solution, expected: dict[int, int], every: bool) -> list[str]:
+    """Where a solution differs from the scores that came with the position."""
+    if every:
+        return [
+            f"{square_name(move)} {solution.scores[move]:+d} instead of {score:+d}"
+            for move, score in expected.items()
+            if solution.scores.get(move, score) != score
+        ]
+    if not expected or solution.score is None:
+        return []
+    best = max(expected.values())
+    if solution.score != best:
+        return [f"score {solution.score:+d} instead of {best:+d}"]
+    worse = [m for m in solution.best if expected.get(m, best) < best]
+    return [f"{square_name(m)} {best:+d} instead of {expected[m]:+d}" for m in worse]
+
+
+# ---------------------------------------------------------------------- solving
+
+
+_T = TypeVar("_T")
+
+
+def _interruptible(solver: EndgameSolver, work: Callable[[], _T]) -> tuple[_T, bool]:
+    """Do the work, and whether Ctrl-C ended it early. Python tells of it between its own
+    instructions only, so compiled code must run in another thread to be stopped."""
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(work)
+        try:
+            return future.result(), False
+        except KeyboardInterrupt:
+            solver.stop()
+            return future.result(), True
+
+
+def _speed(nodes: int, seconds: float) -> str:
+    return f"{nodes / seconds / 1e6:.1f} M/s" if seconds > 0 else ""
+
+
+def _names(moves: tuple[int, ...]) -> str:
+    return " ".join(square_name(move) for move in moves)
+
+
+def _score(solution: Solution) -> str:
+    """The score, or what is known of it: ``>0`` is a win that was not counted out."""
+    if solution.score is not None:
+        return f"{solution.score:+d}"
+    if solution.lower > 0:
+        return f">={solution.lower:+d}"
+    return f"<={solution.upper:+d}" if solution.upper < 0 else "?"
+
+
+def _scores(solution: Solution) -> str:
+    ranked = sorted(solution.scores.items(), key=lambda item: -item[1])
+    return "  ".join(f"{square_name(move)} {score:+d}" for move, score in ranked)
+
+
+def _print_one(position: Position, solution: Solution, every: bool, console: Console) -> None:
+    """The board and what was found out about it."""
+    console.print(str(position), highlight=False)
+    if position.is_over:
+        console.print(f"game over: {position.disc_difference:+d} discs to the side to move")
+        return
+    table = Table(box=box.SIMPLE_HEAD, header_style="bold", padding=(0, 1, 0, 0))
+    for title in ("score", "nodes", "time", "nodes/s"):
+        table.add_column(title, justify="right")
+    table.add_column("principal variation")
+    nodes = solution.stats.nodes
+    cost = f"{nodes:,}", f"{solution.seconds:.3f} s", _speed(nodes, solution.seconds)
+    table.add_row(_score(solution), *cost, _names(solution.pv) or "-")
+    console.print(table)
+    if every:
+        moves = Table(box=box.SIMPLE_HEAD, header_style="bold", padding=(0, 1, 0, 0))
+        moves.add_column("move")
+        moves.add_column("score", justify="right")
+        for move, score in sorted(solution.scores.items(), key=lambda item: -item[1]):
+            moves.add_row(square_name(move), f"{score:+d}")
+        console.print(moves)
+    if not solution.complete:
+        console.print("Stopped before the score was proven.")
+    noun = "Best moves" if len(solution.best) > 1 else "Best move"
+    console.print(f"{noun}: {_names(solution.best)}. Scores are to the side to move.")
+
+
+def _print_row(name: str, position: Position, solution: Solution, console: Console) -> None:
+    """One line of a file's table."""
+    if position.is_over:
+        row = (name, position.empties, "game over", f"{position.disc_difference:+d}", *[""] * 4)
+    else:
+        nodes, seconds = solution.stats.nodes, solution.seconds
+        row = (
+            name,
+            position.empties,
+            _names(solution.best[:2]) + (" .." if len(solution.best) > 2 else ""),
+            _score(solution),
+            f"{nodes:,}",
+            f"{seconds:.3f} s",
+            _speed(nodes, seconds),
+            _names(solution.pv),
+        )
+    console.print(_COLUMNS.format(*row).rstrip(), highlight=False, soft_wrap=True)
+
+
+def _given(text: str, rules: Ruleset) -> Problem:
+    """A position from the command line, with scores if it is an OBF line that has some."""
+    position = read_position(text, rules.name)
+    is_obf = not any(letter.isdigit() for letter in text.split(";")[0])
+    return read_problem(text, rules) if ";" in text and is_obf else Problem(position)
+
+
+def solve_one(
+    text: str, rules: Ruleset, solver: EndgameSolver, every: bool, console: Console
+) -> int:
+    """Solve and print one position given as an OBF line or a transcript; the exit code."""
+    problem = _given(text, rules)
+    position = problem.position
+    ask = solver.analyse if every else solver.solve
+    solution, interrupted = _interruptible(solver, lambda: ask(position))
+    _print_one(position, solution, every, console)
+    wrong = mistakes(solution, problem.scores, every)
+    for mistake in wrong:
+        console.print(f"[bold red]differs from the given score:[/] {mistake}")
+    return INTERRUPTED if interrupted else WRONG if wrong else SOLVED
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines that hold a position, with their numbers."""
+    text = path.read_text(encoding="utf-8-sig", errors="replace")
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.strip() and not line.lstrip().startswith(_COMMENTS):
+            yield number, line.strip()
+
+
+def solve_file(
+    path: Path, rules: Ruleset, solver: EndgameSolver, every: bool, console: Console
+) -> int:
+    """Solve the positions of a file, printing each when it is solved; the exit code."""
+    header = ("line", "empties", "best", "score", "nodes", "time", "nodes/s", "principal variation")
+    console.print(f"[bold]{_COLUMNS.format(*header)}[/]", soft_wrap=True)
+    ask = solver.analyse if every else solver.solve
+    solved = nodes = wrong = bad = checked = 0
+    interrupted = False
+    started = time.perf_counter()
+    for number, line in _lines(path):
+        try:
+            problem = read_problem(line, rules)
+        except ValueError as error:
+            sys.stdout.flush()
+            print(f"{path}, line {number}: {error}", file=sys.stderr, flush=True)
+            bad += 1
+            continue
+        position = problem.position
+        solution, interrupted = _interruptible(solver, lambda: ask(position))  # noqa: B023
+        _print_row(str(number), position, solution, console)
+        if every and solution.scores:
+            console.print(" " * 14 + _scores(solution), highlight=False, soft_wrap=True)
+        for mistake in (found := mistakes(solution, problem.scores, every)):
+            console.print(" " * 14 + f"[bold red]differs from the file:[/] {mistake}")
+        wrong += bool(found)
+        checked += bool(problem.scores)
+        solved += 1
+        nodes += solution.stats.nodes
+        if interrupted:
+            break
+    seconds = time.perf_counter() - started
+    words = [
+        f"{solved} position{'s' * (solved != 1)} in {seconds:.3f} s",
+        f"{nodes:,} nodes" + (f" ({_speed(nodes, seconds)})" if nodes else ""),
+    ]
+    if checked:
+        words.append(f"{wrong} of {checked} differ from the file" if wrong else "scores as given")
+    if bad:
+        words.append(f"{bad} bad line{'s' * (bad != 1)}")
+    if interrupted:
+        words.append("interrupted")
+    console.print("; ".join(words), highlight=False, soft_wrap=True)
+    if interrupted:
+        return INTERRUPTED
+    return BAD_INPUT if bad else WRONG if wrong else SOLVED
+
+
+def solve(
+    text: str,
+    rules: Ruleset,
+    console: Console,
+    *,
+    every: bool = False,
+    table_mb: int = 64,
+    announce: Announce | None = None,
+) -> int:
+    """Solve what the text says: a file of OBF lines, an OBF line or a transcript.
+
+    every: the score of each legal move instead of the best one's.
+    Returns the exit code: 0, 1 if a score differs from the one given, 2 for lines that cannot be
+    read, 130 if it was interrupted. Raises ValueError for a text that is neither.
+    """
+    path = existing_file(text)
+    solver = EndgameSolver(table_mb)
+    if path is None:
+        _given(text, rules)  # bad input is to be told before anything is compiled
+    prepare_rules(announce)
+    solver.prepare(announce)
+    if path is None:
+        return solve_one(text, rules, solver, every, console)
+    return solve_file(path, rules, solver, every, console)

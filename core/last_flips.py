@@ -1,0 +1,77 @@
+"""How many discs the last move flips, without working out which.
+
+Where only one square is empty every other square that is not the mover's is the opponent's, so the
+mover's discs alone decide. Each line through the square is gathered into one byte, and a table
+answers for that byte. The gathering is by multiplication, which every processor has.
+
+Source of the idea: Zebra's and Edax's *count last flip*.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.compile import kernel
+from core.vector import DOWNWARD, UPWARD
+
+_LINE = 8
+_BYTE = np.uint64(0xFF)
+_THREE, _SEVEN, _TOP_BYTE = np.uint64(3), np.uint64(7), np.uint64(56)
+_FILE_A = np.uint64(0x0101010101010101)
+_GATHER = np.uint64(0x0102040810204080)  # a product with it collects the a-file in the top byte
+
+
+def _flipped_on_line(place: int, mover: int) -> int:
+    """Discs a move to ``place`` flips on a line of which all other squares hold discs, ``mover``
+    of them the mover's."""
+    flipped = 0
+    for step in (1, -1):
+        run, at = 0, place + step
+        while 0 <= at < _LINE and not mover >> at & 1:
+            run, at = run + 1, at + step
+        if 0 <= at < _LINE:
+            flipped += run
+    return flipped
+
+
+_FLIPPED = np.array(
+    [_flipped_on_line(place, mover) for place in range(_LINE) for mover in range(256)],
+    dtype=np.uint8,
+)
+"""The answer for ``256 * place + mover``."""
+
+
+def _diagonals(lane: int) -> np.ndarray:
+    """For each square the mask of the whole diagonal through it, itself included."""
+    return np.array(
+        [UPWARD[square][lane] | DOWNWARD[square][lane] | 1 << square for square in range(64)],
+        dtype=np.uint64,
+    )
+
+
+_RISING, _FALLING = _diagonals(2), _diagonals(3)
+
+
+@kernel
+def last_flips(mover, square):  # type: ignore[no-untyped-def]
+    """Number of discs (int64) the mover's disc on ``square`` (uint64) flips if that is the only
+    empty square of the board; 0 where the move is illegal.
+
+    On a smaller board, whose outside holds no discs, this is just as exact: what counts as the
+    opponent's there lies behind the last square a run could end on.
+    """
+    column, row = square & _SEVEN, square >> _THREE
+    across = (mover >> (square & _TOP_BYTE)) & _BYTE
+    down = (((mover >> column) & _FILE_A) * _GATHER) >> _TOP_BYTE
+    # A diagonal has one square a column, so the product adds its rows up without a carry. Columns
+    # it does not reach stay 0, as if an opponent's run went on over the border: that brackets
+    # nothing.
+    rising = ((mover & _RISING[square]) * _FILE_A) >> _TOP_BYTE
+    falling = ((mover & _FALLING[square]) * _FILE_A) >> _TOP_BYTE
+    here, there = np.int64(column) << 8, np.int64(row) << 8
+    return (
+        np.int64(_FLIPPED[here + np.int64(across)])
+        + np.int64(_FLIPPED[there + np.int64(down)])
+        + np.int64(_FLIPPED[here + np.int64(rising)])
+        + np.int64(_FLIPPED[here + np.int64(falling)])
+    )
