@@ -16,6 +16,7 @@ from agents.base import Agent
 from agents.config import ConfigError, build, build_agent, compose, fill_open, one_line, unknown
 from agents.evaluation import Evaluation
 from agents.search import SearchAgent
+from core.game import Limits
 from core.rules import RULESETS, Ruleset, nearest, ruleset
 
 EXPORTS = ("csv", "parquet")
@@ -159,6 +160,12 @@ def plan_workers(executor: ExecutorConfig, agents: Mapping[str, Agent], rules: R
     if executor.workers < 1:
         raise ConfigError(f"executor.workers={executor.workers}: at least one worker is needed")
     return executor.workers
+
+
+def limits_of(settings: RunConfig) -> Limits:
+    """What a move may cost in a run."""
+    limits = settings.limits
+    return Limits(limits.depth, limits.nodes, limits.seconds, limits.clock)
 
 
 def available_cores() -> int:

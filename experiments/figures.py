@@ -177,6 +177,36 @@ def pruning_chart(counts: pd.DataFrame, subtitle: str) -> Figure:
     return figure
 
 
+def cost_chart(costs: pd.DataFrame, subtitle: str) -> Figure:
+    """Nodes of every search on the same positions, one bar an agent, in the order given.
+
+    costs: one row an agent; columns ``agent`` (str), ``nodes`` (mean a position, more than 0),
+        ``positions`` (int) and ``depth``. 2 to 30 rows read well; the figure grows with them.
+    subtitle: what the searches had in common.
+
+    The nodes, and their share of the dearest search's, are repeated at the right. Raises ValueError
+    if there are no rows or a column is missing.
+    """
+    _check(costs, ["agent", "nodes", "positions", "depth"])
+    nodes = costs["nodes"].to_numpy()
+    with _theme():
+        figure, axes = _blank()
+        rows = np.arange(len(costs))
+        axes.barh(rows, nodes, color=_BLUE, height=0.7)
+        axes.set_xscale("log")
+        axes.set_xlim(10 ** math.floor(math.log10(nodes.min())), nodes.max() * 1.2)
+        axes.set_ylim(len(costs) - 0.5, -0.5)
+        axes.set_yticks(rows, [_wrapped(name) for name in costs["agent"]])
+        axes.grid(visible=False, axis="y")
+        axes.set_xlabel(f"nodes a position, log scale ({costs['positions'].max()} positions)")
+        axes.set_ylabel("agent")
+        axes.set_title(subtitle)
+        _column(axes, "nodes", rows, [f"{each:,.0f}" for each in nodes], offset=60)
+        _column(axes, "share", rows, [_share(each / nodes.max()) for each in nodes], offset=110)
+        _resize(figure, axes, 5, max(1.2, 0.3 * len(costs)))
+    return figure
+
+
 def save(figure: Figure, folder: Path, name: str) -> list[Path]:
     """Write ``name``.png (150 dots an inch) and ``name``.svg into ``folder``, made if need be.
 

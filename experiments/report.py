@@ -17,12 +17,13 @@ from rich import box
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from agents.search import SearchAgent
+from agents.search import SearchAgent, WindowSearch
 from core.game import FINISHED
-from experiments.config import Plan
+from experiments.config import Plan, available_cores, limits_of
 from experiments.standings import pair_counts, same_positions, standings
 from experiments.store import Record
 from experiments.studies.pruning import count_nodes, sample_positions
+from experiments.studies.searches import compare_searches
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,6 +44,7 @@ class FigureFile:
 def conclude(record: Record, plan: Plan, folder: Path, console: Console) -> pd.DataFrame:
     """Print the standings, draw the figures and write the reports; returns the standings."""
     table = standings(record, seed=plan.settings.seed)
+    costs = _costs(record, plan)
     findings = [*_findings(record), *_warnings(record, plan)]
     # A narrow terminal does without the last column, which the report has, rather than cut numbers.
     columns = list(COLUMNS)[: -1 if console.width < 90 else None]
@@ -53,7 +55,7 @@ def conclude(record: Record, plan: Plan, folder: Path, console: Console) -> pd.D
     for finding in findings:
         console.print(finding, highlight=False)
     with console.status("drawing figures"):
-        figures = _draw(record, plan, table, folder)
+        figures = _draw(record, plan, table, costs, folder)
         _write(record, plan, folder, table, findings, figures)
     for label, name in (
         ("report", "report.html"),
@@ -90,8 +92,17 @@ def _per_second(nodes: float) -> str:
     return f"{nodes / 1e6:.1f}\N{NO-BREAK SPACE}M"
 
 
+SELECTIVE_MARK = "\N{DAGGER}"
+"""Follows the names of agents that search selectively wherever their results are shown."""
+
+
+def marked(name: str, selective: bool) -> str:
+    """An agent's name, with the mark if it searches selectively."""
+    return f"{name} {SELECTIVE_MARK}" if selective else name
+
+
 COLUMNS: dict[str, Callable[[Any], str]] = {
-    "agent": lambda row: row.agent,
+    "agent": lambda row: marked(row.agent, row.selective),
     "games": lambda row: f"{row.games:,}",
     "wins": lambda row: f"{row.wins:,}",
     "draws": lambda row: f"{row.draws:,}",
@@ -148,6 +159,13 @@ def _warnings(record: Record, plan: Plan) -> Iterable[str]:
                 f"{name} searched as ordinary Python (compiled: false): its counts can be compared "
                 "with the others', its nodes/s cannot."
             )
+    for name, agent in plan.agents.items():
+        if agent.selective:
+            yield (
+                f"{marked(name, True)} searches selectively: it leaves out what is probably worse, "
+                "so its values are not minimax's."
+            )
+    yield from _time_kept(record, plan)
     forfeits = record.query(
         """select name, end_reason, count(*) as games from games
            join agents on agent = case result when 'black' then white else black end
@@ -159,10 +177,56 @@ def _warnings(record: Record, plan: Plan) -> Iterable[str]:
         yield f"{row.name} forfeited {games}: {row.end_reason} (see log.txt)."
 
 
+BUSY_SHARE = 0.95
+"""Below this share of their thinking time on the processor agents were held up by other work."""
+
+
+def _time_kept(record: Record, plan: Plan) -> Iterable[str]:
+    """Whether a run with a time limit had the machine to itself."""
+    if not limits_of(plan.settings).timed:
+        return
+    if plan.workers > available_cores():
+        yield (
+            f"The machine was oversubscribed: {plan.workers} workers on {available_cores()} cores; "
+            "agents had less time than their limit says."
+        )
+    clocked = [name for name, agent in plan.agents.items() if agent.watches_clock]
+    share = record.query(
+        f"""select 1.0 * sum(cpu_microseconds) / sum(microseconds) as share from moves
+            join agents using (agent)
+            where nodes > 0 and name in ({", ".join("?" * len(clocked))})""",
+        clocked,
+    )["share"].iloc[0]
+    if clocked and share is not None and share < BUSY_SHARE:
+        yield (
+            f"The machine was oversubscribed: agents had the processor for {100 * share:.0f} % of "
+            "their thinking time; other programs, or too many workers, had the rest."
+        )
+    if clocked:
+        yield (
+            "Time was limited, so the games of " + ", ".join(clocked) + " cannot be reproduced "
+            "move for move."
+        )
+
+
 # ---------------------------------------------------------------------- figures
 
 
-def _draw(record: Record, plan: Plan, table: pd.DataFrame, folder: Path) -> list[FigureFile]:
+def _costs(record: Record, plan: Plan) -> pd.DataFrame | None:
+    """What each search costs on positions of the run; None unless there is a choice of searches
+    whose costs are settled by their depth alone."""
+    searchers = {n: a for n, a in plan.agents.items() if isinstance(a, SearchAgent) and a.depth > 1}
+    limits = limits_of(plan.settings)
+    limited = limits.timed or limits.nodes is not None or limits.depth is not None
+    if limited or sum(isinstance(a, WindowSearch) and not a.bare for a in searchers.values()) < 2:
+        return None
+    positions = sample_positions(record, STUDY_POSITIONS, plan.settings.seed)
+    return compare_searches(positions, searchers)
+
+
+def _draw(
+    record: Record, plan: Plan, table: pd.DataFrame, costs: pd.DataFrame | None, folder: Path
+) -> list[FigureFile]:
     import pandas as pd
 
     from experiments import figures
@@ -182,15 +246,31 @@ def _draw(record: Record, plan: Plan, table: pd.DataFrame, folder: Path) -> list
             "Share of points of the row agent against the column agent, draws counting half.",
         ),
     ]
+    agents = record.agents()
+    names = [marked(*row) for row in zip(agents["name"], agents["selective"], strict=True)]
+    order = [marked(*row) for row in zip(table["agent"], table["selective"], strict=True)]
     if table["elo"].isna().any():
         drawn.pop(0)
     else:
-        figures.save(figures.elo_chart(table), folder, "elo")
-    names = record.agents()["name"].tolist()
+        figures.save(figures.elo_chart(table.assign(agent=order)), folder, "elo")
     scores = pd.DataFrame(score_matrix(pair_counts(record)), index=names, columns=names)
-    order = table["agent"].tolist()
     figures.save(figures.win_rate_matrix(scores.loc[order, order]), folder, "win_rates")
 
+    if costs is not None:
+        costs.to_csv(folder / "searches.csv", index=False)
+        shown = [marked(*row) for row in zip(costs["agent"], costs["selective"], strict=True)]
+        depths = sorted(set(costs["depth"]))
+        title = "depth " + " to ".join(f"{each}" for each in (depths[0], depths[-1])[: len(depths)])
+        figures.save(figures.cost_chart(costs.assign(agent=shown), title), folder, "searches")
+        drawn.append(
+            FigureFile(
+                "searches",
+                "What each search costs",
+                f"Mean nodes of every search on the same {costs['positions'].max()} positions of "
+                "this run, each searched afresh at the agent's own depth; the table is in "
+                "searches.csv.",
+            )
+        )
     searchers = [agent for agent in plan.agents.values() if isinstance(agent, SearchAgent)]
     deepest = max(searchers, key=lambda agent: agent.depth, default=None)
     if deepest is None or deepest.depth < 2:

@@ -35,10 +35,10 @@ from rich.text import Text
 from agents.base import Agent
 from agents.config import ConfigError, build_agent, fill_open, load, one_line
 from core.compile import processor
-from core.game import FINISHED, Limits
+from core.game import FINISHED
 from core.position import prepare_rules
 from experiments import config as schema
-from experiments.config import Plan, RunConfig, plan_workers
+from experiments.config import Plan, RunConfig, limits_of, plan_workers
 from experiments.match import play_in_pool, play_serially, pool
 from experiments.openings import Opening, random_openings
 from experiments.player import (
@@ -219,12 +219,6 @@ def _opened(
 
 
 # ---------------------------------------------------------------------- playing
-
-
-def limits_of(settings: RunConfig) -> Limits:
-    """What a move may cost in a run."""
-    limits = settings.limits
-    return Limits(limits.depth, limits.nodes, limits.seconds, limits.clock)
 
 
 def _play(

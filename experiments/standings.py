@@ -42,7 +42,8 @@ def standings(record: Record, seed: int = 0) -> pd.DataFrame:
     Columns: agent, games, wins, draws, losses, score (share of points, 0 to 1), elo with its 95 %
     interval low and high, bound (``>`` or ``<`` where the agent won or lost everything), split
     (whether every pair it played was shared), disc_difference (mean over games played to the end,
-    the agent's view), nodes_per_move, nodes_per_second, evaluations_per_move, forfeits. seed: of
+    the agent's view), selective, nodes_per_move, nodes_per_second, evaluations_per_move,
+    forfeits. seed: of
     the bootstrap behind the intervals.
     """
     table = record.query(
@@ -61,7 +62,8 @@ def standings(record: Record, seed: int = 0) -> pd.DataFrame:
                select agent, avg(nodes) as nodes_per_move, avg(evaluations) as evaluations_per_move,
                    1e6 * sum(nodes) / max(1, sum(microseconds)) as nodes_per_second
                from moves where nodes is not null group by agent)
-           select agents.agent as number, name as agent, games, wins, draws, losses, score,
+           select agents.agent as number, name as agent, selective,
+               games, wins, draws, losses, score,
                disc_difference, nodes_per_move, nodes_per_second, evaluations_per_move, forfeits
            from agents join totals using (agent) left join costs using (agent)
            order by number"""
