@@ -75,7 +75,7 @@ from agents.search.last_squares import (
 )
 from core.bitboard import flips, legal_moves, lowest_square, neighbours, popcount
 from core.compile import kernel
-from core.vector import load, store
+from core.vector import load, prefetch, store
 
 FEW = 6
 """Up to so many empty squares are searched without a table."""
@@ -83,14 +83,14 @@ FEW = 6
 # What makes a move's rank, the greatest first.
 _FROM_TABLE = np.int64(1 << 40)
 _SORTED = np.int64(1 << 30)
-_WORTH_WEIGHT = 2
+_WORTH_WEIGHT = 4
 PARITY_BONUS = 12
 MOBILITY = 32
 _SORTING_WEIGHT = 3
 _SQUARE_BITS = np.int64(6)
 _SQUARE = np.int64(63)
 # The sorting search: empty squares from which it looks one, two and three plies ahead.
-_ONE_PLY, _TWO_PLIES, _THREE_PLIES = 15, 17, 20
+_ONE_PLY, _TWO_PLIES, _THREE_PLIES = 14, 16, 19
 _FAR = np.int64(1 << 20)
 # The rough heuristic.
 _MOBILITY, _POTENTIAL, _CORNER, _X_SQUARE, _WIN = 8, 3, 32, 12, 100
@@ -253,6 +253,9 @@ def rank_moves(context, mover, opponent, moves, odd, empties, first_move):  # ty
             rank = _FROM_TABLE
         else:
             other, own = opponent ^ flipped, mover ^ flipped ^ (ONE << square)
+            if FEW + 1 < empties < load(context, ETC_FROM):
+                # It will be looked up soon; with enhanced cutoffs it just was.
+                prefetch(bucket_of(context, other, own, empties - 1))
             rank = _rank(context, other, own, square, odd, empties)
         store(ranked, number, (rank << _SQUARE_BITS) | np.int64(square))
         number += 1

@@ -1,0 +1,136 @@
+"""How fast the endgame solver is on this machine, and what each of its techniques is worth."""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from agents.search.endgame import EndgameSolver, Solution
+from agents.solve import Problem, read_problem
+from core.notation import PASS
+from core.position import Position, prepare_rules
+from core.rules import RULESETS
+
+FFO = Path(__file__).resolve().parents[2] / "shared" / "data" / "ffo"
+GENERATED, EMPTIES = 20, 16
+TECHNIQUES = {
+    "everything": {},
+    "without fastest first": {"fastest_first": False},
+    "without parity": {"parity": False},
+    "without stability": {"stability": False},
+    "without etc": {"etc": False},
+    "without the sorting search": {"sorting_search": False},
+}
+REPEATS = 3
+
+
+def read(path: Path) -> list[Problem]:
+    """The positions of an OBF file."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [
+        read_problem(line, RULESETS["standard"])
+        for line in lines
+        if line.strip() and not line.startswith(("%", "#"))
+    ]
+
+
+def generated() -> list[Problem]:
+    """Positions of games of random moves, always the same ones."""
+    problems = []
+    for seed in range(GENERATED):
+        rng = random.Random(seed)
+        position = Position.start()
+        while position.empties > EMPTIES:
+            position = position.play(rng.choice(position.moves or (PASS,)))
+        problems.append(Problem(position))
+    return problems
+
+
+def fastest(solver: EndgameSolver, position: Position, repeats: int) -> Solution:
+    """The least disturbed of a few solvings; all of them take the same nodes."""
+    return min((solver.solve(position) for _ in range(repeats)), key=lambda found: found.seconds)
+
+
+def speed(nodes: int, seconds: float) -> str:
+    return f"{nodes / seconds / 1e6:.1f} M"
+
+
+def print_set(
+    name: str, problems: Sequence[Problem], solver: EndgameSolver, repeats: int, console: Console
+) -> None:
+    """A row a position, and the totals."""
+    table = Table(title=name, header_style="bold")
+    for title in ("no", "empties", "score", "seconds", "nodes", "nodes/s"):
+        table.add_column(title, justify="right")
+    seconds, nodes, wrong = 0.0, 0, 0
+    for number, problem in enumerate(problems, start=1):
+        found = fastest(solver, problem.position, repeats)
+        seconds, nodes = seconds + found.seconds, nodes + found.stats.nodes
+        differs = bool(problem.scores) and found.score != max(problem.scores.values())
+        wrong += differs
+        table.add_row(
+            str(number),
+            str(problem.position.empties),
+            f"{found.score:+d}" + " wrong" * differs,
+            f"{found.seconds:.3f}",
+            f"{found.stats.nodes:,}",
+            speed(found.stats.nodes, found.seconds),
+        )
+    table.add_section()
+    scores = f"{wrong} wrong" if wrong else ""
+    table.add_row("all", "", scores, f"{seconds:.3f}", f"{nodes:,}", speed(nodes, seconds))
+    console.print(table)
+
+
+def print_techniques(
+    name: str, problems: Sequence[Problem], table_mb: int, repeats: int, console: Console
+) -> None:
+    """Seconds and nodes of a whole set with each technique left out in turn."""
+    table = Table(title=f"what each technique is worth: {name}", header_style="bold")
+    table.add_column("solver")
+    for title in ("seconds", "nodes", "times the nodes"):
+        table.add_column(title, justify="right")
+    everything = 0
+    for title, switches in TECHNIQUES.items():
+        solver = EndgameSolver(table_mb, **switches)
+        found = [fastest(solver, problem.position, repeats) for problem in problems]
+        nodes = sum(solution.stats.nodes for solution in found)
+        everything = everything or nodes
+        seconds = sum(solution.seconds for solution in found)
+        table.add_row(title, f"{seconds:.3f}", f"{nodes:,}", f"{nodes / everything:.2f}")
+    console.print(table)
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("files", nargs="*", type=Path, help="OBF files (default: ../shared/data)")
+    parser.add_argument("--table", type=int, default=64, metavar="MB", help="transposition table")
+    parser.add_argument(
+        "--repeats", type=int, default=REPEATS, help="solvings of each position; the fastest counts"
+    )
+    parser.add_argument("--mini6", action="store_true", help="only solve 6x6 from the start")
+    options = parser.parse_args()
+    console = Console()
+    prepare_rules(console.print)
+    solver = EndgameSolver(options.table)
+    solver.prepare(console.print)
+    if options.mini6:
+        print_set("6x6", [Problem(Position.start("mini6"))], solver, 1, console)
+        return
+    files = options.files or sorted(FFO.glob("*.obf"))
+    sets = {path.name: read(path) for path in files}
+    sets[f"{GENERATED} random games, {EMPTIES} empty squares"] = generated()
+    for name, problems in sets.items():
+        print_set(name, problems, solver, options.repeats, console)
+    name = next(iter(sets))
+    print_techniques(name, sets[name], options.table, options.repeats, console)
+
+
+if __name__ == "__main__":
+    main()
