@@ -9,9 +9,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from agents.evaluation import DiscCount, Iago, SquareWeights
-from agents.search import AlphaBeta, Minimax, SearchAgent
+from agents.search import PVS, AlphaBeta, Minimax, MTDf, SearchAgent
 from core.compile import Announce
 from core.position import Position
 
@@ -46,6 +47,30 @@ def algorithms() -> dict[str, Callable[[], SearchAgent]]:
         "alpha-beta depth 8, square weights": lambda: AlphaBeta(8, SquareWeights()),
         "alpha-beta depth 8, disc count": lambda: AlphaBeta(8, DiscCount()),
         "alpha-beta depth 6, iago": lambda: AlphaBeta(6, Iago()),
+        **{
+            f"alpha-beta depth 7, {name}": partial(AlphaBeta, 7, SquareWeights(), ordering=name)
+            for name in ("static", "sorted", "killer", "history", "mobility")
+        },
+        **{
+            f"{name} depth 9, table": partial(
+                kind,
+                9,
+                SquareWeights(),
+                ordering="tt+mobility+static",
+                table_mb=16,
+                etc=True,
+                iterative=True,
+            )
+            for name, kind in (("alpha-beta", AlphaBeta), ("PVS", PVS), ("MTD(f)", MTDf))
+        },
+        "PVS depth 9, ProbCut": lambda: PVS(
+            9,
+            SquareWeights(),
+            ordering="tt+mobility+static",
+            table_mb=16,
+            iterative=True,
+            probcut=True,
+        ),
     }
 
 

@@ -54,6 +54,7 @@ def test_values_now_and_after_each_move(name: str, capsys: pytest.CaptureFixture
     assert [move for move, _, _ in after] == order
 
 
+@pytest.mark.slow
 def test_all_evaluations_are_the_default(capsys: pytest.CaptureFixture[str]) -> None:
     output = printed(capsys, "evaluate", POSITION)
     assert output == printed(capsys, "evaluate", POSITION, "--evaluation", "all")

@@ -78,7 +78,7 @@ def check_game(name: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("name", RULESETS)
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(seed=seeds)
 def test_every_position_of_random_games_agrees_with_the_oracle(name: str, seed: int) -> None:
     check_game(name, seed)

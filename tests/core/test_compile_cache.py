@@ -83,7 +83,7 @@ def test_an_edited_kernel_or_constant_of_another_file_is_noticed(copy: Copy) -> 
     assert copy.run("-c", SCORE)[0][-1] == "32"
 
 
-@pytest.mark.parametrize("portable", ["0", "1"])
+@pytest.mark.parametrize("portable", ["0", pytest.param("1", marks=pytest.mark.slow)])
 def test_an_edited_move_generator_is_noticed_by_perft(copy: Copy, portable: str) -> None:
     perft = ("-m", "core", "perft", "--depth", "3")
     counts, announced = copy.run(*perft, OTHELLO_LAB_PORTABLE=portable)

@@ -97,6 +97,7 @@ def test_a_run_leaves_what_results_readme_says(tmp_path: Path) -> None:
     connection.close()
 
 
+@pytest.mark.slow
 def test_two_runs_of_one_second_do_not_overwrite_each_other(tmp_path: Path) -> None:
     folders = {
         play(tmp_path, "agents=ab_mirror", "games=2", "depth=1", "executor=serial").folder
