@@ -120,7 +120,7 @@ def _names(moves: tuple[int, ...]) -> str:
 
 
 def _score(solution: Solution) -> str:
-    """The score, or what is known of it: ``>0`` is a win that was not counted out."""
+    """The score, or what is known of it: ``>=+2`` is a win that was not counted out."""
     if solution.score is not None:
         return f"{solution.score:+d}"
     if solution.lower > 0:

@@ -90,7 +90,7 @@ _SORTING_WEIGHT = 3
 _SQUARE_BITS = np.int64(6)
 _SQUARE = np.int64(63)
 # The sorting search: empty squares from which it looks one, two and three plies ahead.
-_ONE_PLY, _TWO_PLIES, _THREE_PLIES = 14, 16, 19
+_ONE_PLY, _TWO_PLIES, _THREE_PLIES = 14, 16, 18
 _FAR = np.int64(1 << 20)
 # The rough heuristic.
 _MOBILITY, _POTENTIAL, _CORNER, _X_SQUARE, _WIN = 8, 3, 32, 12, 100
