@@ -1,0 +1,66 @@
+"""What the techniques of the search family are worth: nodes and speed on midgame positions."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from agents import PVS, AlphaBeta, MTDf, SquareWeights
+from agents.search import WindowSearch
+from agents.search.probcut import sample_positions
+
+BEST: dict[str, Any] = {
+    "ordering": "tt+mobility+static",
+    "table_mb": 256,
+    "etc": True,
+    "iterative": True,
+}
+SEARCHES: dict[str, tuple[type[WindowSearch], dict[str, Any]]] = {
+    "alpha-beta, static": (AlphaBeta, {"ordering": "static"}),
+    "alpha-beta, table": (AlphaBeta, BEST),
+    "PVS, table, without etc": (PVS, BEST | {"etc": False}),
+    "PVS, table, tt+static": (PVS, BEST | {"ordering": "tt+static"}),
+    "PVS, table": (PVS, BEST),
+    "MTD(f), table": (MTDf, BEST),
+}
+
+
+def main() -> None:
+    """Print the table; exact searches must agree on every value."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--depth", type=int, default=12)
+    parser.add_argument("--positions", type=int, default=50)
+    parser.add_argument("--only", nargs="*", default=[], help="words in the names of searches")
+    options = parser.parse_args()
+    evaluation = SquareWeights()
+    games = sample_positions(AlphaBeta(2, evaluation), 8 * options.positions, seed=1)
+    middle = [position for position in games if 20 <= position.empties <= 48]
+    positions = middle[: options.positions]
+    table = Table(title=f"depth {options.depth}, {len(positions)} positions of 20 to 48 empties")
+    for heading in ("search", "nodes", "of the first", "seconds", "M nodes/s"):
+        table.add_column(heading, justify="left" if heading == "search" else "right")
+    first: tuple[int, list[Any]] | None = None
+    for name, (kind, settings) in SEARCHES.items():
+        if options.only and first and not any(word in name for word in options.only):
+            continue
+        search = kind(options.depth, evaluation, **settings)
+        search.prepare()
+        search.search(positions[0], 4)
+        started = time.perf_counter()
+        found = [search.search(position) for position in positions]
+        seconds = time.perf_counter() - started
+        nodes = sum(decision.stats.nodes for decision in found)
+        values = [decision.value for decision in found]
+        first = first or (nodes, values)
+        assert values == first[1], f"{name} finds other values"
+        share = f"1/{first[0] / nodes:.1f}"
+        table.add_row(name, f"{nodes:,}", share, f"{seconds:.1f}", f"{nodes / seconds / 1e6:.1f}")
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()
