@@ -20,6 +20,7 @@ from rich.table import Table as RichTable
 from agents.search import SearchAgent, WindowSearch
 from core.game import FINISHED
 from experiments.config import Plan, available_cores, limits_of
+from experiments.openings import describe
 from experiments.standings import pair_counts, same_positions, standings
 from experiments.store import Record
 from experiments.studies.pruning import count_nodes, sample_positions
@@ -312,8 +313,8 @@ def _write(
     played = int(games["games"].iloc[0])
     facts = {
         "games": f"{played:,}" + ("" if played == total else f" of {total:,} (stopped early)"),
-        "openings": f"{games['openings'].iloc[0]:,} of {plan.settings.openings.plies} random plies,"
-        " each played twice with colours swapped",
+        "openings": f"{games['openings'].iloc[0]:,} ({describe(plan.settings.openings)}), each "
+        "played twice with colours swapped",
         "forfeits": f"{forfeited:,}",
         "ruleset": head["ruleset"],
         "seed": head["seed"],
