@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import multiprocessing
 import shlex
+import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, fields
@@ -39,6 +40,7 @@ from core.position import Position, prepare_rules
 from core.rules import RULESETS, Color
 from experiments.config import available_cores
 from experiments.openings import Opening, all_openings
+from experiments.player import die_with_parent
 
 _PURPOSE = 3  # keeps these random numbers apart from those of openings and games
 ENDGAME = 12
@@ -57,10 +59,10 @@ class Recipe:
 
     plies: int = 8
     evaluation: str = "iago"
-    depth: int = 10
-    shallow: int = 6
-    games: int = 2000
-    play_depth: int = 8
+    depth: int = 8
+    shallow: int = 4
+    games: int = 3000
+    play_depth: int = 6
     low: float = 0.45
     high: float = 0.55
     seed: int = 1
@@ -164,6 +166,8 @@ _searcher: Searcher  # of this worker process
 def _start_worker(searcher: Searcher) -> None:
     global _searcher
     _searcher = searcher
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver to handle
+    die_with_parent()
 
 
 def _value(depth: int, position: Position) -> int:
@@ -199,7 +203,11 @@ def make(recipe: Recipe, workers: int, console: Console | None = None) -> Balanc
             shown = track(results, title, len(positions), console=console, disable=console.quiet)
             return np.array(list(shown), dtype=float)
 
-        return _select(recipe, [opening for opening, _ in candidates], each)
+        try:
+            return _select(recipe, [opening for opening, _ in candidates], each)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def _select(

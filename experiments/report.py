@@ -310,11 +310,12 @@ def _write(
     games = record.query("select count(*) as games, count(distinct opening) as openings from games")
     total = plan.settings.games * len(plan.agents) * (len(plan.agents) - 1) // 2
     forfeited = table["forfeits"].sum()
+    repeats = plan.settings.openings.repeats
     played = int(games["games"].iloc[0])
     facts = {
         "games": f"{played:,}" + ("" if played == total else f" of {total:,} (stopped early)"),
         "openings": f"{games['openings'].iloc[0]:,} ({describe(plan.settings.openings)}), each "
-        "played twice with colours swapped",
+        f"played {'again and again, ' if repeats else ''}twice with colours swapped",
         "forfeits": f"{forfeited:,}",
         "ruleset": head["ruleset"],
         "seed": head["seed"],
