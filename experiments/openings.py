@@ -2,18 +2,67 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from agents.config import ConfigError
-from core.notation import PASS
+from core.notation import PASS, parse_square, split_transcript, square_name
 from core.position import Position
 from core.rules import Ruleset
 
-Opening = bytes
-"""An opening as its moves, one byte each (passes included): compact, as a run may have many."""
-
 _PURPOSE = 1  # keeps the openings' random numbers apart from those of the games
 _TRIES = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """Where a game begins: after some moves from the start, or at a position of its own.
+
+    moves: made before anybody is asked, one byte each, passes included (a run may have many
+        openings). Empty where ``start`` is given.
+    start: the position that the game begins from; None for the start of the ruleset.
+    """
+
+    moves: bytes = b""
+    start: Position | None = None
+
+    @property
+    def text(self) -> str:
+        """What the record says: an OBF line, or the moves as squares, passes left out."""
+        if self.start is not None:
+            return self.start.to_obf()
+        return "".join(square_name(move) for move in self.moves if move != PASS)
+
+    @classmethod
+    def read(cls, text: str, rules: str | Ruleset) -> Opening:
+        """The opening that a record's ``text`` stands for; raises NotationError."""
+        if is_obf(text):
+            return cls(start=Position.from_obf(text, rules))
+        position, moves = Position.start(rules), bytearray()
+        for word in split_transcript(text):
+            move = parse_square(word, position.ruleset.side)
+            for ply in (PASS, move) if position.must_pass and move != PASS else (move,):
+                position = position.play(ply)
+                moves.append(ply)
+        return cls(bytes(moves))
+
+    def begin(self, rules: str | Ruleset) -> Position:
+        """The position that :attr:`moves` are made from."""
+        return self.start or Position.start(rules)
+
+    def reach(self, rules: str | Ruleset) -> Position:
+        """The first position in which a player is asked."""
+        position = self.begin(rules)
+        for move in self.moves:
+            position = position.play(move)
+        return position
+
+
+def is_obf(text: str) -> bool:
+    """Whether a line is an OBF position rather than a transcript, whose squares have digits."""
+    head = text.split(";")[0].strip()
+    return bool(head) and not any(letter.isdigit() for letter in head)
 
 
 def random_openings(count: int, plies: int, rules: Ruleset, seed: int) -> list[Opening]:
@@ -48,5 +97,5 @@ def random_openings(count: int, plies: int, rules: Ruleset, seed: int) -> list[O
                 )
             continue
         seen.add(key)
-        openings.append(bytes(moves))
+        openings.append(Opening(bytes(moves)))
     return openings

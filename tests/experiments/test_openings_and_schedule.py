@@ -8,24 +8,17 @@ from itertools import combinations
 import pytest
 
 from agents.config import ConfigError
-from core import RULESETS, Position, Ruleset
+from core import RULESETS, Ruleset
 from experiments.openings import random_openings
 from experiments.schedule import pairs_in_round_robin, round_robin
-
-
-def reach(opening: bytes, rules: Ruleset) -> Position:
-    position = Position.start(rules)
-    for move in opening:
-        position = position.play(move)
-    return position
 
 
 @pytest.mark.parametrize("rules", RULESETS.values(), ids=RULESETS)
 def test_openings_are_legal_and_distinct_up_to_symmetry(rules: Ruleset) -> None:
     count, plies = (200, 8) if rules.side == 8 else (30, 6)
     openings = random_openings(count, plies, rules, seed=3)
-    reached = [reach(opening, rules) for opening in openings]
-    assert all(len(opening) == plies for opening in openings)
+    reached = [opening.reach(rules) for opening in openings]
+    assert all(len(opening.moves) == plies for opening in openings)
     assert not any(position.is_over for position in reached)
     assert len({position.canonical() for position in reached}) == count
 
