@@ -141,7 +141,18 @@ def check(config: DictConfig, overrides: Sequence[str] = ()) -> Plan:
     if "evaluation" in used and not isinstance(build(evaluation, "evaluation"), Evaluation):
         raise ConfigError(f"evaluation: {evaluation['_target_']} is no Evaluation")
     built = {name: build_agent(agent, name) for name, agent in filled.items()}
-    return Plan(settings, built, rules, plan_workers(settings.executor, built, rules))
+    return plan_of(settings, built, rules)
+
+
+def plan_of(settings: RunConfig, agents: dict[str, Agent], rules: Ruleset) -> Plan:
+    """The plan of a run with these agents, whether they can play it checked; ConfigError."""
+    workers = plan_workers(settings.executor, agents, rules)
+    for name, agent in agents.items():
+        try:
+            agent.check_limits(limits_of(settings))
+        except ValueError as error:
+            raise ConfigError(f"agent '{name}': {one_line(error)}") from error
+    return Plan(settings, agents, rules, workers)
 
 
 def plan_workers(executor: ExecutorConfig, agents: Mapping[str, Agent], rules: Ruleset) -> int:

@@ -38,7 +38,7 @@ from core.compile import processor
 from core.game import FINISHED
 from core.position import prepare_rules
 from experiments import config as schema
-from experiments.config import Plan, RunConfig, limits_of, plan_workers
+from experiments.config import Plan, RunConfig, limits_of
 from experiments.match import play_in_pool, play_serially, pool
 from experiments.openings import Opening, choose_openings
 from experiments.player import (
@@ -152,7 +152,7 @@ def run_match(
         built = {key: build_agent(agent, key) for key, agent in filled.items()}
     schema.check_numbers(settings)
     variant = schema.known_ruleset(ruleset)
-    plan = Plan(settings, built, variant, plan_workers(settings.executor, built, variant))
+    plan = schema.plan_of(settings, built, variant)
     return run(plan, "experiments.run_match(...)", Console(quiet=quiet))
 
 

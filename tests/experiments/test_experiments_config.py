@@ -156,3 +156,10 @@ def test_bad_input_gets_one_line_that_names_the_bad_part(words: str) -> None:
 def test_a_missing_folder_of_yamls_is_named() -> None:
     with pytest.raises(ConfigError, match="no such folder"):
         read([], ["nowhere"])
+
+
+def test_an_agent_without_any_limit_is_refused_before_a_game() -> None:
+    duel = ["agents=duel", "agent@first=mcts", "agent@second=random", "first.playouts=null"]
+    with pytest.raises(ConfigError, match=r"agent 'first': playouts: set it, or seconds"):
+        read(duel)
+    read([*duel, "limits.seconds=1"])
