@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from rich.console import Console
 
 from agents.config import ConfigError, compose, conf_folder
+from core.cli import Parser, whole_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,6 +21,9 @@ usage: python -m experiments COMMAND ...
   run [key=value ...]     play a line-up of agents and report   (run --help: all settings)
   run -m key=a,b,c ...    a sweep: one run for each combination
   openings FILE           make balanced openings    (openings --help: all settings)
+  resume FOLDER           go on with a run that was interrupted
+  extend FOLDER games=N   add games to a run, up to N a pairing
+  watch FOLDER            the standings of a run in progress
   bench                   nodes of every search over fixed positions, and their signature
 
 Start with:
@@ -183,6 +187,85 @@ def bench_command(arguments: Sequence[str]) -> int:
     return 0
 
 
+def resume_command(arguments: Sequence[str]) -> int:
+    """``resume``: go on with a run that was interrupted."""
+    parser = Parser(
+        prog="python -m experiments resume",
+        description="Go on with a run that was interrupted, by whatever. What is in its record "
+        "stays; in the end the record is that of an uninterrupted run.",
+    )
+    options = _resume_options(parser).parse_args(arguments)
+
+    from experiments.run import as_typed, resume
+
+    result = resume(
+        options.folder,
+        as_typed(["resume", *arguments]),
+        make_console(),
+        workers=options.workers,
+        force=options.force,
+    )
+    return 0 if result.complete else 130
+
+
+def extend_command(arguments: Sequence[str]) -> int:
+    """``extend``: add games to a run."""
+    parser = Parser(
+        prog="python -m experiments extend",
+        description="Add games to a run: it goes on until every pairing has so many in all.",
+    )
+    _resume_options(parser).add_argument(
+        "games", metavar="games=N", help="games per pairing in all, an even number"
+    )
+    options = parser.parse_args(arguments)
+    key, _, value = options.games.partition("=")
+    if key != "games" or not value.isdecimal():
+        raise ConfigError(f"{options.games}: games=N is needed, an even number of games a pairing")
+
+    from experiments.run import as_typed, resume
+
+    result = resume(
+        options.folder,
+        as_typed(["extend", *arguments]),
+        make_console(),
+        games=int(value),
+        workers=options.workers,
+        force=options.force,
+    )
+    return 0 if result.complete else 130
+
+
+def _resume_options(parser: Parser) -> Parser:
+    parser.add_argument("folder", type=Path, help="the run's folder, results/NAME/DATE")
+    parser.add_argument("--workers", type=whole_number(1), help="processes (default: as before)")
+    parser.add_argument(
+        "--force",
+        action="store_true",
+        help="go on even if the code, a version or an agent has changed since the first games",
+    )
+    return parser
+
+
+def watch_command(arguments: Sequence[str]) -> int:
+    """``watch``: show the standings of a run in progress."""
+    parser = Parser(
+        prog="python -m experiments watch",
+        description="Show the standings of a run in progress from another terminal, until it has "
+        "ended. Reading disturbs nothing.",
+    )
+    parser.add_argument("folder", type=Path, help="the run's folder, results/NAME/DATE")
+    parser.add_argument("--every", type=float, default=2.0, help="seconds from look to look (2)")
+    parser.add_argument("--once", action="store_true", help="look once and leave")
+    options = parser.parse_args(arguments)
+    if not options.every > 0:
+        raise ConfigError(f"--every {options.every:g}: more than 0 seconds are needed")
+
+    from experiments.watch import watch
+
+    watch(options.folder, make_console(), options.every, options.once)
+    return 0
+
+
 def openings_command(arguments: Sequence[str]) -> int:
     """``openings``: make balanced openings."""
     from experiments.balanced import openings_command
@@ -192,6 +275,9 @@ def openings_command(arguments: Sequence[str]) -> int:
 
 COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "run": run_command,
+    "resume": resume_command,
+    "extend": extend_command,
+    "watch": watch_command,
     "bench": bench_command,
     "openings": openings_command,
 }
@@ -215,6 +301,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)
         return 130
+    except RuntimeError as error:
+        from experiments.run import RunStopped
+
+        if not isinstance(error, RunStopped):
+            raise
+        print(f"python -m experiments: {error}", file=sys.stderr)
+        return 1
 
 
 if __name__ == "__main__":

@@ -19,6 +19,8 @@ from agents.search import SearchAgent
 from core.game import Limits
 from core.rules import RULESETS, Ruleset, nearest, ruleset
 from experiments.openings import check_openings
+from experiments.schedule import Pairing, gauntlet, round_robin
+from experiments.sequential import Sprt
 
 EXPORTS = ("csv", "parquet")
 LOG_LEVELS = ("debug", "info", "warning", "error")
@@ -41,6 +43,24 @@ class OpeningsConfig:
     file: str | None = None
     shuffle: bool = False
     repeats: bool = False
+
+
+SCHEDULES = ("round_robin", "gauntlet", "sprt")
+
+
+@dataclass
+class ScheduleConfig:
+    """kind: one of :data:`SCHEDULES`. champion: who meets all the others in a gauntlet, None for
+    the first of the line-up. The others are the sequential test's, see
+    :class:`experiments.sequential.Sprt`; its Elo is the first agent's against the second."""
+
+    kind: str = "round_robin"
+    champion: str | None = None
+    elo0: float = 0.0
+    elo1: float = 30.0
+    sprt_alpha: float = 0.05
+    sprt_beta: float = 0.05
+    model: str = "logistic"
 
 
 @dataclass
@@ -74,6 +94,7 @@ class RunConfig:
     evaluation: dict[str, Any] = field(default_factory=dict)
     ruleset: RulesetConfig = field(default_factory=RulesetConfig)
     openings: OpeningsConfig = field(default_factory=OpeningsConfig)
+    schedule: ScheduleConfig = field(default_factory=ScheduleConfig)
     executor: ExecutorConfig = field(default_factory=ExecutorConfig)
     limits: LimitsConfig = field(default_factory=LimitsConfig)
     games: int = 100
@@ -95,6 +116,39 @@ class Plan:
     agents: dict[str, Agent]
     rules: Ruleset
     workers: int
+
+    @property
+    def pairings(self) -> list[Pairing]:
+        """Who meets whom, by number."""
+        return pairings_of(self.settings)
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs the schedule has; a sequential test may end with fewer."""
+        return scheduled(self.settings)
+
+    @property
+    def sprt(self) -> Sprt | None:
+        """The sequential test that ends the run, if one does."""
+        asked = self.settings.schedule
+        if asked.kind != "sprt":
+            return None
+        return Sprt(asked.elo0, asked.elo1, asked.sprt_alpha, asked.sprt_beta, asked.model)
+
+
+def pairings_of(settings: RunConfig) -> list[Pairing]:
+    """Who meets whom in a run, by number."""
+    asked = settings.schedule
+    names = list(settings.agents)
+    if asked.kind == "gauntlet":
+        champion = names[0] if asked.champion is None else asked.champion
+        return gauntlet(len(names), names.index(champion))
+    return round_robin(len(names))
+
+
+def scheduled(settings: RunConfig) -> int:
+    """How many pairs the schedule of a run has."""
+    return len(pairings_of(settings)) * (settings.games // 2)
 
 
 # Keys of the composed configuration that are not settings of the run: duel's two places.
@@ -144,9 +198,19 @@ def check(config: DictConfig, overrides: Sequence[str] = ()) -> Plan:
     return plan_of(settings, built, rules)
 
 
+def from_record(config: Mapping[str, Any]) -> RunConfig:
+    """The settings of a run, from the plain data that its record has; raises ConfigError."""
+    raw = dict(config)
+    agents, evaluation = raw.pop("agents"), raw.pop("evaluation")
+    settings = _typed(raw)
+    settings.agents, settings.evaluation = agents, evaluation
+    return settings
+
+
 def plan_of(settings: RunConfig, agents: dict[str, Agent], rules: Ruleset) -> Plan:
     """The plan of a run with these agents, whether they can play it checked; ConfigError."""
     workers = plan_workers(settings.executor, agents, rules)
+    _check_schedule(settings.schedule, agents)
     for name, agent in agents.items():
         try:
             agent.check_limits(limits_of(settings))
@@ -180,6 +244,31 @@ def plan_workers(executor: ExecutorConfig, agents: Mapping[str, Agent], rules: R
     if executor.workers < 1:
         raise ConfigError(f"executor.workers={executor.workers}: at least one worker is needed")
     return executor.workers
+
+
+def _check_schedule(asked: ScheduleConfig, agents: Mapping[str, Agent]) -> None:
+    """Raise ConfigError for a schedule that is unknown, or not for these agents."""
+    if asked.kind not in SCHEDULES:
+        raise unknown("schedule", asked.kind, SCHEDULES)
+    if asked.champion is not None:
+        if asked.kind != "gauntlet":
+            raise ConfigError(
+                f"schedule.champion={asked.champion}: only schedule=gauntlet has a champion"
+            )
+        if asked.champion not in agents:
+            raise unknown("schedule.champion", asked.champion, agents)
+    if asked.kind != "sprt":
+        return
+    if len(agents) != 2:
+        raise ConfigError(f"schedule=sprt tests two agents; this line-up has {len(agents)}")
+    for key in ("sprt_alpha", "sprt_beta"):
+        rate = getattr(asked, key)
+        if not 0 < rate < 0.5:
+            raise ConfigError(f"schedule.{key}={rate}: an error rate between 0 and 0.5 is needed")
+    try:
+        Sprt(asked.elo0, asked.elo1, asked.sprt_alpha, asked.sprt_beta, asked.model)
+    except ValueError as error:
+        raise ConfigError(f"schedule: {one_line(error)}") from error
 
 
 def limits_of(settings: RunConfig) -> Limits:

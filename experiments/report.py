@@ -47,12 +47,7 @@ def conclude(record: Record, plan: Plan, folder: Path, console: Console) -> pd.D
     table = standings(record, seed=plan.settings.seed)
     costs = _costs(record, plan)
     findings = [*_findings(record), *_warnings(record, plan)]
-    # A narrow terminal does without the last column, which the report has, rather than cut numbers.
-    columns = list(COLUMNS)[: -1 if console.width < 90 else None]
-    drawn = terminal_table(columns)
-    for cells in _cells(table):
-        drawn.add_row(*cells[: len(columns)])
-    console.print(drawn)
+    console.print(standings_table(table, console.width))
     for finding in findings:
         console.print(finding, highlight=False)
     with console.status("drawing figures"):
@@ -130,6 +125,16 @@ def terminal_table(columns: Iterable[str]) -> RichTable:
         words = name in ("agent", "settings", "algorithm")
         heading = name.replace("/", "\n/").replace(" ", "\n", 1)
         drawn.add_column(heading, justify="left" if words else "right", no_wrap=words)
+    return drawn
+
+
+def standings_table(table: pd.DataFrame, width: int) -> RichTable:
+    """The standings for a terminal of so many columns. A narrow one does without the last column,
+    which the report has, rather than cut numbers."""
+    columns = list(COLUMNS)[: -1 if width < 90 else None]
+    drawn = terminal_table(columns)
+    for cells in _cells(table):
+        drawn.add_row(*cells[: len(columns)])
     return drawn
 
 
@@ -308,7 +313,7 @@ def _write(
 ) -> None:
     head = record.run()
     games = record.query("select count(*) as games, count(distinct opening) as openings from games")
-    total = plan.settings.games * len(plan.agents) * (len(plan.agents) - 1) // 2
+    total = 2 * plan.pairs
     forfeited = table["forfeits"].sum()
     repeats = plan.settings.openings.repeats
     played = int(games["games"].iloc[0])

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from records import games_in, runs_in
 
 from agents.__main__ import main as agents_main
 from experiments.__main__ import COMMANDS, HELP, main
@@ -20,10 +21,6 @@ from experiments.store import Record
 
 SIGNATURE = 19_035_066
 """Total nodes of ``python -m experiments bench``. Moves only when a search changes what it does."""
-
-
-def runs_in(folder: Path) -> list[Path]:
-    return sorted(path.parent for path in folder.rglob("games.sqlite"))
 
 
 def test_a_run_prints_its_table_and_where_things_are(
@@ -237,7 +234,7 @@ def test_ctrl_c_once_ends_in_good_order(tmp_path: Path) -> None:
         start_new_session=True,
     )
     deadline = time.monotonic() + 120
-    while not any(path.stat().st_size > 100_000 for path in tmp_path.rglob("games.sqlite*")):
+    while games_in(tmp_path) < 100:
         assert time.monotonic() < deadline
         assert process.poll() is None
         time.sleep(0.1)
