@@ -30,17 +30,17 @@ def beside(
 def _points(published: PublishedConfig, record: Record) -> Iterable[tuple[str, str, str]]:
     counts = pair_counts(record)
     number = {name: i for i, name in enumerate(record.agents()["name"])}
+    told: set[frozenset[str]] = set()
     for name, row in published.points.items():
+        met = [number[other] for other in row]
         if len(row) > 1:
-            played = counts[number[name], [number[other] for other in row]].sum(axis=0)
-            yield (
-                f"{name}, score in all",
-                _ours(played),
-                _theirs(sum(row.values()), published.games * len(row)),
-            )
+            theirs = _theirs(sum(row.values()), published.games * len(row))
+            yield f"{name}, score in all", _ours(counts[number[name], met].sum(axis=0)), theirs
         for other, points in row.items():
-            played = counts[number[name], number[other]]
-            yield f"{name} against {other}", _ours(played), _theirs(points, published.games)
+            if {name, other} not in told:  # the other's row says the same again
+                told.add(frozenset((name, other)))
+                ours = _ours(counts[number[name], number[other]])
+                yield f"{name} against {other}", ours, _theirs(points, published.games)
 
 
 def _ours(counts: np.ndarray) -> str:
@@ -68,7 +68,7 @@ def wilson(points: float, games: int) -> tuple[float, float]:
     middle = share + z * z / (2 * games)
     margin = z * math.sqrt(share * (1 - share) / games + z * z / (4 * games * games))
     whole = 1 + z * z / games
-    return (middle - margin) / whole, (middle + margin) / whole
+    return max(0.0, (middle - margin) / whole), min(1.0, (middle + margin) / whole)
 
 
 def _costs(

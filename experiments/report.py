@@ -282,8 +282,8 @@ def _draw(
                 "What each search costs",
                 f"Mean nodes of every search on the same {costs['positions'].max():,} positions of "
                 f"this run, from {costs['openings'].max():,} openings, each searched afresh"
-                + (f"; relative to {baseline}, with 95 % intervals" if baseline else "")
-                + ". The table is in searches.csv.",
+                ". The table is in searches.csv"
+                + (f", with ratios to {baseline} and their 95 % intervals." if baseline else "."),
             )
         )
     searchers = [agent for agent in plan.agents.values() if isinstance(agent, SearchAgent)]

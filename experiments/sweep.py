@@ -10,10 +10,11 @@ the report and :func:`resume` know.
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 import sys
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,7 @@ from agents.config import ConfigError, compose, conf_folder, one_line
 
 if TYPE_CHECKING:
     import pandas as pd
+    from hydra.core.override_parser.types import Override
 
     from experiments.config import Plan, TuningConfig
 
@@ -41,6 +43,7 @@ CONFIRMATION = "confirmation"
 
 _NUMBER = "+combination"  # Hydra sweeps over the combinations' numbers alone
 _ZIP = re.compile(r"^([^=]+)=\s*zip\((.*)\)\s*$", re.DOTALL)
+_COLUMNS = {"games": "games_per_pairing"}  # settings whose names the standings use otherwise
 _EXTRAS = {"optuna": "the extra optuna of this project", "joblib": "hydra-joblib-launcher"}
 
 
@@ -76,29 +79,41 @@ def expand(overrides: Sequence[str]) -> list[list[str]]:
     >>> expand(["a=zip(1,2)", "b=zip(x,y)", "games=4,8"])
     [['games=4', 'a=1', 'b=x'], ['games=4', 'a=2', 'b=y'], ['games=8', 'a=1', 'b=x'], ['games=8', 'a=2', 'b=y']]
     """  # noqa: E501
+    zipped, crossed = {}, []
+    for override in overrides:
+        if match := _ZIP.match(override):
+            zipped[match[1]] = _values(f"{match[1]}={match[2]}")
+        else:
+            crossed.append(_values(override))
+    if len({len(values) for values in zipped.values()}) > 1:
+        lengths = ", ".join(f"{key} has {len(values)}" for key, values in zipped.items())
+        raise ConfigError(f"zip: all keys need as many values; {lengths}")
+    rows = list(zip(*zipped.values(), strict=True)) if zipped else [()]
+    return [[*product, *row] for product in itertools.product(*crossed) for row in rows]
+
+
+def _values(override: str) -> list[str]:
+    """All that one override says: ``depth=1,2`` says ``depth=1`` and ``depth=2``."""
     from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
+    from hydra.errors import HydraException
+
+    try:
+        return [words[0] for words in BasicSweeper.split_arguments([_parsed(override)], None)[0]]
+    except HydraException as error:
+        raise ConfigError(
+            f"{override}: that is for a search over settings, hydra/sweeper=optuna"
+        ) from error
+
+
+def _parsed(override: str) -> Override:
     from hydra.core.override_parser.overrides_parser import OverridesParser
     from hydra.errors import HydraException
 
-    parser = OverridesParser.create()
-    zipped = {m[1]: m[2] for m in map(_ZIP.match, overrides) if m}
-    crossed = [override for override in overrides if not _ZIP.match(override)]
-    columns = []
     try:
-        for key, values in zipped.items():
-            override = parser.parse_override(f"{key}=choice({values})")
-            name = override.get_key_element()
-            columns.append([f"{name}={value}" for value in override.sweep_string_iterator()])
-        if len({len(column) for column in columns}) > 1:
-            lengths = (f"{key} has {len(c)}" for key, c in zip(zipped, columns, strict=True))
-            raise ConfigError(f"zip: all keys need as many values; {', '.join(lengths)}")
-        products = BasicSweeper.split_arguments(parser.parse_overrides(crossed), None)[0]
+        return OverridesParser.create().parse_override(override)
     except HydraException as error:
-        if "INTERVAL" in str(error):
-            raise ConfigError("interval(...) is for a search: hydra/sweeper=optuna") from error
-        raise ConfigError(one_line(error)) from error
-    rows = list(zip(*columns, strict=True)) if columns else [()]
-    return [[*product, *row] for product in products for row in rows]
+        why = str(error).splitlines()[0]
+        raise ConfigError(f"cannot read '{override}': {why}") from error
 
 
 def is_sweep(folder: Path | str) -> bool:
@@ -182,17 +197,10 @@ def _searches(hydra: DictConfig) -> bool:
 
 def _compose_hydra(overrides: Sequence[str], folders: Sequence[str]) -> DictConfig:
     """Hydra's own settings, as far as they don't depend on what is swept."""
-    from hydra.core.override_parser.overrides_parser import OverridesParser
-
-    plain = [o for o in overrides if _is_hydras(o)]
-    for override in (o for o in overrides if not _is_hydras(o) and not _ZIP.match(o)):
-        try:
-            parsed = OverridesParser.create().parse_override(override)
-        except Exception:  # what cannot be read is reported when the combinations are composed
-            continue
-        # Only an experiment may choose a sweeper; the rest may need what is swept to be composed.
-        if parsed.key_or_group == "experiment" and not parsed.is_sweep_override():
-            plain.append(override)
+    # Of the rest only an experiment may choose a sweeper, and some of it can only be composed
+    # together with what is swept.
+    plain = [override for override in overrides if _is_hydras(override)]
+    plain += [o for o in overrides if o.startswith("experiment=") and len(_values(o)) == 1]
     try:
         return compose("run", plain, folders).hydra
     except ConfigError as error:
@@ -204,14 +212,11 @@ def _compose_hydra(overrides: Sequence[str], folders: Sequence[str]) -> DictConf
 
 def _check_search(overrides: Sequence[str], folders: Sequence[str]) -> list[str]:
     """Check what can be known before a search guesses; returns its settings without the guesses."""
-    from hydra.core.override_parser.overrides_parser import OverridesParser
-
     from experiments.config import read
 
     if any(_ZIP.match(override) for override in overrides):
         raise ConfigError("zip(...) is for sweeps, not for a search over settings")
-    parsed = OverridesParser.create().parse_overrides(list(overrides))
-    fixed = [word for word, o in zip(overrides, parsed, strict=True) if not o.is_sweep_override()]
+    fixed = [override for override in overrides if not _parsed(override).is_sweep_override()]
     settings = read(fixed, folders).settings
     if settings.tuning.agent is None:
         raise ConfigError("a search needs to know whose Elo is to be high: tuning.agent=NAME")
@@ -267,9 +272,12 @@ def _go(folder: Path, console: Console) -> int:
             conclude(folder, console)
         failed = [each for each in found if each.state == "failed"]
         for each in failed:
+            line = in_a_line(varied(found, overrides), each.number)
             console.print(
-                f"[red]failed[/]  {each.number}: {' '.join(each.settings)}: {each.failure}",
+                f"failed  {each.number}: {line}: {each.failure}",
+                style="red",
                 highlight=False,
+                markup=False,
             )
     return 1 if failed else 0
 
@@ -301,7 +309,10 @@ def play_combination(config: DictConfig, folder: str) -> float | None:
     elsewhere = not str(job.launcher._target_).endswith("BasicLauncher")
     console = Console(quiet=True) if elsewhere else _console()
     total = len(known) if known is not None else job.sweeper.get("n_trials", "?")
-    console.rule(f"{number + 1} of {total}: {' '.join(settings)}")
+    others = [each for each in combinations(path) if each.number != number]
+    own = Combination(number, path / str(number), tuple(settings), "waiting")
+    line = in_a_line(varied([*others, own], _asked(path)[0]), number)
+    console.rule(f"{number + 1} of {total}: {line}")
     here = path / str(number)
     try:
         return _play(here, settings, _asked(path)[1], console)
@@ -405,7 +416,7 @@ def load(folder: Path | str) -> pd.DataFrame:
     """The runs of a sweep that have games: one row a run and agent.
 
     Columns: run (the combination's number), folder (its name), one for each key that was varied,
-    by its name, numbers as numbers, then the standings' (see
+    by its name (``games`` as games_per_pairing), numbers as numbers, then the standings' (see
     :func:`experiments.standings.standings`), complete, and for a search objective. Raises
     ConfigError where the folder is no sweep's.
     """
@@ -440,9 +451,6 @@ def load(folder: Path | str) -> pd.DataFrame:
 def varied(known: Sequence[Combination], asked: Sequence[str]) -> dict[str, dict[int, Any]]:
     """The keys that differ between combinations, and their values by number of combination:
     numbers, words, truth values and None as such, lists and mappings as written."""
-    from hydra.core.override_parser.overrides_parser import OverridesParser
-
-    parser = OverridesParser.create()
     written: dict[str, dict[int, str]] = {}
     for each in known:
         for setting in each.settings:
@@ -454,9 +462,9 @@ def varied(known: Sequence[Combination], asked: Sequence[str]) -> dict[str, dict
         else:
             differs = not set(settings.values()) & set(asked)
         if differs:
-            found[key.lstrip("+")] = {
-                number: _value(parser.parse_override(setting))
-                for number, setting in settings.items()
+            name = key.lstrip("+")
+            found[_COLUMNS.get(name, name)] = {
+                number: _value(_parsed(setting)) for number, setting in settings.items()
             }
     return found
 
@@ -508,7 +516,7 @@ def _confirm(folder: Path, folders: Sequence[str], console: Console) -> None:
     plan: Plan = read(best.settings, folders)
     tuning = plan.settings.tuning
     settings = [*best.settings, f"seed={tuning.seed}", f"games={tuning.games}"]
-    console.rule(f"the best again, from fresh openings: {' '.join(settings)}")
+    console.rule("the best again, from fresh openings")
     _play(folder / CONFIRMATION, settings, folders, console)
 
 
@@ -528,6 +536,26 @@ def grouped(table: pd.DataFrame, keys: Sequence[str]) -> list[list[str]]:
     return groups
 
 
-def setting_names(values: Mapping[str, Any]) -> str:
-    """Settings in a line: ``depth=3 evaluation=iago``."""
-    return " ".join(f"{key}={value}" for key, value in values.items())
+def short_names(keys: Iterable[str]) -> dict[str, str]:
+    """For each key the shortest end of it that no other key has.
+
+    >>> short_names(["first.depth", "second.depth", "agents.second.evaluation.weights.corners"])
+    {'first.depth': 'first.depth', 'second.depth': 'second.depth', \
+'agents.second.evaluation.weights.corners': 'corners'}
+    """
+    keys = list(keys)
+    found = {}
+    for key in keys:
+        parts = key.split(".")
+        ends = (".".join(parts[-n:]) for n in range(1, len(parts)))
+        found[key] = next(
+            (e for e in ends if sum(f".{other}".endswith(f".{e}") for other in keys) == 1), key
+        )
+    return found
+
+
+def in_a_line(values: Mapping[str, Mapping[int, Any]], number: int) -> str:
+    """What was varied, for one combination: ``depth=3 evaluation=iago``. values: of
+    :func:`varied`."""
+    short = short_names(values)
+    return " ".join(f"{short[k]}={v[number]}" for k, v in values.items() if number in v)

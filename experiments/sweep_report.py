@@ -21,8 +21,9 @@ from experiments.sweep import (
     combinations,
     elo_of_tuned,
     grouped,
+    in_a_line,
     load,
-    setting_names,
+    short_names,
     varied,
 )
 
@@ -39,16 +40,11 @@ def conclude(folder: Path, console: Console) -> pd.DataFrame:
     table = load(folder)
     known = combinations(folder)
     values = varied(known, _asked(folder)[0])
-    of_run = {
-        each.number: {
-            key: value[each.number] for key, value in values.items() if each.number in value
-        }
-        for each in known
-    }
     drawn = terminal_table(["settings", *SHOWN])
+    drawn.columns[0].no_wrap = False
     for number, rows in table.groupby("run"):
         for row in rows.itertuples():
-            drawn.add_row(setting_names(of_run[number]), *(COLUMNS[name](row) for name in SHOWN))
+            drawn.add_row(in_a_line(values, number), *(COLUMNS[name](row) for name in SHOWN))
         drawn.add_section()
     console.print(drawn)
     table.to_csv(folder / "sweep.csv", index=False)
@@ -56,10 +52,10 @@ def conclude(folder: Path, console: Console) -> pd.DataFrame:
         head = record.run()
     if "parquet" in head["config"].get("export", ()):
         table.to_parquet(folder / "sweep.parquet", index=False)
-    search = _search(folder, known, head["config"])
+    search = _search(known, values, head["config"], folder)
     with console.status("drawing figures"):
         figures = _draw(table, list(values), search, folder)
-        _write(folder, table, known, of_run, list(values), search, figures)
+        _write(folder, table, known, values, search, figures)
     for finding in search.get("findings", ()):
         console.print(finding, highlight=False)
     for label, name in (("report", "report.html"), ("table", "sweep.csv")):
@@ -68,7 +64,10 @@ def conclude(folder: Path, console: Console) -> pd.DataFrame:
 
 
 def _search(
-    folder: Path, known: Sequence[Combination], config: Mapping[str, Any]
+    known: Sequence[Combination],
+    values: Mapping[str, Mapping[int, Any]],
+    config: Mapping[str, Any],
+    folder: Path,
 ) -> dict[str, Any]:
     """What a search over settings found, and what a second run of the best says; empty for a
     sweep."""
@@ -82,7 +81,7 @@ def _search(
         "best": best,
         "trials": [(e.number, e.objective) for e in known if e.objective is not None],
         "findings": [
-            f"Best of {trials} trials: run {best.number} ({' '.join(best.settings)}), "
+            f"Best of {trials} trials: run {best.number} ({in_a_line(values, best.number)}), "
             f"{tuning.agent} {elo:+.0f} Elo [{low:+.0f}, {high:+.0f}] in {games:,} games. It was "
             "chosen by this very number, so that its luck was chosen with it: expect less."
         ],
@@ -121,7 +120,8 @@ def _draw(
     groups = grouped(table, keys)
     if len(groups) not in (1, 2):
         return drawn
-    names = [", ".join(group) for group in groups]
+    short = short_names(keys)
+    names = [", ".join(short[key] for key in group) for group in groups]
     shown = table.assign(**{n: _joined(table, g) for n, g in zip(names, groups, strict=True)})
     # Along the axis goes what has an order, or else what has more values.
     names.sort(key=lambda name: (shown[name].dtype.kind not in "if", -shown[name].nunique()))
@@ -158,14 +158,13 @@ def _write(
     folder: Path,
     table: pd.DataFrame,
     known: Sequence[Combination],
-    of_run: Mapping[int, Mapping[str, Any]],
-    keys: Sequence[str],
+    values: Mapping[str, Mapping[int, Any]],
     search: Mapping[str, Any],
     figures: Sequence[FigureFile],
 ) -> None:
     rows = []
     for row in table.itertuples():
-        cells = [str(of_run[row.run].get(key, "")) for key in keys]
+        cells = [str(value.get(row.run, "")) for value in values.values()]
         rows.append((row.folder, cells, [COLUMNS[name](row) for name in SHOWN]))
     states = [each.state for each in known]
     counts = {state: states.count(state) for state in ("finished", "stopped", "failed", "waiting")}
@@ -173,10 +172,14 @@ def _write(
         "sweep",
         folder,
         title=f"{folder.parent.name}, {folder.name}",
-        keys=list(keys),
+        keys=list(short_names(values).values()),
         columns=SHOWN,
         rows=rows,
-        failed=[each for each in known if each.state == "failed"],
+        failed=[
+            (each.number, in_a_line(values, each.number), each.failure)
+            for each in known
+            if each.state == "failed"
+        ],
         states=", ".join(f"{number} {state}" for state, number in counts.items() if number),
         findings=search.get("findings", []),
         confirmation=CONFIRMATION if "again" in search else "",

@@ -1,0 +1,248 @@
+"""Sweeps: what is run, what is kept, and that one failure, or Ctrl-C, does not end it all."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from rich.console import Console
+
+from agents.config import ConfigError
+from experiments import run as runs
+from experiments import sweep
+from experiments.__main__ import main
+from experiments.config import TuningConfig
+from experiments.store import Record
+
+QUICK = ["agents=ab_mirror", "games=4", "executor=serial"]
+
+
+def folder_of(results: Path) -> Path:
+    (found,) = {path.parent for path in results.rglob(sweep.SWEEP)}
+    return found
+
+
+# ---------------------------------------------------------------------- what is run
+
+
+def test_crossed_and_zipped_keys() -> None:
+    found = sweep.expand(
+        ["a=zip(1,2,3)", "group@first=x,y", "c=range(0,4,2)", "+b=zip(p,[q,r],null)"]
+    )
+    assert len(found) == 3 * 2 * 2
+    assert found[:4] == [
+        ["group@first=x", "c=0", "a=1", "+b=p"],
+        ["group@first=x", "c=0", "a=2", "+b=[q,r]"],
+        ["group@first=x", "c=0", "a=3", "+b=null"],
+        ["group@first=x", "c=2", "a=1", "+b=p"],
+    ]
+    assert sweep.expand(["depth=3"]) == [["depth=3"]]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["a=zip(1,2)", "b=zip(1,2,3)"], "a has 2, b has 3"),
+        (["a=zip(1,2)", "b=zip(1)"], "a has 2, b has 1"),
+        (["a=interval(0,1)"], "hydra/sweeper=optuna"),
+        (["a=[1"], r"a=\[1"),
+    ],
+)
+def test_combinations_that_make_no_sense(words: list[str], message: str) -> None:
+    with pytest.raises(ConfigError, match=message) as caught:
+        sweep.expand(words)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "run -m agents.left.depth=zip(1,2) agents.right.depth=zip(1,2,3) agents=ab_mirror",
+        "run -m depth=1,0",
+        "run -m agents=ab_mirror,clasics",
+        "run -m depth=1,2 hydra/launcher=nowhere",
+        "run -m depth=1,2 results=/proc/nowhere",
+        "run -m depth=interval(1,3)",
+    ],
+)
+def test_nothing_is_written_when_a_combination_cannot_be_run(
+    words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(words.split()) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_short_names_stay_distinct() -> None:
+    keys = [
+        "agents.a.depth",
+        "agents.b.depth",
+        "limits.depth",
+        "depth",
+        "evaluation.weights.corners",
+    ]
+    short = sweep.short_names(keys)
+    assert list(short.values()) == ["a.depth", "b.depth", "limits.depth", "depth", "corners"]
+
+
+def test_keys_that_vary_together_are_one() -> None:
+    table = pd.DataFrame(
+        {"run": range(4), "a": [1, 2, 1, 2], "b": ["x", "y", "x", "y"], "c": [1, 1, 2, 2]}
+    )
+    assert sweep.grouped(table, ["a", "b", "c"]) == [["a", "b"], ["c"]]
+
+
+# ---------------------------------------------------------------------- what comes out
+
+
+def test_one_table_and_one_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["agents.left.depth=zip(1,2)", "agents.right.depth=zip(2,3)", "games=2,4"]
+    words += ["agents=ab_mirror", "executor=serial", "export=[parquet]", f"results={tmp_path}"]
+    assert main(["run", "-m", *words]) == 0
+    assert "left.depth=2" in capsys.readouterr().out.splitlines()[-4]
+    folder = folder_of(tmp_path)
+    table = sweep.load(folder)
+    assert len(table) == 2 * 2 * 2
+    assert table["agents.left.depth"].dtype.kind == table["games"].dtype.kind == "i"
+    left = table[table["agent"] == "left"]
+    assert left["agents.left.depth"].tolist() == [1, 2, 1, 2]
+    assert left["agents.right.depth"].tolist() == [2, 3, 2, 3]
+    assert table["complete"].all()
+    pd.testing.assert_frame_equal(
+        pd.read_csv(folder / "sweep.csv")[["run", "score"]], table[["run", "score"]]
+    )
+    assert len(pd.read_parquet(folder / "sweep.parquet")) == len(table)
+    page, text = ((folder / f"report.{ending}").read_text() for ending in ("html", "md"))
+    assert page.count('<img src="data:image/svg+xml') == 2
+    for number in range(4):
+        assert f'href="{number}/report.html"' in page
+        assert f"({number}/report.md)" in text
+        with Record.open(folder / str(number)) as record:
+            assert " games=2 " in record.run()["command"] or number > 1
+    assert (folder / "elo.png").exists()
+    assert (folder / "nodes_per_move.png").exists()
+
+
+def test_more_than_two_settings_are_a_table_alone(tmp_path: Path) -> None:
+    words = ["agents.left.depth=1,2", "agents.right.depth=1,2", "seed=1,2", "games=2"]
+    assert main(["run", "-m", *QUICK[::2], *words, f"results={tmp_path}"]) == 0
+    folder = folder_of(tmp_path)
+    assert len(sweep.load(folder)) == 16
+    assert not list(folder.glob("*.png"))
+
+
+# ---------------------------------------------------------------------- going on
+
+
+def test_a_failure_does_not_end_a_sweep_and_is_run_again_by_resume(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = runs.run
+
+    def fails_at_depth_2(plan, *rest):  # type: ignore[no-untyped-def]
+        if plan.settings.depth == 2:
+            raise RuntimeError("no such luck")
+        return whole(plan, *rest)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(runs, "run", fails_at_depth_2)
+        assert main(["run", "-m", *QUICK, "depth=1,2,3", f"results={tmp_path}"]) == 1
+    assert "failed  1: depth=2: RuntimeError: no such luck" in capsys.readouterr().out
+    folder = folder_of(tmp_path)
+    assert [each.state for each in sweep.combinations(folder)] == ["finished", "failed", "finished"]
+    assert sweep.load(folder)["depth"].tolist() == [1, 1, 3, 3]
+    assert "RuntimeError" in (folder / "1" / sweep.FAILURE).read_text()
+    assert "no such luck" in (folder / "report.md").read_text()
+    before = [(folder / name / sweep.RECORD).stat().st_mtime_ns for name in "02"]
+    assert sweep.is_sweep(folder)
+    assert not sweep.is_sweep(folder / "0")
+    assert sweep.resume(folder, Console(quiet=True)) == 0
+    assert sweep.load(folder)["depth"].tolist() == [1, 1, 2, 2, 3, 3]
+    assert "no such luck" not in (folder / "report.md").read_text()
+    assert [(folder / name / sweep.RECORD).stat().st_mtime_ns for name in "02"] == before
+
+
+def test_after_ctrl_c_there_is_a_report_and_resume_does_the_rest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = runs.run
+
+    def interrupted(plan, *rest):  # type: ignore[no-untyped-def]
+        if plan.settings.depth == 2:
+            raise KeyboardInterrupt
+        return whole(plan, *rest)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(runs, "run", interrupted)
+        assert main(["run", "-m", *QUICK, "depth=1,2,3", f"results={tmp_path}"]) == 130
+    folder = folder_of(tmp_path)
+    assert [each.state for each in sweep.combinations(folder)] == ["finished", "waiting", "waiting"]
+    assert "1 finished, 2 waiting" in (folder / "report.md").read_text()
+    assert sweep.load(folder)["depth"].tolist() == [1, 1]
+    assert sweep.resume(folder, Console(quiet=True)) == 0
+    assert sweep.load(folder)["depth"].tolist() == [1, 1, 2, 2, 3, 3]
+
+
+def test_a_folder_that_is_no_sweep(tmp_path: Path) -> None:
+    for ask in (sweep.load, lambda folder: sweep.resume(folder, Console(quiet=True))):
+        with pytest.raises(ConfigError, match="no folder of a sweep"):
+            ask(tmp_path)
+
+
+# ---------------------------------------------------------------------- plugins
+
+
+def in_another_process(*words: str) -> str:
+    """A command line in a process of its own: plugins warn, and start processes."""
+    ended = subprocess.run(
+        [sys.executable, "-m", "experiments", "run", "-m", *words], capture_output=True, text=True
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    return ended.stdout
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("hydra_plugins.hydra_joblib_launcher") is None
+    if importlib.util.find_spec("hydra_plugins")
+    else True,
+    reason="needs hydra-joblib-launcher",
+)
+def test_combinations_in_other_processes(tmp_path: Path) -> None:
+    words = ["hydra/launcher=joblib", "hydra.launcher.n_jobs=2", "depth=1,2", f"results={tmp_path}"]
+    assert "depth=2" in in_another_process(*QUICK, *words)
+    assert sweep.load(folder_of(tmp_path))["depth"].tolist() == [1, 1, 2, 2]
+
+
+@pytest.mark.skipif(importlib.util.find_spec("optuna") is None, reason="needs the extra optuna")
+def test_a_search_over_weights_and_its_confirmation(tmp_path: Path) -> None:
+    words = ["experiment=tune_weights", "hydra.sweeper.n_trials=3", "depth=1", "games=10"]
+    printed = in_another_process(
+        *words, "tuning.games=20", "executor=serial", f"results={tmp_path}"
+    )
+    assert "Best of 3 trials" in printed
+    assert "Confirmation, from openings of another seed (1001)" in " ".join(printed.split())
+    folder = folder_of(tmp_path)
+    known = sweep.combinations(folder)
+    assert [each.state for each in known] == ["finished"] * 3
+    tuning = TuningConfig(agent="tuned")
+    elos = [sweep.elo_of_tuned(each.folder, tuning)[0] for each in known]
+    assert [each.objective for each in known] == pytest.approx(elos)
+    table = sweep.load(folder)
+    assert len(table) == 6
+    assert len(set(table["agents.tuned.evaluation.weights.mobility"])) > 1
+    best = sweep.best_of(known)
+    assert best is not None
+    assert best.objective == max(elos)
+    openings = {}
+    for name in (str(best.number), sweep.CONFIRMATION):
+        with Record.open(folder / name) as record:
+            openings[name] = set(record.games()["opening"])
+            settings = record.run()["config"]["agents"]["tuned"]["evaluation"]["weights"]
+            assert f"mobility={settings['mobility']}" in " ".join(best.settings)
+    assert openings[sweep.CONFIRMATION] != openings[str(best.number)]
+    assert (folder / "search.png").exists()
