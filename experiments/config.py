@@ -208,7 +208,9 @@ def _check_studies(settings: RunConfig, agents: Mapping[str, Agent]) -> None:
         raise ConfigError(f"tuning.seed={tuning.seed}: 0 or more")
     if published is not None:
         for first, row in published.points.items():
-            for second, points in (row if isinstance(row, Mapping) else {"?": row}).items():
+            if not isinstance(row, Mapping):
+                raise ConfigError(f"published.points.{first}={row}: points by opponent are needed")
+            for second, points in row.items():
                 if not isinstance(points, int | float) or not 0 <= points <= published.games:
                     raise ConfigError(
                         f"published.points.{first}.{second}={points}: 0 to published.games="

@@ -26,13 +26,15 @@ Sample = list[tuple[str, Position]]
 
 def sample(record: Record, count: int | str, seed: int) -> Sample:
     """Positions in which searching agents had to decide: up to ``count``, no two of them from the
-    same game, drawn with ``seed``; or ``all`` there are, each once."""
+    same game, drawn with ``seed``; or ``all`` there are. All are distinct."""
     rules = record.run()["ruleset"]
     rng = np.random.default_rng(seed)
     games = record.query("select distinct game from moves where depth is not null order by game")
     every = games["game"].to_numpy()
     found: dict[Position, str] = {}
-    for game in every if count == "all" else rng.permutation(every)[: int(count)]:
+    for game in every if count == "all" else rng.permutation(every):
+        if len(found) == count:
+            break
         which = [int(game)]
         opening = record.query("select opening from games where game = ?", which)["opening"].iloc[0]
         moves = record.query("select square, depth from moves where game = ? order by ply", which)
