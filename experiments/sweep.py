@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from hydra.core.override_parser.types import Override
 
-    from experiments.config import Plan, TuningConfig
+    from experiments.config import TuningConfig
 
 SWEEP = "sweep.yaml"
 """A sweep's own file: ``command``; ``arguments``, the words after ``run``; and ``combinations``,
@@ -79,17 +79,20 @@ def expand(overrides: Sequence[str]) -> list[list[str]]:
     >>> expand(["a=zip(1,2)", "b=zip(x,y)", "games=4,8"])
     [['games=4', 'a=1', 'b=x'], ['games=4', 'a=2', 'b=y'], ['games=8', 'a=1', 'b=x'], ['games=8', 'a=2', 'b=y']]
     """  # noqa: E501
-    zipped, crossed = {}, []
-    for override in overrides:
-        if match := _ZIP.match(override):
-            zipped[match[1]] = _values(f"{match[1]}={match[2]}")
-        else:
-            crossed.append(_values(override))
+    zipped: dict[str, list[str]] = {}
+    crossed: dict[str, list[str]] = {}
+    for override in overrides:  # the last word on a key counts, as in Hydra
+        match = _ZIP.match(override)
+        values = _values(f"{match[1]}={match[2]}" if match else override)
+        key = values[0].partition("=")[0]
+        for words in (zipped, crossed):
+            words.pop(key, None)
+        (zipped if match else crossed)[key] = values
     if len({len(values) for values in zipped.values()}) > 1:
         lengths = ", ".join(f"{key} has {len(values)}" for key, values in zipped.items())
         raise ConfigError(f"zip: all keys need as many values; {lengths}")
     rows = list(zip(*zipped.values(), strict=True)) if zipped else [()]
-    return [[*product, *row] for product in itertools.product(*crossed) for row in rows]
+    return [[*product, *row] for product in itertools.product(*crossed.values()) for row in rows]
 
 
 def _values(override: str) -> list[str]:
@@ -136,22 +139,22 @@ def sweep(
     own = [override for override in overrides if not _is_hydras(override)]
     hydras = [override for override in overrides if _is_hydras(override)]
     hydra = _compose_hydra(overrides, folders)
-    combinations = None
+    known = None
     if _searches(hydra):
         example = _check_search(own, folders)
     else:
         parameters = [f"{key}={value}" for key, value in (hydra.sweeper.params or {}).items()]
-        combinations = expand([*parameters, *own])
-        for combination in combinations:
+        known = expand([*parameters, *own])
+        for combination in known:
             read(combination, folders)
-        example = combinations[0]
+        example = known[0]
     folder = _make_folder(Path(str(compose("run", [*example, *hydras], folders).hydra.sweep.dir)))
-    about = {
+    written = {
         "command": as_typed(["run", *arguments]),
         "arguments": list(arguments),
-        "combinations": combinations,
+        "combinations": known,
     }
-    (folder / SWEEP).write_text(OmegaConf.to_yaml(OmegaConf.create(about)), encoding="utf-8")
+    (folder / SWEEP).write_text(OmegaConf.to_yaml(OmegaConf.create(written)), encoding="utf-8")
     return _go(folder, console)
 
 
@@ -164,8 +167,8 @@ def resume(folder: Path | str, console: Console) -> int:
     folder = Path(folder)
     if not is_sweep(folder):
         raise ConfigError(f"{folder} is no folder of a sweep: it has no {SWEEP}")
-    overrides, folders = _asked(folder)
-    if _about(folder)["combinations"] is None:
+    overrides, folders = asked(folder)
+    if about(folder)["combinations"] is None:
         sampler = _compose_hydra(overrides, folders).sweeper.get("sampler") or {}
         if sampler.get("seed") is None:
             raise ConfigError(
@@ -174,15 +177,16 @@ def resume(folder: Path | str, console: Console) -> int:
     return _go(folder, console)
 
 
-def _about(folder: Path) -> dict[str, Any]:
+def about(folder: Path) -> dict[str, Any]:
+    """What a sweep's own file says; see :data:`SWEEP`."""
     return dict(OmegaConf.to_container(OmegaConf.load(folder / SWEEP)))  # type: ignore[arg-type]
 
 
-def _asked(folder: Path) -> tuple[list[str], list[str]]:
+def asked(folder: Path) -> tuple[list[str], list[str]]:
     """The overrides and the further folders of YAMLs in a sweep's command."""
     from hydra._internal.utils import get_args_parser
 
-    options = get_args_parser().parse_args(_about(folder)["arguments"])
+    options = get_args_parser().parse_args(about(folder)["arguments"])
     return options.overrides, [options.config_dir] if options.config_dir else []
 
 
@@ -246,8 +250,8 @@ def _go(folder: Path, console: Console) -> int:
     """Run what is not finished, and conclude whatever happens."""
     from experiments.sweep_report import conclude
 
-    overrides, folders = _asked(folder)
-    known = _about(folder)["combinations"]
+    overrides, folders = asked(folder)
+    known = about(folder)["combinations"]
     words = [f"--config-dir={extra}" for extra in folders] + ["--multirun"]
     if known is None:
         words += overrides
@@ -261,11 +265,12 @@ def _go(folder: Path, console: Console) -> int:
         words.append("hydra.sweeper.params=null")  # they are among the combinations' settings
     quoted = str(folder.resolve()).replace("\\", "\\\\").replace("'", "\\'")
     words += [f"hydra.sweep.dir='{quoted}'", "hydra.sweep.subdir=."]
+    confirmed = True
     try:
         if known is None or left:
             hydra_main(words, functools.partial(play_combination, folder=str(folder.resolve())))
         if known is None:
-            _confirm(folder, folders, console)
+            confirmed = _confirm(folder, folders, console)
     finally:
         found = combinations(folder)
         if any(each.state in ("finished", "stopped") for each in found):
@@ -279,7 +284,7 @@ def _go(folder: Path, console: Console) -> int:
                 highlight=False,
                 markup=False,
             )
-    return 1 if failed else 0
+    return 0 if confirmed and not failed else 1
 
 
 def hydra_main(arguments: Sequence[str], task: Callable[[DictConfig], Any]) -> None:
@@ -302,7 +307,7 @@ def play_combination(config: DictConfig, folder: str) -> float | None:
     settings = list(job.overrides.task)
     path, number = Path(folder), int(job.job.num)
     searching = not settings or not settings[-1].startswith(_NUMBER)
-    known = _about(path)["combinations"]
+    known = about(path)["combinations"]
     if not searching:
         number = int(settings[-1].partition("=")[2])
         settings = known[number]
@@ -311,20 +316,32 @@ def play_combination(config: DictConfig, folder: str) -> float | None:
     total = len(known) if known is not None else job.sweeper.get("n_trials", "?")
     others = [each for each in combinations(path) if each.number != number]
     own = Combination(number, path / str(number), tuple(settings), "waiting")
-    line = in_a_line(varied([*others, own], _asked(path)[0]), number)
+    line = in_a_line(varied([*others, own], asked(path)[0]), number)
     console.rule(f"{number + 1} of {total}: {line}")
-    here = path / str(number)
     try:
-        return _play(here, settings, _asked(path)[1], console)
-    except Exception as error:
-        here.mkdir(exist_ok=True)
-        _note(here, settings)
-        text = str(error) if isinstance(error, ConfigError) else traceback.format_exc()
-        (here / FAILURE).write_text(text.rstrip() + "\n", encoding="utf-8")
-        console.print(f"failed: {one_line(error)}", style="red", highlight=False, markup=False)
+        return _attempt(own.folder, settings, asked(path)[1], console)
+    except Exception:
         if searching:
             raise
         return None
+
+
+def _attempt(
+    folder: Path, settings: Sequence[str], folders: Sequence[str], console: Console
+) -> float | None:
+    """Play a combination; write a failure down before it is raised."""
+    state = _state(folder)
+    if state.state != "waiting" and state.settings != tuple(settings):
+        raise ConfigError(f"{folder} holds another combination: {' '.join(state.settings)}")
+    try:
+        return _play(folder, settings, folders, console)
+    except Exception as error:
+        folder.mkdir(exist_ok=True)
+        _note(folder, settings)
+        text = str(error) if isinstance(error, ConfigError) else traceback.format_exc()
+        (folder / FAILURE).write_text(text.rstrip() + "\n", encoding="utf-8")
+        console.print(f"failed: {one_line(error)}", style="red", highlight=False, markup=False)
+        raise
 
 
 def _console() -> Console:
@@ -341,10 +358,7 @@ def _play(
     from experiments.config import read
 
     plan = read(settings, folders)
-    state = _state(folder)
-    if state.state != "waiting" and state.settings != tuple(settings):
-        raise ConfigError(f"{folder} holds another combination: {' '.join(state.settings)}")
-    if state.state != "finished":
+    if _state(folder).state != "finished":
         folder.mkdir(exist_ok=True)
         _note(folder, settings)
         (folder / FAILURE).unlink(missing_ok=True)
@@ -374,13 +388,13 @@ def _free(path: Path) -> Path:
 
 
 def _note(folder: Path, settings: Sequence[str], objective: float | None = None) -> None:
-    about = OmegaConf.create({"settings": list(settings), "objective": objective})
-    (folder / COMBINATION).write_text(OmegaConf.to_yaml(about), encoding="utf-8")
+    note = OmegaConf.create({"settings": list(settings), "objective": objective})
+    (folder / COMBINATION).write_text(OmegaConf.to_yaml(note), encoding="utf-8")
 
 
 def combinations(folder: Path) -> list[Combination]:
     """All combinations of a sweep, by number; of a search those that were tried."""
-    known = _about(folder)["combinations"]
+    known = about(folder)["combinations"]
     found = {int(p.name): _state(p) for p in folder.iterdir() if p.name.isdecimal() and p.is_dir()}
     for number, settings in enumerate(known or ()):
         waiting = Combination(number, folder / str(number), tuple(settings), "waiting")
@@ -403,9 +417,9 @@ def _state(folder: Path) -> Combination:
         failure = (folder / FAILURE).read_text(encoding="utf-8").strip().splitlines()[-1]
     elif (folder / RECORD).is_file():
         with Record.open(folder) as record:
-            about = record.query("select complete, (select count(*) from games) as n from run")
-        if len(about) and about["n"].iloc[0]:
-            state = "finished" if about["complete"].iloc[0] else "stopped"
+            games = record.query("select complete, (select count(*) from games) as n from run")
+        if len(games) and games["n"].iloc[0]:
+            state = "finished" if games["complete"].iloc[0] else "stopped"
     return Combination(number, folder, tuple(note.settings), state, failure, note.objective)
 
 
@@ -429,7 +443,7 @@ def load(folder: Path | str) -> pd.DataFrame:
     if not is_sweep(folder):
         raise ConfigError(f"{folder} is no folder of a sweep: it has no {SWEEP}")
     known = combinations(folder)
-    values = varied(known, _asked(folder)[0])
+    values = varied(known, asked(folder)[0])
     tables = []
     for each in known:
         if each.state in ("finished", "stopped"):
@@ -506,18 +520,22 @@ def best_of(known: Sequence[Combination]) -> Combination | None:
     return max(tried, key=lambda each: each.objective or 0.0, default=None)
 
 
-def _confirm(folder: Path, folders: Sequence[str], console: Console) -> None:
-    """Play the best settings of a search again, from openings that it has not seen."""
+def _confirm(folder: Path, folders: Sequence[str], console: Console) -> bool:
+    """Play the best settings of a search again, from openings that it has not seen; False if there
+    are none, or if that failed."""
     from experiments.config import read
 
     best = best_of(combinations(folder))
     if best is None:
-        return
-    plan: Plan = read(best.settings, folders)
-    tuning = plan.settings.tuning
+        return False
+    tuning = read(best.settings, folders).settings.tuning
     settings = [*best.settings, f"seed={tuning.seed}", f"games={tuning.games}"]
     console.rule("the best again, from fresh openings")
-    _play(folder / CONFIRMATION, settings, folders, console)
+    try:
+        _attempt(folder / CONFIRMATION, settings, folders, console)
+    except Exception:
+        return False
+    return True
 
 
 def grouped(table: pd.DataFrame, keys: Sequence[str]) -> list[list[str]]:

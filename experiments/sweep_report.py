@@ -15,8 +15,8 @@ from experiments.sweep import (
     CONFIRMATION,
     RECORD,
     Combination,
-    _about,
-    _asked,
+    about,
+    asked,
     best_of,
     combinations,
     elo_of_tuned,
@@ -39,7 +39,7 @@ def conclude(folder: Path, console: Console) -> pd.DataFrame:
     where its runs export that), and write ``report.html`` and ``report.md``; returns the table."""
     table = load(folder)
     known = combinations(folder)
-    values = varied(known, _asked(folder)[0])
+    values = varied(known, asked(folder)[0])
     drawn = terminal_table(["settings", *SHOWN])
     drawn.columns[0].no_wrap = False
     for number, rows in table.groupby("run"):
@@ -184,5 +184,5 @@ def _write(
         findings=search.get("findings", []),
         confirmation=CONFIRMATION if "again" in search else "",
         figures=figures,
-        command=_about(folder)["command"],
+        command=about(folder)["command"],
     )

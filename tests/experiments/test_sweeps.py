@@ -49,6 +49,8 @@ def test_crossed_and_zipped_keys() -> None:
         ["group@first=x", "c=2", "a=1", "+b=p"],
     ]
     assert sweep.expand(["depth=3"]) == [["depth=3"]]
+    assert sweep.expand(["depth=1,2", "seed=4", "depth=3"]) == [["seed=4", "depth=3"]]
+    assert sweep.expand(["depth=zip(range(1,3))"]) == [["depth=1"], ["depth=2"]]
 
 
 @pytest.mark.parametrize(
