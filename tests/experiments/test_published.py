@@ -88,7 +88,7 @@ def test_bad_settings_are_named(words: str, message: str) -> None:
 
 def test_a_maximizer_of_own_mobility_does_as_in_paip(random_game: RandomGame) -> None:
     """The move after which the same player would have most moves, the first of equals."""
-    agent = Maximizer(load_evaluation("own_mobility"))
+    agent = Maximizer(load_evaluation("mobility", form="own"))
 
     def moves_of_the_one_who_moved(after: Position) -> int:
         swapped = Position(after.opponent, after.mover, after.to_move.other)
