@@ -20,6 +20,7 @@ from rich.table import Table as RichTable
 from agents.search import SearchAgent, WindowSearch
 from core.game import FINISHED
 from experiments.config import Plan, available_cores, limits_of
+from experiments.openings import describe
 from experiments.published import beside
 from experiments.standings import pair_counts, same_positions, standings
 from experiments.store import Record
@@ -325,11 +326,12 @@ def _write(
     games = record.query("select count(*) as games, count(distinct opening) as openings from games")
     total = plan.settings.games * len(plan.agents) * (len(plan.agents) - 1) // 2
     forfeited = table["forfeits"].sum()
+    repeats = plan.settings.openings.repeats
     played = int(games["games"].iloc[0])
     facts = {
         "games": f"{played:,}" + ("" if played == total else f" of {total:,} (stopped early)"),
-        "openings": f"{games['openings'].iloc[0]:,} of {plan.settings.openings.plies} random plies,"
-        " each played twice with colours swapped",
+        "openings": f"{games['openings'].iloc[0]:,} ({describe(plan.settings.openings)}), each "
+        f"played {'again and again, ' if repeats else ''}twice with colours swapped",
         "forfeits": f"{forfeited:,}",
         "ruleset": head["ruleset"],
         "seed": head["seed"],

@@ -521,7 +521,7 @@ def best_of(known: Sequence[Combination]) -> Combination | None:
 
 
 def _confirm(folder: Path, folders: Sequence[str], console: Console) -> bool:
-    """Play the best settings of a search again, from openings that it has not seen; False if there
+    """Play the best settings of a search again, from openings of another seed; False if there
     are none, or if that failed."""
     from experiments.config import read
 

@@ -113,7 +113,7 @@ def _draw(
                 "search",
                 "The search",
                 "Elo of every trial above its fixed opponent, and the best so far. The band is the "
-                "95 % interval of the confirmation, played from openings the search has not seen.",
+                "95 % interval of the confirmation, played from openings of another seed.",
             )
         )
         return drawn

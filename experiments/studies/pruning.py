@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from agents.evaluation import Evaluation
 from agents.search import AlphaBeta, Minimax
 from core.position import Position
+from experiments.openings import Opening
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,7 +20,7 @@ more than the run."""
 
 def after_opening(opening: str, rules: str) -> Position:
     """The position after an opening as the record has it."""
-    return Position.from_transcript(opening, rules)
+    return Opening.read(opening, rules).reach(rules)
 
 
 def count_nodes(

@@ -9,9 +9,19 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import binomtest, norm
 
 from experiments import ratings as module
-from experiments.ratings import Ratings, elo_of_score, expected_score, rate, score_matrix
+from experiments.ratings import (
+    Ratings,
+    elo_of_score,
+    expected_score,
+    match_statistics,
+    rate,
+    rate_pools,
+    score_matrix,
+)
+from experiments.sequential import Sprt
 
 Outcomes = tuple[int, int, int, int, int]
 
@@ -199,6 +209,221 @@ def test_few_wins_prove_nothing_but_still_rank() -> None:
         assert ratings.order[0] == winner
 
 
+# ------------------------------------------------------------------ anchor and superiority
+
+
+def test_an_anchor_holds_the_scale() -> None:
+    pairs = played(np.array([200.0, 0.0, -200.0]), pairs=50, seed=8)
+    free, held = rate(pairs), rate(pairs, anchor=2)
+    assert held.anchor == 2
+    assert held.elo[2] == held.low[2] == held.high[2] == 0
+    np.testing.assert_allclose(np.diff(held.elo), np.diff(free.elo), atol=1e-9)
+    # the differences from the anchor are less certain than those from the mean
+    assert (held.high - held.low > free.high - free.low)[:2].all()
+    np.testing.assert_array_equal(held.superiority, free.superiority)
+
+
+def test_two_agents_one_of_them_the_anchor_show_their_difference() -> None:
+    ratings = rate(pool(2, {(0, 1): (5, 0, 40, 0, 55)}), anchor=1)
+    assert ratings.elo[0] == pytest.approx(elo_of_score(0.75))
+    alone = match_statistics([5, 0, 40, 0, 55])
+    assert ratings.high[0] - ratings.low[0] == pytest.approx(2 * alone.elo_margin, rel=0.1)
+
+
+def test_an_anchor_without_a_rating_is_let_go() -> None:
+    pairs = pool(3, {(0, 1): (9, 0, 2, 0, 9), (0, 2): wins(9), (1, 2): wins(9)})
+    ratings = rate(pairs, anchor=2)
+    assert ratings.anchor is None
+    np.testing.assert_array_equal(ratings.elo, rate(pairs).elo)
+    with pytest.raises(ValueError, match="anchor 3"):
+        rate(pairs, anchor=3)
+
+
+def test_superiority_agrees_with_the_likelihood_of_superiority() -> None:
+    """Two agents: the bootstrap's share is the LOS, which has a closed form."""
+    for outcomes in ((10, 5, 30, 25, 30), (20, 5, 40, 5, 22), (5, 0, 90, 0, 4)):
+        share = rate(pool(2, {(0, 1): outcomes}), replicates=20_000).superiority
+        assert share[0, 1] + share[1, 0] == pytest.approx(1)
+        assert share[0, 1] == pytest.approx(match_statistics(outcomes).los, abs=0.03)
+        assert np.isnan(np.diag(share)).all()
+
+
+def test_superiority_of_perfect_records_grows_with_their_length() -> None:
+    few, many = (
+        rate(pool(3, {(0, 1): (4, 0, 2, 0, 4), (0, 2): wins(n), (1, 2): wins(n)})).superiority
+        for n in (1, 100)
+    )
+    assert 0.6 < few[0, 2] < 0.999
+    assert many[0, 2] > 0.99
+    assert 0.2 < many[0, 1] < 0.8
+
+
+# ------------------------------------------------------------------ colours
+
+
+def played_by_colour(elo: np.ndarray, advantage: float, pairs: int, seed: int) -> np.ndarray:
+    """A simulated round robin told apart by colour, shape (n, n, 3, 3); no draws."""
+    rng = np.random.default_rng(seed)
+    counts = np.zeros((len(elo), len(elo), 3, 3), dtype=int)
+    for i in range(len(elo)):
+        for j in range(i + 1, len(elo)):
+            gap = float(elo[i] - elo[j])
+            black, white = expected_score(gap + advantage), expected_score(gap - advantage)
+            drawn = rng.random((pairs, 2)) < (black, white)
+            for one, other in drawn:
+                counts[i, j, 2 * one, 2 * other] += 1
+            counts[j, i] = counts[i, j].T[::-1, ::-1]
+    return counts
+
+
+def pentanomial(by_colour: np.ndarray) -> np.ndarray:
+    """The counts of pairs, shape (n, n, 5)."""
+    outcome = np.add.outer(np.arange(3), np.arange(3))
+    return np.stack([by_colour[:, :, outcome == k].sum(axis=2) for k in range(5)], axis=2)
+
+
+def test_blacks_advantage_is_recovered_with_the_ratings() -> None:
+    elo = np.array([150.0, 0.0, -150.0])
+    told_apart = played_by_colour(elo, 80, pairs=3000, seed=9)
+    ratings = rate(pentanomial(told_apart), by_colour=told_apart)
+    assert ratings.advantage is not None
+    low, best, high = ratings.advantage
+    assert low < 80 < high
+    assert high - low < 20
+    assert low < best < high
+    np.testing.assert_allclose(ratings.elo, elo, atol=12)
+    # The likelihood equations: Black made the points that it was expected to make.
+    gap = ratings.elo[:, None] - ratings.elo[None, :] + best
+    made = told_apart.sum(axis=3) @ np.array([0, 0.5, 1])
+    games = told_apart.sum(axis=(2, 3))
+    assert (games * expected_score(gap)).sum() == pytest.approx(made.sum(), abs=1e-6)
+    expected = games * expected_score(gap) + (games * (1 - expected_score(gap))).T
+    scored = pentanomial(told_apart) @ np.arange(5) / 2
+    np.testing.assert_allclose(expected.sum(axis=1), scored.sum(axis=1), atol=1e-6)
+
+
+def test_intervals_of_blacks_advantage_hold_it() -> None:
+    held = 0
+    for seed in range(200):
+        told_apart = played_by_colour(np.array([50.0, -50.0]), 60, pairs=60, seed=seed)
+        ratings = rate(pentanomial(told_apart), seed=seed, by_colour=told_apart)
+        assert ratings.advantage is not None
+        held += ratings.advantage[0] <= 60 <= ratings.advantage[2]
+    assert 0.92 <= held / 200 <= 0.985
+
+
+def test_an_advantage_that_cannot_be_told_leaves_the_ratings_as_they_are() -> None:
+    """Black won everything; or all with Black and half with White, which has no maximum."""
+    for cells in ({(2, 0): 9, (0, 0): 0}, {(2, 0): 5, (2, 2): 5}):
+        told_apart = np.zeros((2, 2, 3, 3), dtype=int)
+        for cell, count in cells.items():
+            told_apart[0, 1][cell] = count
+        told_apart[1, 0] = told_apart[0, 1].T[::-1, ::-1]
+        pairs = pentanomial(told_apart)
+        ratings = rate(pairs, by_colour=told_apart)
+        assert ratings.advantage is None
+        np.testing.assert_array_equal(ratings.elo, rate(pairs).elo)
+
+
+def test_results_by_colour_must_be_those_of_the_pairs() -> None:
+    told_apart = played_by_colour(np.zeros(2), 0, pairs=9, seed=1)
+    pairs = pentanomial(told_apart)
+    wrong = told_apart.copy()
+    wrong[0, 1, 0, 0] += 1
+    for table in (wrong, told_apart[:1], told_apart.astype(float), told_apart.swapaxes(2, 3)):
+        if not np.array_equal(table, told_apart):
+            with pytest.raises(ValueError, match="by_colour"):
+                rate(pairs, by_colour=table)
+    with pytest.raises(ValueError, match="by_colour"):
+        rate(pairs, by_colour=told_apart.astype(float))
+
+
+# ------------------------------------------------------------------ pools that never met
+
+
+def test_a_pool_in_parts_is_rated_in_parts() -> None:
+    table = np.zeros((6, 6, 5), dtype=int)
+    one, other = np.array([0, 3, 5]), np.array([1, 4])
+    three, two = played(np.array([100.0, 0.0, -100.0]), 30, 1), pool(2, {(0, 1): (3, 0, 9, 0, 1)})
+    table[np.ix_(one, one)], table[np.ix_(other, other)] = three, two
+    parts = rate_pools(table, anchor=4)
+    assert [members.tolist() for members, _ in parts] == [[0, 3, 5], [1, 4]]  # 2 met nobody
+    np.testing.assert_array_equal(parts[0][1].elo, rate(three).elo)
+    np.testing.assert_array_equal(parts[1][1].elo, rate(two, anchor=1).elo)
+    assert [ratings.anchor for _, ratings in parts] == [None, 1]
+
+
+# ------------------------------------------------------------------ one match
+
+
+def test_a_match_by_hand() -> None:
+    """100 pairs of which 75 % of the points were taken; s = 0.65, v = 0.0775."""
+    found = match_statistics([5, 10, 30, 30, 25])
+    shares = np.repeat([0, 0.25, 0.5, 0.75, 1], [5, 10, 30, 30, 25])
+    s, v = shares.mean(), shares.var()
+    assert found.score == pytest.approx(s)
+    assert found.elo == pytest.approx(-400 * math.log10(1 / s - 1))
+    reach = 1.959964 * math.sqrt(v / 100)
+    ends = [-400 * math.log10(1 / end - 1) for end in (s - reach, s + reach)]
+    assert found.elo_margin == pytest.approx((ends[1] - ends[0]) / 2, rel=1e-6)
+    assert found.nelo == pytest.approx((s - 0.5) / math.sqrt(2 * v) * 800 / math.log(10))
+    assert found.los == pytest.approx(norm.cdf((s - 0.5) / math.sqrt(v / 100)))
+    assert (found.bound, found.split, found.pairs) == ("", False, 100)
+    assert found.elo_text == f"{found.elo:+.0f} ± {found.elo_margin:.0f}"
+
+
+def test_normalised_elo_and_its_test_count_alike() -> None:
+    """The log-likelihood ratio turns from H0 to H1 half-way between them."""
+    counts = [40, 90, 400, 150, 60]
+    nelo = match_statistics(counts).nelo
+    assert Sprt(nelo - 5, nelo + 5, model="normalized").llr(counts) == pytest.approx(0, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("counts", "elo", "nelo", "los"),
+    [
+        ([0, 0, 0, 0, 0], "-", "-", "-"),
+        ([0, 0, 9, 0, 0], "every pair split", "-", "-"),
+        ([0, 0, 0, 0, 100], "> +607", "-", "-"),
+        ([100, 0, 0, 0, 0], "< -607", "-", "-"),
+        ([0, 0, 0, 0, 1], "> -512", "-", "-"),
+    ],
+)
+def test_where_there_is_only_a_bound(counts: list[int], elo: str, nelo: str, los: str) -> None:
+    found = match_statistics(counts)
+    assert (found.elo_text, found.nelo_text, found.los_text) == (elo, nelo, los)
+
+
+@pytest.mark.parametrize(
+    ("counts", "points"),
+    [([0, 0, 2, 0, 98], 99), ([0, 0, 0, 52, 0], 39), ([1, 0, 0, 0, 1], 1)],
+)
+def test_the_bound_is_that_of_clopper_and_pearson(counts: list[int], points: int) -> None:
+    """98 of 100 pairs won: 99 +- 1.4 % leaves the scale. Every pair 3/4: no variance."""
+    exact = binomtest(points, sum(counts)).proportion_ci(confidence_level=0.90, method="exact")
+    assert match_statistics(counts).bound == ">"
+    assert match_statistics(counts).elo == pytest.approx(elo_of_score(float(exact.low)))
+
+
+@given(st.lists(st.integers(0, 10**6), min_size=5, max_size=5))
+def test_a_match_seen_from_the_other_side(counts: list[int]) -> None:
+    one, other = match_statistics(counts), match_statistics(counts[::-1])
+    assert one.elo_text.count("nan") == one.nelo_text.count("nan") == 0
+    if one.bound and one.score != 0.5:
+        assert {one.bound, other.bound} == {"<", ">"}
+    if not one.bound and sum(counts):
+        assert one.elo_margin == pytest.approx(other.elo_margin, nan_ok=True)
+        assert one.nelo == pytest.approx(-other.nelo, nan_ok=True)
+    if one.score != 0.5:
+        assert one.elo == pytest.approx(-other.elo, rel=1e-6, nan_ok=True)
+
+
+@pytest.mark.parametrize("counts", [[1, 2, 3], [1, 2, 3, 4, -5], [0.5, 1, 1, 1, 1]])
+def test_counts_of_a_match_that_are_none_are_refused(counts: list[float]) -> None:
+    with pytest.raises(ValueError, match="numbers of pairs"):
+        match_statistics(counts)
+
+
 # ------------------------------------------------------------------ what is refused
 
 
@@ -334,7 +559,9 @@ def plain(table: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
     elo = rate(table, replicates=100).elo
     points = drawn @ np.arange(5) / 4 + 0.01 * expected_score(elo[first] - elo[second])
     games = drawn.sum(axis=2) + 0.01
-    sample = module.ELO * module._fit(points, games, first, second, np.zeros((1000, len(elo))))
+    start = np.zeros((1000, len(elo) + 1))
+    fitted = module._fit(points[:, None], games[:, None], first, second, start)
+    sample = module.ELO * fitted[:, :-1]
     low, high = np.quantile(sample, [0.025, 0.975], axis=0)
     return low, high
 

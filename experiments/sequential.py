@@ -1,0 +1,193 @@
+"""Stopping a match as soon as its question is answered: the sequential probability ratio test.
+
+A test asks whether the first agent is better by ``elo1`` (H1) or only by ``elo0`` (H0) and weighs
+the two after every pair. It is a generalised likelihood ratio test on pentanomial counts:
+
+    LLR = sum_i N_i ln(p1_i / p0_i),
+
+where N_i is the number of pairs with the i-th result (LL, LD, DD+WL, WD, WW; an empty cell counts
+as 0.001) and p0, p1 are the distributions that explain the counts best among those that fulfil H0
+or H1. The match ends when LLR leaves (ln(beta / (1 - alpha)), ln((1 - beta) / alpha)) (Wald 1945,
+Annals of Mathematical Statistics 16).
+
+Two models say what a hypothesis is:
+
+- ``logistic``: Elo differences; the mean share of points is 1 / (1 + 10^(-elo / 400)).
+- ``normalized``: normalised Elo (Van den Bergh, "Normalized Elo"), 800 / ln 10 times
+  (s - 1/2) / sqrt(2 v), with s the mean and v the variance of a pair's share of points. It counts
+  in standard deviations of a game, so the number of pairs a test needs hardly depends on how many
+  games are drawn.
+
+The constrained maximum likelihood is p_i = q_i / (1 + x a_i), with q the observed shares and x the
+root of sum_i q_i a_i / (1 + x a_i) = 0, where a_i is a result's derivative in the constraint
+(Van den Bergh, "Comments on normalized Elo" and "The generalized maximum likelihood ratio for the
+expectation value of a distribution"; fishtest's LLRcalc.py computes the same). All functions are
+pure and take any number of matches at once.
+
+>>> test = Sprt(elo0=0, elo1=10)
+>>> round(test.llr([10, 30, 100, 40, 20]), 2), round(test.upper, 2)
+(1.48, 2.94)
+>>> test.decide([10, 30, 100, 40, 20]), test.decide([30, 90, 300, 120, 60])
+('', 'H1')
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+FloatArray = NDArray[np.float64]
+
+MODELS = ("logistic", "normalized")
+
+NELO = 800 / math.log(10)
+"""Normalised Elo points in one standard deviation of a game."""
+
+_SHARE = np.arange(5) / 4  # share of a pair's two points, by outcome
+_EMPTY = 0.001  # what an empty cell counts
+_TURNS = 60  # of the root finder; 5 to 10 are needed, and 60 halvings always do
+_ROUNDS = 100  # of the fixed point for normalised Elo; around 10 are needed
+_CLOSE = 1e-10
+_LARGEST = {"logistic": 2000.0, "normalized": 400.0}  # Elo: beyond this nothing is measured
+
+
+@dataclass(frozen=True)
+class Sprt:
+    """A sequential test between elo0 and elo1, both from the first agent's view.
+
+    alpha: probability of accepting H1 where H0 holds; beta: the reverse; both in (0, 0.5).
+    model: ``logistic`` or ``normalized``: what elo0 and elo1 count.
+
+    Raises ValueError, one line, for elo0 >= elo1, an error rate outside (0, 0.5), an unknown
+    model, or bounds beyond 2,000 Elo (400 normalised).
+    """
+
+    elo0: float
+    elo1: float
+    alpha: float = 0.05
+    beta: float = 0.05
+    model: str = "logistic"
+
+    def __post_init__(self) -> None:
+        if self.model not in MODELS:
+            raise ValueError(f"model={self.model}: one of {', '.join(MODELS)} is needed")
+        if not self.elo0 < self.elo1:
+            raise ValueError(f"elo0={self.elo0:g} elo1={self.elo1:g}: elo0 must be below elo1")
+        largest = _LARGEST[self.model]
+        for name in ("elo0", "elo1"):
+            if not abs(getattr(self, name)) <= largest:
+                raise ValueError(
+                    f"{name}={getattr(self, name):g}: between -{largest:g} and {largest:g}"
+                    f" is needed with model={self.model}"
+                )
+        for name in ("alpha", "beta"):
+            if not 0 < getattr(self, name) < 0.5:
+                raise ValueError(f"{name}={getattr(self, name):g}: more than 0 and less than 0.5")
+
+    @property
+    def lower(self) -> float:
+        """H0 is accepted when the LLR has fallen to this."""
+        return math.log(self.beta / (1 - self.alpha))
+
+    @property
+    def upper(self) -> float:
+        """H1 is accepted when the LLR has risen to this."""
+        return math.log((1 - self.beta) / self.alpha)
+
+    def llr(self, counts: ArrayLike) -> float:
+        """The log-likelihood ratio of one match; counts: shape (5,), pairs from LL to WW."""
+        return float(self.llrs(np.asarray(counts)[None])[0])
+
+    def llrs(self, counts: ArrayLike) -> FloatArray:
+        """The log-likelihood ratios of many matches; counts: shape (m, 5); returns shape (m,).
+
+        Raises ValueError for another shape or a negative count.
+        """
+        seen = np.asarray(counts, dtype=float)
+        if seen.ndim != 2 or seen.shape[1] != len(_SHARE) or not (seen >= 0).all():
+            raise ValueError(f"counts {seen.tolist()}: five numbers of pairs, LL to WW, are needed")
+        seen = np.where(seen == 0, _EMPTY, seen)
+        shares = seen / seen.sum(axis=1, keepdims=True)
+        if self.model == "logistic":
+            under = [_with_mean(shares, 1 / (1 + 10 ** (-e / 400))) for e in (self.elo0, self.elo1)]
+        else:
+            under = [_with_t_value(shares, e * math.sqrt(2) / NELO) for e in (self.elo0, self.elo1)]
+        return np.asarray((seen * np.log(under[1] / under[0])).sum(axis=1))
+
+    def decide(self, counts: ArrayLike) -> str:
+        """``H0`` or ``H1`` once it is accepted after these counts, ``""`` to go on."""
+        llr = self.llr(counts)
+        return "H1" if llr >= self.upper else "H0" if llr <= self.lower else ""
+
+
+def _with_mean(shares: FloatArray, mean: float) -> FloatArray:
+    """The likeliest distributions whose mean share of points is ``mean``; shape (m, 5)."""
+    return _tilted(shares, np.broadcast_to(_SHARE - mean, shares.shape))
+
+
+def _with_t_value(shares: FloatArray, t: float) -> FloatArray:
+    """The likeliest distributions whose (mean - 1/2) / standard deviation is ``t``; shape (m, 5).
+
+    The constraint is not linear, so it is linearised where the last round ended, until nothing
+    moves. Round one starts from a distribution that fulfils it: uniform and, for its mean, some
+    more of the best or the worst result.
+    """
+    best = shares.copy()
+    best[:] = _start(t)
+    left = np.arange(len(shares))  # matches that still move
+    for _ in range(_ROUNDS):
+        now = best[left]
+        mean = now @ _SHARE
+        deviation = np.sqrt(now @ _SHARE**2 - mean**2)[:, None]
+        away = (mean[:, None] - _SHARE) / deviation
+        values = _SHARE - 0.5 - t * deviation * (1 + away**2) / 2
+        best[left] = _tilted(shares[left], values)
+        left = left[np.abs(best[left] - now).max(axis=1) > _CLOSE]
+        if not len(left):
+            break
+    return best
+
+
+def _start(t: float) -> FloatArray:
+    """A distribution with t-value ``t`` and no empty cell, shape (5,).
+
+    With weight w on one end and 1 - w spread evenly, the mean is w / 2 away from 1/2 and the
+    variance (1 - w) / 8 + w (1 - w) / 4; so w solves 2 w^2 = t^2 (1 - w) (1 + 2 w).
+    """
+    square = t * t
+    a, b, c = 2 + 2 * square, -square, -square
+    weight = (-b + math.sqrt(b * b - 4 * a * c)) / (2 * a)
+    start = np.full(5, (1 - weight) / 5)
+    start[-1 if t > 0 else 0] += weight
+    return start
+
+
+def _tilted(shares: FloatArray, values: FloatArray) -> FloatArray:
+    """shares / (1 + x values) with x such that the mean of ``values`` is 0; all of shape (m, 5).
+
+    ``values`` must have both signs in each row. x lies between -1/max and -1/min, where
+    f(x) = sum shares values / (1 + x values) falls from +inf to -inf. Newton's method is applied to
+    f times the distances from both ends, which is nearly straight, and kept inside the bracket.
+    """
+    low, high = -1 / values.max(axis=1), -1 / values.min(axis=1)
+    ends = low, high
+    x = np.zeros(len(shares))
+    for _ in range(_TURNS):
+        part = values / (1 + x[:, None] * values)
+        weighted = shares * part
+        f = weighted.sum(axis=1)
+        slope = -(weighted * part).sum(axis=1)
+        low, high = np.where(f > 0, x, low), np.where(f > 0, high, x)
+        left, right = x - ends[0], ends[1] - x
+        step = -f * left * right / (slope * left * right + f * (right - left))
+        new = x + step
+        inside = (new > low) & (new < high)
+        new = np.where(inside, new, (low + high) / 2)
+        moved = np.abs(new - x) > 1e-13 * (ends[1] - ends[0])
+        x = new
+        if not moved.any():
+            break
+    return np.asarray(shares / (1 + x[:, None] * values))
