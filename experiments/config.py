@@ -16,6 +16,7 @@ from agents.base import Agent
 from agents.config import ConfigError, build, build_agent, compose, fill_open, one_line, unknown
 from agents.evaluation import Evaluation
 from agents.search import SearchAgent
+from agents.search.context import MAX_DEPTH
 from core.game import Limits
 from core.rules import RULESETS, Ruleset, nearest, ruleset
 from experiments.openings import check_openings
@@ -86,6 +87,50 @@ class LimitsConfig:
 
 
 @dataclass
+class StudyConfig:
+    """positions: of the run's games, on which the report's studies count nodes: a number, no two
+    from the same game, or ``all`` that its searches met. baseline: the agent whose counts are 1;
+    depths: plies to count at, None for each agent's own."""
+
+    positions: Any = 20
+    baseline: str | None = None
+    depths: list[int] | None = None
+
+    @property
+    def asked(self) -> bool:
+        """Whether the study of searches was asked for, whatever the line-up."""
+        return self.positions == "all" or self.baseline is not None or self.depths is not None
+
+
+@dataclass
+class TuningConfig:
+    """agent: whose Elo against the one other agent a search over settings makes as high as it
+    can, None where nothing is tuned. games, seed: of the best settings' second run, whose result
+    no choice has been made by."""
+
+    agent: str | None = None
+    games: int = 400
+    seed: int = 1001
+
+
+@dataclass
+class PublishedConfig:
+    """What was published of the same experiment, shown beside the run's own numbers.
+
+    source: where. notes: what differs there. games: played by each pairing there. points: of the
+    outer agent against the inner one, in these games. nodes, evaluations: relative to the study's
+    baseline, by agent.
+    """
+
+    source: str = MISSING
+    notes: list[str] = field(default_factory=list)
+    games: int = 0
+    points: dict[str, Any] = field(default_factory=dict)
+    nodes: dict[str, float] = field(default_factory=dict)
+    evaluations: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass
 class RunConfig:
     """A run, as written in ``conf/run.yaml``; the comments there explain each setting."""
 
@@ -103,6 +148,9 @@ class RunConfig:
     results: str = "results"
     export: list[str] = field(default_factory=list)
     log_level: str = "info"
+    study: StudyConfig = field(default_factory=StudyConfig)
+    tuning: TuningConfig = field(default_factory=TuningConfig)
+    published: PublishedConfig | None = None
 
 
 @dataclass(frozen=True)
@@ -195,6 +243,7 @@ def check(config: DictConfig, overrides: Sequence[str] = ()) -> Plan:
     if "evaluation" in used and not isinstance(build(evaluation, "evaluation"), Evaluation):
         raise ConfigError(f"evaluation: {evaluation['_target_']} is no Evaluation")
     built = {name: build_agent(agent, name) for name, agent in filled.items()}
+    _check_studies(settings, built)
     return plan_of(settings, built, rules)
 
 
@@ -217,6 +266,44 @@ def plan_of(settings: RunConfig, agents: dict[str, Agent], rules: Ruleset) -> Pl
         except ValueError as error:
             raise ConfigError(f"agent '{name}': {one_line(error)}") from error
     return Plan(settings, agents, rules, workers)
+
+
+def _check_studies(settings: RunConfig, agents: Mapping[str, Agent]) -> None:
+    """Raise ConfigError for a study, tuning or comparison that cannot be made of this line-up."""
+    study, tuning, published = settings.study, settings.tuning, settings.published
+    searchers = [name for name, agent in agents.items() if isinstance(agent, SearchAgent)]
+    if study.positions != "all" and (type(study.positions) is not int or study.positions < 1):
+        raise ConfigError(f"study.positions={study.positions}: a number from 1 on, or all")
+    if study.baseline is not None and study.baseline not in searchers:
+        raise unknown("study.baseline", study.baseline, searchers)
+    for depth in study.depths or ():
+        if not 1 <= depth <= MAX_DEPTH:
+            raise ConfigError(f"study.depths: {depth} is not from 1 to {MAX_DEPTH}")
+    if tuning.agent is not None:
+        if tuning.agent not in agents:
+            raise unknown("tuning.agent", tuning.agent, agents)
+        if len(agents) != 2:
+            raise ConfigError(
+                f"tuning needs two agents, the tuned and a fixed one, not {len(agents)}"
+            )
+    if tuning.games < 2 or tuning.games % 2:
+        raise ConfigError(f"tuning.games={tuning.games}: an even number, 2 or more")
+    if tuning.seed < 0:
+        raise ConfigError(f"tuning.seed={tuning.seed}: 0 or more")
+    if published is not None:
+        for first, row in published.points.items():
+            if not isinstance(row, Mapping):
+                raise ConfigError(f"published.points.{first}={row}: points by opponent are needed")
+            for second, points in row.items():
+                if not isinstance(points, int | float) or not 0 <= points <= published.games:
+                    raise ConfigError(
+                        f"published.points.{first}.{second}={points}: 0 to published.games="
+                        f"{published.games} points are needed"
+                    )
+        met = [name for row in published.points.values() for name in row]
+        for name in (*published.points, *met, *published.nodes, *published.evaluations):
+            if name not in agents:
+                raise unknown("agent in published", name, agents)
 
 
 def plan_workers(executor: ExecutorConfig, agents: Mapping[str, Agent], rules: Ruleset) -> int:

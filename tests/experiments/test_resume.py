@@ -173,7 +173,8 @@ def test_objects_are_resumed_from_python(tmp_path: Path) -> None:
 def test_changed_code_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     own = tmp_path / "mine.py"
     own.write_text(
-        "from agents.evaluation import heuristic\n\n@heuristic\ndef flat(mover, opponent):\n    return 0\n"
+        "from agents.evaluation import heuristic\n\n"
+        "@heuristic\ndef flat(mover, opponent):\n    return 0\n"
     )
     words = ["agents=duel", "agent@first=maximizer", "agent@second=random", "games=2"]
     words += ["evaluation=function", f"evaluation.target={own}:flat", f"results={tmp_path}"]
