@@ -33,6 +33,7 @@ from scipy.special import expit, logit
 from scipy.stats import linregress
 
 from agents.config import ConfigError, load_evaluation
+from agents.evaluation import FINAL_UNIT
 from agents.search import PVS
 from core.cli import Parser, whole_number
 from core.game import FINISHED, play_game
@@ -59,8 +60,8 @@ class Recipe:
 
     plies: int = 8
     evaluation: str = "iago"
-    depth: int = 8
-    shallow: int = 4
+    depth: int = 10
+    shallow: int = 6
     games: int = 3000
     play_depth: int = 6
     low: float = 0.45
@@ -220,12 +221,16 @@ def _select(
     rng = np.random.default_rng(np.random.SeedSequence(recipe.seed, spawn_key=(_PURPOSE,)))
     sample = rng.permutation(len(candidates))[: recipe.games]
 
-    scores = each(_play_out, sample, "playing")
+    # Where a search sees the end of the game its value is beyond any heuristic's: that is settled,
+    # and would settle the fits too.
+    shallow = each(shallowly, np.arange(len(candidates)), f"searching {recipe.shallow} plies, all")
     deep = each(deeply, sample, f"{depth}, sample")
+    open_ended = np.maximum(np.abs(shallow[sample]), np.abs(deep)) < FINAL_UNIT
+    sample, deep = sample[open_ended], deep[open_ended]
+    scores = each(_play_out, sample, "playing")
     curve = fit_curve(deep, scores)
     low, high = curve.value(recipe.low), curve.value(recipe.high)
 
-    shallow = each(shallowly, np.arange(len(candidates)), f"searching {recipe.shallow} plies, all")
     line = linregress(shallow[sample], deep)
     foretold = line.intercept + line.slope * shallow
     likely = np.setdiff1d(np.flatnonzero((low <= foretold) & (foretold <= high)), sample)
