@@ -376,7 +376,7 @@ def test_the_curve_is_found_again() -> None:
             balanced.fit_curve(values, hopeless)
 
 
-QUICK = balanced.Recipe(4, "square_weights", 3, 2, 40, 1, 0.4, 0.6, 2)
+QUICK = balanced.Recipe(4, "square_weights", 3, 2, 40, 1, 0.4, 0.6, 10, 2)
 
 
 def test_balanced_openings_do_not_depend_on_the_number_of_workers() -> None:
@@ -384,7 +384,10 @@ def test_balanced_openings_do_not_depend_on_the_number_of_workers() -> None:
     assert one.openings == two.openings
     assert one.notes == two.notes
     assert 0 < one.notes["kept"] == len(one.openings) < one.notes["candidates"] == 60
-    assert ((one.expected >= 0.4) & (one.expected <= 0.6)).all()
+    searcher = balanced.Searcher(QUICK)
+    curve = balanced.Curve(one.notes["fit"]["intercept"], one.notes["fit"]["slope"])
+    for opening in one.openings:
+        assert 0.4 <= curve.score(searcher.value(3, opening.reach(STANDARD))) <= 0.6
 
 
 def test_the_command_writes_a_file_that_openings_file_reads(
@@ -393,7 +396,7 @@ def test_the_command_writes_a_file_that_openings_file_reads(
     monkeypatch.chdir(tmp_path)
     words = (
         "openings mine.txt --plies 4 --evaluation square_weights --depth 3 --shallow 2 --games 40 "
-        "--play-depth 1 --seed 2 --band 0.4 0.6"
+        "--play-depth 1 --most 10 --seed 2 --band 0.4 0.6"
     )
     assert main([*words.split(), "--workers", "2"]) == 0
     assert "60 positions at ply 4" in capsys.readouterr().out
@@ -410,6 +413,7 @@ def test_the_command_writes_a_file_that_openings_file_reads(
         ("x.txt --shallow 9 --depth 8", "--shallow 9: 1 to the depth, 8"),
         ("x.txt --band 0.6 0.4", "--low 0.6: more than 0 and less than high, 0.4"),
         ("x.txt --band 0.4 1.5", "--high 1.5: less than 1"),
+        ("x.txt --play-depth 99", "depth 99: a whole number from 1 to 64"),
         ("x.txt --evaluation iagu", "unknown evaluation 'iagu'"),
         ("nowhere/x.txt", "nowhere/x.txt: not a file that can be written"),
         ("x.yaml", "x.yaml: this name is taken"),
@@ -423,7 +427,7 @@ def test_a_recipe_that_cannot_be_followed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert main(["openings", *words.split()]) == 2
+    assert main(["openings", "--plies", "2", *words.split()]) == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1
     assert why in error
