@@ -43,6 +43,9 @@ class Agent(ABC):
     def prepare(self, announce: Announce | None = None) -> None:  # noqa: B027
         """Load or compile what is needed, before the clock runs and before processes fork."""
 
+    def check_limits(self, limits: Limits) -> None:  # noqa: B027
+        """Raise ValueError, before any game, if the agent cannot play within these limits."""
+
     def begin_game(self, color: Color, rules: Ruleset, seed: int) -> None:
         """A new game begins. ``self.rng``, made from the game's own seed, is the only source of
         randomness an agent should use; nothing else may be carried over from earlier games."""

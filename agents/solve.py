@@ -17,7 +17,7 @@ from rich.table import Table
 
 from agents.search.endgame import EndgameSolver, Solution
 from core.compile import Announce
-from core.notation import PASS, NotationError, parse_square, square_name
+from core.notation import PASS, NotationError, is_obf, parse_square, square_name
 from core.position import Position, prepare_rules
 from core.rules import Ruleset
 
@@ -36,8 +36,7 @@ class Problem:
 
 def read_position(text: str, rules: str) -> Position:
     """A position from an OBF line or a transcript; raises ValueError saying what is wrong."""
-    words = text.split()
-    if words and not any(letter.isdigit() for letter in words[0]):  # as squares' names have
+    if is_obf(text):
         return Position.from_obf(text, rules)
     return Position.from_transcript(text, rules)
 

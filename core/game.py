@@ -173,7 +173,8 @@ class Ply:
 class GameRecord:
     """A game as it was played.
 
-    opening: the moves made before the players were asked.
+    opening: the moves made before the players were asked, from the start or from the position
+        that the game was given.
     plies: all turns after the opening, forced passes included.
     final: the last position.
     winner: None for a draw.
@@ -190,7 +191,7 @@ class GameRecord:
 
     @property
     def transcript(self) -> str:
-        """The whole game as squares one after another; passes left out."""
+        """The whole game, opening included, as squares one after another; passes left out."""
         moves = (*self.opening, *(ply.move for ply in self.plies))
         return "".join(square_name(move) for move in moves if move != PASS)
 

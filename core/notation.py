@@ -1,19 +1,24 @@
 """How squares, moves and games are written.
 
 A square is a column letter and a row digit (``d3``); a pass is written ``--`` and read as ``--``,
-``pass`` or ``ps``. A transcript is the squares one after another (``f5d6c3``); passes are left
-out, since a player without a move can do nothing else. OBF writes a position as its squares a1,
-b1, ... (``X`` black, ``O`` white, ``-`` empty), then the side to move.
+``pass``, ``pa`` or ``ps``. A transcript is the squares one after another (``f5d6c3``); passes are
+left out, since a player without a move can do nothing else. OBF writes a position as its squares
+a1, b1, ... (``X`` black, ``O`` white, ``-`` empty), then the side to move. GGF, the format of the
+Generic Game Server's archives, writes a game as properties:
+``(;GM[Othello]PB[..]TY[8]BO[8 ---...--- *]B[f5//0.1]W[d6]...;)``.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+
+from core.rules import Color
 
 PASS = 64
 """The move number of a pass; squares are 0 (a1) to 63 (h8)."""
 
-_PASS_WORDS = ("--", "pass", "ps")
+_PASS_WORDS = ("--", "pass", "pa", "ps")
 
 
 class NotationError(ValueError):
@@ -63,6 +68,13 @@ def split_transcript(text: str) -> list[str]:
     return words
 
 
+def is_obf(text: str) -> bool:
+    """Whether a line can only be an OBF position: names of squares, as transcripts have them, hold
+    digits."""
+    words = text.split(";")[0].split()
+    return bool(words) and not any(letter.isdigit() for letter in words[0])
+
+
 def parse_obf(line: str, squares: int) -> tuple[int, int, bool]:
     """Read an OBF line: masks of the black and white discs, and whether Black is to move.
 
@@ -91,3 +103,90 @@ def parse_obf(line: str, squares: int) -> tuple[int, int, bool]:
     if turn not in ("X", "O"):
         raise NotationError(f"side to move {turn!r}: X (black) or O (white) after the squares")
     return masks["X"], masks["O"], turn == "X"
+
+
+# ---------------------------------------------------------------------- GGF
+
+
+@dataclass(frozen=True, slots=True)
+class GgfGame:
+    """A game as GGF writes it; whether its squares and moves exist is for the position to judge.
+
+    side: squares along an edge of the board.
+    start: where the game begins, as an OBF line.
+    words: the moves as written, passes included; colors: who made each.
+    """
+
+    side: int
+    start: str
+    words: tuple[str, ...]
+    colors: tuple[Color, ...]
+
+
+_PROPERTY = re.compile(r"\s*([A-Z]+)\[([^\]]*)\]")
+_GAME_BEGINS, _GAME_ENDS = re.compile(r"\s*\(;"), re.compile(r"\s*;\)")
+_COUNT = re.compile(r"\s*\d+(?=\s*\(;)")  # archives write how many games of a match follow
+_MOVERS = {"B": Color.BLACK, "W": Color.WHITE}
+
+
+def is_ggf(text: str) -> bool:
+    """Whether a line is meant to hold games in GGF."""
+    return "(;" in text
+
+
+def parse_ggf(text: str) -> list[GgfGame]:
+    """Read the games of a text in GGF, one after another.
+
+    Raises NotationError naming the bad part: text that is no property, a game of something other
+    than Othello (or of its variant in which the fewest discs win), or no board (``BO``).
+    """
+    games: list[GgfGame] = []
+    at = 0
+    while text[at:].strip():
+        if found := _COUNT.match(text, at):
+            at = found.end()
+        at = _expect(_GAME_BEGINS, text, at, "a game, which begins with (;").end()
+        properties: list[tuple[str, str]] = []
+        while not (found := _GAME_ENDS.match(text, at)):
+            found = _expect(_PROPERTY, text, at, "a property such as B[d3], or the end ;)")
+            properties.append((found[1], found[2]))
+            at = found.end()
+        at = found.end()
+        games.append(_game(properties))
+    return games
+
+
+def _expect(pattern: re.Pattern[str], text: str, at: int, wanted: str) -> re.Match[str]:
+    found = pattern.match(text, at)
+    if found is None:
+        there = text[at : at + 20].strip()
+        raise NotationError(f"GGF: {wanted}, is expected at {there!r}" if there else _CUT_OFF)
+    return found
+
+
+_CUT_OFF = "GGF: the game is cut off; its end ;) has to stand on the same line"
+
+
+def _game(properties: list[tuple[str, str]]) -> GgfGame:
+    about = dict(properties)
+    for name in ("GM", "BO"):
+        if name not in about:
+            raise NotationError(f"GGF: the game has no {name}[...]")
+    if about["GM"].strip().lower() != "othello":
+        raise NotationError(f"GGF: GM[{about['GM']}]: only Othello is read")
+    if "a" in about.get("TY", "").lower():
+        raise NotationError(f"GGF: TY[{about['TY']}]: a game in which the fewest discs win")
+    side, *board = about["BO"].split() or [""]
+    squares, turn = "".join(board[:-1]), "".join(board[-1:])
+    if not side.isdecimal() or len(squares) != int(side) ** 2:
+        raise NotationError(
+            f"GGF: BO[{about['BO']}]: the length of an edge, all squares, and the side to move are "
+            "expected, such as BO[4 ---- -O*- -*O- ---- *]"
+        )
+    moves = [(name, value) for name, value in properties if name in _MOVERS]
+    return GgfGame(
+        int(side),
+        f"{squares} {turn}",
+        tuple(value.split("/")[0] for _, value in moves),  # then come evaluation and time
+        tuple(_MOVERS[name] for name, _ in moves),
+    )

@@ -20,7 +20,9 @@ White (O) to move, X 4, O 1
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
 import numpy as np
 
@@ -87,16 +89,7 @@ class Position:
 
         Raises NotationError with the number of the bad move, the move, and what is wrong with it.
         """
-        position = cls.start(rules)
-        for number, word in enumerate(split_transcript(text), start=1):
-            try:
-                move = parse_square(word, position.ruleset.side)
-                if move != PASS and position.must_pass:
-                    position = position.play(PASS)
-                position = position.play(move)
-            except IllegalMove as error:
-                raise NotationError(f"move {number} of the transcript: {error}") from None
-        return position
+        return cls.start(rules).follow(split_transcript(text))[0]
 
     # ------------------------------------------------------------------ what can be done
 
@@ -148,6 +141,31 @@ class Position:
             raise self._refusal(square)
         flipped = int(bitboard.flips(_U(self.mover), _U(self.opponent), _U(square)))
         return self._after(self.opponent ^ flipped, self.mover | flipped | 1 << square)
+
+    def follow(
+        self, words: Iterable[str], colors: Iterable[Color] = ()
+    ) -> tuple[Position, tuple[int, ...]]:
+        """The position after moves given by name, and the plies that led there: the moves'
+        numbers, with the forced passes that were left out.
+
+        colors: who makes each of the moves, where the notation says so.
+
+        Raises NotationError with the number of the bad move, the move, and what is wrong with it.
+        """
+        position, plies = self, []
+        for number, (word, color) in enumerate(zip_longest(words, colors), start=1):
+            try:
+                move = parse_square(word, self.ruleset.side)
+                if move != PASS and position.must_pass:
+                    position = position.play(PASS)
+                    plies.append(PASS)
+                if color not in (None, position.to_move):
+                    raise IllegalMove(f"{word}: {position.to_move.value} is to move")
+                position = position.play(move)
+                plies.append(move)
+            except IllegalMove as error:
+                raise NotationError(f"move {number} of the transcript: {error}") from None
+        return position, tuple(plies)
 
     def _after(self, mover: int, opponent: int) -> Position:
         """The other side's turn. A legal move needs no check of its masks, which is half the cost

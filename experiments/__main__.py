@@ -19,6 +19,7 @@ usage: python -m experiments COMMAND ...
 
   run [key=value ...]     play a line-up of agents and report   (run --help: all settings)
   run -m key=a,b,c ...    a sweep: one run for each combination
+  openings FILE           make balanced openings    (openings --help: all settings)
   bench                   nodes of every search over fixed positions, and their signature
 
 Start with:
@@ -182,7 +183,18 @@ def bench_command(arguments: Sequence[str]) -> int:
     return 0
 
 
-COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {"run": run_command, "bench": bench_command}
+def openings_command(arguments: Sequence[str]) -> int:
+    """``openings``: make balanced openings."""
+    from experiments.balanced import openings_command
+
+    return openings_command(arguments)
+
+
+COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
+    "run": run_command,
+    "bench": bench_command,
+    "openings": openings_command,
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

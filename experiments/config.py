@@ -18,6 +18,7 @@ from agents.evaluation import Evaluation
 from agents.search import SearchAgent
 from core.game import Limits
 from core.rules import RULESETS, Ruleset, nearest, ruleset
+from experiments.openings import check_openings
 
 EXPORTS = ("csv", "parquet")
 LOG_LEVELS = ("debug", "info", "warning", "error")
@@ -30,9 +31,16 @@ class RulesetConfig:
 
 @dataclass
 class OpeningsConfig:
-    """plies: random legal plies from the start, 0 or more."""
+    """kind: where they come from, one of :data:`experiments.openings.KINDS`. plies: how long they
+    are (of a file's games: at most). file: of transcripts, OBF positions or GGF games. shuffle: a
+    file's order is drawn from the run's seed. repeats: whether openings may be used again when
+    there are more pairs of games than openings."""
 
-    plies: int = 8
+    kind: str = "random"
+    plies: int | None = None
+    file: str | None = None
+    shuffle: bool = False
+    repeats: bool = False
 
 
 @dataclass
@@ -131,6 +139,7 @@ def check(config: DictConfig, overrides: Sequence[str] = ()) -> Plan:
     rules = known_ruleset(settings.ruleset.name)
     if settings.rating.anchor is not None and settings.rating.anchor not in agents:
         raise unknown("rating.anchor", settings.rating.anchor, agents)
+    check_openings(settings.openings, rules)
     filled, used = fill_open(agents, depth=settings.depth, evaluation=evaluation)
     for key in ("depth", "evaluation"):
         asked = next((o for o in overrides if o.lstrip("+").split("=")[0].split(".")[0] == key), "")
@@ -144,7 +153,18 @@ def check(config: DictConfig, overrides: Sequence[str] = ()) -> Plan:
     if "evaluation" in used and not isinstance(build(evaluation, "evaluation"), Evaluation):
         raise ConfigError(f"evaluation: {evaluation['_target_']} is no Evaluation")
     built = {name: build_agent(agent, name) for name, agent in filled.items()}
-    return Plan(settings, built, rules, plan_workers(settings.executor, built, rules))
+    return plan_of(settings, built, rules)
+
+
+def plan_of(settings: RunConfig, agents: dict[str, Agent], rules: Ruleset) -> Plan:
+    """The plan of a run with these agents, whether they can play it checked; ConfigError."""
+    workers = plan_workers(settings.executor, agents, rules)
+    for name, agent in agents.items():
+        try:
+            agent.check_limits(limits_of(settings))
+        except ValueError as error:
+            raise ConfigError(f"agent '{name}': {one_line(error)}") from error
+    return Plan(settings, agents, rules, workers)
 
 
 def plan_workers(executor: ExecutorConfig, agents: Mapping[str, Agent], rules: Ruleset) -> int:
@@ -223,7 +243,6 @@ def check_numbers(settings: RunConfig) -> None:
             "an even number, 2 or more: each opening is played twice, colours swapped",
         ),
         ("seed", settings.seed, 0 <= settings.seed < 1 << 63, "0 or more, below 2^63"),
-        ("openings.plies", settings.openings.plies, settings.openings.plies >= 0, "0 or more"),
         (
             "limits.seconds",
             limits.seconds,

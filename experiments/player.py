@@ -27,7 +27,6 @@ from typing import Any
 
 from agents.base import Agent
 from core.game import DIED, FINISHED, HUNG, GameRecord, Limits, Ply, play_game
-from core.notation import PASS, square_name
 from core.position import Position
 from core.rules import Color, Ruleset
 from experiments.schedule import Game, Pair
@@ -97,8 +96,8 @@ def play(table: Table, game: Game, before_move: Callable[..., None] | None = Non
     try:
         played = play_game(
             {Color.BLACK: table.agents[game.black], Color.WHITE: table.agents[game.white]},
-            Position.start(table.rules),
-            game.opening,
+            game.opening.begin(table.rules),
+            game.opening.moves,
             table.limits,
             table.grace,
             {Color.BLACK: game.seed, Color.WHITE: game.seed + 1},
@@ -149,7 +148,7 @@ def to_row(game: Game, played: GameRecord) -> GameRow:
             played.final.black.bit_count(),
             played.final.white.bit_count(),
             played.end_reason,
-            "".join(square_name(move) for move in game.opening if move != PASS),
+            game.opening.text,
             game.seed,
             played.transcript,
         ),
@@ -299,9 +298,7 @@ class Watcher:
 
     def _lost_game(self, game: Game, reason: str) -> GameRow:
         """The game as far as it got, lost by the side to move."""
-        position = Position.start(self._table.rules)
-        for move in game.opening:
-            position = position.play(move)
+        position = game.opening.reach(self._table.rules)
         plies = []
         for move in self._pulse.moves[: self._pulse.plies]:
             plies.append(Ply(move, position.to_move))
@@ -310,7 +307,12 @@ class Watcher:
         if reason == HUNG:
             detail = f"no answer for {self._table.patience:g} s at {position.to_obf()}"
         played = GameRecord(
-            tuple(game.opening), tuple(plies), position, position.to_move.other, reason, detail
+            tuple(game.opening.moves),
+            tuple(plies),
+            position,
+            position.to_move.other,
+            reason,
+            detail,
         )
         _current.number = game.number
         _note(self._table, game, played, 0.0)

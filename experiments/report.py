@@ -22,6 +22,7 @@ from scipy.sparse.csgraph import connected_components
 from agents.search import SearchAgent, WindowSearch
 from core.game import FINISHED
 from experiments.config import Plan, available_cores, limits_of
+from experiments.openings import describe
 from experiments.ratings import IntArray, MatchStatistics, Ratings, match_statistics
 from experiments.sequential import Sprt
 from experiments.standings import (
@@ -531,11 +532,12 @@ def _write(
     games = record.query("select count(*) as games, count(distinct opening) as openings from games")
     total = plan.settings.games * len(plan.agents) * (len(plan.agents) - 1) // 2
     forfeited = table["forfeits"].sum()
+    repeats = plan.settings.openings.repeats
     played = int(games["games"].iloc[0])
     facts = {
         "games": f"{played:,}" + ("" if played == total else f" of {total:,} (stopped early)"),
-        "openings": f"{games['openings'].iloc[0]:,} of {plan.settings.openings.plies} random plies,"
-        " each played twice with colours swapped",
+        "openings": f"{games['openings'].iloc[0]:,} ({describe(plan.settings.openings)}), each "
+        f"played {'again and again, ' if repeats else ''}twice with colours swapped",
         "distinct games": f"{paired['distinct_games'].sum():,}; effective number of pairs "
         f"{paired['pairs'].sum():,} (complete, and repeating no earlier one move for move)",
         "forfeits": f"{forfeited:,}",

@@ -38,9 +38,9 @@ from core.compile import processor
 from core.game import FINISHED
 from core.position import prepare_rules
 from experiments import config as schema
-from experiments.config import Plan, RunConfig, limits_of, plan_workers
+from experiments.config import Plan, RunConfig, limits_of
 from experiments.match import play_in_pool, play_serially, pool
-from experiments.openings import Opening, random_openings
+from experiments.openings import Opening, choose_openings
 from experiments.player import (
     FINISH_PAIRS,
     GO_ON,
@@ -126,7 +126,7 @@ def run_match(
     settings = RunConfig(
         name=name,
         ruleset=schema.RulesetConfig(ruleset),
-        openings=schema.OpeningsConfig(opening_plies),
+        openings=schema.OpeningsConfig(plies=opening_plies),
         executor=schema.ExecutorConfig("processes", workers)
         if workers != 0
         else schema.ExecutorConfig("serial"),
@@ -152,7 +152,7 @@ def run_match(
         built = {key: build_agent(agent, key) for key, agent in filled.items()}
     schema.check_numbers(settings)
     variant = schema.known_ruleset(ruleset)
-    plan = Plan(settings, built, variant, plan_workers(settings.executor, built, variant))
+    plan = schema.plan_of(settings, built, variant)
     return run(plan, "experiments.run_match(...)", Console(quiet=quiet))
 
 
@@ -205,9 +205,7 @@ def _opened(
             agent.prepare(announce)
         except ValueError as error:
             raise ConfigError(f"agent '{name}': {one_line(error)}") from error
-    openings = random_openings(
-        settings.games // 2, settings.openings.plies, plan.rules, settings.seed
-    )
+    openings = choose_openings(settings.openings, settings.games // 2, plan.rules, settings.seed)
     folder = _make_folder(folder or Path(settings.results) / settings.name, started, folder is None)
     (folder / "config.yaml").write_text(OmegaConf.to_yaml(OmegaConf.create(asdict(settings))))
     with (
@@ -215,6 +213,7 @@ def _opened(
         Record.create(folder / "games.sqlite") as record,
     ):
         _write_head(record, plan, command, started)
+        record.write_openings(opening.text for opening in openings)
         yield record, folder, openings
 
 

@@ -1,7 +1,7 @@
 """The record of a run: one SQLite file, written by the driver alone, readable while it grows.
 
-Tables (``results/README.md`` explains every column): ``run`` one row; ``agents``; ``games``;
-``moves``. Games enter in batches, the two games of a pair in one transaction.
+Tables (``results/README.md`` explains every column): ``run`` one row; ``agents``; ``openings``;
+``games``; ``moves``. Games enter in batches, the two games of a pair in one transaction.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from core.game import SearchStats
 if TYPE_CHECKING:
     import pandas as pd  # loaded when a table is read, since a run starts sooner without it
 
-FORMAT = 2
+FORMAT = 3
 """Version of the tables; changes when their meaning does."""
 
 COUNTS = tuple(field.name for field in fields(SearchStats))
@@ -35,6 +35,7 @@ create table agents (
     agent integer primary key, name text not null unique, config text not null,
     version integer not null, reproducible integer not null, selective integer not null
 );
+create table openings (number integer primary key, text text not null);
 create table games (
     game integer primary key, pair integer not null, black integer not null,
     white integer not null, result text not null, black_points real not null,
@@ -49,7 +50,7 @@ create table moves (
     primary key (game, ply)
 ) without rowid;
 """
-TABLES = ("run", "agents", "games", "moves")
+TABLES = ("run", "agents", "openings", "games", "moves")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +128,12 @@ class Record:
             [(n, name, json.dumps(conf), *rest) for n, name, conf, *rest in rows],
         )
 
+    def write_openings(self, texts: Iterable[str]) -> None:
+        """Fill ``openings`` with the chosen ones in their order (see ``Opening.text``)."""
+        self._connection.execute("begin")
+        self._connection.executemany("insert into openings values (?, ?)", enumerate(texts))
+        self._connection.execute("commit")
+
     def write_games(self, rows: Iterable[GameRow]) -> None:
         """Add finished games in one transaction."""
         rows = list(rows)
@@ -171,6 +178,11 @@ class Record:
     def agents(self) -> pd.DataFrame:
         """One row an agent, by number."""
         return self.query("select * from agents order by agent")
+
+    def openings(self) -> list[str]:
+        """The chosen openings in their order, to be read with ``Opening.read``."""
+        rows = self._connection.execute("select text from openings order by number")
+        return [text for (text,) in rows]
 
     def games(self) -> pd.DataFrame:
         """One row a game, in schedule order; ``black`` and ``white`` by name."""

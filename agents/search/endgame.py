@@ -24,6 +24,7 @@ from agents.search import context as layout
 from agents.search import endgame_kernels as kernels
 from agents.search import endgame_memory as memory
 from agents.search.limits import allotment, limited
+from agents.search.transposition import check_size
 from core.bitboard import bits
 from core.compile import Announce, prepare
 from core.notation import PASS
@@ -117,7 +118,7 @@ class EndgameSolver:
         etc: bool = True,
         sorting_search: bool = True,
     ) -> None:
-        memory.check_table_size(table_mb)
+        check_size("table_mb", table_mb)
         self.table_mb = table_mb
         self.fastest_first = fastest_first
         self.parity = parity

@@ -21,9 +21,6 @@ compared, so a hit is never a mistake.
 
 from __future__ import annotations
 
-import os
-from typing import Any
-
 import numpy as np
 
 from agents.search import context as layout
@@ -166,23 +163,6 @@ def remember(context, bucket, mover, opponent, lower, upper, move, empties):  # 
 
 
 # ------------------------------------------------------------------ setting up
-
-
-def machine_megabytes() -> int | None:
-    """The machine's memory, where the system tells."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20
-    except (AttributeError, ValueError, OSError):
-        return None
-
-
-def check_table_size(table_mb: Any) -> None:
-    """Raise ValueError, in one line, for a table that is nothing or does not fit."""
-    if type(table_mb) is not int or table_mb < 1:
-        raise ValueError(f"table of {table_mb!r} MB: a whole number of 1 or more is needed")
-    machine = machine_megabytes()
-    if machine is not None and table_mb > machine:
-        raise ValueError(f"table of {table_mb} MB: this machine has {machine} MB of memory")
 
 
 def _aligned(numbers: int) -> np.ndarray:

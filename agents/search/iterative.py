@@ -21,7 +21,7 @@ from agents.search.negamax import negamax
 from agents.search.ordering import Ordering, forget_cutoffs, set_static
 from agents.search.probcut import ProbCut
 from agents.search.selective import taper_widths
-from agents.search.transposition import NO_MOVE, Table, new_generation
+from agents.search.transposition import NO_MOVE, Table, check_size, new_generation
 from core.compile import Announce, prepare
 from core.position import Position
 
@@ -88,6 +88,8 @@ class WindowSearch(SearchAgent):
         self.singular_margin = singular_margin
         self.singular_plies = singular_plies
         self.endgame = endgame
+        if endgame:
+            check_size("endgame_table_mb", endgame_table_mb)
         self.solver = EndgameSolver(endgame_table_mb) if endgame else None
         self._check_settings()
         super().__init__(depth, evaluation, compiled)

@@ -156,11 +156,14 @@ class MCTS(Agent):
         before the first one."""
         return self._tree.estimates(()) if self._tree else {}
 
-    def _search(self, position: Position, limits: Limits, seed: int) -> Decision:
+    def check_limits(self, limits: Limits) -> None:
         if self.playouts is None and self.seconds is None and not (limits.nodes or limits.timed):
             raise ValueError(
                 "playouts: set it, or seconds, where a run limits neither nodes nor time"
             )
+
+    def _search(self, position: Position, limits: Limits, seed: int) -> Decision:
+        self.check_limits(limits)
         tree = self._tree = self._tree_for(position)
         times = [allotment(limits, position.empties)]
         if self.seconds is not None:

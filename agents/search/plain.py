@@ -22,18 +22,22 @@ Evaluate = Callable[[Position], int]
 INFINITY = 65 * FINAL_UNIT
 
 
+def leaf(position: Position, evaluate: Evaluate, stats: SearchStats) -> int:
+    """The value of a position that is not looked beyond: its result, or what it looks like."""
+    stats.leaves += 1
+    if position.is_over:
+        return position.disc_difference * FINAL_UNIT
+    stats.evaluations += 1
+    return evaluate(position)
+
+
 def minimax(
     position: Position, depth: int, evaluate: Evaluate, stats: SearchStats
 ) -> tuple[int, Line]:
     """Value to the mover and principal variation, looking at every line of ``depth`` plies."""
     stats.nodes += 1
-    if position.is_over:
-        stats.leaves += 1
-        return position.disc_difference * FINAL_UNIT, ()
-    if depth == 0:
-        stats.leaves += 1
-        stats.evaluations += 1
-        return evaluate(position), ()
+    if position.is_over or depth == 0:
+        return leaf(position, evaluate, stats), ()
     best = -INFINITY
     best_line: Line = ()
     for move in position.moves or (PASS,):
@@ -58,13 +62,8 @@ def alphabeta(
     position arise, and the remaining moves need not be looked at: a cutoff.
     """
     stats.nodes += 1
-    if position.is_over:
-        stats.leaves += 1
-        return position.disc_difference * FINAL_UNIT, ()
-    if depth == 0:
-        stats.leaves += 1
-        stats.evaluations += 1
-        return evaluate(position), ()
+    if position.is_over or depth == 0:
+        return leaf(position, evaluate, stats), ()
     moves = position.moves or (PASS,)
     best = -INFINITY
     best_line: Line = ()
@@ -156,13 +155,8 @@ def ordered(
     has to show, in a window of width 1, that it is better at all.
     """
     stats.nodes += 1
-    if position.is_over:
-        stats.leaves += 1
-        return position.disc_difference * FINAL_UNIT, ()
-    if depth == 0:
-        stats.leaves += 1
-        stats.evaluations += 1
-        return evaluate(position), ()
+    if position.is_over or depth == 0:
+        return leaf(position, evaluate, stats), ()
 
     def child(move: int, alpha: int, beta: int) -> tuple[int, Line]:
         after = position.play(move)

@@ -10,6 +10,7 @@ import numpy as np
 from agents.evaluation import Evaluation
 from agents.search import AlphaBeta, Minimax
 from core.position import Position
+from experiments.openings import Opening
 from experiments.store import Record
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def _position(record: Record, game: int, rules: str, rng: np.random.Generator) -
     opening = record.query("select opening from games where game = ?", [game])["opening"].iloc[0]
     moves = record.query("select square, depth from moves where game = ? order by ply", [game])
     decided = np.flatnonzero(moves["depth"].notna())
-    position = Position.from_transcript(opening, rules)
+    position = Opening.read(opening, rules).reach(rules)
     for move in moves["square"].iloc[: int(rng.choice(decided))]:
         position = position.play(int(move))
     return position

@@ -407,7 +407,7 @@ def test_probcut_is_fitted_saved_and_known_by_its_evaluation(tmp_path: Path) -> 
         ({"singular_margin": 5, "singular_plies": 0}, "1 or more"),
         ({"probcut": True, "probcut_confidence": 0}, "more than 0"),
         ({"endgame": 61}, "0 (never) to 60"),
-        ({"endgame": 10, "endgame_table_mb": 0}, "table of 0 MB"),
+        ({"endgame": 10, "endgame_table_mb": 0}, "endgame_table_mb 0"),
         ({"compiled": False, "table_mb": 1}, "only the compiled search has it"),
         ({"compiled": False, "iterative": True}, "only the compiled search has it"),
     ],

@@ -21,9 +21,12 @@ def test_every_line_up_can_be_run(name: str, rules: str) -> None:
 
 @pytest.mark.parametrize("group", ["executor", "openings", "ruleset", "evaluation"])
 def test_every_option_of_every_group_can_be_chosen(group: str) -> None:
+    extra = {
+        "ruleset": ["evaluation=disc_count"],
+        "file": ["openings.file=my.txt"],
+    }
     for option in set(choices(group)) - {"function"}:  # which needs a target
-        extra = ["evaluation=disc_count"] if group == "ruleset" else []
-        read([f"{group}={option}", *extra])
+        read([f"{group}={option}", *extra.get(group, []), *extra.get(option, [])])
 
 
 def test_top_level_depth_and_evaluation_fill_what_a_line_up_leaves_open() -> None:
@@ -102,6 +105,18 @@ BAD = {
     "games=many": r"games=many",
     "seed=-1": r"seed=-1",
     "openings.plies=-1": r"openings\.plies=-1",
+    "openings.plies=null": r"openings\.plies=null: openings=random needs their number",
+    "openings=all openings.plies=null": r"openings\.plies=null: openings=all needs",
+    "openings=al": r"unknown openings 'al'; choose from all, balanced, file, random, start\.",
+    "openings.kind=al": r"unknown openings 'al'; choose from all, .* Did you mean 'all'",
+    "openings=file": r"openings=file needs openings\.file=PATH",
+    "openings=file openings.file=my.txt openings.plies=-1": r"openings\.plies=-1: 0 or more",
+    "openings=start openings.plies=3": r"unknown setting 'openings\.plies'",
+    "openings=start +openings.plies=3": r"openings\.plies=3: has no effect with openings=start",
+    "+openings.file=my.txt": r"openings\.file=my\.txt: has no effect without openings=file",
+    "openings=balanced ruleset=mini6 evaluation=disc_count": r"made for 8x8; ruleset mini6 is 6x6 "
+    r"\(choose from all, file, random, start\)",
+    "openings=balanced ruleset=mini4 evaluation=disc_count": r"made for 8x8; ruleset mini4 is 4x4",
     "executor.workers=0": r"executor\.workers=0: at least one",
     "executor=serial executor.workers=2": r"executor\.workers=2",
     "limits.seconds=0": r"limits\.seconds=0",
@@ -141,3 +156,10 @@ def test_bad_input_gets_one_line_that_names_the_bad_part(words: str) -> None:
 def test_a_missing_folder_of_yamls_is_named() -> None:
     with pytest.raises(ConfigError, match="no such folder"):
         read([], ["nowhere"])
+
+
+def test_an_agent_without_any_limit_is_refused_before_a_game() -> None:
+    duel = ["agents=duel", "agent@first=mcts", "agent@second=random", "first.playouts=null"]
+    with pytest.raises(ConfigError, match=r"agent 'first': playouts: set it, or seconds"):
+        read(duel)
+    read([*duel, "limits.seconds=1"])

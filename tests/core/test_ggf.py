@@ -1,0 +1,104 @@
+"""Games in GGF, and what is said of those that cannot be read."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core import PASS, RULESETS, Color, NotationError, Position
+from core.notation import is_ggf, is_obf, parse_ggf, square_name
+
+# As the Generic Game Server writes it.
+START = "8 -------- -------- -------- ---O*--- ---*O--- -------- -------- -------- *"
+GAME = (
+    "(;GM[Othello]PC[GGS/os]DT[2003-12-15_13:24:03.MST]PB[one]PW[two]RB[2197.01]RW[2199.72]"
+    f"TI[05:00//02:00]TY[8]RE[-12.00]BO[{START}]B[d3//0.01]W[C5/1.5/2]B[e6]W[f5//0.1];)"
+)
+
+
+def test_a_game_as_the_server_writes_it() -> None:
+    (game,) = parse_ggf(GAME)
+    assert game.side == 8
+    assert game.words == ("d3", "C5", "e6", "f5")
+    assert game.colors == (Color.BLACK, Color.WHITE) * 2
+    position = Position.from_obf(game.start)
+    assert position == Position.start()
+    after, plies = position.follow(game.words, game.colors)
+    assert after == Position.from_transcript("d3c5e6f5")
+    assert plies == (19, 34, 44, 37)
+
+
+@pytest.mark.parametrize("between", ["", " ", "\n", "2 "])
+def test_several_games_in_one_text(between: str) -> None:
+    assert parse_ggf(between + GAME + between + GAME) == 2 * parse_ggf(GAME)
+
+
+def written(transcript: list[int], start: Position, leave_out_passes: bool) -> str:
+    side, position, moves = start.ruleset.side, start, []
+    for move in transcript:
+        if move != PASS or not leave_out_passes:
+            letter = "B" if position.to_move is Color.BLACK else "W"
+            moves.append(f"{letter}[{'PA' if move == PASS else square_name(move)}//0.1]")
+        position = position.play(move)
+    squares, turn = start.to_obf().replace("X", "*").split()
+    rows = " ".join(squares[i : i + side] for i in range(0, side * side, side))
+    return f"(;GM[Othello]TY[{side}]BO[{side} {rows} {turn}]{''.join(moves)};)"
+
+
+@given(
+    name=st.sampled_from(list(RULESETS)), picks=st.lists(st.integers(0, 30)), passes=st.booleans()
+)
+@settings(max_examples=60, deadline=None)
+def test_what_is_written_is_read(name: str, picks: list[int], passes: bool) -> None:
+    """Any game under any rules, with its passes or without them."""
+    position = Position.start(name)
+    plies: list[int] = []
+    for pick in picks:
+        if position.is_over:
+            break
+        moves = position.moves or (PASS,)
+        plies.append(moves[pick % len(moves)])
+        position = position.play(plies[-1])
+    (game,) = parse_ggf(written(plies, Position.start(name), passes))
+    while passes and plies and plies[-1] == PASS:
+        plies.pop()  # nothing after it tells of it
+    begin = Position.from_obf(game.start, name)
+    assert begin == Position.start(name)
+    assert begin.follow(game.words, game.colors)[1] == tuple(plies)
+
+
+BAD = {
+    "(;GM[Othello]B[d3]": "cut off; its end ;) has to stand on the same line",
+    "(;GM[Othello]BO[": r"a property such as B[d3], or the end ;), is expected at 'BO['",
+    "(;GM[Othello] d3;)": r"a property such as B[d3], or the end ;), is expected at 'd3;)'",
+    f"{GAME} and more": "a game, which begins with (;, is expected at 'and more'",
+    "(;GM[Go]BO[8];)": "GM[Go]: only Othello",
+    f"(;BO[{START}];)": "no GM[...]",
+    "(;GM[Othello]B[d3];)": "no BO[...]",
+    GAME.replace("TY[8]", "TY[8a]"): "TY[8a]: a game in which the fewest discs win",
+    GAME.replace("BO[8", "BO[6"): "the length of an edge, all squares, and the side to move",
+    "(;GM[Othello]BO[];)": "BO[]: the length of an edge",
+}
+
+
+@pytest.mark.parametrize("text", BAD, ids=str)
+def test_text_that_is_no_game(text: str) -> None:
+    with pytest.raises(NotationError, match=re.escape(BAD[text])):
+        parse_ggf(text)
+
+
+def test_a_move_by_the_wrong_side() -> None:
+    start = Position.start()
+    with pytest.raises(NotationError, match="move 2 of the transcript: c5: white is to move"):
+        start.follow(["d3", "c5"], [Color.BLACK, Color.BLACK])
+    with pytest.raises(NotationError, match="move 2 of the transcript: d3: square occupied"):
+        start.follow(["d3", "d3"], [Color.BLACK, Color.WHITE])
+
+
+def test_a_line_tells_what_it_is() -> None:
+    obf = Position.start().to_obf()
+    assert [is_ggf(text) for text in (GAME, obf, "f5d6c3", "")] == [True, False, False, False]
+    assert [is_obf(text) for text in (f"{obf}; C4:+2;", "f5 d6", "")] == [True, False, False]
