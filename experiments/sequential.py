@@ -40,6 +40,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 MODELS = ("logistic", "normalized")
 
@@ -121,6 +122,32 @@ class Sprt:
         """``H0`` or ``H1`` once it is accepted after these counts, ``""`` to go on."""
         llr = self.llr(counts)
         return "H1" if llr >= self.upper else "H0" if llr <= self.lower else ""
+
+
+def simulate(
+    test: Sprt, shares: ArrayLike, matches: int, seed: int, every: int = 1, most: int = 1_000_000
+) -> tuple[IntArray, IntArray]:
+    """How many pairs a test needs, and what it accepts, in simulated matches.
+
+    shares: shape (5,), the true probabilities of LL, LD, DD+WL, WD, WW. matches: how many are
+        simulated. every: pairs between two looks at the LLR; a match ends at a look. most: pairs
+        after which a match is given up.
+    Returns two arrays of shape (matches,): the pairs played; and 1 where H1 was accepted, 0 where
+    H0 was, -1 where neither was.
+    """
+    rng = np.random.default_rng(seed)
+    counts = np.zeros((matches, len(_SHARE)), dtype=np.int64)
+    accepted = np.full(matches, -1)
+    left = np.arange(matches)
+    for _ in range(0, most, every):
+        counts[left] += rng.multinomial(every, np.asarray(shares), size=len(left))
+        llr = test.llrs(counts[left])
+        accepted[left[llr >= test.upper]] = 1
+        accepted[left[llr <= test.lower]] = 0
+        left = left[accepted[left] < 0]
+        if not len(left):
+            break
+    return counts.sum(axis=1), accepted
 
 
 def _with_mean(shares: FloatArray, mean: float) -> FloatArray:

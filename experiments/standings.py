@@ -163,7 +163,6 @@ def matches(record: Record) -> pd.DataFrame:
       width of its 95 % interval (Student's); nan where there are none, or only one.
     - ends: how the games ended, as ``finished 98, time exceeded 2``.
     """
-    import pandas as pd
 
     table = record.query(
         f"""with {_PAIRS},
