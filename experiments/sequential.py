@@ -199,8 +199,8 @@ def _tilted(shares: FloatArray, values: FloatArray) -> FloatArray:
     f(x) = sum shares values / (1 + x values) falls from +inf to -inf. Newton's method is applied to
     f times the distances from both ends, which is nearly straight, and kept inside the bracket.
     """
-    low, high = -1 / values.max(axis=1), -1 / values.min(axis=1)
-    ends = low, high
+    low, high = ends = -1 / values.max(axis=1), -1 / values.min(axis=1)
+    near = 1e-13 * (high - low)
     x = np.zeros(len(shares))
     for _ in range(_TURNS):
         part = values / (1 + x[:, None] * values)
@@ -210,11 +210,9 @@ def _tilted(shares: FloatArray, values: FloatArray) -> FloatArray:
         low, high = np.where(f > 0, x, low), np.where(f > 0, high, x)
         left, right = x - ends[0], ends[1] - x
         step = -f * left * right / (slope * left * right + f * (right - left))
-        new = x + step
-        inside = (new > low) & (new < high)
-        new = np.where(inside, new, (low + high) / 2)
-        moved = np.abs(new - x) > 1e-13 * (ends[1] - ends[0])
-        x = new
-        if not moved.any():
+        moves = np.abs(step) > near
+        if not moves.any():
             break
+        inside = (low < x + step) & (x + step < high)
+        x = np.where(inside, x + step, np.where(moves, (low + high) / 2, x))
     return np.asarray(shares / (1 + x[:, None] * values))
