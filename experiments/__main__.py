@@ -17,6 +17,7 @@ usage: python -m experiments COMMAND ...
 
   run [key=value ...]     play a line-up of agents and report   (run --help: all settings)
   run -m key=a,b,c ...    a sweep: one run for each combination, and one report
+  plan elo=30 draws=0.04  how many pairs that takes, and how long    (plan --help)
   openings FILE           make balanced openings    (openings --help: all settings)
   resume FOLDER           go on with a run that was interrupted
   extend FOLDER games=N   add games to a run, up to N a pairing
@@ -199,11 +200,19 @@ def openings_command(arguments: Sequence[str]) -> int:
     return openings_command(arguments)
 
 
+def plan_command(arguments: Sequence[str]) -> int:
+    """``plan``: how many pairs of games a question needs, and how long they take here."""
+    from experiments.plan import run_plan
+
+    return run_plan(arguments, make_console())
+
+
 COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "run": run_command,
     "resume": resume_command,
     "extend": extend_command,
     "watch": watch_command,
+    "plan": plan_command,
     "bench": bench_command,
     "openings": openings_command,
 }

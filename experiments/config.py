@@ -131,6 +131,15 @@ class PublishedConfig:
 
 
 @dataclass
+class RatingConfig:
+    """anchor: name of the agent rated 0 Elo; None for the mean of the pool. colour_advantage:
+    whether Black's advantage is fitted together with the ratings."""
+
+    anchor: str | None = None
+    colour_advantage: bool = False
+
+
+@dataclass
 class RunConfig:
     """A run, as written in ``conf/run.yaml``; the comments there explain each setting."""
 
@@ -142,6 +151,7 @@ class RunConfig:
     schedule: ScheduleConfig = field(default_factory=ScheduleConfig)
     executor: ExecutorConfig = field(default_factory=ExecutorConfig)
     limits: LimitsConfig = field(default_factory=LimitsConfig)
+    rating: RatingConfig = field(default_factory=RatingConfig)
     games: int = 100
     seed: int = 1
     depth: int = 4
@@ -229,6 +239,8 @@ def check(config: DictConfig, overrides: Sequence[str] = ()) -> Plan:
     settings = _typed({str(key): value for key, value in raw.items() if key not in _PLACES})
     check_numbers(settings)
     rules = known_ruleset(settings.ruleset.name)
+    if settings.rating.anchor is not None and settings.rating.anchor not in agents:
+        raise unknown("rating.anchor", settings.rating.anchor, agents)
     check_openings(settings.openings, rules)
     filled, used = fill_open(agents, depth=settings.depth, evaluation=evaluation)
     for key in ("depth", "evaluation"):

@@ -34,7 +34,7 @@ _DPI = 150
 _SALT = "othello"  # fixes the ids inside an SVG, so that the same figure gives the same file
 
 
-def elo_chart(standings: pd.DataFrame) -> Figure:
+def elo_chart(standings: pd.DataFrame, anchor: str = "") -> Figure:
     """Every agent's rating with its 95 % interval, one row an agent, in the order given (best
     first, at the top).
 
@@ -42,6 +42,7 @@ def elo_chart(standings: pd.DataFrame) -> Figure:
         ``bound`` ("" for a rating, ">" or "<" where ``elo`` is only a limit) and ``games``
         (int). 1 to 30 rows read well; the figure grows with them. If there is a column ``split``
         (bool), agents all of whose pairs were shared evenly get these words and no interval.
+    anchor: the agent rated 0; if none is, the mean of the pool is.
 
     The values are repeated in words at the right, half the interval's width after the ±. Raises
     ValueError if there are no rows or a column is missing.
@@ -66,8 +67,8 @@ def elo_chart(standings: pd.DataFrame) -> Figure:
         axes.set_xlim(*_elo_limits(standings))
         axes.xaxis.set_major_locator(MaxNLocator(7, integer=True))
         axes.grid(visible=False, axis="y")
-        zero = "pool" if all(bounds) or not any(bounds) else "pool without bounds"
-        axes.set_xlabel(f"Elo (95 % interval, mean of the {zero} = 0)")
+        pool = "pool" if all(bounds) or not any(bounds) else "pool without bounds"
+        axes.set_xlabel(f"Elo (95 % interval, {anchor or f'mean of the {pool}'} = 0)")
         axes.set_ylabel("agent")
         ratings = standings[["elo", "low", "high", "bound"]].to_numpy()
         values = [
@@ -89,14 +90,30 @@ def win_rate_matrix(scores: pd.DataFrame) -> Figure:
 
     Raises ValueError if the frame is empty or its rows and columns are not the same agents.
     """
-    if scores.empty or list(scores.index) != list(scores.columns):
+    return _matrix(scores, "score of the row agent, %", "opponent")
+
+
+def superiority_matrix(shares: pd.DataFrame) -> Figure:
+    """How sure it is that each agent is better than each other, as a heatmap.
+
+    shares: as for :func:`win_rate_matrix`, but values are the share of the bootstrap's replicates
+        in which the row agent is rated above the column agent.
+
+    Raises ValueError if the frame is empty or its rows and columns are not the same agents.
+    """
+    return _matrix(shares, "row agent rated above, %", "than")
+
+
+def _matrix(shares: pd.DataFrame, label: str, across: str) -> Figure:
+    """A heatmap of per cent between agents; ``label`` says of what."""
+    if shares.empty or list(shares.index) != list(shares.columns):
         raise ValueError("rows and columns must be the same agents, at least one")
-    agents = len(scores)
-    names = [_wrapped(name) for name in scores.index]
+    agents = len(shares)
+    names = [_wrapped(name) for name in shares.index]
     longest = max(len(line) for name in names for line in name.splitlines())
     lines = max(1 + name.count("\n") for name in names)
     cell = float(np.clip(5 / agents, 0.42, 1.1))  # inches
-    across = 0.085 * longest < cell  # the names fit below their cells, side by side
+    level = 0.085 * longest < cell  # the names fit below their cells, side by side
     cell = max(cell, 0.17 * lines)  # where they stand upright, their lines must fit
     with _theme():
         figure, axes = _blank()
@@ -105,7 +122,7 @@ def win_rate_matrix(scores: pd.DataFrame) -> Figure:
             # seaborn 0.13 sets up its colour map in a way that matplotlib 3.11 will retire
             warnings.simplefilter("ignore", PendingDeprecationWarning)
             sns.heatmap(
-                100 * scores.set_axis(names).set_axis(names, axis=1),
+                100 * shares.set_axis(names).set_axis(names, axis=1),
                 vmin=0,
                 vmax=100,
                 center=50,
@@ -116,15 +133,15 @@ def win_rate_matrix(scores: pd.DataFrame) -> Figure:
                 linewidths=0.5,
                 xticklabels=True,
                 yticklabels=True,
-                cbar_kws={"label": "score of the row agent, %"},
+                cbar_kws={"label": label},
                 ax=axes,
             )
         for text in axes.texts:  # they lie in their cells: no need to measure 400 of them
             text.set_in_layout(False)
         axes.grid(visible=False)
-        axes.tick_params(axis="x", rotation=0 if across else 90)
+        axes.tick_params(axis="x", rotation=0 if level else 90)
         axes.tick_params(axis="y", rotation=0)
-        axes.set_xlabel("opponent")
+        axes.set_xlabel(across)
         axes.set_ylabel("agent")
         _resize(figure, axes, cell * agents, cell * agents)
     return figure
@@ -422,6 +439,8 @@ def _value(elo: float, low: float, high: float, bound: str) -> str:
     """A rating in words: "+123 ± 20", or "> +620"."""
     if bound:
         return f"{bound} {_signed(elo)}"
+    if elo == low == high == 0:
+        return "0"
     return f"{_signed(elo)} ± {round((high - low) / 2)}"
 
 

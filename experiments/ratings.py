@@ -155,6 +155,13 @@ def elo_of_score(score: float | FloatArray) -> float | FloatArray:
     return difference if np.ndim(score) else float(difference)
 
 
+def pentanomial(by_colour: IntArray) -> IntArray:
+    """The counts of pairs, shape (n, n, 5), of pairs told apart by colour, shape (n, n, 3, 3); see
+    :func:`rate`."""
+    half_points = np.add.outer(np.arange(3), np.arange(3))
+    return np.stack([by_colour[:, :, half_points == k].sum(axis=2) for k in range(OUTCOMES)], 2)
+
+
 def score_matrix(pairs: ArrayLike) -> FloatArray:
     """The share of points of the row agent against the column agent, shape (n, n), 0 to 1.
 
@@ -331,8 +338,12 @@ class MatchStatistics:
 
     @property
     def los_text(self) -> str:
-        """``97.5 %``, or a dash."""
-        return "-" if math.isnan(self.los) else f"{100 * self.los:.1f} %"
+        """``97.5 %``, never 0 or 100 %; or a dash."""
+        if math.isnan(self.los):
+            return "-"
+        if not 0.0005 < self.los < 0.9995:
+            return "> 99.9 %" if self.los > 0.5 else "< 0.1 %"
+        return f"{100 * self.los:.1f} %"
 
 
 def _plus_minus(value: float, margin: float) -> str:
@@ -437,9 +448,8 @@ def _checked_by_colour(by_colour: ArrayLike, counts: IntArray) -> IntArray:
         )
     told_apart = told_apart.astype(np.int64)
     backwards = told_apart.transpose(1, 0, 3, 2)[:, :, ::-1, ::-1]
-    outcome = np.add.outer(np.arange(3), np.arange(3))
-    sums = np.stack([told_apart[:, :, outcome == k].sum(axis=2) for k in range(OUTCOMES)], axis=2)
-    if (told_apart < 0).any() or (told_apart != backwards).any() or (sums != counts).any():
+    agree = (pentanomial(told_apart) == counts).all()
+    if (told_apart < 0).any() or (told_apart != backwards).any() or not agree:
         raise ValueError("by_colour does not tell the results of these pairs")
     return told_apart
 

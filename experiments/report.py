@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterable
+import json
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -12,17 +13,29 @@ from typing import TYPE_CHECKING, Any
 
 import jinja2
 import numpy as np
+from numpy.typing import ArrayLike
 from omegaconf import OmegaConf
 from rich import box
 from rich.console import Console
 from rich.table import Table as RichTable
+from scipy.sparse.csgraph import connected_components
 
 from agents.search import SearchAgent, WindowSearch
 from core.game import FINISHED
 from experiments.config import Plan, available_cores, limits_of
 from experiments.openings import describe
+from experiments.provenance import differences
 from experiments.published import beside
-from experiments.standings import pair_counts, same_positions, standings
+from experiments.ratings import IntArray, MatchStatistics, Ratings, match_statistics
+from experiments.sequential import Sprt
+from experiments.standings import (
+    OUTCOME_COLUMNS,
+    matches,
+    pair_counts,
+    rated_parts,
+    same_positions,
+    standings,
+)
 from experiments.store import Record
 from experiments.studies.pruning import count_nodes
 from experiments.studies.searches import compare_searches, count_searches, sample
@@ -32,6 +45,12 @@ if TYPE_CHECKING:
 
 PRUNING_POSITIONS = 20
 """Positions of the run on which the pruning figure counts nodes."""
+
+FEW = 3
+"""Up to so many pairings are told one by one where the report would otherwise get long."""
+
+SUPERIORITY_AGENTS = range(3, 21)
+"""For so many agents the report shows how sure each one's superiority is; of two, LOS says it."""
 
 
 @dataclass(frozen=True)
@@ -45,15 +64,29 @@ class FigureFile:
 
 def conclude(record: Record, plan: Plan, folder: Path, console: Console) -> pd.DataFrame:
     """Print the standings, draw the figures and write the reports; returns the standings."""
-    table = standings(record, seed=plan.settings.seed)
+    rating = plan.settings.rating
+    parts = rated_parts(record, plan.settings.seed, rating.anchor, rating.colour_advantage)
+    table = standings(record, parts=parts)
+    paired = matches(record)
+    paired.to_csv(folder / "matches.csv", index=False)
     costs = _costs(record, plan)
-    findings = [*_findings(record), *_warnings(record, plan)]
-    console.print(standings_table(table, console.width))
+    findings = [
+        *_findings(record),
+        *_about_ratings(plan, parts, len(table)),
+        *repeated(paired),
+        *_about_record(record, plan),
+        *_warnings(record, plan),
+    ]
+    for drawn in standings_tables(table, console.width):
+        console.print(drawn)
+    if 0 < len(paired) <= FEW:
+        console.print(_terminal_matches(paired))
     for finding in findings:
         console.print(finding, highlight=False)
     with console.status("drawing figures"):
-        figures = _draw(record, plan, table, costs, folder)
-        _write(record, plan, folder, table, costs, findings, figures)
+        figures = _draw(record, plan, table, parts, costs, folder)
+        anchored = any(ratings.anchor is not None for _, ratings in parts)
+        _write(record, plan, folder, table, costs, paired, findings, figures, anchored)
     for label, name in (
         ("report", "report.html"),
         ("figures", f"{{{','.join(figure.name for figure in figures)}}}.png, .svg"),
@@ -75,6 +108,8 @@ def elo_text(row: Any) -> str:
         return "every pair split"
     if row.bound:
         return f"{row.bound} {row.elo:+.0f}"
+    if row.elo == row.low == row.high == 0:
+        return "0 (anchor)"
     return f"{row.elo:+.0f} ± {(row.high - row.low) / 2:.0f}"
 
 
@@ -118,6 +153,70 @@ def _cells(table: pd.DataFrame) -> list[list[str]]:
     return [[cell(row) for cell in COLUMNS.values()] for row in table.itertuples()]
 
 
+def _by_part(table: pd.DataFrame) -> list[tuple[str, list[list[str]]]]:
+    """The standings of each part of the pool that met, with a heading if there are several."""
+    parts = [
+        ("without a complete pair" if part < 0 else f"pool {part + 1}", _cells(rows))
+        for part, rows in table.groupby("part", sort=False)
+    ]
+    return parts if len(parts) > 1 else [("", parts[0][1])]
+
+
+def statistics_of(row: Any) -> MatchStatistics:
+    """The statistics of a row of :func:`experiments.standings.matches`."""
+    return match_statistics([getattr(row, name) for name in OUTCOME_COLUMNS])
+
+
+def _discs(row: Any) -> str:
+    if np.isnan(row.discs):
+        return "-"
+    margin = "" if np.isnan(row.discs_margin) else f" ± {row.discs_margin:.1f}"
+    return f"{row.discs:+.1f}{margin}"
+
+
+def _dashes(row: Any, *names: str) -> str:
+    return "-".join(f"{getattr(row, name):,}" for name in names)
+
+
+def _ends(row: Any) -> str:
+    return FINISHED if row.ends == f"{FINISHED} {row.games}" else str(row.ends)
+
+
+MATCH_COLUMNS: dict[str, Callable[[Any], str]] = {
+    "agent": lambda row: row.first,
+    "opponent": lambda row: row.second,
+    "games": lambda row: f"{row.games:,}",
+    "W-D-L": lambda row: _dashes(row, "wins", "draws", "losses"),
+    "as Black": lambda row: _dashes(row, "black_wins", "black_draws", "black_losses"),
+    "as White": lambda row: _dashes(row, "white_wins", "white_draws", "white_losses"),
+    "score %": lambda row: f"{100 * row.score:.1f}",
+    "pairs": lambda row: f"{row.pairs:,}",
+    "pairs by points": lambda row: _dashes(row, *OUTCOME_COLUMNS),
+    "Elo ± 95 %": lambda row: statistics_of(row).elo_text,
+    "nElo ± 95 %": lambda row: statistics_of(row).nelo_text,
+    "LOS": lambda row: statistics_of(row).los_text,
+    "discs ± 95 %": _discs,
+    "ends": _ends,
+}
+"""The columns of the table of matches, and how a row fills them."""
+
+
+def _match_cells(paired: pd.DataFrame) -> list[list[str]]:
+    return [[cell(row) for cell in MATCH_COLUMNS.values()] for row in paired.itertuples()]
+
+
+def _terminal_matches(paired: pd.DataFrame) -> RichTable:
+    """The table of a few matches on its side: one column a pairing."""
+    drawn = RichTable(box=box.SIMPLE_HEAD, header_style="bold", padding=(0, 1, 0, 0))
+    drawn.add_column("as the first sees it")
+    cells = _match_cells(paired)
+    for first, second, *_ in cells:
+        drawn.add_column(f"{first} -\n{second}", justify="right")
+    for name, *values in list(zip(MATCH_COLUMNS, *cells, strict=True))[2:]:
+        drawn.add_row(name, *values)
+    return drawn
+
+
 def terminal_table(columns: Iterable[str]) -> RichTable:
     """An empty table for the terminal. Words go left, numbers right, and headings of two words
     break between them, so that the standings fit into some 90 columns."""
@@ -129,14 +228,16 @@ def terminal_table(columns: Iterable[str]) -> RichTable:
     return drawn
 
 
-def standings_table(table: pd.DataFrame, width: int) -> RichTable:
-    """The standings for a terminal of so many columns. A narrow one does without the last column,
-    which the report has, rather than cut numbers."""
+def standings_tables(table: pd.DataFrame, width: int) -> Iterable[RichTable]:
+    """The standings for a terminal of so many columns, a table for each part of the pool that met.
+    A narrow one does without the last column, which the report has, rather than cut numbers."""
     columns = list(COLUMNS)[: -1 if width < 90 else None]
-    drawn = terminal_table(columns)
-    for cells in _cells(table):
-        drawn.add_row(*cells[: len(columns)])
-    return drawn
+    for heading, rows in _by_part(table):
+        drawn = terminal_table(columns)
+        drawn.title = heading or None
+        for row in rows:
+            drawn.add_row(*row[: len(columns)])
+        yield drawn
 
 
 def _all(count: int, what: str) -> str:
@@ -145,7 +246,11 @@ def _all(count: int, what: str) -> str:
 
 def _findings(record: Record) -> Iterable[str]:
     """Where agents chose the same moves, what that cost each: the lesson of alpha-beta."""
-    for row in same_positions(record).itertuples():
+    alike = same_positions(record)
+    if len(alike) > FEW:
+        yield from _alike(alike)
+        return
+    for row in alike.itertuples():
         first, second = row.first, row.second
         few, many = sorted((row.first_nodes, row.second_nodes))
         if few == many:
@@ -156,6 +261,118 @@ def _findings(record: Record) -> Iterable[str]:
         yield (
             f"{first} and {second} chose the same moves in {_all(row.pairs, 'pair')}, so the score "
             f"is 50 %; on the same {row.positions:,} positions {cost}."
+        )
+
+
+def _alike(alike: pd.DataFrame) -> Iterable[str]:
+    """The same of many pairings: one line for each group of agents."""
+    names = sorted({*alike["first"], *alike["second"]})
+    place = {name: number for number, name in enumerate(names)}
+    link = np.zeros((len(names), len(names)), dtype=bool)
+    link[[place[name] for name in alike["first"]], [place[name] for name in alike["second"]]] = True
+    groups, label = connected_components(link, directed=False)
+    for group in range(groups):
+        members = [name for name in names if label[place[name]] == group]
+        pairings = len(members) * (len(members) - 1) // 2
+        rows = alike[alike["first"].isin(members)]
+        which = "all" if len(rows) == pairings else f"{len(rows)} of the"
+        yield (
+            f"{', '.join(members)}: in {which} {pairings} pairings among them both agents chose "
+            f"the same moves in every pair, so the score is 50 %."
+        )
+
+
+def _about_ratings(
+    plan: Plan, parts: Sequence[tuple[IntArray, Ratings]], agents: int
+) -> Iterable[str]:
+    """What the ratings rest on, where that is not as usual."""
+    if not parts or len(parts[0][0]) < agents:
+        yield (
+            "Not all agents met, if only through others, so the pool falls into parts whose ratings"
+            " cannot be compared."
+        )
+    anchor = plan.settings.rating.anchor
+    if anchor is not None and all(ratings.anchor is None for _, ratings in parts):
+        yield f"{anchor} has no rating to be the anchor, so the mean of the pool is 0 Elo."
+    if plan.settings.rating.colour_advantage:
+        for number, (_, ratings) in enumerate(parts, start=1):
+            where = f" in pool {number}" if len(parts) > 1 else ""
+            if ratings.advantage is None:
+                yield f"The games cannot tell Black's advantage{where}."
+            else:
+                low, best, high = ratings.advantage
+                yield f"Black's advantage{where}: {best:+.0f} ± {(high - low) / 2:.0f} Elo."
+
+
+def repeated(paired: pd.DataFrame) -> Iterable[str]:
+    """Warnings of pairs that repeat earlier ones move for move; from
+    :func:`experiments.standings.matches`."""
+    rows = paired[paired["pairs"] < paired["all_pairs"]]
+    exhausted = rows[rows["pairs"] <= rows["openings"]]
+    if len(rows) > FEW:
+        pairs, distinct = rows["all_pairs"].sum(), rows["pairs"].sum()
+        yield (
+            f"In {len(rows):,} pairings pairs of games repeat earlier ones move for move: only "
+            f"{distinct:,} of their {pairs:,} pairs are distinct (matches.csv)"
+            + (
+                f"; in {len(exhausted):,} of them both agents play without chance and have run out"
+                " of openings"
+                if len(exhausted)
+                else ""
+            )
+            + ". Elo and all intervals count distinct pairs."
+        )
+        return
+    for row in rows.itertuples():
+        counted = "Elo and all intervals count distinct pairs."
+        if row.pairs <= row.openings:
+            openings = "the one opening" if row.openings == 1 else f"the {row.openings:,} openings"
+            yield (
+                f"{row.first} and {row.second} play without chance and have run out of openings: "
+                f"from {openings} only {row.pairs:,} of their {row.all_pairs:,} pairs are "
+                f"distinct. {counted}"
+            )
+        else:
+            yield (
+                f"{row.all_pairs - row.pairs:,} of the {row.all_pairs:,} pairs of {row.first} and "
+                f"{row.second} repeat an earlier one move for move. {counted}"
+            )
+
+
+def sprt_outcome(test: Sprt, counts: ArrayLike) -> str:
+    """How a sequential test ended, in words; counts: shape (5,), pairs as the first agent sees them
+    in the order in which the test saw them."""
+    decision = test.decide(counts)
+    pairs = int(np.sum(counts))
+    ended = f"{decision} was accepted" if decision else "no decision"
+    return (
+        f"SPRT, {test.model} Elo, H0: {test.elo0:g}, H1: {test.elo1:g} (error rates "
+        f"{test.alpha:g}, {test.beta:g}): {ended} after {pairs:,} pair{'s' * (pairs != 1)}; LLR "
+        f"{test.llr(counts):+.2f}, bounds {test.lower:+.2f} and {test.upper:+.2f}. "
+        + (
+            "The Elo of a match that its own result stopped is biased: it overstates on average "
+            "how far the result is from the other hypothesis."
+            if decision
+            else "More pairs can still decide it."
+        )
+    )
+
+
+def _about_record(record: Record, plan: Plan) -> Iterable[str]:
+    """How a sequential test ended; which pairs are missing; whether versions were mixed."""
+    if plan.sprt:
+        yield sprt_outcome(plan.sprt, pair_counts(record)[0, 1])
+    skipped = record.skipped()
+    if len(skipped):
+        numbers = ", ".join(f"{pair}" for pair in skipped["pair"].head(20))
+        pairs = "1 pair was" if len(skipped) == 1 else f"{len(skipped):,} pairs were"
+        yield f"{pairs} not played, because {skipped['reason'].iloc[0]}: number {numbers}."
+    sessions = [json.loads(text) for text in record.sessions()["versions"]]
+    changed = sorted({change for each in sessions for change in differences(sessions[0], each)})
+    if changed:
+        yield (
+            f"These games mix versions, since the run was resumed with --force: "
+            f"{'; '.join(changed)}."
         )
 
 
@@ -239,36 +456,61 @@ def _costs(record: Record, plan: Plan) -> pd.DataFrame | None:
 
 
 def _draw(
-    record: Record, plan: Plan, table: pd.DataFrame, costs: pd.DataFrame | None, folder: Path
+    record: Record,
+    plan: Plan,
+    table: pd.DataFrame,
+    parts: Sequence[tuple[IntArray, Ratings]],
+    costs: pd.DataFrame | None,
+    folder: Path,
 ) -> list[FigureFile]:
     import pandas as pd
 
     from experiments import figures
     from experiments.ratings import score_matrix
 
-    drawn = [
-        FigureFile(
-            "elo",
-            "Elo",
-            "Bradley-Terry ratings over all games; the mean of the pool is 0. Bars are 95 % "
-            "intervals from a bootstrap over pairs of games. 100 points more is an expected "
-            "score of 64 %.",
-        ),
+    drawn = []
+    agents = record.agents()
+    names = [marked(*row) for row in zip(agents["name"], agents["selective"], strict=True)]
+    order = [marked(*row) for row in zip(table["agent"], table["selective"], strict=True)]
+    shown = table.assign(agent=order)
+    for part in range(len(parts)):
+        name = f"elo_{part + 1}" if part else "elo"
+        anchor = parts[part][1].anchor
+        held = "" if anchor is None else names[parts[part][0][anchor]]
+        figures.save(figures.elo_chart(shown[shown["part"] == part], held), folder, name)
+        drawn.append(
+            FigureFile(
+                name,
+                f"Elo, pool {part + 1}" if len(parts) > 1 else "Elo",
+                f"Bradley-Terry ratings over all games; {_zero(held)} is 0. Bars are 95 % "
+                "intervals from a bootstrap over pairs of games. 100 points more is an expected "
+                "score of 64 %.",
+            )
+        )
+    scores = pd.DataFrame(score_matrix(pair_counts(record)), index=names, columns=names)
+    figures.save(figures.win_rate_matrix(scores.loc[order, order]), folder, "win_rates")
+    drawn.append(
         FigureFile(
             "win_rates",
             "Win rates",
             "Share of points of the row agent against the column agent, draws counting half.",
-        ),
-    ]
-    agents = record.agents()
-    names = [marked(*row) for row in zip(agents["name"], agents["selective"], strict=True)]
-    order = [marked(*row) for row in zip(table["agent"], table["selective"], strict=True)]
-    if table["elo"].isna().any():
-        drawn.pop(0)
-    else:
-        figures.save(figures.elo_chart(table.assign(agent=order)), folder, "elo")
-    scores = pd.DataFrame(score_matrix(pair_counts(record)), index=names, columns=names)
-    figures.save(figures.win_rate_matrix(scores.loc[order, order]), folder, "win_rates")
+        )
+    )
+    if len(names) in SUPERIORITY_AGENTS and parts:
+        above = np.full((len(names), len(names)), np.nan)
+        for members, ratings in parts:
+            above[np.ix_(members, members)] = ratings.superiority
+        shares = pd.DataFrame(above, index=names, columns=names)
+        figures.save(figures.superiority_matrix(shares.loc[order, order]), folder, "superiority")
+        drawn.append(
+            FigureFile(
+                "superiority",
+                "Who is better, and how sure that is",
+                "In how many of a hundred replicates of the bootstrap over pairs the row agent is "
+                "rated above the column agent: 50 is a toss-up, 97.5 or more is what a two-sided "
+                "test at 5 % would call better.",
+            )
+        )
 
     if costs is not None:
         costs.to_csv(folder / "searches.csv", index=False)
@@ -324,8 +566,10 @@ def _write(
     folder: Path,
     table: pd.DataFrame,
     costs: pd.DataFrame | None,
+    paired: pd.DataFrame,
     findings: list[str],
     figures: list[FigureFile],
+    anchored: bool,
 ) -> None:
     head = record.run()
     games = record.query("select count(*) as games, count(distinct opening) as openings from games")
@@ -337,6 +581,8 @@ def _write(
         "games": f"{played:,}" + ("" if played == total else f" of {total:,} (stopped early)"),
         "openings": f"{games['openings'].iloc[0]:,} ({describe(plan.settings.openings)}), each "
         f"played {'again and again, ' if repeats else ''}twice with colours swapped",
+        "distinct games": f"{paired['distinct_games'].sum():,}; effective number of pairs "
+        f"{paired['pairs'].sum():,} (complete, and repeating no earlier one move for move)",
         "forfeits": f"{forfeited:,}",
         "ruleset": head["ruleset"],
         "seed": head["seed"],
@@ -351,7 +597,10 @@ def _write(
         folder,
         title=head["name"],
         columns=list(COLUMNS),
-        rows=_cells(table),
+        tables=_by_part(table),
+        zero=_zero(plan.settings.rating.anchor if anchored else None),
+        match_columns=list(MATCH_COLUMNS),
+        matches=_match_cells(paired),
         agents={name: described(each) for name, each in head["config"]["agents"].items()},
         findings=findings,
         figures=figures,
@@ -378,6 +627,10 @@ def render(template: str, folder: Path, **values: Any) -> None:
             embed=lambda name: _embedded(folder / f"{name}.svg"), **values
         )
         (folder / f"report.{ending}").write_text(text, encoding="utf-8")
+
+
+def _zero(anchor: str | None) -> str:
+    return anchor or "the mean of the pool"
 
 
 def described(settings: Any) -> str:

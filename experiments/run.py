@@ -158,7 +158,7 @@ def run(
     console = console or Console()
     settings = plan.settings
     started = datetime.now()
-    _prepare(plan, console)
+    prepare(plan, console)
     openings = choose_openings(settings.openings, settings.games // 2, plan.rules, settings.seed)
     folder = make_folder(folder or Path(settings.results) / settings.name, started, folder is None)
     with locked(folder):
@@ -204,7 +204,7 @@ def resume(
             raise ConfigError(f"{folder / 'games.sqlite'}: {one_line(error)}") from error
         if 2 * len(openings) < plan.settings.games:
             openings = _more_openings(plan, openings)
-        _prepare(plan, console)
+        prepare(plan, console)
         with Record.append(folder) as record:
             with record.transaction():
                 record.write_config(asdict(plan.settings))
@@ -217,8 +217,8 @@ def resume(
 # ---------------------------------------------------------------------- before the games
 
 
-def _prepare(plan: Plan, console: Console) -> None:
-    """Load or compile all kernels of the run, before processes fork."""
+def prepare(plan: Plan, console: Console) -> None:
+    """Load or compile all kernels of a run, before processes fork; raises ConfigError."""
     announced: set[str] = set()
 
     def announce(line: str) -> None:
@@ -232,6 +232,20 @@ def _prepare(plan: Plan, console: Console) -> None:
             agent.prepare(announce)
         except ValueError as error:
             raise ConfigError(f"agent '{name}': {one_line(error)}") from error
+
+
+def table_of(plan: Plan, stop: Any) -> Table:
+    """What the games of a run have in common; stop: from :func:`player.stop_signal`."""
+    limits = plan.settings.limits
+    return Table(
+        list(plan.agents),
+        list(plan.agents.values()),
+        plan.rules,
+        limits_of(plan.settings),
+        limits.grace,
+        limits.hang,
+        stop,
+    )
 
 
 def _write_config(plan: Plan, folder: Path) -> None:
@@ -372,15 +386,7 @@ def _go_on(
     failure: str | None = None
     # The workers come first: they are forked while there are no threads.
     with ExitStack() as hired, ExitStack() as stack:
-        table = Table(
-            list(plan.agents),
-            list(plan.agents.values()),
-            plan.rules,
-            limits_of(plan.settings),
-            plan.settings.limits.grace,
-            plan.settings.limits.hang,
-            stop,
-        )
+        table = table_of(plan, stop)
         stack.enter_context(_stoppable(console, stop))
         workers = hired.enter_context(workers_for(plan, table))
         stack.enter_context(logging_to(folder / "log.txt", plan.settings.log_level))
@@ -478,14 +484,16 @@ def in_schedule_order(
 
 
 class _Test:
-    """The sequential test of a run, if it has one: its counts, and what it has decided.
+    """The sequential test of a run, if it has one: what it counts, and what it has decided.
 
+    A pair that repeats an earlier one move for move says nothing new and is not counted.
     decision: "H0", "H1", or "" while it is open.
     """
 
     def __init__(self, plan: Plan, record: Record) -> None:
         self._sprt = plan.sprt
         self._counts = pair_counts(record)[0, 1]
+        self._seen = set(record.transcripts_of_pairs()) if plan.sprt else set()
         self.decision = self._sprt.decide(self._counts) if self._sprt else ""
 
     @property
@@ -498,22 +506,22 @@ class _Test:
 
     def until_decided(self, results: Iterator[list[PairResult]]) -> Iterator[list[PairResult]]:
         """Results up to the pair that decides the test."""
-        assert self._sprt is not None
         for batch in results:
             for number, result in enumerate(batch, start=1):
-                if result.rows:
-                    self._counts[_half_points(result)] += 1
-                    self.decision = self._sprt.decide(self._counts)
+                self._count(result)
                 if self.decision:
                     yield batch[:number]
                     return
             yield batch
 
-
-def _half_points(result: PairResult) -> int:
-    """Half points of the first agent in a pair, 0 to 4."""
-    points = (row.points_of(0) for row in result.rows)
-    return round(2 * sum(points))
+    def _count(self, result: PairResult) -> None:
+        games = tuple(row.transcript for row in result.rows)
+        if self._sprt is None or not games or games in self._seen:
+            return
+        self._seen.add(games)
+        points = sum(row.points_of(0) for row in result.rows)
+        self._counts[round(2 * points)] += 1
+        self.decision = self._sprt.decide(self._counts)
 
 
 @contextmanager

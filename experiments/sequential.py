@@ -40,6 +40,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 MODELS = ("logistic", "normalized")
 
@@ -123,6 +124,32 @@ class Sprt:
         return "H1" if llr >= self.upper else "H0" if llr <= self.lower else ""
 
 
+def simulate(
+    test: Sprt, shares: ArrayLike, matches: int, seed: int, every: int = 1, most: int = 1_000_000
+) -> tuple[IntArray, IntArray]:
+    """How many pairs a test needs, and what it accepts, in simulated matches.
+
+    shares: shape (5,), the true probabilities of LL, LD, DD+WL, WD, WW. matches: how many are
+        simulated. every: pairs between two looks at the LLR; a match ends at a look. most: pairs
+        after which a match is given up.
+    Returns two arrays of shape (matches,): the pairs played; and 1 where H1 was accepted, 0 where
+    H0 was, -1 where neither was.
+    """
+    rng = np.random.default_rng(seed)
+    counts = np.zeros((matches, len(_SHARE)), dtype=np.int64)
+    accepted = np.full(matches, -1)
+    left = np.arange(matches)
+    for _ in range(0, most, every):
+        counts[left] += rng.multinomial(every, np.asarray(shares), size=len(left))
+        llr = test.llrs(counts[left])
+        accepted[left[llr >= test.upper]] = 1
+        accepted[left[llr <= test.lower]] = 0
+        left = left[accepted[left] < 0]
+        if not len(left):
+            break
+    return counts.sum(axis=1), accepted
+
+
 def _with_mean(shares: FloatArray, mean: float) -> FloatArray:
     """The likeliest distributions whose mean share of points is ``mean``; shape (m, 5)."""
     return _tilted(shares, np.broadcast_to(_SHARE - mean, shares.shape))
@@ -172,8 +199,8 @@ def _tilted(shares: FloatArray, values: FloatArray) -> FloatArray:
     f(x) = sum shares values / (1 + x values) falls from +inf to -inf. Newton's method is applied to
     f times the distances from both ends, which is nearly straight, and kept inside the bracket.
     """
-    low, high = -1 / values.max(axis=1), -1 / values.min(axis=1)
-    ends = low, high
+    low, high = ends = -1 / values.max(axis=1), -1 / values.min(axis=1)
+    near = 1e-13 * (high - low)
     x = np.zeros(len(shares))
     for _ in range(_TURNS):
         part = values / (1 + x[:, None] * values)
@@ -183,11 +210,9 @@ def _tilted(shares: FloatArray, values: FloatArray) -> FloatArray:
         low, high = np.where(f > 0, x, low), np.where(f > 0, high, x)
         left, right = x - ends[0], ends[1] - x
         step = -f * left * right / (slope * left * right + f * (right - left))
-        new = x + step
-        inside = (new > low) & (new < high)
-        new = np.where(inside, new, (low + high) / 2)
-        moved = np.abs(new - x) > 1e-13 * (ends[1] - ends[0])
-        x = new
-        if not moved.any():
+        moves = np.abs(step) > near
+        if not moves.any():
             break
+        inside = (low < x + step) & (x + step < high)
+        x = np.where(inside, x + step, np.where(moves, (low + high) / 2, x))
     return np.asarray(shares / (1 + x[:, None] * values))

@@ -77,6 +77,12 @@ class GameRow:
         return points if agent == black else 1 - points
 
     @property
+    def transcript(self) -> str:
+        """What identifies it: where it began, unless that is in its moves, and the moves."""
+        opening, moves = str(self.game[10]), str(self.game[12])
+        return moves if moves.startswith(opening) else opening + moves
+
+    @property
     def end_reason(self) -> str:
         """How it ended."""
         return str(self.game[9])
@@ -233,6 +239,13 @@ class Record:
         """The pairs that were played or skipped, by number."""
         rows = self._connection.execute("select pair from games union select pair from skipped")
         return {pair for (pair,) in rows}
+
+    def transcripts_of_pairs(self) -> Iterator[tuple[str, ...]]:
+        """What identifies the games of each pair, in the order of the schedule; see
+        :attr:`GameRow.transcript`."""
+        rows = self._connection.execute("select * from games order by game")
+        for one, other in zip(rows, rows, strict=True):
+            yield GameRow(one, []).transcript, GameRow(other, []).transcript
 
     def skipped(self) -> pd.DataFrame:
         """One row a pair that was not played: pair, reason."""

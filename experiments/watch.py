@@ -11,7 +11,7 @@ from rich.live import Live
 
 from agents.config import ConfigError, one_line
 from experiments.config import from_record, scheduled
-from experiments.report import standings_table
+from experiments.report import standings_tables
 from experiments.standings import standings
 from experiments.store import Record
 
@@ -50,7 +50,7 @@ def look(folder: Path, console: Console) -> tuple[RenderableType, bool]:
             if not played:
                 return line, complete
             table = standings(record, settings.seed)
-            return Group(line, standings_table(table, console.width)), complete
+            return Group(line, *standings_tables(table, console.width)), complete
     except FileNotFoundError:
         raise ConfigError(f"{folder} is no run: there is no games.sqlite in it") from None
     except sqlite3.Error as error:

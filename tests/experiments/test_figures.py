@@ -15,7 +15,14 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from experiments.figures import MINUS, elo_chart, pruning_chart, save, win_rate_matrix
+from experiments.figures import (
+    MINUS,
+    elo_chart,
+    pruning_chart,
+    save,
+    superiority_matrix,
+    win_rate_matrix,
+)
 
 LONG = [
     "alphabeta-depth-8-mobility-and-corner-weights-with-parity",
@@ -170,6 +177,8 @@ def test_elo_chart_says_what_zero_means() -> None:
     assert "mean of the pool = 0" in elo_chart(standings(names_of(5))).axes[0].get_xlabel()
     only = standings(names_of(2), bounds=True)
     assert "mean of the pool = 0" in elo_chart(only).axes[0].get_xlabel()
+    anchored = elo_chart(standings(names_of(5)), anchor="agent-3")
+    assert "agent-3 = 0" in anchored.axes[0].get_xlabel()
 
 
 def test_elo_chart_grows_with_the_agents() -> None:
@@ -218,6 +227,15 @@ def test_win_rate_matrix_wants_a_square() -> None:
         win_rate_matrix(scores(names_of(3)).iloc[:2])
     with pytest.raises(ValueError, match="at least one"):
         win_rate_matrix(pd.DataFrame())
+
+
+@pytest.mark.parametrize("frame", SCORE_CASES.values(), ids=SCORE_CASES)
+def test_superiority_matrix_shows_everyone(frame: pd.DataFrame) -> None:
+    figure = superiority_matrix(frame)
+    check_texts(figure)
+    axes, bar = figure.axes
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("than", "agent")
+    assert bar.get_ylabel() == "row agent rated above, %"
 
 
 # ------------------------------------------------------------------ pruning

@@ -17,6 +17,7 @@ from experiments.ratings import (
     elo_of_score,
     expected_score,
     match_statistics,
+    pentanomial,
     rate,
     rate_pools,
     score_matrix,
@@ -276,12 +277,6 @@ def played_by_colour(elo: np.ndarray, advantage: float, pairs: int, seed: int) -
     return counts
 
 
-def pentanomial(by_colour: np.ndarray) -> np.ndarray:
-    """The counts of pairs, shape (n, n, 5)."""
-    outcome = np.add.outer(np.arange(3), np.arange(3))
-    return np.stack([by_colour[:, :, outcome == k].sum(axis=2) for k in range(5)], axis=2)
-
-
 def test_blacks_advantage_is_recovered_with_the_ratings() -> None:
     elo = np.array([150.0, 0.0, -150.0])
     told_apart = played_by_colour(elo, 80, pairs=3000, seed=9)
@@ -392,6 +387,12 @@ def test_normalised_elo_and_its_test_count_alike() -> None:
 def test_where_there_is_only_a_bound(counts: list[int], elo: str, nelo: str, los: str) -> None:
     found = match_statistics(counts)
     assert (found.elo_text, found.nelo_text, found.los_text) == (elo, nelo, los)
+
+
+def test_superiority_is_never_certain() -> None:
+    assert match_statistics([0, 2, 50, 300, 600]).los_text == "> 99.9 %"
+    assert match_statistics([600, 300, 50, 2, 0]).los_text == "< 0.1 %"
+    assert match_statistics([5, 0, 9, 0, 5]).los_text == "50.0 %"
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,8 @@ def test_a_run_leaves_what_results_readme_says(tmp_path: Path) -> None:
         f"{name}.{kind}" for name in ("elo", "win_rates", "pruning") for kind in ("png", "svg")
     }
     exports = {f"{t}.{kind}" for t in ("agents", "games", "moves") for kind in ("csv", "parquet")}
-    others = {"report.html", "report.md", "config.yaml", "log.txt", "games.sqlite", "pruning.csv"}
+    others = {"report.html", "report.md", "config.yaml", "log.txt", "games.sqlite"}
+    others |= {"matches.csv", "pruning.csv"}
     assert names == figures | exports | others
     for table in ("games", "moves"):
         stored = getattr(result, table)

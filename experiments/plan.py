@@ -1,0 +1,281 @@
+"""``python -m experiments plan``: how many pairs of games a question needs, before they are played.
+
+The **model of a pair** is pentanomial. A game is won, drawn or lost with probabilities that give
+the expected score of the Elo difference and the stated share of draws; the two games of a pair are
+independent, except that a share ``split`` of the pairs is decided by the opening: whoever has the
+better colour wins, so the pair is split. The other pairs must then make up the whole difference.
+
+A **fixed match** is played out and tells the difference from ``elo0`` by a one-sided test of the
+mean score of a pair at the error rate ``alpha``. It needs
+
+    n = ((z(1 - alpha) sqrt(v0) + z(power) sqrt(v)) / (s - s0))^2
+
+pairs, with s, s0 the expected scores at ``elo`` and ``elo0``, v and v0 the variances of a pair's
+score there, and z the normal quantiles (the sample size of a test of a mean). What a **sequential
+test** with the same error rates needs is simulated.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from scipy.special import ndtri
+
+from agents.config import ConfigError
+from experiments.ratings import expected_score
+from experiments.sequential import NELO, Sprt, simulate
+
+if TYPE_CHECKING:
+    from experiments.config import Plan
+
+SIMULATED = 1000
+"""Matches simulated under each hypothesis; the seed is the run's."""
+
+TIMED_SECONDS = 5.0
+"""Pairs of the line-up are played until so much time has passed."""
+
+_LOOKS = 300  # at the LLR of a simulated match, in as many pairs as the fixed match has
+_MOST = 20  # times the fixed match's pairs: a sequential test this long is given up
+_CHECKED_OPENINGS = 20_000  # whether there are so many is found out in a few seconds
+_SHARE = np.arange(5) / 4
+
+HELP = f"""\
+usage: python -m experiments plan elo=30 draws=0.04 [key=value ...]
+
+Before a match is played: how many pairs of games it needs to show that the first agent is better,
+and about how long that takes on this machine.
+
+  elo      difference that is to be found, in Elo
+  draws    share of drawn games (default 0.04)
+  power    probability of finding it if it is there (default 0.9)
+  alpha    probability of finding it if it is not (default 0.05)
+  elo0     difference it is to be told from (default 0)
+  elo1     what a sequential test holds against elo0 (default: elo)
+  split    share of pairs that the opening decides, so that both agents win with the same colour
+           (default 0: the two games of a pair are independent). Take it from an earlier run's
+           pairs by points: more splits than independent games would have.
+
+A fixed match is played out and judged once, one-sided; a sequential test (SPRT) stops as soon as
+it knows, and is simulated {SIMULATED:,} times at each of the two differences, with the run's seed.
+Everything else is a setting of the run (agents=..., depth=..., executor.workers=...; see
+python -m experiments run --help): a few of its pairs are played to tell the time.
+"""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of a match; the settings of ``plan`` that are not the run's."""
+
+    elo: float
+    draws: float = 0.04
+    power: float = 0.9
+    alpha: float = 0.05
+    elo0: float = 0.0
+    elo1: float = math.nan
+    split: float = 0.0
+
+    def __post_init__(self) -> None:
+        if math.isnan(self.elo1):
+            object.__setattr__(self, "elo1", self.elo)
+        for name, good, wanted in (
+            ("elo", self.elo0 < self.elo, f"more than elo0={self.elo0:g} is needed"),
+            ("draws", 0 <= self.draws < 1, "a share is needed, 0 or more and below 1"),
+            ("power", 0.5 < self.power < 1, "more than 0.5 and less than 1"),
+            ("alpha", 0 < self.alpha < 0.5, "more than 0 and less than 0.5"),
+            ("split", 0 <= self.split < 1, "a share is needed, 0 or more and below 1"),
+        ):
+            if not good:
+                raise ConfigError(f"{name}={getattr(self, name):g}: {wanted}")
+        try:
+            self.test()
+        except ValueError as error:
+            raise ConfigError(str(error)) from error
+
+    def test(self) -> Sprt:
+        """The sequential test of the same question."""
+        return Sprt(self.elo0, self.elo1, self.alpha, 1 - self.power)
+
+    def pairs(self, elo: float) -> NDArray[np.float64]:
+        """Probabilities of LL, LD, DD+WL, WD, WW at a difference of ``elo``, shape (5,).
+
+        Raises ConfigError where so many draws or splits leave no room for the difference.
+        """
+        rest = 1 - self.split
+        share = (float(expected_score(elo)) - self.split / 2) / rest
+        draw = self.draws / rest
+        game = np.array([1 - share - draw / 2, draw, share - draw / 2])
+        if not (game >= 0).all():
+            raise ConfigError(
+                f"draws={self.draws:g} split={self.split:g}: they leave too few games to make a "
+                f"difference of {elo:g} Elo"
+            )
+        pairs = rest * np.convolve(game, game)
+        pairs[2] += self.split
+        return pairs
+
+    def fixed(self) -> int:
+        """Pairs of a fixed match."""
+        (mean, variance), (mean0, variance0) = (
+            _moments(self.pairs(e)) for e in (self.elo, self.elo0)
+        )
+        reach = ndtri(1 - self.alpha) * math.sqrt(variance0)
+        reach += ndtri(self.power) * math.sqrt(variance)
+        return math.ceil((reach / (mean - mean0)) ** 2)
+
+
+def _moments(pairs: NDArray[np.float64]) -> tuple[float, float]:
+    """Mean and variance of a pair's share of points."""
+    mean = float(pairs @ _SHARE)
+    return mean, float(pairs @ (_SHARE - mean) ** 2)
+
+
+def run_plan(arguments: Sequence[str], console: Console) -> int:
+    """Print what a match needs; see :data:`HELP`. Raises ConfigError."""
+    if not arguments or arguments[0] in ("--help", "-h"):
+        print(HELP, end="")
+        return 0
+    question, rest = _read_question(arguments)
+    fixed = question.fixed()  # fails before anything is played
+
+    from experiments.config import read
+
+    plan = read(rest)
+    with console.status("timing a few pairs"):
+        timed, seconds = seconds_per_pair(plan, console)
+    with console.status("simulating sequential tests"):
+        needed = {elo: _simulated(question, elo, plan) for elo in (question.elo, question.elo0)}
+    _print(console, question, plan, fixed, needed, timed, seconds)
+    return 0
+
+
+def _read_question(arguments: Sequence[str]) -> tuple[Question, list[str]]:
+    """The question, and the words that are settings of the run."""
+    names = {field.name for field in fields(Question)}
+    values: dict[str, float] = {}
+    rest = []
+    for word in arguments:
+        name, equals, text = word.partition("=")
+        if name not in names or not equals:
+            rest.append(word)
+            continue
+        try:
+            values[name] = float(text)
+        except ValueError:
+            raise ConfigError(f"{word}: a number is needed") from None
+        if not math.isfinite(values[name]):
+            raise ConfigError(f"{word}: a finite number is needed")
+    if "elo" not in values:
+        raise ConfigError("elo=... is needed: the difference that is to be found; see plan --help")
+    return Question(**values), rest
+
+
+def _simulated(question: Question, elo: float, plan: Plan) -> NDArray[np.int64]:
+    """Pairs that the sequential test needs at a difference of ``elo``, shape (SIMULATED,)."""
+    fixed = question.fixed()
+    every = max(1, fixed // _LOOKS)
+    pairs, _ = simulate(
+        question.test(), question.pairs(elo), SIMULATED, plan.settings.seed, every, _MOST * fixed
+    )
+    return pairs
+
+
+def seconds_per_pair(plan: Plan, console: Console) -> tuple[int, float]:
+    """Play pairs of the line-up in this process, all pairings in turn, for some seconds; returns
+    how many, and the mean seconds of one."""
+    from experiments.match import play_serially
+    from experiments.openings import choose_openings
+    from experiments.player import stop_signal
+    from experiments.run import prepare, table_of
+    from experiments.schedule import schedule
+
+    prepare(plan, console)
+    settings = plan.settings
+    openings = choose_openings(
+        replace(settings.openings, repeats=True), 50, plan.rules, settings.seed
+    )
+    pairs = schedule(plan.pairings, openings, settings.seed)
+    begun = time.perf_counter()
+    played = 0
+    for _ in play_serially(table_of(plan, stop_signal()), pairs):
+        played += 1
+        # Whole rounds, so that slow pairings weigh no more than they will.
+        if played % len(plan.pairings) == 0 and time.perf_counter() - begun > TIMED_SECONDS:
+            break
+    return played, (time.perf_counter() - begun) / played
+
+
+def _print(
+    console: Console,
+    question: Question,
+    plan: Plan,
+    fixed: int,
+    needed: dict[float, NDArray[np.int64]],
+    timed: int,
+    seconds: float,
+) -> None:
+    from experiments.report import terminal_table
+
+    workers = max(1, plan.workers)
+    pairings = len(plan.pairings)
+    shares = question.pairs(question.elo)
+    mean, variance = _moments(shares)
+    nelo = NELO / math.sqrt(2) * (mean - 0.5) / math.sqrt(variance)
+    console.print(
+        f"To tell {question.elo:g} Elo from {question.elo0:g} with probability {question.power:g}, "
+        f"wrongly with {question.alpha:g}, at {100 * question.draws:g} % draws and "
+        f"{100 * question.split:g} % pairs decided by the opening:",
+        highlight=False,
+    )
+    drawn = terminal_table(["settings", "pairs", "games", "minutes"])
+    drawn.columns[0].header = ""
+
+    def add(what: str, pairs: float, times: int = 1) -> None:
+        minutes = times * pairs * seconds / workers / 60
+        drawn.add_row(what, f"{pairs:,.0f}", f"{2 * pairs:,.0f}", f"{minutes:,.1f}")
+
+    add("fixed match", fixed)
+    for elo, pairs in needed.items():
+        drawn.add_section()
+        add(f"SPRT if it is {elo:g} Elo: on average", pairs.mean())
+        for text, share in (("half", 0.5), ("90 %", 0.9), ("99 %", 0.99)):
+            add(f"  {text} of the tests end within", float(np.quantile(pairs, share)))
+    if pairings > 1:
+        drawn.add_section()
+        add(f"all {pairings} pairings of the line-up, fixed", fixed, pairings)
+    console.print(drawn)
+    lines = [
+        f"Model: LL to WW {', '.join(f'{100 * share:.1f}' for share in shares)} % of the pairs at "
+        f"{question.elo:g} Elo, which is {nelo:.0f} normalised Elo. The 95 % interval of the fixed "
+        f"match will be ± {_half_width(mean, variance, fixed):.0f} Elo.",
+        f"SPRT: elo0={question.elo0:g} elo1={question.elo1:g} alpha={question.alpha:g} "
+        f"beta={1 - question.power:g}, {SIMULATED:,} simulated matches each.",
+        f"Minutes: {', '.join(plan.agents)}; {timed} pairs took {seconds:.3g} s each, "
+        f"shared evenly by {workers} worker{'s' * (workers > 1)}.",
+        *_too_few_openings(plan, fixed),
+    ]
+    for line in lines:
+        console.print(line, highlight=False)
+
+
+def _half_width(mean: float, variance: float, pairs: int) -> float:
+    """Half of a 95 % interval, Elo: 1.96 standard errors of the score by the curve's slope."""
+    return float(1.96 * math.sqrt(variance / pairs) * 400 / math.log(10) / (mean * (1 - mean)))
+
+
+def _too_few_openings(plan: Plan, pairs: int) -> list[str]:
+    """A warning where the run's openings do not suffice for a fixed match."""
+    from experiments.openings import choose_openings
+
+    settings = plan.settings
+    try:
+        choose_openings(settings.openings, min(pairs, _CHECKED_OPENINGS), plan.rules, settings.seed)
+    except ConfigError as error:
+        return [f"Not enough openings for the fixed match: {error}."]
+    return []
