@@ -573,12 +573,11 @@ def _write(
 ) -> None:
     head = record.run()
     games = record.query("select count(*) as games, count(distinct opening) as openings from games")
-    total = 2 * plan.pairs
     forfeited = table["forfeits"].sum()
     repeats = plan.settings.openings.repeats
     played = int(games["games"].iloc[0])
     facts = {
-        "games": f"{played:,}" + ("" if played == total else f" of {total:,} (stopped early)"),
+        "games": f"{played:,}" + _of_all(played, 2 * plan.pairs, plan, head["complete"]),
         "openings": f"{games['openings'].iloc[0]:,} ({describe(plan.settings.openings)}), each "
         f"played {'again and again, ' if repeats else ''}twice with colours swapped",
         "distinct games": f"{paired['distinct_games'].sum():,}; effective number of pairs "
@@ -612,6 +611,12 @@ def _write(
     )
 
 
+def _of_all(played: int, total: int, plan: Plan, complete: bool) -> str:
+    if plan.sprt:
+        return f" of at most {total:,}"
+    return "" if complete else f" of {total:,} (stopped early)"
+
+
 def render(template: str, folder: Path, **values: Any) -> None:
     """Write ``report.html`` and ``report.md`` from the templates of this name; in HTML figures are
     embedded, with ``embed(name)``."""
@@ -637,11 +642,13 @@ def described(settings: Any) -> str:
     """An agent's or evaluation's settings in a line: ``AlphaBeta, depth 4, SquareWeights``."""
     if not isinstance(settings, dict):
         return str(settings)
-    words = [str(settings.get("_target_", "")).rpartition(".")[2]]
+    words = [str(settings.get("_target_") or settings.get("object", "")).rpartition(".")[2]]
     for key, value in settings.items():
+        if value is None or value is False:
+            continue  # a technique that is switched off
         if isinstance(value, dict) and "_target_" in value:
             words.append(f"{key} {described(value)}")
-        elif key != "_target_":
+        elif key not in ("_target_", "object"):
             words.append(f"{key} {value}")
     return ", ".join(words)
 
