@@ -42,7 +42,7 @@ from core.position import Position, prepare_rules
 from core.rules import RULESETS, Color
 from experiments.config import available_cores
 from experiments.openings import Opening, all_openings
-from experiments.player import die_with_parent
+from experiments.pool import die_with_parent
 
 _PURPOSE = 3  # keeps these random numbers apart from those of openings and games
 TAIL = 0.1
@@ -300,7 +300,7 @@ def _check(recipe: Recipe) -> None:
 def write(found: Balanced, recipe: Recipe, path: Path) -> Path:
     """Write the openings, a transcript a line, and beside them a YAML that tells how they were
     made; returns the YAML's path."""
-    from experiments.run import versions
+    from experiments.provenance import versions
 
     names = {"play_depth": "play-depth"}
     options = {names.get(key, key): value for key, value in asdict(recipe).items()}
@@ -311,7 +311,7 @@ def write(found: Balanced, recipe: Recipe, path: Path) -> Path:
         "ruleset": "standard",
         "settings": asdict(recipe),
         **found.notes,
-        "versions": versions(),
+        "versions": versions({}),
     }
     told = path.with_suffix(".yaml")
     comment = (

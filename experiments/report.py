@@ -21,15 +21,16 @@ from agents.search import SearchAgent, WindowSearch
 from core.game import FINISHED
 from experiments.config import Plan, available_cores, limits_of
 from experiments.openings import describe
+from experiments.published import beside
 from experiments.standings import pair_counts, same_positions, standings
 from experiments.store import Record
-from experiments.studies.pruning import count_nodes, sample_positions
-from experiments.studies.searches import compare_searches
+from experiments.studies.pruning import count_nodes
+from experiments.studies.searches import compare_searches, count_searches, sample
 
 if TYPE_CHECKING:
     import pandas as pd
 
-STUDY_POSITIONS = 20
+PRUNING_POSITIONS = 20
 """Positions of the run on which the pruning figure counts nodes."""
 
 
@@ -47,17 +48,12 @@ def conclude(record: Record, plan: Plan, folder: Path, console: Console) -> pd.D
     table = standings(record, seed=plan.settings.seed)
     costs = _costs(record, plan)
     findings = [*_findings(record), *_warnings(record, plan)]
-    # A narrow terminal does without the last column, which the report has, rather than cut numbers.
-    columns = list(COLUMNS)[: -1 if console.width < 90 else None]
-    drawn = terminal_table(columns)
-    for cells in _cells(table):
-        drawn.add_row(*cells[: len(columns)])
-    console.print(drawn)
+    console.print(standings_table(table, console.width))
     for finding in findings:
         console.print(finding, highlight=False)
     with console.status("drawing figures"):
         figures = _draw(record, plan, table, costs, folder)
-        _write(record, plan, folder, table, findings, figures)
+        _write(record, plan, folder, table, costs, findings, figures)
     for label, name in (
         ("report", "report.html"),
         ("figures", f"{{{','.join(figure.name for figure in figures)}}}.png, .svg"),
@@ -130,6 +126,16 @@ def terminal_table(columns: Iterable[str]) -> RichTable:
         words = name in ("agent", "settings", "algorithm")
         heading = name.replace("/", "\n/").replace(" ", "\n", 1)
         drawn.add_column(heading, justify="left" if words else "right", no_wrap=words)
+    return drawn
+
+
+def standings_table(table: pd.DataFrame, width: int) -> RichTable:
+    """The standings for a terminal of so many columns. A narrow one does without the last column,
+    which the report has, rather than cut numbers."""
+    columns = list(COLUMNS)[: -1 if width < 90 else None]
+    drawn = terminal_table(columns)
+    for cells in _cells(table):
+        drawn.add_row(*cells[: len(columns)])
     return drawn
 
 
@@ -214,15 +220,22 @@ def _time_kept(record: Record, plan: Plan) -> Iterable[str]:
 
 
 def _costs(record: Record, plan: Plan) -> pd.DataFrame | None:
-    """What each search costs on positions of the run; None unless there is a choice of searches
-    whose costs are settled by their depth alone."""
-    searchers = {n: a for n, a in plan.agents.items() if isinstance(a, SearchAgent) and a.depth > 1}
+    """What each search costs on positions of the run; None unless that was asked for, or there is a
+    choice of searches whose costs are settled by their depth alone."""
+    study = plan.settings.study
+    searchers = {
+        n: a
+        for n, a in plan.agents.items()
+        if isinstance(a, SearchAgent) and (a.depth > 1 or study.asked)
+    }
     limits = limits_of(plan.settings)
     limited = limits.timed or limits.nodes is not None or limits.depth is not None
-    if limited or sum(isinstance(a, WindowSearch) and not a.bare for a in searchers.values()) < 2:
+    several = sum(isinstance(a, WindowSearch) and not a.bare for a in searchers.values()) >= 2
+    if not searchers or not (study.asked or (several and not limited)):
         return None
-    positions = sample_positions(record, STUDY_POSITIONS, plan.settings.seed)
-    return compare_searches(positions, searchers)
+    positions = sample(record, study.positions, plan.settings.seed)
+    costs = count_searches(positions, searchers, study.depths)
+    return compare_searches(costs, study.baseline, plan.settings.seed)
 
 
 def _draw(
@@ -259,24 +272,31 @@ def _draw(
 
     if costs is not None:
         costs.to_csv(folder / "searches.csv", index=False)
-        shown = [marked(*row) for row in zip(costs["agent"], costs["selective"], strict=True)]
+        marks = [marked(*row) for row in zip(costs["agent"], costs["selective"], strict=True)]
+        shown = costs.assign(agent=marks)
+        baseline = plan.settings.study.baseline
         depths = sorted(set(costs["depth"]))
-        title = "depth " + " to ".join(f"{each}" for each in (depths[0], depths[-1])[: len(depths)])
-        figures.save(figures.cost_chart(costs.assign(agent=shown), title), folder, "searches")
+        if plan.settings.study.depths:
+            chart = figures.depth_chart(shown, baseline)
+        else:
+            title = " to ".join(f"{each}" for each in (depths[0], depths[-1])[: len(depths)])
+            chart = figures.cost_chart(shown, f"depth {title}")
+        figures.save(chart, folder, "searches")
         drawn.append(
             FigureFile(
                 "searches",
                 "What each search costs",
-                f"Mean nodes of every search on the same {costs['positions'].max()} positions of "
-                "this run, each searched afresh at the agent's own depth; the table is in "
-                "searches.csv.",
+                f"Mean nodes of every search on the same {costs['positions'].max():,} positions of "
+                f"this run, from {costs['openings'].max():,} openings, each searched afresh"
+                ". The table is in searches.csv"
+                + (f", with ratios to {baseline} and their 95 % intervals." if baseline else "."),
             )
         )
     searchers = [agent for agent in plan.agents.values() if isinstance(agent, SearchAgent)]
     deepest = max(searchers, key=lambda agent: agent.depth, default=None)
     if deepest is None or deepest.depth < 2:
         return drawn
-    positions = sample_positions(record, STUDY_POSITIONS, plan.settings.seed)
+    positions = [position for _, position in sample(record, PRUNING_POSITIONS, plan.settings.seed)]
     counts = count_nodes(positions, deepest.depth, deepest.evaluation)
     if counts["depth"].max() < 2:
         return drawn
@@ -303,12 +323,13 @@ def _write(
     plan: Plan,
     folder: Path,
     table: pd.DataFrame,
+    costs: pd.DataFrame | None,
     findings: list[str],
     figures: list[FigureFile],
 ) -> None:
     head = record.run()
     games = record.query("select count(*) as games, count(distinct opening) as openings from games")
-    total = plan.settings.games * len(plan.agents) * (len(plan.agents) - 1) // 2
+    total = 2 * plan.pairs
     forfeited = table["forfeits"].sum()
     repeats = plan.settings.openings.repeats
     played = int(games["games"].iloc[0])
@@ -325,29 +346,38 @@ def _write(
         "machine": ", ".join(f"{key} {value}" for key, value in head["machine"].items()),
         "versions": ", ".join(f"{key} {value}" for key, value in head["versions"].items()),
     }
-    loader = jinja2.PackageLoader("experiments")
-    settings = OmegaConf.to_yaml(OmegaConf.create(head["config"]))
-    for template in ("report.html", "report.md"):
+    render(
+        "report",
+        folder,
+        title=head["name"],
+        columns=list(COLUMNS),
+        rows=_cells(table),
+        agents={name: described(each) for name, each in head["config"]["agents"].items()},
+        findings=findings,
+        figures=figures,
+        published=plan.settings.published,
+        beside=beside(plan.settings.published, record, costs) if plan.settings.published else [],
+        facts=facts,
+        command=head["command"],
+        settings=OmegaConf.to_yaml(OmegaConf.create(head["config"])),
+    )
+
+
+def render(template: str, folder: Path, **values: Any) -> None:
+    """Write ``report.html`` and ``report.md`` from the templates of this name; in HTML figures are
+    embedded, with ``embed(name)``."""
+    for ending in ("html", "md"):
         environment = jinja2.Environment(
-            loader=loader,
-            autoescape=template.endswith(".html"),
+            loader=jinja2.PackageLoader("experiments"),
+            autoescape=ending == "html",
             undefined=jinja2.StrictUndefined,
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        text = environment.get_template(f"{template}.j2").render(
-            title=head["name"],
-            columns=list(COLUMNS),
-            rows=_cells(table),
-            agents={name: described(each) for name, each in head["config"]["agents"].items()},
-            findings=findings,
-            figures=figures,
-            embed=lambda name: _embedded(folder / f"{name}.svg"),
-            facts=facts,
-            command=head["command"],
-            settings=settings,
+        text = environment.get_template(f"{template}.{ending}.j2").render(
+            embed=lambda name: _embedded(folder / f"{name}.svg"), **values
         )
-        (folder / template).write_text(text, encoding="utf-8")
+        (folder / f"report.{ending}").write_text(text, encoding="utf-8")
 
 
 def described(settings: Any) -> str:
