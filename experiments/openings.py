@@ -120,9 +120,10 @@ def choose_openings(
             f"openings.plies={settings.plies}: no game of ruleset {rules.name} goes on so long"
         )
     if count > len(found) and not settings.repeats:
-        number = "one opening" if len(found) == 1 else f"{len(found):,} distinct openings"
+        are = "are" if len(found) > 1 else "is"
+        number = f"{len(found):,} distinct openings" if len(found) > 1 else "one opening"
         raise ConfigError(
-            f"games={2 * count}: there is only {number} ({describe(settings)}, ruleset "
+            f"games={2 * count}: there {are} only {number} ({describe(settings)}, ruleset "
             f"{rules.name}), to be played twice; ask for at most games={2 * len(found)}, or set "
             "openings.repeats=true"
         )

@@ -119,11 +119,11 @@ def test_more_pairs_than_openings(kind: str, there_are: int, tmp_path: Path) -> 
         setting["file"] = file_of(tmp_path, *lines)
     few = choose(there_are, **setting)
     assert len(set(canonical(few, STANDARD))) == there_are
-    number = "one opening" if there_are == 1 else f"{there_are} distinct openings"
+    only = "is only one opening" if there_are == 1 else f"are only {there_are} distinct openings"
     with pytest.raises(ConfigError) as caught:
         choose(there_are + 1, **setting)
     words = str(caught.value)
-    assert f"games={2 * there_are + 2}: there is only {number} (" in words
+    assert f"games={2 * there_are + 2}: there {only} (" in words
     assert f"at most games={2 * there_are}, or set openings.repeats=true" in words
     again = choose(7, repeats=True, **setting)
     assert again[:there_are] == few if kind != "file" else again[0] == few[0]
