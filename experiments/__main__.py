@@ -5,22 +5,23 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import NoReturn
 
 from rich.console import Console
 
-from agents.config import ConfigError, compose, conf_folder
-
-if TYPE_CHECKING:
-    import pandas as pd
+from agents.config import ConfigError, compose
+from core.cli import Parser, whole_number
 
 HELP = """\
 usage: python -m experiments COMMAND ...
 
   run [key=value ...]     play a line-up of agents and report   (run --help: all settings)
-  run -m key=a,b,c ...    a sweep: one run for each combination
+  run -m key=a,b,c ...    a sweep: one run for each combination, and one report
   plan elo=30 draws=0.04  how many pairs that takes, and how long    (plan --help)
   openings FILE           make balanced openings    (openings --help: all settings)
+  resume FOLDER           go on with a run that was interrupted
+  extend FOLDER games=N   add games to a run, up to N a pairing
+  watch FOLDER            the standings of a run in progress
   bench                   nodes of every search over fixed positions, and their signature
 
 Start with:
@@ -54,11 +55,15 @@ def run_command(arguments: Sequence[str]) -> int:
         raise ConfigError(f"unknown option {rest[0]}; see python -m experiments run --help")
     folders = [options.config_dir] if options.config_dir else []
     if options.multirun:
-        return _sweep(arguments, options.overrides, folders)
+        from experiments.sweep import sweep
+
+        return sweep(arguments, options.overrides, folders, make_console())
     if options.help or options.hydra_help or options.cfg or options.info:
         if options.cfg:
             compose("run", options.overrides, folders)
-        _hydra(arguments, lambda config: None)
+        from experiments.sweep import hydra_main
+
+        hydra_main(arguments, lambda config: None)
         return 0
 
     from experiments.config import read
@@ -71,90 +76,6 @@ def run_command(arguments: Sequence[str]) -> int:
 
 def _refuse(message: str) -> NoReturn:
     raise ConfigError(f"{message}; see python -m experiments run --help")
-
-
-def _hydra(arguments: Sequence[str], task: Callable[[Any], Any]) -> None:
-    """Hand over to Hydra's own command line."""
-    import hydra
-
-    sys.argv = ["python -m experiments run", *arguments]
-    hydra.main(config_path=str(conf_folder()), config_name="run", version_base="1.3")(task)()
-
-
-def _sweep(arguments: Sequence[str], overrides: Sequence[str], folders: Sequence[str]) -> int:
-    from hydra.core.hydra_config import HydraConfig
-    from omegaconf import DictConfig
-
-    from experiments.config import check
-    from experiments.run import as_typed, run
-
-    _check_combinations(overrides, folders)
-    console = make_console()
-    extra = [f"--config-dir={folder}" for folder in folders]
-    swept: list[tuple[list[str], Path, pd.DataFrame]] = []
-
-    def task(config: DictConfig) -> None:
-        job = HydraConfig.get()
-        own = list(job.overrides.task)
-        console.rule(" ".join(own) or job.job.name)
-        folder = Path(job.runtime.output_dir)
-        result = run(check(config, own), as_typed(["run", *extra, *own]), console, folder)
-        swept.append((own, folder, result.standings))
-        if not result.complete:
-            raise KeyboardInterrupt
-
-    try:
-        _hydra(arguments, task)
-    finally:
-        if swept:
-            _conclude_sweep(swept, console)
-    return 0
-
-
-def _check_combinations(overrides: Sequence[str], folders: Sequence[str]) -> None:
-    """Check every run of a sweep before the first one starts, so that nothing is half-done."""
-    from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
-    from hydra.core.override_parser.overrides_parser import OverridesParser
-
-    from experiments.config import read
-
-    if any(override.lstrip("+").startswith("hydra/sweeper") for override in overrides):
-        return  # another sweeper chooses its combinations as it goes
-    parsed = OverridesParser.create().parse_overrides(list(overrides))
-    for combination in BasicSweeper.split_arguments(parsed, max_batch_size=None)[0]:
-        read(combination, folders)
-
-
-SWEEP_COLUMNS = ("agent", "games", "score %", "Elo ± 95 %", "discs", "nodes/move", "evals/move")
-
-
-def _conclude_sweep(
-    swept: Sequence[tuple[list[str], Path, pd.DataFrame]], console: Console
-) -> None:
-    """Print all runs of a sweep in one table, and write it as sweep.csv: one row a run and agent,
-    with what was varied."""
-    import pandas as pd
-
-    from experiments.report import COLUMNS, terminal_table
-
-    everywhere = set.intersection(*(set(overrides) for overrides, _, _ in swept))
-    if len(swept) == 1:
-        everywhere = set()  # one run alone does not show what was to be varied
-    varied = [[o for o in overrides if o not in everywhere] for overrides, _, _ in swept]
-    tables = []
-    drawn = terminal_table(["settings", *SWEEP_COLUMNS])
-    for number, (settings, (_, folder, table)) in enumerate(zip(varied, swept, strict=True)):
-        values = dict(setting.split("=", 1) for setting in settings)
-        tables.append(table.assign(run=number, folder=folder.name, **values))
-        for row in table.itertuples():
-            drawn.add_row(" ".join(settings), *(COLUMNS[name](row) for name in SWEEP_COLUMNS))
-        drawn.add_section()
-    console.print(drawn)
-    whole = pd.concat(tables)
-    head = [name for name in whole if name not in swept[0][2]]
-    path = swept[0][1].parent / "sweep.csv"
-    whole.set_index(head).to_csv(path)
-    console.print(f"table   {path}", soft_wrap=True, highlight=False, markup=False)
 
 
 def bench_command(arguments: Sequence[str]) -> int:
@@ -184,6 +105,94 @@ def bench_command(arguments: Sequence[str]) -> int:
     return 0
 
 
+def resume_command(arguments: Sequence[str]) -> int:
+    """``resume``: go on with a run that was interrupted."""
+    parser = Parser(
+        prog="python -m experiments resume",
+        description="Go on with a run, or a sweep, that was interrupted, by whatever. What is in "
+        "its record stays; in the end the record is that of an uninterrupted run.",
+    )
+    options = _resume_options(parser).parse_args(arguments)
+
+    from experiments import sweep
+    from experiments.run import as_typed, resume
+
+    if sweep.is_sweep(options.folder):
+        if options.force or options.workers:
+            raise ConfigError(
+                f"{options.folder} is a sweep; --force and --workers are for single runs, "
+                "the numbered folders in it"
+            )
+        return sweep.resume(options.folder, make_console())
+
+    result = resume(
+        options.folder,
+        as_typed(["resume", *arguments]),
+        make_console(),
+        workers=options.workers,
+        force=options.force,
+    )
+    return 0 if result.complete else 130
+
+
+def extend_command(arguments: Sequence[str]) -> int:
+    """``extend``: add games to a run."""
+    parser = Parser(
+        prog="python -m experiments extend",
+        description="Add games to a run: it goes on until every pairing has so many in all.",
+    )
+    _resume_options(parser).add_argument(
+        "games", metavar="games=N", help="games per pairing in all, an even number"
+    )
+    options = parser.parse_args(arguments)
+    key, _, value = options.games.partition("=")
+    if key != "games" or not value.isdecimal():
+        raise ConfigError(f"{options.games}: games=N is needed, an even number of games a pairing")
+
+    from experiments.run import as_typed, resume
+
+    result = resume(
+        options.folder,
+        as_typed(["extend", *arguments]),
+        make_console(),
+        games=int(value),
+        workers=options.workers,
+        force=options.force,
+    )
+    return 0 if result.complete else 130
+
+
+def _resume_options(parser: Parser) -> Parser:
+    parser.add_argument("folder", type=Path, help="the run's folder, results/NAME/DATE")
+    parser.add_argument("--workers", type=whole_number(1), help="processes (default: as before)")
+    parser.add_argument(
+        "--force",
+        action="store_true",
+        help="go on even if the code, a version or an agent has changed since the first games",
+    )
+    return parser
+
+
+def watch_command(arguments: Sequence[str]) -> int:
+    """``watch``: show the standings of a run in progress."""
+    parser = Parser(
+        prog="python -m experiments watch",
+        description="Show the standings of a run in progress from another terminal, until it has "
+        "ended. Reading disturbs nothing.",
+    )
+    parser.add_argument("folder", type=Path, help="the run's folder, results/NAME/DATE")
+    parser.add_argument("--every", type=float, default=2.0, help="seconds from look to look (2)")
+    parser.add_argument("--once", action="store_true", help="look once and leave")
+    options = parser.parse_args(arguments)
+    if not options.every > 0:
+        raise ConfigError(f"--every {options.every:g}: more than 0 seconds are needed")
+
+    from experiments.watch import watch
+
+    watch(options.folder, make_console(), options.every, options.once)
+    return 0
+
+
 def openings_command(arguments: Sequence[str]) -> int:
     """``openings``: make balanced openings."""
     from experiments.balanced import openings_command
@@ -200,6 +209,9 @@ def plan_command(arguments: Sequence[str]) -> int:
 
 COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "run": run_command,
+    "resume": resume_command,
+    "extend": extend_command,
+    "watch": watch_command,
     "plan": plan_command,
     "bench": bench_command,
     "openings": openings_command,
@@ -224,6 +236,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)
         return 130
+    except RuntimeError as error:
+        from experiments.run import RunStopped
+
+        if not isinstance(error, RunStopped):
+            raise
+        print(f"python -m experiments: {error}", file=sys.stderr)
+        return 1
 
 
 if __name__ == "__main__":

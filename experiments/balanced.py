@@ -1,12 +1,13 @@
 """``python -m experiments openings``: make openings from which both sides have equal chances.
 
-Every distinct position at a ply is a candidate. Some of them, drawn at random, are played out by a
-search against itself, which tells how a deep search's value translates into Black's expected score
-(:class:`Curve`); the candidates whose expected score lies within a band are kept. To search all of
-them deeply would take hours, so a shallow search comes first: the positions that were played out
-show what deep value it foretells, and only those candidates are searched deeply of which it says
-that they are in the band. So the list does not hold every opening that belongs in it, but each that
-it holds belongs there.
+Every distinct position at a ply is a candidate. A shallow search of them all sets those apart that
+are clearly better for one side. Of the others some, drawn at random, are played out by a search
+against itself, which tells how a deep search's value translates into Black's expected score
+(:class:`Curve`). Those whose expected score then lies within a band are kept, the most even first.
+
+To search all candidates deeply would take too long: the positions that were played out show what
+deep value the shallow one foretells, and only the candidates that it says to be the most even are
+searched deeply. So the list may miss an opening that belongs in it; what it holds belongs there.
 
 Values are those of minimax, so the result depends on nothing but the :class:`Recipe`: not on the
 number of workers, nor on the searches' order.
@@ -33,6 +34,7 @@ from scipy.special import expit, logit
 from scipy.stats import linregress
 
 from agents.config import ConfigError, load_evaluation
+from agents.evaluation import FINAL_UNIT
 from agents.search import PVS
 from core.cli import Parser, whole_number
 from core.game import FINISHED, play_game
@@ -40,9 +42,13 @@ from core.position import Position, prepare_rules
 from core.rules import RULESETS, Color
 from experiments.config import available_cores
 from experiments.openings import Opening, all_openings
-from experiments.player import die_with_parent
+from experiments.pool import die_with_parent
 
 _PURPOSE = 3  # keeps these random numbers apart from those of openings and games
+TAIL = 0.1
+"""Share of the candidates, by the shallow value, that is set apart at either end. The curve is not
+asked about them, and they would bend it: they hold the lost positions, in which a value is a matter
+of many discs, while among the others it foretells little."""
 ENDGAME = 12
 """Empty squares from which on the games are played perfectly."""
 
@@ -53,18 +59,19 @@ class Recipe:
 
     plies: length of the openings. evaluation: name of the heuristic of all searches. depth,
     shallow: plies of the deep and of the first search. games: openings played out for the fit, and
-    as many as a quarter of them for the check. play_depth: plies that players look ahead. low,
-    high: the band of Black's expected score. seed: of what is played out.
+    up to a quarter of that for the check. play_depth: plies that players look ahead. low, high: the
+    band of Black's expected score. most: how many are kept at most. seed: of what is played out.
     """
 
     plies: int = 8
     evaluation: str = "iago"
     depth: int = 8
     shallow: int = 4
-    games: int = 3000
+    games: int = 4000
     play_depth: int = 6
     low: float = 0.45
     high: float = 0.55
+    most: int = 5000
     seed: int = 1
 
 
@@ -117,13 +124,10 @@ def _log_loss(logits: np.ndarray | float, scores: np.ndarray) -> float:
 class Balanced:
     """The openings that were kept, and how they came about.
 
-    openings: in the order of their first squares. expected: Black's expected score of each.
-    notes: figures on the way, for the record.
+    openings: in the order of :func:`all_openings`. notes: figures on the way, for the record.
     """
 
     openings: list[Opening]
-    expected: np.ndarray
-    curve: Curve
     notes: dict[str, Any]
 
 
@@ -189,7 +193,10 @@ def make(recipe: Recipe, workers: int, console: Console | None = None) -> Balanc
     console = console or Console(quiet=True)
     _check(recipe)
     candidates = all_openings(recipe.plies, RULESETS["standard"])
-    searcher = Searcher(recipe)
+    try:
+        searcher = Searcher(recipe)
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
     searcher.prepare(lambda line: console.print(line, highlight=False))
     # The workers are forked from this process, so compiled kernels are there.
     with ProcessPoolExecutor(
@@ -217,24 +224,31 @@ def _select(
 ) -> Balanced:
     shallowly, deeply = partial(_value, recipe.shallow), partial(_value, recipe.depth)
     depth = f"searching {recipe.depth} plies"
-    rng = np.random.default_rng(np.random.SeedSequence(recipe.seed, spawn_key=(_PURPOSE,)))
-    sample = rng.permutation(len(candidates))[: recipe.games]
-
-    scores = each(_play_out, sample, "playing")
-    deep = each(deeply, sample, f"{depth}, sample")
-    curve = fit_curve(deep, scores)
-    low, high = curve.value(recipe.low), curve.value(recipe.high)
-
     shallow = each(shallowly, np.arange(len(candidates)), f"searching {recipe.shallow} plies, all")
+    ends = np.quantile(shallow, [TAIL, 1 - TAIL])
+    middle = np.flatnonzero((ends[0] <= shallow) & (shallow <= ends[1]))
+
+    rng = np.random.default_rng(np.random.SeedSequence(recipe.seed, spawn_key=(_PURPOSE,)))
+    sample = rng.permutation(middle)[: recipe.games]
+    deep = each(deeply, sample, f"{depth}, sample")
+    # Where a search sees the end of the game its value is beyond any heuristic's.
+    sample, deep = sample[np.abs(deep) < FINAL_UNIT], deep[np.abs(deep) < FINAL_UNIT]
+    scores = each(_play_out, sample, "playing")
+    curve = fit_curve(deep, scores)
+
     line = linregress(shallow[sample], deep)
     foretold = line.intercept + line.slope * shallow
-    likely = np.setdiff1d(np.flatnonzero((low <= foretold) & (foretold <= high)), sample)
+    unevenness = np.abs(curve.score(foretold) - 0.5)
+    order = middle[np.argsort(unevenness[middle], kind="stable")]
+    likely = np.setdiff1d(order[: 2 * recipe.most], sample)
 
     values = np.full(len(candidates), np.nan)
     values[sample] = deep
     values[likely] = each(deeply, likely, f"{depth}, likely")
     expected = curve.score(values)
     kept = np.flatnonzero((recipe.low <= expected) & (expected <= recipe.high))
+    even = np.argsort(np.abs(expected[kept] - 0.5), kind="stable")
+    kept = np.sort(kept[even[: recipe.most]])
 
     checked = rng.permutation(np.setdiff1d(kept, sample))[: recipe.games // 4]
     results = each(_play_out, checked, "checking")
@@ -242,6 +256,9 @@ def _select(
         "candidates": len(candidates),
         "searched_deeply": len(sample) + len(likely),
         "kept": len(kept),
+        "expected": {"least": float(expected[kept].min()), "most": float(expected[kept].max())}
+        if len(kept)
+        else None,
         "fit": {
             "intercept": curve.intercept,
             "slope": curve.slope,
@@ -262,7 +279,7 @@ def _select(
             "black_score_expected": float(expected[checked].mean()) if len(checked) else None,
         },
     }
-    return Balanced([candidates[int(index)] for index in kept], expected[kept], curve, notes)
+    return Balanced([candidates[int(index)] for index in kept], notes)
 
 
 def _check(recipe: Recipe) -> None:
@@ -283,7 +300,7 @@ def _check(recipe: Recipe) -> None:
 def write(found: Balanced, recipe: Recipe, path: Path) -> Path:
     """Write the openings, a transcript a line, and beside them a YAML that tells how they were
     made; returns the YAML's path."""
-    from experiments.run import versions
+    from experiments.provenance import versions
 
     names = {"play_depth": "play-depth"}
     options = {names.get(key, key): value for key, value in asdict(recipe).items()}
@@ -294,7 +311,7 @@ def write(found: Balanced, recipe: Recipe, path: Path) -> Path:
         "ruleset": "standard",
         "settings": asdict(recipe),
         **found.notes,
-        "versions": versions(),
+        "versions": versions({}),
     }
     told = path.with_suffix(".yaml")
     comment = (
@@ -340,6 +357,7 @@ def _parser() -> Parser:
         metavar=("LOW", "HIGH"),
         help=f"Black's expected score (default {usual.low} {usual.high})",
     )
+    add("most", whole_number(1), "how many to keep, the most even of those in the band")
     add("seed", whole_number(0), "of what is played")
     parser.add_argument("--workers", type=whole_number(1), help="processes (default: all cores)")
     return parser

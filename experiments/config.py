@@ -16,9 +16,12 @@ from agents.base import Agent
 from agents.config import ConfigError, build, build_agent, compose, fill_open, one_line, unknown
 from agents.evaluation import Evaluation
 from agents.search import SearchAgent
+from agents.search.context import MAX_DEPTH
 from core.game import Limits
 from core.rules import RULESETS, Ruleset, nearest, ruleset
 from experiments.openings import check_openings
+from experiments.schedule import Pairing, gauntlet, round_robin
+from experiments.sequential import Sprt
 
 EXPORTS = ("csv", "parquet")
 LOG_LEVELS = ("debug", "info", "warning", "error")
@@ -41,6 +44,24 @@ class OpeningsConfig:
     file: str | None = None
     shuffle: bool = False
     repeats: bool = False
+
+
+SCHEDULES = ("round_robin", "gauntlet", "sprt")
+
+
+@dataclass
+class ScheduleConfig:
+    """kind: one of :data:`SCHEDULES`. champion: who meets all the others in a gauntlet, None for
+    the first of the line-up. The others are the sequential test's, see
+    :class:`experiments.sequential.Sprt`; its Elo is the first agent's against the second."""
+
+    kind: str = "round_robin"
+    champion: str | None = None
+    elo0: float = 0.0
+    elo1: float = 30.0
+    sprt_alpha: float = 0.05
+    sprt_beta: float = 0.05
+    model: str = "logistic"
 
 
 @dataclass
@@ -66,6 +87,50 @@ class LimitsConfig:
 
 
 @dataclass
+class StudyConfig:
+    """positions: of the run's games, on which the report's studies count nodes: a number, no two
+    from the same game, or ``all`` that its searches met. baseline: the agent whose counts are 1;
+    depths: plies to count at, None for each agent's own."""
+
+    positions: Any = 20
+    baseline: str | None = None
+    depths: list[int] | None = None
+
+    @property
+    def asked(self) -> bool:
+        """Whether the study of searches was asked for, whatever the line-up."""
+        return self.positions == "all" or self.baseline is not None or self.depths is not None
+
+
+@dataclass
+class TuningConfig:
+    """agent: whose Elo against the one other agent a search over settings makes as high as it
+    can, None where nothing is tuned. games, seed: of the best settings' second run, whose result
+    no choice has been made by."""
+
+    agent: str | None = None
+    games: int = 400
+    seed: int = 1001
+
+
+@dataclass
+class PublishedConfig:
+    """What was published of the same experiment, shown beside the run's own numbers.
+
+    source: where. notes: what differs there. games: played by each pairing there. points: of the
+    outer agent against the inner one, in these games. nodes, evaluations: relative to the study's
+    baseline, by agent.
+    """
+
+    source: str = MISSING
+    notes: list[str] = field(default_factory=list)
+    games: int = 0
+    points: dict[str, Any] = field(default_factory=dict)
+    nodes: dict[str, float] = field(default_factory=dict)
+    evaluations: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass
 class RatingConfig:
     """anchor: name of the agent rated 0 Elo; None for the mean of the pool. colour_advantage:
     whether Black's advantage is fitted together with the ratings."""
@@ -83,6 +148,7 @@ class RunConfig:
     evaluation: dict[str, Any] = field(default_factory=dict)
     ruleset: RulesetConfig = field(default_factory=RulesetConfig)
     openings: OpeningsConfig = field(default_factory=OpeningsConfig)
+    schedule: ScheduleConfig = field(default_factory=ScheduleConfig)
     executor: ExecutorConfig = field(default_factory=ExecutorConfig)
     limits: LimitsConfig = field(default_factory=LimitsConfig)
     rating: RatingConfig = field(default_factory=RatingConfig)
@@ -92,6 +158,9 @@ class RunConfig:
     results: str = "results"
     export: list[str] = field(default_factory=list)
     log_level: str = "info"
+    study: StudyConfig = field(default_factory=StudyConfig)
+    tuning: TuningConfig = field(default_factory=TuningConfig)
+    published: PublishedConfig | None = None
 
 
 @dataclass(frozen=True)
@@ -105,6 +174,39 @@ class Plan:
     agents: dict[str, Agent]
     rules: Ruleset
     workers: int
+
+    @property
+    def pairings(self) -> list[Pairing]:
+        """Who meets whom, by number."""
+        return pairings_of(self.settings)
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs the schedule has; a sequential test may end with fewer."""
+        return scheduled(self.settings)
+
+    @property
+    def sprt(self) -> Sprt | None:
+        """The sequential test that ends the run, if one does."""
+        asked = self.settings.schedule
+        if asked.kind != "sprt":
+            return None
+        return Sprt(asked.elo0, asked.elo1, asked.sprt_alpha, asked.sprt_beta, asked.model)
+
+
+def pairings_of(settings: RunConfig) -> list[Pairing]:
+    """Who meets whom in a run, by number."""
+    asked = settings.schedule
+    names = list(settings.agents)
+    if asked.kind == "gauntlet":
+        champion = names[0] if asked.champion is None else asked.champion
+        return gauntlet(len(names), names.index(champion))
+    return round_robin(len(names))
+
+
+def scheduled(settings: RunConfig) -> int:
+    """How many pairs the schedule of a run has."""
+    return len(pairings_of(settings)) * (settings.games // 2)
 
 
 # Keys of the composed configuration that are not settings of the run: duel's two places.
@@ -153,18 +255,67 @@ def check(config: DictConfig, overrides: Sequence[str] = ()) -> Plan:
     if "evaluation" in used and not isinstance(build(evaluation, "evaluation"), Evaluation):
         raise ConfigError(f"evaluation: {evaluation['_target_']} is no Evaluation")
     built = {name: build_agent(agent, name) for name, agent in filled.items()}
+    _check_studies(settings, built)
     return plan_of(settings, built, rules)
+
+
+def from_record(config: Mapping[str, Any]) -> RunConfig:
+    """The settings of a run, from the plain data that its record has; raises ConfigError."""
+    raw = dict(config)
+    agents, evaluation = raw.pop("agents"), raw.pop("evaluation")
+    settings = _typed(raw)
+    settings.agents, settings.evaluation = agents, evaluation
+    return settings
 
 
 def plan_of(settings: RunConfig, agents: dict[str, Agent], rules: Ruleset) -> Plan:
     """The plan of a run with these agents, whether they can play it checked; ConfigError."""
     workers = plan_workers(settings.executor, agents, rules)
+    _check_schedule(settings.schedule, agents)
     for name, agent in agents.items():
         try:
             agent.check_limits(limits_of(settings))
         except ValueError as error:
             raise ConfigError(f"agent '{name}': {one_line(error)}") from error
     return Plan(settings, agents, rules, workers)
+
+
+def _check_studies(settings: RunConfig, agents: Mapping[str, Agent]) -> None:
+    """Raise ConfigError for a study, tuning or comparison that cannot be made of this line-up."""
+    study, tuning, published = settings.study, settings.tuning, settings.published
+    searchers = [name for name, agent in agents.items() if isinstance(agent, SearchAgent)]
+    if study.positions != "all" and (type(study.positions) is not int or study.positions < 1):
+        raise ConfigError(f"study.positions={study.positions}: a number from 1 on, or all")
+    if study.baseline is not None and study.baseline not in searchers:
+        raise unknown("study.baseline", study.baseline, searchers)
+    for depth in study.depths or ():
+        if not 1 <= depth <= MAX_DEPTH:
+            raise ConfigError(f"study.depths: {depth} is not from 1 to {MAX_DEPTH}")
+    if tuning.agent is not None:
+        if tuning.agent not in agents:
+            raise unknown("tuning.agent", tuning.agent, agents)
+        if len(agents) != 2:
+            raise ConfigError(
+                f"tuning needs two agents, the tuned and a fixed one, not {len(agents)}"
+            )
+    if tuning.games < 2 or tuning.games % 2:
+        raise ConfigError(f"tuning.games={tuning.games}: an even number, 2 or more")
+    if tuning.seed < 0:
+        raise ConfigError(f"tuning.seed={tuning.seed}: 0 or more")
+    if published is not None:
+        for first, row in published.points.items():
+            if not isinstance(row, Mapping):
+                raise ConfigError(f"published.points.{first}={row}: points by opponent are needed")
+            for second, points in row.items():
+                if not isinstance(points, int | float) or not 0 <= points <= published.games:
+                    raise ConfigError(
+                        f"published.points.{first}.{second}={points}: 0 to published.games="
+                        f"{published.games} points are needed"
+                    )
+        met = [name for row in published.points.values() for name in row]
+        for name in (*published.points, *met, *published.nodes, *published.evaluations):
+            if name not in agents:
+                raise unknown("agent in published", name, agents)
 
 
 def plan_workers(executor: ExecutorConfig, agents: Mapping[str, Agent], rules: Ruleset) -> int:
@@ -192,6 +343,31 @@ def plan_workers(executor: ExecutorConfig, agents: Mapping[str, Agent], rules: R
     if executor.workers < 1:
         raise ConfigError(f"executor.workers={executor.workers}: at least one worker is needed")
     return executor.workers
+
+
+def _check_schedule(asked: ScheduleConfig, agents: Mapping[str, Agent]) -> None:
+    """Raise ConfigError for a schedule that is unknown, or not for these agents."""
+    if asked.kind not in SCHEDULES:
+        raise unknown("schedule", asked.kind, SCHEDULES)
+    if asked.champion is not None:
+        if asked.kind != "gauntlet":
+            raise ConfigError(
+                f"schedule.champion={asked.champion}: only schedule=gauntlet has a champion"
+            )
+        if asked.champion not in agents:
+            raise unknown("schedule.champion", asked.champion, agents)
+    if asked.kind != "sprt":
+        return
+    if len(agents) != 2:
+        raise ConfigError(f"schedule=sprt tests two agents; this line-up has {len(agents)}")
+    for key in ("sprt_alpha", "sprt_beta"):
+        rate = getattr(asked, key)
+        if not 0 < rate < 0.5:
+            raise ConfigError(f"schedule.{key}={rate}: an error rate between 0 and 0.5 is needed")
+    try:
+        Sprt(asked.elo0, asked.elo1, asked.sprt_alpha, asked.sprt_beta, asked.model)
+    except ValueError as error:
+        raise ConfigError(f"schedule: {one_line(error)}") from error
 
 
 def limits_of(settings: RunConfig) -> Limits:

@@ -224,6 +224,152 @@ def cost_chart(costs: pd.DataFrame, subtitle: str) -> Figure:
     return figure
 
 
+def depth_chart(costs: pd.DataFrame, baseline: str | None = None) -> Figure:
+    """Nodes of every search by depth, or their ratio to one search's, with its 95 % interval.
+
+    costs: one row an agent and depth; columns ``agent``, ``depth`` (plies), ``positions`` and
+        ``openings`` (int), ``nodes`` (mean a position), and with a baseline ``nodes_ratio``,
+        ``nodes_low`` and ``nodes_high``.
+
+    Raises ValueError if there are no rows or a column is missing.
+    """
+    ratio = ["nodes_ratio", "nodes_low", "nodes_high"] if baseline else []
+    _check(costs, ["agent", "depth", "positions", "openings", "nodes", *ratio])
+    names = list(dict.fromkeys(sorted(costs["agent"])))
+    palette = sns.color_palette("colorblind" if len(names) <= 10 else "husl", len(names))
+    depths = sorted(set(costs["depth"]))
+    with _theme():
+        figure, axes = _blank()
+        for number, (name, colour) in enumerate(zip(names, palette, strict=True)):
+            rows = costs[costs["agent"] == name].sort_values("depth")
+            style: Any = {"color": colour, "label": name, "marker": "osD^vP*X"[number % 8]}
+            if baseline is None:
+                axes.plot(rows["depth"], rows["nodes"], **style)
+                continue
+            axes.plot(rows["depth"], rows["nodes_ratio"], **style)
+            axes.fill_between(
+                rows["depth"], rows["nodes_low"], rows["nodes_high"], color=colour, alpha=0.15
+            )
+        axes.set_xticks(depths)
+        axes.set_xlabel("search depth (plies)")
+        if baseline is None:
+            axes.set_yscale("log")
+            axes.yaxis.set_major_locator(LogLocator(numticks=12))
+            axes.set_ylabel("nodes a position (log scale)")
+        else:
+            axes.set_ylim(bottom=0)
+            axes.set_ylabel(f"nodes, {baseline} = 1")
+        axes.legend(title=None, loc="best")
+        axes.set_title(
+            f"{costs['positions'].max():,} positions from {costs['openings'].max():,} openings"
+        )
+    return figure
+
+
+def sweep_chart(runs: pd.DataFrame, setting: str, measure: str, other: str | None = None) -> Figure:
+    """Elo, or nodes a move, of every agent by one setting that was varied, and a panel for each
+    value of another.
+
+    runs: one row a run and agent; columns ``agent``, the settings, and for the measure ``elo`` also
+        ``low``, ``high``, ``bound`` and ``split``, else ``nodes_per_move``. A numeric setting is
+        drawn to scale, others as places.
+    setting, other: columns' names; up to 6 values of ``other`` read well.
+
+    Raises ValueError if there are no rows or a column is missing.
+    """
+    intervals = ["low", "high", "bound", "split"] if measure == "elo" else []
+    _check(runs, ["agent", setting, measure, *intervals, *([other] if other else [])])
+    numeric = runs[setting].dtype.kind in "if"
+    values = list(dict.fromkeys(runs[setting])) if not numeric else sorted(set(runs[setting]))
+    names = list(dict.fromkeys(sorted(runs["agent"])))
+    panels = list(dict.fromkeys(runs[other])) if other else [None]
+    places = values if numeric else range(len(values))
+    step = min(np.diff(places), default=1) if len(places) > 1 else 1
+    with _theme():
+        palette = sns.color_palette("colorblind" if len(names) <= 10 else "husl", len(names))
+        figure = Figure(
+            figsize=(2.4 + max(3.4, 0.5 * len(values)) * len(panels), 5),
+            layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.1),
+        )
+        grid = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+        for axes, panel in zip(grid, panels, strict=True):
+            for number, (name, colour) in enumerate(zip(names, palette, strict=True)):
+                rows = runs[(runs["agent"] == name) & runs[measure].notna()]
+                rows = rows if other is None else rows[rows[other] == panel]
+                # Agents stand beside each other where their intervals would hide one another.
+                shift = 0.05 * step * (number - (len(names) - 1) / 2) * (measure == "elo")
+                x = np.array([places[values.index(value)] for value in rows[setting]]) + shift
+                _measured(axes, x, rows, measure, colour, name, line=numeric)
+            axes.set_xticks(
+                places, [f"{value:g}" if numeric else _wrapped(value) for value in values]
+            )
+            if not numeric and max(len(str(value)) for value in values) > 8:
+                axes.tick_params(axis="x", rotation=90)
+            axes.margins(x=0.08)
+            axes.set_xlabel(setting)
+            if other is not None:
+                axes.set_title(f"{other} = {panel}", fontsize=_SMALL + 1)
+        if measure == "elo":
+            grid[0].set_ylabel("Elo (95 % interval, mean of the run = 0)")
+        else:
+            grid[0].set_yscale("log")
+            grid[0].yaxis.set_major_locator(LogLocator(numticks=12))
+            grid[0].set_ylabel("nodes a move (log scale)")
+        lines, labels = grid[0].get_legend_handles_labels()
+        figure.legend(lines, labels, loc="outside right center", title="agent")
+    return figure
+
+
+def _measured(
+    axes: Axes, x: np.ndarray, rows: pd.DataFrame, measure: str, colour: Any, name: str, line: bool
+) -> None:
+    """One agent's points, with their intervals where there are any, bounds as triangles."""
+    order = np.argsort(x, kind="stable")
+    x, rows = x[order], rows.iloc[order]
+    style: Any = {"color": colour, "label": name, "markersize": 6}
+    style["linestyle"] = "-" if line else "none"
+    y = rows[measure].to_numpy(dtype=float)
+    if measure != "elo":
+        axes.plot(x, y, marker="o", **style)
+        return
+    errors = np.abs(np.stack([rows["low"], rows["high"]]).astype(float) - y)
+    errors[:, rows["split"].to_numpy(dtype=bool)] = 0
+    axes.errorbar(x, y, yerr=errors, marker="o", capsize=3, linewidth=1.3, **style)
+    bounds = rows["bound"].to_numpy()
+    for bound, marker in ((">", "^"), ("<", "v")):
+        here = bounds == bound
+        axes.plot(x[here], y[here], marker, color=colour, markersize=10)
+
+
+def search_chart(
+    trials: Iterable[tuple[int, float]], again: tuple[float, float, float, int] | None
+) -> Figure:
+    """The objective of each trial of a search over settings, the best so far, and what the
+    confirmation of the best says.
+
+    trials: number and Elo of each, in order, at least one. again: Elo of the confirmation, the ends
+        of its 95 % interval, and its games; None where there is none.
+    """
+    numbers, values = (np.array(column) for column in zip(*trials, strict=True))
+    with _theme():
+        figure, axes = _blank()
+        axes.plot(numbers, values, "o", color=_BLUE, label="trial")
+        axes.step(
+            numbers, np.maximum.accumulate(values), where="post", color=_BLUE, label="best so far"
+        )
+        if again is not None:
+            elo, low, high, games = again
+            axes.axhspan(low, high, color=_ORANGE, alpha=0.2, linewidth=0)
+            axes.axhline(
+                elo, color=_ORANGE, label=f"the best again, {games:,} games from fresh openings"
+            )
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.set_xlabel("trial")
+        axes.set_ylabel("Elo above the fixed opponent")
+        axes.legend(title=None, loc="best")
+    return figure
+
+
 def save(figure: Figure, folder: Path, name: str) -> list[Path]:
     """Write ``name``.png (150 dots an inch) and ``name``.svg into ``folder``, made if need be.
 

@@ -1,20 +1,36 @@
-"""Playing a schedule of pairs: over a pool of processes, or in this one."""
+"""Playing a schedule of pairs: over an executor, or in this process."""
 
 from __future__ import annotations
 
-import multiprocessing
 import pickle
 import time
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from dataclasses import dataclass
 from itertools import islice
 
-from experiments.player import Table, play, play_pairs, start_worker
+from experiments.player import PlayedPair, Table, play, play_pairs
+from experiments.pool import WorkerDied
 from experiments.schedule import Pair
 from experiments.store import GameRow
 
 _TASK_SECONDS = 0.2  # long enough that handing out work costs little, short enough to be even
 _LARGEST_TASK = 64
+MOST_DEATHS = 3
+"""A pair during which so many workers died is skipped."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairResult:
+    """What became of a pair.
+
+    number: of the pair, in the schedule. rows: its two games; empty if it was skipped because
+    workers died of it.
+    """
+
+    number: int
+    rows: list[GameRow]
 
 
 def never() -> bool:
@@ -24,67 +40,77 @@ def never() -> bool:
 
 def play_serially(
     table: Table, pairs: Iterator[Pair], stop: Callable[[], bool] = never
-) -> Iterator[list[GameRow]]:
-    """Play pair after pair in this process until ``stop``; yields the two games of each."""
+) -> Iterator[list[PairResult]]:
+    """Play pair after pair in this process until ``stop``."""
     for pair in pairs:
         if stop():
             return
-        yield [play(table, game) for game in pair]
+        yield [PairResult(pair[0].pair, [play(table, game) for game in pair])]
 
 
-def pool(table: Table, workers: int) -> Executor:
-    """A pool of worker processes that know the table.
+@dataclass(frozen=True)
+class Workers:
+    """Who plays: an executor, how many tasks it works on at a time, what a task does with a list
+    of pairs, and the exceptions by which it says that a worker died."""
 
-    The workers are forked from this process, so its agents and compiled kernels are there; create
-    the pool before anything else starts a thread.
-    """
-    return ProcessPoolExecutor(
-        workers,
-        mp_context=multiprocessing.get_context("fork"),
-        initializer=start_worker,
-        initargs=(table,),
-    )
+    executor: Executor
+    number: int
+    task: Callable[[list[Pair]], list[PlayedPair]] = play_pairs
+    died: tuple[type[Exception], ...] = (WorkerDied,)
 
 
-def play_in_pool(
-    executor: Executor,
-    workers: int,
-    pairs: Iterator[Pair],
-    started: Callable[[], None],
-    stop: Callable[[], bool] = never,
-) -> Iterator[list[GameRow]]:
-    """Play pairs over an executor whose workers know the table; yields finished games in batches
-    that hold whole pairs, in no fixed order.
+def play_over(
+    workers: Workers, pairs: Iterator[Pair], stop: Callable[[], bool] = never
+) -> Iterator[list[PairResult]]:
+    """Play pairs over an executor; yields what became of them in batches, in no fixed order.
 
     Only a few tasks are under way at a time, each of as many pairs as take about a fifth of a
-    second, so memory does not grow with the length of the run.
+    second, so memory does not grow with the length of the run. The pairs of a task whose worker
+    died are played again, one by one; a pair that was under way when three workers died is
+    skipped.
 
-    started: called once the first tasks are handed out, that is when all processes exist and
-        threads may be started.
     stop: asked now and then; once it says True nothing new is handed out. (What the workers have
         already got they drop or finish as the table's stop signal says.)
     """
     size = 1
-    running: dict[Future[list[bytes]], int] = {}  # each task and its number of pairs
+    running: dict[Future[list[PlayedPair]], list[Pair]] = {}
+    again: deque[Pair] = deque()
+    deaths: Counter[int] = Counter()
 
     def submit() -> None:
-        while len(running) < 2 * workers and not stop():
-            chunk = list(islice(pairs, size))
+        while len(running) < 2 * workers.number and not stop():
+            chunk = [again.popleft()] if again else list(islice(pairs, size))
             if not chunk:
                 return
-            running[executor.submit(play_pairs, chunk)] = len(chunk)
+            running[workers.executor.submit(workers.task, chunk)] = chunk
 
     submit()
-    started()
     since, done = time.perf_counter(), 0
     while running:
         finished, _ = wait(running, return_when=FIRST_COMPLETED)
         if stop():
-            for task in [task for task in running if task.cancel()]:
-                running.pop(task)
-        done += sum(running.pop(task) for task in finished)
-        seconds_per_pair = (time.perf_counter() - since) * workers / done
-        size = max(1, min(_LARGEST_TASK, round(_TASK_SECONDS / seconds_per_pair)))
+            for future in [future for future in running if future.cancel()]:
+                running.pop(future)
+        results = []
+        for future in finished:
+            chunk = running.pop(future, [])
+            if future.cancelled():
+                continue
+            error = future.exception()
+            if isinstance(error, workers.died):
+                deaths.update(pair[0].pair for pair in chunk)
+                for pair in chunk:
+                    if deaths[pair[0].pair] < MOST_DEATHS:
+                        again.append(pair)
+                    else:
+                        results.append(PairResult(pair[0].pair, []))
+                continue
+            done += len(chunk)
+            for number, rows in future.result():
+                results.append(PairResult(number, [pickle.loads(row) for row in rows]))
+        if done:
+            seconds_per_pair = (time.perf_counter() - since) * workers.number / done
+            size = max(1, min(_LARGEST_TASK, round(_TASK_SECONDS / seconds_per_pair)))
         submit()
-        for task in finished:
-            yield [pickle.loads(row) for row in task.result()]
+        if results:
+            yield results

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import cycle, islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -37,6 +37,7 @@ ENUMERABLE = 100_000
 _PURPOSE = 1  # keeps the openings' random numbers apart from those of the games
 _TRIES = 1000
 _COMMENTS = ("#", "%")
+_Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,7 @@ def choose_openings(
     elif settings.kind == "start":
         found = [Opening()]
     elif settings.kind == "balanced":
-        found = _shuffled(read_openings(BALANCED, rules), seed)
+        found = [Opening.read(line, rules) for line in _shuffled(balanced_lines(), seed)[:count]]
     elif settings.kind == "all":
         every = all_openings(settings.plies or 0, rules)
         found = _shuffled([opening for opening, _ in every], seed)
@@ -208,14 +209,22 @@ def all_openings(plies: int, rules: Ruleset) -> list[tuple[Opening, Position]]:
                 if not after.is_over:
                     opened = Opening(opening.moves + bytes([move]))
                     following.setdefault(_key(after), (opened, after))
-        if len(following) > ENUMERABLE:
-            raise ConfigError(
-                f"openings.plies={plies}: there are more than {ENUMERABLE:,} distinct positions at "
-                f"ply {ply} of ruleset {rules.name}, too many to list; at most {ply - 1}, or "
-                "openings=random"
-            )
+            if len(following) > ENUMERABLE:
+                raise ConfigError(
+                    f"openings.plies={plies}: there are more than {ENUMERABLE:,} distinct "
+                    f"positions at ply {ply} of ruleset {rules.name}, too many to list; at most "
+                    f"{ply - 1}, or openings=random"
+                )
         level = list(following.values())
     return level
+
+
+def balanced_lines() -> list[str]:
+    """The transcripts of the openings that come with the project. Those of ``standard`` serve
+    ``wpi`` too: its board is upside down and its colours are exchanged, so the same squares are the
+    mirror image."""
+    lines = BALANCED.read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if not line.startswith(_COMMENTS)]
 
 
 def read_openings(path: Path, rules: Ruleset, plies: int | None = None) -> list[Opening]:
@@ -297,6 +306,6 @@ def _key(position: Position) -> int:
     return hash((form.mover, form.opponent, form.to_move.value == "black"))
 
 
-def _shuffled(openings: Sequence[Opening], seed: int) -> list[Opening]:
+def _shuffled(items: Sequence[_Item], seed: int) -> list[_Item]:
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_PURPOSE,)))
-    return [openings[number] for number in rng.permutation(len(openings))]
+    return [items[number] for number in rng.permutation(len(items))]

@@ -27,7 +27,7 @@ import numpy as np
 from rich.console import Console
 from scipy.special import ndtri
 
-from agents.config import ConfigError, one_line
+from agents.config import ConfigError
 from experiments.ratings import FloatArray, IntArray, expected_score
 from experiments.sequential import NELO, Sprt, simulate
 
@@ -194,40 +194,24 @@ def _simulated(question: Question, elo: float, plan: Plan) -> IntArray:
 def seconds_per_pair(plan: Plan, console: Console) -> tuple[int, float]:
     """Play pairs of the line-up in this process, all pairings in turn, for some seconds; returns
     how many, and the mean seconds of one."""
-    from core.position import prepare_rules
-    from experiments.config import limits_of
     from experiments.match import play_serially
     from experiments.openings import choose_openings
-    from experiments.player import Table, stop_signal
-    from experiments.schedule import pairs_in_round_robin, round_robin
+    from experiments.player import stop_signal
+    from experiments.run import prepare, table_of
+    from experiments.schedule import schedule
 
-    prepare_rules(console.print)
-    for name, agent in plan.agents.items():
-        try:
-            agent.prepare(console.print)
-        except ValueError as error:
-            raise ConfigError(f"agent '{name}': {one_line(error)}") from error
+    prepare(plan, console)
     settings = plan.settings
     openings = choose_openings(
         replace(settings.openings, repeats=True), 50, plan.rules, settings.seed
     )
-    table = Table(
-        list(plan.agents),
-        list(plan.agents.values()),
-        plan.rules,
-        limits_of(settings),
-        settings.limits.grace,
-        settings.limits.hang,
-        stop_signal(),
-    )
-    pairings = pairs_in_round_robin(len(plan.agents), 1)
-    pairs = round_robin(len(plan.agents), openings, settings.seed)
+    pairs = schedule(plan.pairings, openings, settings.seed)
     begun = time.perf_counter()
     played = 0
-    for _ in play_serially(table, pairs):
+    for _ in play_serially(table_of(plan, stop_signal()), pairs):
         played += 1
         # Whole rounds, so that slow pairings weigh no more than they will.
-        if played % pairings == 0 and time.perf_counter() - begun > TIMED_SECONDS:
+        if played % len(plan.pairings) == 0 and time.perf_counter() - begun > TIMED_SECONDS:
             break
     return played, (time.perf_counter() - begun) / played
 
@@ -244,7 +228,7 @@ def _print(
     from experiments.report import terminal_table
 
     workers = max(1, plan.workers)
-    pairings = len(plan.agents) * (len(plan.agents) - 1) // 2
+    pairings = len(plan.pairings)
     shares = question.pairs(question.elo)
     mean, variance = _moments(shares)
     nelo = NELO / math.sqrt(2) * (mean - 0.5) / math.sqrt(variance)

@@ -12,12 +12,10 @@ import contextlib
 import ctypes
 import gc
 import logging
-import logging.handlers
 import multiprocessing
 import os
 import pickle
 import signal
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -29,6 +27,7 @@ from agents.base import Agent
 from core.game import DIED, FINISHED, HUNG, GameRecord, Limits, Ply, play_game
 from core.position import Position
 from core.rules import Color, Ruleset
+from experiments.pool import SendRecords, die_with_parent, log_only_to
 from experiments.schedule import Game, Pair
 from experiments.store import COUNTS, GameRow
 
@@ -45,6 +44,10 @@ def stop_signal() -> Any:
     """A number that all forked processes see; ``value`` is GO_ON, FINISH_PAIRS or STOP_AT_ONCE."""
     return multiprocessing.get_context("fork").RawValue(ctypes.c_int, GO_ON)
 
+
+_KILLED = (-signal.SIGKILL, -signal.SIGTERM)
+_MOST_KILLS = 3
+"""A game whose player was killed so often is lost; until then it is played again."""
 
 _POLL_SECONDS = 0.1
 _LATE_SECONDS = 0.5
@@ -170,19 +173,6 @@ class _Pulse(ctypes.Structure):
     )
 
 
-class _ToWatcher(logging.handlers.QueueHandler):
-    """Sends log records through the player's own pipe: a queue shared by several processes would
-    be left locked if a player were killed while writing to it."""
-
-    def __init__(self, send: Callable[[Any], None]) -> None:
-        super().__init__(queue=None)  # type: ignore[arg-type]
-        self._send = send
-
-    def enqueue(self, record: logging.LogRecord) -> None:
-        name_game(record)
-        self._send(record)
-
-
 def _player_main(table: Table, pipe: Connection, pulse: _Pulse) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     die_with_parent()
@@ -195,10 +185,9 @@ def _player_main(table: Table, pipe: Connection, pulse: _Pulse) -> None:
         with lock:
             pipe.send(message)
 
-    root = logging.getLogger()
-    for handler in list(root.handlers):
-        root.removeHandler(handler)
-    root.addHandler(_ToWatcher(send))
+    handler = SendRecords(send)
+    handler.addFilter(name_game)
+    log_only_to(handler)
 
     def before_move(position: Position, color: Color, plies: Sequence[Ply]) -> None:
         for number in range(pulse.plies, len(plies)):
@@ -227,7 +216,7 @@ class Watcher:
 
     def __init__(self, table: Table) -> None:
         self._table = table
-        self._driver = os.getppid()
+        self._parent = os.getppid()
         self._start_player()
 
     @property
@@ -251,6 +240,7 @@ class Watcher:
     def play(self, games: Sequence[Game]) -> Iterator[bytes]:
         """Play the games in order; yields each one's pickled GameRow as it ends."""
         waiting = list(games)
+        kills = 0
         while waiting:
             with contextlib.suppress(BrokenPipeError):
                 self._pipe.send(waiting)
@@ -260,16 +250,23 @@ class Watcher:
                     message = self._pipe_message()
                     if isinstance(message, bytes):
                         waiting.pop(0)
+                        kills = 0
                         yield message
                         continue
                     if isinstance(message, logging.LogRecord):
-                        _forward(message)
+                        logging.getLogger(message.name).handle(message)
                         continue
                     end_reason = DIED  # the pipe ended: there is nobody at the other end
-                row = self._lost_game(waiting.pop(0), end_reason)
                 self._player.kill()
                 self._player.join()
                 self._pipe.close()
+                if end_reason == DIED and self._player.exitcode in _KILLED:
+                    kills += 1  # most likely from outside, which is not the agent's fault
+                if 0 < kills < _MOST_KILLS:
+                    self._start_player()
+                    break
+                kills = 0
+                row = self._lost_game(waiting.pop(0), end_reason)
                 self._start_player()
                 yield pickle.dumps(row, pickle.HIGHEST_PROTOCOL)
                 break
@@ -286,7 +283,7 @@ class Watcher:
             since = self._pulse.since
             if since and time.monotonic() - since > self._table.patience:
                 return HUNG
-            if os.getppid() != self._driver:
+            if os.getppid() != self._parent:
                 os._exit(1)  # the driver is gone; nobody wants these games
         return None
 
@@ -320,38 +317,33 @@ class Watcher:
         return to_row(game, played)
 
 
-def _forward(record: logging.LogRecord) -> None:
-    logging.getLogger(record.name).handle(record)
-
-
 _watcher: Watcher | None = None  # one for each worker process of the pool
 
 
-def start_worker(table: Table) -> None:
-    """Initialise a worker process of the pool."""
+def start_worker(table: Table, log_level: int) -> None:
+    """Initialise a worker process: what its agents log from ``log_level`` on is kept."""
     global _watcher
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver to handle
-    die_with_parent()
+    root = logging.getLogger()
+    root.setLevel(log_level)
+    for handler in root.handlers:
+        handler.addFilter(name_game)
     _watcher = Watcher(table)
 
 
-def play_pairs(pairs: Iterable[Pair]) -> list[bytes]:
-    """Play pairs in this worker process; the pickled rows of their games, in order.
+PlayedPair = tuple[int, list[bytes]]
+"""A pair's number, and the pickled rows of its two games."""
+
+
+def play_pairs(pairs: Iterable[Pair]) -> list[PlayedPair]:
+    """Play pairs in this worker process.
 
     Fewer than asked for if the run is stopped meanwhile, but always whole pairs.
     """
     assert _watcher is not None
-    rows: list[bytes] = []
+    played: list[PlayedPair] = []
     with contextlib.suppress(Stopped):
         for pair in pairs:
             if _watcher.stopping:
                 break
-            rows += list(_watcher.play(pair))
-    return rows
-
-
-def die_with_parent() -> None:
-    """Ask the system to end this process when its parent ends, however that happens (Linux)."""
-    if sys.platform == "linux":
-        with contextlib.suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # 1 = PR_SET_PDEATHSIG
+            played.append((pair[0].pair, list(_watcher.play(pair))))
+    return played

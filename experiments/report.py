@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,6 +24,8 @@ from agents.search import SearchAgent, WindowSearch
 from core.game import FINISHED
 from experiments.config import Plan, available_cores, limits_of
 from experiments.openings import describe
+from experiments.provenance import differences
+from experiments.published import beside
 from experiments.ratings import IntArray, MatchStatistics, Ratings, match_statistics
 from experiments.sequential import Sprt
 from experiments.standings import (
@@ -34,13 +37,13 @@ from experiments.standings import (
     standings,
 )
 from experiments.store import Record
-from experiments.studies.pruning import count_nodes, sample_positions
-from experiments.studies.searches import compare_searches
+from experiments.studies.pruning import count_nodes
+from experiments.studies.searches import compare_searches, count_searches, sample
 
 if TYPE_CHECKING:
     import pandas as pd
 
-STUDY_POSITIONS = 20
+PRUNING_POSITIONS = 20
 """Positions of the run on which the pruning figure counts nodes."""
 
 FEW = 3
@@ -71,15 +74,10 @@ def conclude(record: Record, plan: Plan, folder: Path, console: Console) -> pd.D
         *_findings(record),
         *_about_ratings(plan, parts, len(table)),
         *repeated(paired),
+        *_about_record(record, plan),
         *_warnings(record, plan),
     ]
-    # A narrow terminal does without the last column, which the report has, rather than cut numbers.
-    columns = list(COLUMNS)[: -1 if console.width < 90 else None]
-    for heading, cells in _by_part(table):
-        drawn = terminal_table(columns)
-        drawn.title = heading or None
-        for row in cells:
-            drawn.add_row(*row[: len(columns)])
+    for drawn in standings_tables(table, console.width):
         console.print(drawn)
     if 0 < len(paired) <= FEW:
         console.print(_terminal_matches(paired))
@@ -88,7 +86,7 @@ def conclude(record: Record, plan: Plan, folder: Path, console: Console) -> pd.D
     with console.status("drawing figures"):
         figures = _draw(record, plan, table, parts, costs, folder)
         anchored = any(ratings.anchor is not None for _, ratings in parts)
-        _write(record, plan, folder, table, paired, findings, figures, anchored)
+        _write(record, plan, folder, table, costs, paired, findings, figures, anchored)
     for label, name in (
         ("report", "report.html"),
         ("figures", f"{{{','.join(figure.name for figure in figures)}}}.png, .svg"),
@@ -230,6 +228,18 @@ def terminal_table(columns: Iterable[str]) -> RichTable:
     return drawn
 
 
+def standings_tables(table: pd.DataFrame, width: int) -> Iterable[RichTable]:
+    """The standings for a terminal of so many columns, a table for each part of the pool that met.
+    A narrow one does without the last column, which the report has, rather than cut numbers."""
+    columns = list(COLUMNS)[: -1 if width < 90 else None]
+    for heading, rows in _by_part(table):
+        drawn = terminal_table(columns)
+        drawn.title = heading or None
+        for row in rows:
+            drawn.add_row(*row[: len(columns)])
+        yield drawn
+
+
 def _all(count: int, what: str) -> str:
     return f"the one {what}" if count == 1 else f"all {count:,} {what}s"
 
@@ -348,6 +358,24 @@ def sprt_outcome(test: Sprt, counts: ArrayLike) -> str:
     )
 
 
+def _about_record(record: Record, plan: Plan) -> Iterable[str]:
+    """How a sequential test ended; which pairs are missing; whether versions were mixed."""
+    if plan.sprt:
+        yield sprt_outcome(plan.sprt, pair_counts(record)[0, 1])
+    skipped = record.skipped()
+    if len(skipped):
+        numbers = ", ".join(f"{pair}" for pair in skipped["pair"].head(20))
+        pairs = "1 pair was" if len(skipped) == 1 else f"{len(skipped):,} pairs were"
+        yield f"{pairs} not played, because {skipped['reason'].iloc[0]}: number {numbers}."
+    sessions = [json.loads(text) for text in record.sessions()["versions"]]
+    changed = sorted({change for each in sessions for change in differences(sessions[0], each)})
+    if changed:
+        yield (
+            f"These games mix versions, since the run was resumed with --force: "
+            f"{'; '.join(changed)}."
+        )
+
+
 def _warnings(record: Record, plan: Plan) -> Iterable[str]:
     for name, agent in plan.agents.items():
         if isinstance(agent, SearchAgent) and not agent.compiled:
@@ -409,15 +437,22 @@ def _time_kept(record: Record, plan: Plan) -> Iterable[str]:
 
 
 def _costs(record: Record, plan: Plan) -> pd.DataFrame | None:
-    """What each search costs on positions of the run; None unless there is a choice of searches
-    whose costs are settled by their depth alone."""
-    searchers = {n: a for n, a in plan.agents.items() if isinstance(a, SearchAgent) and a.depth > 1}
+    """What each search costs on positions of the run; None unless that was asked for, or there is a
+    choice of searches whose costs are settled by their depth alone."""
+    study = plan.settings.study
+    searchers = {
+        n: a
+        for n, a in plan.agents.items()
+        if isinstance(a, SearchAgent) and (a.depth > 1 or study.asked)
+    }
     limits = limits_of(plan.settings)
     limited = limits.timed or limits.nodes is not None or limits.depth is not None
-    if limited or sum(isinstance(a, WindowSearch) and not a.bare for a in searchers.values()) < 2:
+    several = sum(isinstance(a, WindowSearch) and not a.bare for a in searchers.values()) >= 2
+    if not searchers or not (study.asked or (several and not limited)):
         return None
-    positions = sample_positions(record, STUDY_POSITIONS, plan.settings.seed)
-    return compare_searches(positions, searchers)
+    positions = sample(record, study.positions, plan.settings.seed)
+    costs = count_searches(positions, searchers, study.depths)
+    return compare_searches(costs, study.baseline, plan.settings.seed)
 
 
 def _draw(
@@ -479,24 +514,31 @@ def _draw(
 
     if costs is not None:
         costs.to_csv(folder / "searches.csv", index=False)
-        shown = [marked(*row) for row in zip(costs["agent"], costs["selective"], strict=True)]
+        marks = [marked(*row) for row in zip(costs["agent"], costs["selective"], strict=True)]
+        shown = costs.assign(agent=marks)
+        baseline = plan.settings.study.baseline
         depths = sorted(set(costs["depth"]))
-        title = "depth " + " to ".join(f"{each}" for each in (depths[0], depths[-1])[: len(depths)])
-        figures.save(figures.cost_chart(costs.assign(agent=shown), title), folder, "searches")
+        if plan.settings.study.depths:
+            chart = figures.depth_chart(shown, baseline)
+        else:
+            title = " to ".join(f"{each}" for each in (depths[0], depths[-1])[: len(depths)])
+            chart = figures.cost_chart(shown, f"depth {title}")
+        figures.save(chart, folder, "searches")
         drawn.append(
             FigureFile(
                 "searches",
                 "What each search costs",
-                f"Mean nodes of every search on the same {costs['positions'].max()} positions of "
-                "this run, each searched afresh at the agent's own depth; the table is in "
-                "searches.csv.",
+                f"Mean nodes of every search on the same {costs['positions'].max():,} positions of "
+                f"this run, from {costs['openings'].max():,} openings, each searched afresh"
+                ". The table is in searches.csv"
+                + (f", with ratios to {baseline} and their 95 % intervals." if baseline else "."),
             )
         )
     searchers = [agent for agent in plan.agents.values() if isinstance(agent, SearchAgent)]
     deepest = max(searchers, key=lambda agent: agent.depth, default=None)
     if deepest is None or deepest.depth < 2:
         return drawn
-    positions = sample_positions(record, STUDY_POSITIONS, plan.settings.seed)
+    positions = [position for _, position in sample(record, PRUNING_POSITIONS, plan.settings.seed)]
     counts = count_nodes(positions, deepest.depth, deepest.evaluation)
     if counts["depth"].max() < 2:
         return drawn
@@ -523,6 +565,7 @@ def _write(
     plan: Plan,
     folder: Path,
     table: pd.DataFrame,
+    costs: pd.DataFrame | None,
     paired: pd.DataFrame,
     findings: list[str],
     figures: list[FigureFile],
@@ -530,7 +573,7 @@ def _write(
 ) -> None:
     head = record.run()
     games = record.query("select count(*) as games, count(distinct opening) as openings from games")
-    total = plan.settings.games * len(plan.agents) * (len(plan.agents) - 1) // 2
+    total = 2 * plan.pairs
     forfeited = table["forfeits"].sum()
     repeats = plan.settings.openings.repeats
     played = int(games["games"].iloc[0])
@@ -549,32 +592,41 @@ def _write(
         "machine": ", ".join(f"{key} {value}" for key, value in head["machine"].items()),
         "versions": ", ".join(f"{key} {value}" for key, value in head["versions"].items()),
     }
-    loader = jinja2.PackageLoader("experiments")
-    settings = OmegaConf.to_yaml(OmegaConf.create(head["config"]))
-    for template in ("report.html", "report.md"):
+    render(
+        "report",
+        folder,
+        title=head["name"],
+        columns=list(COLUMNS),
+        tables=_by_part(table),
+        zero=_zero(plan.settings.rating.anchor if anchored else None),
+        match_columns=list(MATCH_COLUMNS),
+        matches=_match_cells(paired),
+        agents={name: described(each) for name, each in head["config"]["agents"].items()},
+        findings=findings,
+        figures=figures,
+        published=plan.settings.published,
+        beside=beside(plan.settings.published, record, costs) if plan.settings.published else [],
+        facts=facts,
+        command=head["command"],
+        settings=OmegaConf.to_yaml(OmegaConf.create(head["config"])),
+    )
+
+
+def render(template: str, folder: Path, **values: Any) -> None:
+    """Write ``report.html`` and ``report.md`` from the templates of this name; in HTML figures are
+    embedded, with ``embed(name)``."""
+    for ending in ("html", "md"):
         environment = jinja2.Environment(
-            loader=loader,
-            autoescape=template.endswith(".html"),
+            loader=jinja2.PackageLoader("experiments"),
+            autoescape=ending == "html",
             undefined=jinja2.StrictUndefined,
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        text = environment.get_template(f"{template}.j2").render(
-            title=head["name"],
-            columns=list(COLUMNS),
-            tables=_by_part(table),
-            zero=_zero(plan.settings.rating.anchor if anchored else None),
-            match_columns=list(MATCH_COLUMNS),
-            matches=_match_cells(paired),
-            agents={name: described(each) for name, each in head["config"]["agents"].items()},
-            findings=findings,
-            figures=figures,
-            embed=lambda name: _embedded(folder / f"{name}.svg"),
-            facts=facts,
-            command=head["command"],
-            settings=settings,
+        text = environment.get_template(f"{template}.{ending}.j2").render(
+            embed=lambda name: _embedded(folder / f"{name}.svg"), **values
         )
-        (folder / template).write_text(text, encoding="utf-8")
+        (folder / f"report.{ending}").write_text(text, encoding="utf-8")
 
 
 def _zero(anchor: str | None) -> str:

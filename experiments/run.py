@@ -1,57 +1,41 @@
-"""A run from end to end: a plan in, a folder with record, figures and report out."""
+"""A run from end to end: a plan in, a folder with record, figures and report out. It may be
+interrupted at any moment, and resumed: what is in the record stays, the rest is played."""
 
 from __future__ import annotations
 
 import logging
-import multiprocessing
-import os
-import platform
 import shlex
 import signal
+import sqlite3
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import BrokenExecutor
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from importlib import metadata
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from omegaconf import OmegaConf
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    Task,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
-from rich.text import Text
 
 from agents.base import Agent
 from agents.config import ConfigError, build_agent, fill_open, load, one_line
-from core.compile import processor
 from core.game import FINISHED
 from core.position import prepare_rules
 from experiments import config as schema
 from experiments.config import Plan, RunConfig, limits_of
-from experiments.match import play_in_pool, play_serially, pool
+from experiments.executors import workers_for
+from experiments.folder import locked, logging_to, make_folder
+from experiments.match import PairResult, play_over, play_serially
 from experiments.openings import Opening, choose_openings
-from experiments.player import (
-    FINISH_PAIRS,
-    GO_ON,
-    LOG_FORMAT,
-    STOP_AT_ONCE,
-    Table,
-    name_game,
-    stop_signal,
-)
-from experiments.schedule import pairs_in_round_robin, round_robin
-from experiments.store import FORMAT, GameRow, Record
+from experiments.player import FINISH_PAIRS, GO_ON, STOP_AT_ONCE, Table, stop_signal
+from experiments.progress import progress_bar
+from experiments.provenance import differences, machine, versions
+from experiments.schedule import schedule
+from experiments.standings import pair_counts
+from experiments.store import FORMAT, Record
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -142,7 +126,8 @@ def run_match(
             if not isinstance(agent, Agent):
                 raise ConfigError(f"agent '{key}' is {agent!r}, which is no agents.Agent")
             built[key] = agent
-            settings.agents[key] = {"_target_": f"{type(agent).__module__}.{type(agent).__name__}"}
+            # An object cannot be made again from this: such a run is resumed with resume(...).
+            settings.agents[key] = {"object": f"{type(agent).__module__}.{type(agent).__name__}"}
     else:
         if len(set(agents)) < len(agents):
             raise ConfigError("an agent is named twice; use a mapping to give each a name")
@@ -156,6 +141,10 @@ def run_match(
     return run(plan, "experiments.run_match(...)", Console(quiet=quiet))
 
 
+class RunStopped(RuntimeError):
+    """A run ended early for a reason outside it; what it says names the way on."""
+
+
 def run(
     plan: Plan, command: str, console: Console | None = None, folder: Path | None = None
 ) -> RunResult:
@@ -163,35 +152,73 @@ def run(
 
     command: how the run was asked for, for the report. folder: where results go (default: a new
     one named by date and time). Nothing is written before everything that can be checked has
-    been. Raises ConfigError.
+    been. Raises ConfigError, and RunStopped where the record can no longer be written or no
+    worker be started.
     """
     console = console or Console()
     settings = plan.settings
-    with _opened(plan, command, console, folder) as (record, folder, openings):
-        clock = time.perf_counter()
-        stop = stop_signal()
-        with _stoppable(console, stop):
-            played, forfeits = _play(plan, openings, record, console, stop)
-        total = 2 * pairs_in_round_robin(len(plan.agents), len(openings))
-        record.finish(time.perf_counter() - clock, played == total)
-        log.info("%d of %d games, %d forfeits", played, total, forfeits)
-        if not played:
-            raise KeyboardInterrupt
-        from experiments.report import conclude
-
-        table = conclude(record, plan, folder, console)
-        if settings.export:
-            record.export(folder, settings.export)
-    return RunResult(folder, table, played == total)
-
-
-@contextmanager
-def _opened(
-    plan: Plan, command: str, console: Console, folder: Path | None
-) -> Iterator[tuple[Record, Path, list[Opening]]]:
-    """Everything ready to play: kernels compiled, openings drawn, folder made, record begun."""
-    settings = plan.settings
     started = datetime.now()
+    prepare(plan, console)
+    openings = choose_openings(settings.openings, settings.games // 2, plan.rules, settings.seed)
+    folder = make_folder(folder or Path(settings.results) / settings.name, started, folder is None)
+    with locked(folder):
+        _write_config(plan, folder)
+        with Record.create(folder / "games.sqlite") as record:
+            with record.transaction():
+                _write_head(record, plan, openings, command, started)
+            return _go_on(plan, openings, record, folder, console)
+
+
+def resume(
+    folder: str | Path,
+    command: str = "experiments.resume(...)",
+    console: Console | None = None,
+    *,
+    agents: Mapping[str, Agent] | None = None,
+    games: int | None = None,
+    workers: int | None = None,
+    force: bool = False,
+) -> RunResult:
+    """Go on with a run that was interrupted, or add games to it.
+
+    agents: the agents of a run that was given objects, by the same names.
+    games: so many a pairing from now on; at least as many as the run has.
+    workers: processes, if not as many as before.
+    force: go on even if the lab's code, a version, or an agent is no longer the same.
+
+    The record is in the end that of an uninterrupted run, timings aside. Raises ConfigError and
+    RunStopped.
+    """
+    console = console or Console()
+    folder = Path(folder)
+    if not (folder / "games.sqlite").is_file():
+        raise ConfigError(f"{folder} is no run: there is no games.sqlite in it")
+    with locked(folder):
+        try:
+            with Record.open(folder) as record:
+                _check_format(record, folder)
+                plan = _recorded_plan(record, folder, agents, games, workers)
+                _check_unchanged(record, plan, folder, force)
+                openings = [Opening.read(text, plan.rules) for text in record.openings()]
+        except sqlite3.Error as error:
+            raise ConfigError(f"{folder / 'games.sqlite'}: {one_line(error)}") from error
+        if 2 * len(openings) < plan.settings.games:
+            openings = _more_openings(plan, openings)
+        prepare(plan, console)
+        with Record.append(folder) as record:
+            with record.transaction():
+                record.write_config(asdict(plan.settings))
+                record.write_openings(opening.text for opening in openings)
+                record.write_session(_session(plan, command, datetime.now()))
+            _write_config(plan, folder)
+            return _go_on(plan, openings, record, folder, console)
+
+
+# ---------------------------------------------------------------------- before the games
+
+
+def prepare(plan: Plan, console: Console) -> None:
+    """Load or compile all kernels of a run, before processes fork; raises ConfigError."""
     announced: set[str] = set()
 
     def announce(line: str) -> None:
@@ -205,90 +232,296 @@ def _opened(
             agent.prepare(announce)
         except ValueError as error:
             raise ConfigError(f"agent '{name}': {one_line(error)}") from error
-    openings = choose_openings(settings.openings, settings.games // 2, plan.rules, settings.seed)
-    folder = _make_folder(folder or Path(settings.results) / settings.name, started, folder is None)
-    (folder / "config.yaml").write_text(OmegaConf.to_yaml(OmegaConf.create(asdict(settings))))
-    with (
-        _logging(folder / "log.txt", settings.log_level),
-        Record.create(folder / "games.sqlite") as record,
-    ):
-        _write_head(record, plan, command, started)
-        record.write_openings(opening.text for opening in openings)
-        yield record, folder, openings
+
+
+def table_of(plan: Plan, stop: Any) -> Table:
+    """What the games of a run have in common; stop: from :func:`player.stop_signal`."""
+    limits = plan.settings.limits
+    return Table(
+        list(plan.agents),
+        list(plan.agents.values()),
+        plan.rules,
+        limits_of(plan.settings),
+        limits.grace,
+        limits.hang,
+        stop,
+    )
+
+
+def _write_config(plan: Plan, folder: Path) -> None:
+    text = OmegaConf.to_yaml(OmegaConf.create(asdict(plan.settings)))
+    (folder / "config.yaml").write_text(text, encoding="utf-8")
+
+
+def _write_head(
+    record: Record, plan: Plan, openings: Sequence[Opening], command: str, started: datetime
+) -> None:
+    settings = plan.settings
+    session = _session(plan, command, started)
+    record.write_run(
+        {
+            "name": settings.name,
+            "format": FORMAT,
+            "ruleset": plan.rules.name,
+            "seed": settings.seed,
+            "config": asdict(settings),
+            **session,
+        }
+    )
+    record.write_session(session)
+    record.write_agents(
+        (
+            number,
+            name,
+            settings.agents[name],
+            agent.version,
+            agent.reproducible and not (agent.watches_clock and limits_of(settings).timed),
+            agent.selective,
+        )
+        for number, (name, agent) in enumerate(plan.agents.items())
+    )
+    record.write_openings(opening.text for opening in openings)
+
+
+def _session(plan: Plan, command: str, started: datetime) -> dict[str, Any]:
+    return {
+        "command": command,
+        "versions": versions(plan.settings.agents),
+        "machine": machine(),
+        "started": started.isoformat(timespec="seconds"),
+    }
+
+
+def _check_format(record: Record, folder: Path) -> None:
+    found = record.format()
+    if found is None:
+        raise ConfigError(f"{folder}: the run was stopped before it had begun; start it again")
+    if found != FORMAT:
+        age = "a newer" if found > FORMAT else "an older"
+        raise ConfigError(
+            f"{folder} was written by {age} version of the lab (record format {found}; this one "
+            f"goes on with format {FORMAT})"
+        )
+
+
+def _recorded_plan(
+    record: Record,
+    folder: Path,
+    agents: Mapping[str, Agent] | None,
+    games: int | None,
+    workers: int | None,
+) -> Plan:
+    """The plan of the run in the record, with so many games or workers."""
+    settings = schema.from_record(record.run()["config"])
+    if games is not None:
+        if games < settings.games:
+            raise ConfigError(
+                f"games={games}: {folder} has {settings.games} games a pairing already; a run can "
+                "only grow"
+            )
+        settings.games = games
+    if workers is not None:
+        settings.executor.workers = workers
+    schema.check_numbers(settings)
+    built = {}
+    for name, agent in settings.agents.items():
+        if agents is not None:
+            if set(agents) != set(settings.agents):
+                raise ConfigError(
+                    f"agents {', '.join(agents)}: the run's are {', '.join(settings.agents)}"
+                )
+            built[name] = agents[name]
+        elif "object" in agent:
+            raise ConfigError(
+                f"agent '{name}' was an object of a Python program; go on from there with "
+                "experiments.run.resume(folder, agents={...})"
+            )
+        else:
+            built[name] = build_agent(agent, name)
+    return schema.plan_of(settings, built, schema.known_ruleset(settings.ruleset.name))
+
+
+def _check_unchanged(record: Record, plan: Plan, folder: Path, force: bool) -> None:
+    """ConfigError if games would now be played by something else than before."""
+    changed = differences(record.run()["versions"], versions(plan.settings.agents))
+    for row in record.agents().itertuples():
+        version = plan.agents[row.name].version
+        if version != row.version:
+            changed.append(f"agent '{row.name}' version {row.version} -> {version}")
+    written = folder / "config.yaml"
+    if written.is_file():
+        recorded = OmegaConf.create(record.run()["config"])
+        if OmegaConf.load(written) != recorded:
+            changed.append("config.yaml, which is not what the record says")
+    if changed and not force:
+        raise ConfigError(
+            f"{folder}: changed since its first games: {'; '.join(changed)}. Mixing them would be "
+            "dishonest; --force does it and says so in the report"
+        )
+
+
+def _more_openings(plan: Plan, openings: Sequence[Opening]) -> list[Opening]:
+    settings = plan.settings
+    more = choose_openings(settings.openings, settings.games // 2, plan.rules, settings.seed)
+    if more[: len(openings)] != openings:
+        raise ConfigError(
+            f"openings={settings.openings.kind}: they are no longer those the run began with"
+        )
+    return more
 
 
 # ---------------------------------------------------------------------- playing
 
 
-def _play(
+def _go_on(
     plan: Plan,
     openings: Sequence[Opening],
     record: Record,
+    folder: Path,
     console: Console,
-    stop: Any,
-) -> tuple[int, int]:
-    """Play all games into the record; returns how many, and how many were forfeited."""
-    settings = plan.settings
-    table = Table(
-        list(plan.agents),
-        list(plan.agents.values()),
-        plan.rules,
-        limits_of(settings),
-        settings.limits.grace,
-        settings.limits.hang,
-        stop,
-    )
+) -> RunResult:
+    """Play what the record does not have yet, and conclude."""
+    clock = time.perf_counter()
+    stop = stop_signal()
+    failure: str | None = None
+    # The workers come first: they are forked while there are no threads.
+    with ExitStack() as hired, ExitStack() as stack:
+        table = table_of(plan, stop)
+        stack.enter_context(_stoppable(console, stop))
+        workers = hired.enter_context(workers_for(plan, table))
+        stack.enter_context(logging_to(folder / "log.txt", plan.settings.log_level))
+        settled = record.settled()
+        missing = (n for n in range(plan.pairs) if n not in settled)
+        pairs = schedule(plan.pairings, openings, plan.settings.seed)
+        pairs = (pair for pair in pairs if pair[0].pair not in settled)
 
-    def stopping() -> bool:
-        return bool(stop.value != GO_ON)
+        def stopping() -> bool:
+            return bool(stop.value != GO_ON)
 
-    pairs = round_robin(len(plan.agents), openings, settings.seed)
-    total = 2 * pairs_in_round_robin(len(plan.agents), len(openings))
-    progress = _progress(console)
-    bar = progress.add_task(settings.name, total=total, note="")
-    played = forfeits = 0
-    with pool(table, plan.workers) if plan.workers else nullcontext() as executor:
-        if executor is None:
-            progress.start()
-            batches: Iterator[list[GameRow]] = play_serially(table, pairs, stopping)
+        if workers is None:
+            results = play_serially(table, pairs, stopping)
         else:
-            # The bar refreshes itself from a thread, which must not exist before the workers do.
-            batches = play_in_pool(executor, plan.workers, pairs, progress.start, stopping)
+            results = play_over(workers, pairs, stopping)
+        test = _Test(plan, record)
+        if plan.sprt:
+            results = test.until_decided(in_schedule_order(results, missing))
         try:
-            for batch in batches:
-                record.write_games(batch)
-                played += len(batch)
-                forfeits += sum(row.end_reason != FINISHED for row in batch)
-                note = f"[red]{forfeits} forfeited" if forfeits else ""
-                progress.update(bar, completed=played, note=note)
-        finally:
-            progress.stop()
-    return played, forfeits
+            _write_down(plan, record, results if not test.decision else iter(()), test, console)
+        except (sqlite3.Error, OSError) as error:
+            failure = f"the record cannot be written: {one_line(error)}"
+        except BrokenExecutor as error:
+            failure = one_line(error)
+        stop.value = STOP_AT_ONCE  # of what is still under way nothing is needed
+        hired.close()
+        again = f"python -m experiments resume {shlex.quote(str(folder))}"
+        if failure:
+            raise RunStopped(f"{failure}. What was played is kept; go on with: {again}")
+        complete = bool(test.decision) or len(record.settled()) == plan.pairs
+        record.finish(time.perf_counter() - clock, complete)
+        played = int(record.query("select count(*) from games").iloc[0, 0])
+        log.info("%d of %d games", played, 2 * plan.pairs)
+        if not complete:
+            console.print(f"go on with  {again}", soft_wrap=True, highlight=False, markup=False)
+        if not played:
+            raise KeyboardInterrupt
+        from experiments.report import conclude
+
+        standings = conclude(record, plan, folder, console)
+        if plan.settings.export:
+            record.export(folder, plan.settings.export)
+    return RunResult(folder, standings, complete)
 
 
-class _GamesPerSecond(ProgressColumn):
-    def render(self, task: Task) -> Text:
-        speed = task.finished_speed or task.speed
-        if speed is None:
-            return Text("")
-        return Text(f"{speed:,.0f} games/s" if speed >= 10 else f"{speed:.2f} games/s")
+def _write_down(
+    plan: Plan, record: Record, results: Iterator[list[PairResult]], test: _Test, console: Console
+) -> None:
+    """Write results into the record as they come, and show how far the run is."""
+    counts = record.query("select count(*), sum(end_reason != ?) from games", [FINISHED]).iloc[0]
+    played, forfeits = int(counts.iloc[0]), int(counts.iloc[1] or 0)
+    skipped = len(record.skipped())
+    with progress_bar(console) as progress:
+        bar = progress.add_task(
+            plan.settings.name, total=2 * plan.pairs, completed=played, note=test.note
+        )
+        for batch in results:
+            with record.transaction():
+                record.write_games(row for result in batch for row in result.rows)
+                for result in batch:
+                    if not result.rows:
+                        record.write_skipped(result.number, SKIPPED)
+                        log.error("pair %d is skipped: %s", result.number, SKIPPED)
+            rows = [row for result in batch for row in result.rows]
+            played += len(rows)
+            forfeits += sum(row.end_reason != FINISHED for row in rows)
+            skipped += sum(not result.rows for result in batch)
+            notes = [test.note] if test.note else []
+            notes += [f"[red]{forfeits} forfeited[/]"] if forfeits else []
+            notes += [f"[red]{skipped} pairs skipped[/]"] if skipped else []
+            progress.update(bar, completed=played, note=", ".join(notes))
 
 
-def _progress(console: Console) -> Progress:
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("games"),
-        _GamesPerSecond(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-        TextColumn("elapsed"),
-        TimeElapsedColumn(),
-        TextColumn("{task.fields[note]}"),
-        console=console,
-        disable=console.quiet,
-    )
+SKIPPED = "the worker that played it died three times"
+
+
+def in_schedule_order(
+    results: Iterator[list[PairResult]], numbers: Iterable[int]
+) -> Iterator[list[PairResult]]:
+    """The same results, each held back until those before it in the schedule are there.
+
+    numbers: of the pairs to come, in the order of the schedule.
+    """
+    held: dict[int, PairResult] = {}
+    order = iter(numbers)
+    due = next(order, None)
+    for batch in results:
+        held.update((result.number, result) for result in batch)
+        ready = []
+        while due in held:
+            ready.append(held.pop(due))
+            due = next(order, None)
+        if ready:
+            yield ready
+
+
+class _Test:
+    """The sequential test of a run, if it has one: what it counts, and what it has decided.
+
+    A pair that repeats an earlier one move for move says nothing new and is not counted.
+    decision: "H0", "H1", or "" while it is open.
+    """
+
+    def __init__(self, plan: Plan, record: Record) -> None:
+        self._sprt = plan.sprt
+        self._counts = pair_counts(record)[0, 1]
+        self._seen = set(record.transcripts_of_pairs()) if plan.sprt else set()
+        self.decision = self._sprt.decide(self._counts) if self._sprt else ""
+
+    @property
+    def note(self) -> str:
+        """The log-likelihood ratio and its bounds."""
+        if self._sprt is None:
+            return ""
+        llr = self._sprt.llr(self._counts)
+        return f"LLR {llr:+.2f} ({self._sprt.lower:.2f}, {self._sprt.upper:.2f}) {self.decision}"
+
+    def until_decided(self, results: Iterator[list[PairResult]]) -> Iterator[list[PairResult]]:
+        """Results up to the pair that decides the test."""
+        for batch in results:
+            for number, result in enumerate(batch, start=1):
+                self._count(result)
+                if self.decision:
+                    yield batch[:number]
+                    return
+            yield batch
+
+    def _count(self, result: PairResult) -> None:
+        games = tuple(row.transcript for row in result.rows)
+        if self._sprt is None or not games or games in self._seen:
+            return
+        self._seen.add(games)
+        points = sum(row.points_of(0) for row in result.rows)
+        self._counts[round(2 * points)] += 1
+        self.decision = self._sprt.decide(self._counts)
 
 
 @contextmanager
@@ -311,109 +544,6 @@ def _stoppable(console: Console, stop: Any) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-# ---------------------------------------------------------------------- what surrounds the games
-
-
-def _make_folder(parent: Path, started: datetime, dated: bool) -> Path:
-    stamp = started.strftime("%Y-%m-%d_%H-%M-%S")
-    names = [stamp, *(f"{stamp}-{n}" for n in range(2, 100))] if dated else [""]
-    for name in names:
-        folder = parent / name if name else parent
-        try:
-            folder.mkdir(parents=True, exist_ok=not dated)
-        except FileExistsError:
-            if not dated or not parent.is_dir():
-                raise ConfigError(f"results: {parent} exists and is no folder") from None
-            continue
-        except OSError as error:
-            raise ConfigError(f"results: cannot write {folder}: {error.strerror}") from None
-        if not os.access(folder, os.W_OK):
-            raise ConfigError(f"results: cannot write in {folder}")
-        return folder
-    raise ConfigError(f"results: {parent} has too many runs of this second")
-
-
-@contextmanager
-def _logging(path: Path, level: str) -> Iterator[None]:
-    """Send what this process and its workers log to one file."""
-    import multiprocessing_logging
-
-    if multiprocessing.get_start_method(allow_none=True) != "fork":
-        multiprocessing.set_start_method("fork", force=True)
-    root = logging.getLogger()
-    before, level_before = list(root.handlers), root.level
-    handler = logging.FileHandler(path, encoding="utf-8")
-    handler.setFormatter(logging.Formatter(LOG_FORMAT))
-    handler.addFilter(name_game)
-    for other in before:
-        root.removeHandler(other)
-    root.addHandler(handler)
-    root.setLevel(level.upper())
-    # matplotlib and others have much to say at these levels that is not about the run
-    for noisy in ("matplotlib", "PIL", "fontTools", "numba"):
-        logging.getLogger(noisy).setLevel(logging.WARNING)
-    multiprocessing_logging.install_mp_handler()
-    try:
-        yield
-    finally:
-        for ours in list(root.handlers):
-            root.removeHandler(ours)
-            ours.close()
-        for other in before:
-            root.addHandler(other)
-        root.setLevel(level_before)
-
-
-def _write_head(record: Record, plan: Plan, command: str, started: datetime) -> None:
-    settings = plan.settings
-    record.write_run(
-        {
-            "name": settings.name,
-            "format": FORMAT,
-            "ruleset": plan.rules.name,
-            "seed": settings.seed,
-            "config": asdict(settings),
-            "command": command,
-            "versions": versions(),
-            "machine": machine(),
-            "started": started.isoformat(timespec="seconds"),
-        }
-    )
-    record.write_agents(
-        (
-            number,
-            name,
-            settings.agents[name],
-            agent.version,
-            agent.reproducible and not (agent.watches_clock and limits_of(settings).timed),
-            agent.selective,
-        )
-        for number, (name, agent) in enumerate(plan.agents.items())
-    )
-
-
-def versions() -> dict[str, str]:
-    """Versions of Python, of the lab and of what its numbers depend on."""
-    found = {"python": platform.python_version()}
-    for package in ("othello-strategy-lab", "numba", "llvmlite", "numpy", "scipy", "pandas"):
-        try:
-            found[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            found[package] = "not installed"
-    return found
-
-
-def machine() -> dict[str, Any]:
-    """What the run was played on."""
-    name, _ = processor()
-    return {
-        "system": f"{platform.system()} {platform.release()}",
-        "architecture": platform.machine(),
-        "processor": name,
-        "cores": schema.available_cores(),
-    }
 
 
 def as_typed(arguments: Sequence[str]) -> str:

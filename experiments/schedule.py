@@ -32,17 +32,31 @@ class Game:
 Pair = tuple[Game, Game]
 """Two games from one opening with colours swapped."""
 
+Pairing = tuple[int, int]
+"""Two agents, by number, that are to meet."""
 
-def round_robin(agents: int, openings: Sequence[Opening], seed: int) -> Iterator[Pair]:
-    """Every agent meets every other once from each opening, in pairs.
+
+def round_robin(agents: int) -> list[Pairing]:
+    """Everybody meets everybody."""
+    return list(combinations(range(agents), 2))
+
+
+def gauntlet(agents: int, champion: int) -> list[Pairing]:
+    """One agent meets each of the others."""
+    return [(champion, other) for other in range(agents) if other != champion]
+
+
+def schedule(pairings: Sequence[Pairing], openings: Sequence[Opening], seed: int) -> Iterator[Pair]:
+    """Every pairing plays a pair from each opening, ``len(pairings) * len(openings)`` in all.
 
     All pairings play an opening before the next one is taken, so that a run which is stopped
-    early has met everyone about equally often. A game's seed depends on the run's seed and the
-    pair's number alone.
+    early has met everyone about equally often, and more openings make a longer schedule that
+    begins with the shorter one. A game's seed depends on the run's seed and the pair's number
+    alone.
     """
     number = 0
     for opening in openings:
-        for first, second in combinations(range(agents), 2):
+        for first, second in pairings:
             words = np.random.SeedSequence(seed, spawn_key=(_PURPOSE, number))
             seeds = [int(word) >> 1 & ~1 for word in words.generate_state(2, np.uint64)]
             yield (
@@ -50,8 +64,3 @@ def round_robin(agents: int, openings: Sequence[Opening], seed: int) -> Iterator
                 Game(2 * number + 1, number, second, first, opening, seeds[1]),
             )
             number += 1
-
-
-def pairs_in_round_robin(agents: int, openings: int) -> int:
-    """How many pairs :func:`round_robin` yields."""
-    return openings * agents * (agents - 1) // 2

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
 from experiments.ratings import (
@@ -234,4 +235,28 @@ def same_positions(record: Record) -> pd.DataFrame:
            from decisions d join alike using (low, high)
            join agents f on f.agent = low join agents s on s.agent = high
            group by low, high order by low, high"""
+    )
+
+
+def share_interval(counts: ArrayLike) -> tuple[float, float, float, int]:
+    """The share of points (0 to 1), the ends of its 95 % interval, and the number of pairs.
+
+    counts: shape (5,), the number of pairs with 0 to 4 half points. The interval is normal over
+    pairs, with half a pair won and half a pair lost added, so that pairs which all went alike have
+    one too. All nan without pairs.
+    """
+    seen = np.asarray(counts, dtype=float)
+    pairs = int(seen.sum())
+    if not pairs:
+        return np.nan, np.nan, np.nan, 0
+    shares = np.arange(5) / 4
+    more = seen + np.array([0.5, 0, 0, 0, 0.5])
+    middle = more @ shares / more.sum()
+    margin = 1.96 * np.sqrt(more @ (shares - middle) ** 2) / more.sum()
+    share = float(seen @ shares) / pairs
+    return (
+        share,
+        max(0.0, min(share, middle - margin)),
+        min(1.0, max(share, middle + margin)),
+        pairs,
     )

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,6 +37,11 @@ create table agents (
     version integer not null, reproducible integer not null, selective integer not null
 );
 create table openings (number integer primary key, text text not null);
+create table sessions (
+    session integer primary key, command text not null, versions text not null,
+    machine text not null, started text not null
+);
+create table skipped (pair integer primary key, reason text not null);
 create table games (
     game integer primary key, pair integer not null, black integer not null,
     white integer not null, result text not null, black_points real not null,
@@ -50,7 +56,7 @@ create table moves (
     primary key (game, ply)
 ) without rowid;
 """
-TABLES = ("run", "agents", "openings", "games", "moves")
+TABLES = ("run", "agents", "openings", "sessions", "skipped", "games", "moves")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +70,17 @@ class GameRow:
     def number(self) -> int:
         """The game's number in the schedule."""
         return int(self.game[0])
+
+    def points_of(self, agent: int) -> float:
+        """0, 0.5 or 1 point for one of its two agents, by number."""
+        black, points = self.game[2], float(self.game[5])
+        return points if agent == black else 1 - points
+
+    @property
+    def transcript(self) -> str:
+        """What identifies it: where it began, unless that is in its moves, and the moves."""
+        opening, moves = str(self.game[10]), str(self.game[12])
+        return moves if moves.startswith(opening) else opening + moves
 
     @property
     def end_reason(self) -> str:
@@ -110,14 +127,45 @@ class Record:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
+    @classmethod
+    def append(cls, path: Path) -> Record:
+        """An existing record, for adding to it."""
+        with cls.open(path) as record:
+            path = record.path
+        connection = sqlite3.connect(path, isolation_level=None)
+        connection.execute("pragma journal_mode = wal")
+        connection.execute("pragma synchronous = normal")
+        return cls(connection, path)
+
     # ------------------------------------------------------------------ writing
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All that is written within it is kept together, or not at all."""
+        self._connection.execute("begin immediate")
+        try:
+            yield
+        except BaseException:
+            with suppress(sqlite3.Error):  # a full disk may have ended the transaction already
+                self._connection.execute("rollback")
+            raise
+        self._connection.execute("commit")
 
     def write_run(self, values: Mapping[str, Any]) -> None:
         """Fill the one row of ``run``; dictionaries are stored as JSON."""
+        self._insert("run", values)
+
+    def write_session(self, values: Mapping[str, Any]) -> None:
+        """Note that games are added from now on, and what by."""
+        self._insert("sessions", values)
+
+    def _insert(self, table: str, values: Mapping[str, Any]) -> None:
         row = {k: json.dumps(v) if isinstance(v, dict) else v for k, v in values.items()}
         names = ", ".join(row)
         marks = ", ".join("?" * len(row))
-        self._connection.execute(f"insert into run ({names}) values ({marks})", tuple(row.values()))
+        self._connection.execute(
+            f"insert into {table} ({names}) values ({marks})", tuple(row.values())
+        )
 
     def write_agents(
         self, rows: Iterable[tuple[int, str, dict[str, Any], int, bool, bool]]
@@ -130,35 +178,38 @@ class Record:
 
     def write_openings(self, texts: Iterable[str]) -> None:
         """Fill ``openings`` with the chosen ones in their order (see ``Opening.text``)."""
-        self._connection.execute("begin")
+        self._connection.execute("delete from openings")
         self._connection.executemany("insert into openings values (?, ?)", enumerate(texts))
-        self._connection.execute("commit")
+
+    def write_config(self, config: dict[str, Any]) -> None:
+        """Replace the run's configuration."""
+        self._connection.execute("update run set config = ?", (json.dumps(config),))
 
     def write_games(self, rows: Iterable[GameRow]) -> None:
-        """Add finished games in one transaction."""
+        """Add finished games."""
         rows = list(rows)
-        execute = self._connection.execute
-        execute("begin")
-        try:
-            self._connection.executemany(
-                f"insert into games values ({', '.join('?' * 13)})", [row.game for row in rows]
-            )
-            self._connection.executemany(
-                f"insert into moves values ({', '.join('?' * (len(COUNTS) + 8))})",
-                [move for row in rows for move in row.moves],
-            )
-        except BaseException:
-            execute("rollback")
-            raise
-        execute("commit")
+        self._connection.executemany(
+            f"insert into games values ({', '.join('?' * 13)})", [row.game for row in rows]
+        )
+        self._connection.executemany(
+            f"insert into moves values ({', '.join('?' * (len(COUNTS) + 8))})",
+            [move for row in rows for move in row.moves],
+        )
+
+    def write_skipped(self, pair: int, reason: str) -> None:
+        """Note that a pair will not be played."""
+        self._connection.execute("insert into skipped values (?, ?)", (pair, reason))
 
     def finish(self, wall_seconds: float, complete: bool) -> None:
-        """Note how long the run took, and whether all scheduled games are there."""
+        """Note how much longer the run took, and whether all that was scheduled is there."""
         self._connection.execute(
-            "update run set wall_seconds = ?, complete = ?", (wall_seconds, int(complete))
+            "update run set wall_seconds = coalesce(wall_seconds, 0) + ?, complete = ?",
+            (wall_seconds, int(complete)),
         )
-        # Fold the write-ahead log in, so that one file, readable from anywhere, is left.
-        self._connection.execute("pragma journal_mode = delete")
+        # Fold the write-ahead log in, so that one file, readable from anywhere, is left. While
+        # somebody else is reading that cannot be, and need not.
+        with suppress(sqlite3.OperationalError):
+            self._connection.execute("pragma journal_mode = delete")
 
     # ------------------------------------------------------------------ reading
 
@@ -174,6 +225,36 @@ class Record:
         for key in ("config", "versions", "machine"):
             row[key] = json.loads(row[key])
         return {str(key): value for key, value in row.items()}
+
+    def format(self) -> int | None:
+        """The version of the tables that it was written with; None if its writing never got as far
+        as to say so. Raises sqlite3.Error if the file is no database."""
+        there = "select count(*) from sqlite_master where name = 'run'"
+        if not self._connection.execute(there).fetchone()[0]:
+            return None
+        row = self._connection.execute("select format from run").fetchone()
+        return None if row is None else int(row[0])
+
+    def settled(self) -> set[int]:
+        """The pairs that were played or skipped, by number."""
+        rows = self._connection.execute("select pair from games union select pair from skipped")
+        return {pair for (pair,) in rows}
+
+    def transcripts_of_pairs(self) -> Iterator[tuple[str, ...]]:
+        """What identifies the games of each pair, in the order of the schedule; see
+        :attr:`GameRow.transcript`."""
+        rows = self._connection.execute("select * from games order by game")
+        for one, other in zip(rows, rows, strict=True):
+            yield GameRow(one, []).transcript, GameRow(other, []).transcript
+
+    def skipped(self) -> pd.DataFrame:
+        """One row a pair that was not played: pair, reason."""
+        return self.query("select * from skipped order by pair")
+
+    def sessions(self) -> pd.DataFrame:
+        """One row for each time that games were added: session, command, started, and versions and
+        machine as JSON."""
+        return self.query("select * from sessions order by session")
 
     def agents(self) -> pd.DataFrame:
         """One row an agent, by number."""

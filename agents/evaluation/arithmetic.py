@@ -8,8 +8,10 @@ import numpy as np
 
 from core.compile import kernel
 
-FORMS = ("difference", "ratio")
-"""How two counts can be compared: mine - theirs, or (mine - theirs) / (mine + theirs + 2)."""
+FORMS = ("difference", "ratio", "own")
+"""How two counts can be compared: mine - theirs, (mine - theirs) / (mine + theirs + 2), or -theirs:
+to the side that has just moved, its own count."""
+_RATIO, _OWN = FORMS.index("ratio"), FORMS.index("own")
 
 RATIO_UNIT = 1000
 """A ratio is given in thousandths."""
@@ -26,9 +28,11 @@ def rounded(numerator, denominator):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def compared(mine, theirs, ratio):  # type: ignore[no-untyped-def]
-    """Two counts (int64) compared: as ratio in thousandths if ``ratio``, else as difference."""
-    if ratio:
+def compared(mine, theirs, form):  # type: ignore[no-untyped-def]
+    """Two counts (int64) compared in the form of this number; a ratio is in thousandths."""
+    if form == _OWN:
+        return -theirs
+    if form == _RATIO:
         return rounded(np.int64(RATIO_UNIT) * (mine - theirs), mine + theirs + 2)
     return mine - theirs
 
@@ -37,11 +41,11 @@ def plain_compared(mine: int, theirs: int, form: str) -> int:
     """As :func:`compared`, in plain Python."""
     if form == "ratio":
         return round(RATIO_UNIT * Fraction(mine - theirs, mine + theirs + 2))
-    return mine - theirs
+    return -theirs if form == "own" else mine - theirs
 
 
 def form_parameters(form: str) -> np.ndarray:
     """The parameters of an evaluation in one of the FORMS; ValueError for another word."""
     if form not in FORMS:
         raise ValueError(f"form '{form}'; choose from {', '.join(FORMS)}")
-    return np.array([form == "ratio"], dtype=np.int32)
+    return np.array([FORMS.index(form)], dtype=np.int32)

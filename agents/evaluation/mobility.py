@@ -16,7 +16,8 @@ class _Mobility(Evaluation):
     sides = frozenset({8})
 
     def __init__(self, form: str = "difference") -> None:
-        """``form``: ``difference``, or ``ratio`` in thousandths."""
+        """``form``: ``difference``; ``ratio``, in thousandths; or ``own``, minus the count of the
+        side that has just moved, so that a maximizer makes its own count large."""
         self._parameters = form_parameters(form)
         self.form = form
 
@@ -36,8 +37,9 @@ class Mobility(_Mobility):
     """Current mobility: the mover's legal moves against those the opponent would have.
 
     Difference: -33 to 33 or so, in moves; ratio: -1000 to 1000, in thousandths of
-    (mine - theirs) / (mine + theirs + 2). Antisymmetric, unchanged under the board's symmetries.
-    Source: Norvig, *Paradigms of AI Programming* (1992), 18.8 and 18.12.
+    (mine - theirs) / (mine + theirs + 2); own: -33 to 0 or so, in moves. Antisymmetric save
+    ``own``, unchanged under the board's symmetries.
+    Source: Norvig, *Paradigms of AI Programming* (1992), 18.12; ``own`` is ``mobility`` of 18.8.
     """
 
     @staticmethod
@@ -54,8 +56,8 @@ class PotentialMobility(_Mobility):
     """Potential mobility: the empty squares next to an opponent disc (a legal move is always one
     of them) against those next to the mover's own.
 
-    Difference: -60 to 60, in squares; ratio: as in :class:`Mobility`. Antisymmetric, unchanged
-    under the board's symmetries.
+    Difference: -60 to 60, in squares; ratio and own: as in :class:`Mobility`. Antisymmetric save
+    ``own``, unchanged under the board's symmetries.
     Source: Norvig, *Paradigms of AI Programming* (1992), 18.12, after Rosenbloom's Iago (1982).
     """
 

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from agents.evaluation import Evaluation
 from agents.search import AlphaBeta, Minimax
 from core.position import Position
 from experiments.openings import Opening
-from experiments.store import Record
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,24 +18,9 @@ NODE_BUDGET = 60_000_000
 more than the run."""
 
 
-def sample_positions(record: Record, count: int, seed: int) -> list[Position]:
-    """Up to ``count`` positions in which searching agents had to decide, no two of them from the
-    same game, drawn with ``seed``."""
-    rules = record.run()["ruleset"]
-    games = record.query("select distinct game from moves where depth is not null order by game")
-    rng = np.random.default_rng(seed)
-    chosen = rng.permutation(games["game"].to_numpy())[:count]
-    return [_position(record, int(game), rules, rng) for game in chosen]
-
-
-def _position(record: Record, game: int, rules: str, rng: np.random.Generator) -> Position:
-    opening = record.query("select opening from games where game = ?", [game])["opening"].iloc[0]
-    moves = record.query("select square, depth from moves where game = ? order by ply", [game])
-    decided = np.flatnonzero(moves["depth"].notna())
-    position = Opening.read(opening, rules).reach(rules)
-    for move in moves["square"].iloc[: int(rng.choice(decided))]:
-        position = position.play(int(move))
-    return position
+def after_opening(opening: str, rules: str) -> Position:
+    """The position after an opening as the record has it."""
+    return Opening.read(opening, rules).reach(rules)
 
 
 def count_nodes(

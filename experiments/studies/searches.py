@@ -5,29 +5,104 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from agents.base import Agent
 from agents.search import SearchAgent
 from core.position import Position
+from experiments.store import Record
+from experiments.studies.pruning import after_opening
 
 if TYPE_CHECKING:
     import pandas as pd
 
+COUNTS = ("nodes", "evaluations", "leaves", "cutoffs", "first_move_cutoffs", "table_returns")
+MEASURES = ("nodes", "evaluations")
+"""What is compared with a baseline."""
+REPLICATES = 1000
+Sample = list[tuple[str, Position]]
+"""Positions, each with the opening of its game: what comes from one opening is much alike."""
 
-def compare_searches(positions: Sequence[Position], agents: Mapping[str, Agent]) -> pd.DataFrame:
-    """Every searching agent's cost at its own depth, each position searched afresh.
 
-    One row an agent, the cheapest first. Columns: agent, depth, selective, and means a position of
-    nodes, evaluations, leaves, cutoffs, first_move_cutoffs and table_returns; positions.
+def sample(record: Record, count: int | str, seed: int) -> Sample:
+    """Positions in which searching agents had to decide: up to ``count``, no two of them from the
+    same game, drawn with ``seed``; or ``all`` there are. All are distinct."""
+    rules = record.run()["ruleset"]
+    rng = np.random.default_rng(seed)
+    games = record.query("select distinct game from moves where depth is not null order by game")
+    every = games["game"].to_numpy()
+    found: dict[Position, str] = {}
+    for game in every if count == "all" else rng.permutation(every):
+        if len(found) == count:
+            break
+        which = [int(game)]
+        opening = record.query("select opening from games where game = ?", which)["opening"].iloc[0]
+        moves = record.query("select square, depth from moves where game = ? order by ply", which)
+        decided = np.flatnonzero(moves["depth"].notna())
+        wanted = decided.tolist() if count == "all" else [int(rng.choice(decided))]
+        position = after_opening(opening, rules)
+        for number, square in enumerate(moves["square"].iloc[: wanted[-1] + 1]):
+            if number in wanted:
+                found.setdefault(position, opening)
+            position = position.play(int(square))
+    return [(opening, position) for position, opening in found.items()]
+
+
+def count_searches(
+    positions: Sample, agents: Mapping[str, Agent], depths: Sequence[int] | None = None
+) -> pd.DataFrame:
+    """Every searching agent's cost at these depths, or at its own; each position searched afresh.
+
+    One row an agent, depth and opening. Columns: agent, depth, selective, opening, and totals over
+    the opening's positions: positions, nodes, evaluations, leaves, cutoffs, first_move_cutoffs and
+    table_returns.
     """
     import pandas as pd
 
-    counts = ["nodes", "evaluations", "leaves", "cutoffs", "first_move_cutoffs", "table_returns"]
     rows = []
-    for name, agent in agents.items():
-        if isinstance(agent, SearchAgent):
-            stats = [agent.search(position).stats for position in positions]
-            means = [sum(getattr(s, count) for s in stats) / len(stats) for count in counts]
-            rows.append((name, agent.depth, agent.selective, *means, len(stats)))
-    columns = ["agent", "depth", "selective", *counts, "positions"]
-    table = pd.DataFrame(rows, columns=columns)
-    return table.sort_values("nodes", ignore_index=True, kind="stable")
+    searchers = {name: a for name, a in agents.items() if isinstance(a, SearchAgent)}
+    for name, agent in searchers.items():
+        for depth in depths or [agent.depth]:
+            for opening, position in positions:
+                stats = agent.search(position, depth).stats
+                counts = [getattr(stats, count) for count in COUNTS]
+                rows.append((name, depth, agent.selective, opening, 1, *counts))
+    heads = ["agent", "depth", "selective", "opening"]
+    table = pd.DataFrame(rows, columns=[*heads, "positions", *COUNTS])
+    return table.groupby(heads, sort=False, as_index=False).sum()
+
+
+def compare_searches(
+    costs: pd.DataFrame, baseline: str | None = None, seed: int = 0
+) -> pd.DataFrame:
+    """What :func:`count_searches` counted, as means a position, and relative to one agent.
+
+    One row an agent and depth, the cheapest of each depth first. Columns: agent, depth, selective;
+    means a position of what was counted; positions; openings; and with a baseline, for nodes and
+    evaluations, ``nodes_ratio`` with its 95 % interval ``nodes_low`` and ``nodes_high`` and so on:
+    totals divided by the baseline's at the same depth (blank where it was not counted), from a
+    bootstrap over openings, drawn with ``seed``; nan where there are fewer than two.
+    """
+    import pandas as pd
+
+    rng = np.random.default_rng(seed)
+    openings = sorted(set(costs["opening"]))
+    weights = rng.multinomial(len(openings), [1 / len(openings)] * len(openings), REPLICATES)
+    rows = []
+    for (name, depth), group in costs.groupby(["agent", "depth"], sort=False):
+        positions = group["positions"].sum()
+        row = {"agent": name, "depth": depth, "selective": group["selective"].iloc[0]}
+        row |= {count: group[count].sum() / positions for count in COUNTS}
+        row |= {"positions": positions, "openings": len(openings)}
+        base = costs[(costs["agent"] == baseline) & (costs["depth"] == depth)]
+        for measure in MEASURES if len(base) else ():
+            own, other = (
+                each.set_index("opening")[measure].reindex(openings).to_numpy()
+                for each in (group, base)
+            )
+            ratios = (weights @ own) / (weights @ other)
+            ends = np.quantile(ratios, [0.025, 0.975]) if len(openings) > 1 else [np.nan] * 2
+            row[f"{measure}_ratio"] = own.sum() / other.sum()
+            row[f"{measure}_low"], row[f"{measure}_high"] = ends
+        rows.append(row)
+    return pd.DataFrame(rows).sort_values(["depth", "nodes"], ignore_index=True, kind="stable")

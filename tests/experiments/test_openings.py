@@ -16,6 +16,7 @@ from rich.console import Console
 from agents.config import ConfigError
 from core import PASS, RULESETS, Position, Ruleset
 from experiments import balanced
+from experiments import openings as openings_module
 from experiments.__main__ import main
 from experiments.config import OpeningsConfig, read
 from experiments.openings import (
@@ -23,6 +24,7 @@ from experiments.openings import (
     KINDS,
     Opening,
     all_openings,
+    balanced_lines,
     choose_openings,
     random_openings,
     read_openings,
@@ -129,8 +131,7 @@ def test_more_pairs_than_openings(kind: str, there_are: int, tmp_path: Path) -> 
 
 
 def test_balanced_openings_run_out_too() -> None:
-    there_are = len(read_openings(BALANCED, STANDARD))
-    assert len(choose(there_are, kind="balanced")) == there_are
+    there_are = len(balanced_lines())
     with pytest.raises(ConfigError, match=f"only {there_are:,} distinct openings"):
         choose(there_are + 1, kind="balanced")
 
@@ -163,9 +164,11 @@ def test_all_positions_of_a_ply_are_there_once() -> None:
     )
 
 
-def test_openings_that_are_too_long() -> None:
-    with pytest.raises(ConfigError, match=r"than 100,000 .* at ply 9 .* at most 8, or openings=ra"):
+def test_openings_that_are_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(openings_module, "ENUMERABLE", 2000)  # there are 1,773 at ply 6
+    with pytest.raises(ConfigError, match=r"than 2,000 .* at ply 7 .* at most 6, or openings=rand"):
         choose(1, kind="all", plies=20)
+    monkeypatch.undo()
     for kind in ("all", "random"):
         with pytest.raises(ConfigError, match=r"openings\.plies=25: no game of ruleset mini4 goes"):
             choose(1, RULESETS["mini4"], kind=kind, plies=25)
@@ -324,7 +327,7 @@ def test_a_run_from_the_start(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["standard", "wpi"])
 def test_the_shipped_openings_are_legal_and_distinct(name: str) -> None:
     rules = RULESETS[name]
-    openings = read_openings(BALANCED, rules)
+    openings = [Opening.read(line, rules) for line in balanced_lines()]
     about = OmegaConf.load(BALANCED.with_suffix(".yaml"))
     assert len(openings) == about.kept >= 1000
     assert {len(opening.moves) for opening in openings} == {8}
@@ -373,7 +376,7 @@ def test_the_curve_is_found_again() -> None:
             balanced.fit_curve(values, hopeless)
 
 
-QUICK = balanced.Recipe(4, "square_weights", 3, 2, 40, 1, 0.4, 0.6, 2)
+QUICK = balanced.Recipe(4, "square_weights", 3, 2, 40, 1, 0.4, 0.6, 10, 2)
 
 
 def test_balanced_openings_do_not_depend_on_the_number_of_workers() -> None:
@@ -381,7 +384,10 @@ def test_balanced_openings_do_not_depend_on_the_number_of_workers() -> None:
     assert one.openings == two.openings
     assert one.notes == two.notes
     assert 0 < one.notes["kept"] == len(one.openings) < one.notes["candidates"] == 60
-    assert ((one.expected >= 0.4) & (one.expected <= 0.6)).all()
+    searcher = balanced.Searcher(QUICK)
+    curve = balanced.Curve(one.notes["fit"]["intercept"], one.notes["fit"]["slope"])
+    for opening in one.openings:
+        assert 0.4 <= curve.score(searcher.value(3, opening.reach(STANDARD))) <= 0.6
 
 
 def test_the_command_writes_a_file_that_openings_file_reads(
@@ -390,7 +396,7 @@ def test_the_command_writes_a_file_that_openings_file_reads(
     monkeypatch.chdir(tmp_path)
     words = (
         "openings mine.txt --plies 4 --evaluation square_weights --depth 3 --shallow 2 --games 40 "
-        "--play-depth 1 --seed 2 --band 0.4 0.6"
+        "--play-depth 1 --most 10 --seed 2 --band 0.4 0.6"
     )
     assert main([*words.split(), "--workers", "2"]) == 0
     assert "60 positions at ply 4" in capsys.readouterr().out
@@ -407,8 +413,8 @@ def test_the_command_writes_a_file_that_openings_file_reads(
         ("x.txt --shallow 9 --depth 8", "--shallow 9: 1 to the depth, 8"),
         ("x.txt --band 0.6 0.4", "--low 0.6: more than 0 and less than high, 0.4"),
         ("x.txt --band 0.4 1.5", "--high 1.5: less than 1"),
+        ("x.txt --play-depth 99", "depth 99: a whole number from 1 to 64"),
         ("x.txt --evaluation iagu", "unknown evaluation 'iagu'"),
-        ("x.txt --plies 12", "more than 100,000 distinct positions"),
         ("nowhere/x.txt", "nowhere/x.txt: not a file that can be written"),
         ("x.yaml", "x.yaml: this name is taken"),
     ],
@@ -421,7 +427,7 @@ def test_a_recipe_that_cannot_be_followed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert main(["openings", *words.split()]) == 2
+    assert main(["openings", "--plies", "2", *words.split()]) == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1
     assert why in error

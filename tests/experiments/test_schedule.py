@@ -7,13 +7,13 @@ from itertools import combinations
 
 from core import RULESETS
 from experiments.openings import random_openings
-from experiments.schedule import pairs_in_round_robin, round_robin
+from experiments.schedule import gauntlet, round_robin, schedule
 
 
 def test_round_robin_is_fair() -> None:
     openings = random_openings(5, 8, RULESETS["standard"], 1)
-    pairs = list(round_robin(4, openings, seed=7))
-    assert len(pairs) == pairs_in_round_robin(4, 5) == 30
+    pairs = list(schedule(round_robin(4), openings, seed=7))
+    assert len(pairs) == 30
     games = [game for pair in pairs for game in pair]
     assert [game.number for game in games] == list(range(60))
     for one, other in pairs:
@@ -31,7 +31,16 @@ def test_round_robin_is_fair() -> None:
 def test_a_games_seed_depends_on_the_runs_seed_and_its_pair_alone() -> None:
     few = random_openings(2, 8, RULESETS["standard"], 1)
     many = random_openings(9, 8, RULESETS["standard"], 2)
-    short, long = list(round_robin(2, few, 7)), list(round_robin(2, many, 7))
+    pairings = round_robin(2)
+    short, long = list(schedule(pairings, few, 7)), list(schedule(pairings, many, 7))
     for a, b in zip(short, long, strict=False):
         assert [game.seed for game in a] == [game.seed for game in b]
-    assert short[0][0].seed != next(round_robin(2, few, 8))[0].seed
+    assert short[0][0].seed != next(schedule(pairings, few, 8))[0].seed
+
+
+def test_in_a_gauntlet_one_meets_all_others() -> None:
+    assert gauntlet(4, 2) == [(2, 0), (2, 1), (2, 3)]
+    openings = random_openings(3, 8, RULESETS["standard"], 1)
+    pairs = list(schedule(gauntlet(4, 2), openings, seed=7))
+    assert [pair[0].pair for pair in pairs] == list(range(9))
+    assert all(2 in (game.black, game.white) for pair in pairs for game in pair)

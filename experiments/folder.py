@@ -1,0 +1,96 @@
+"""The folder of a run: making it, keeping others out while it grows, and its log."""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import multiprocessing
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+
+from agents.config import ConfigError
+from experiments.player import LOG_FORMAT, name_game
+
+_PATIENCE = (
+    3.0  # seconds; the workers of a driver that was killed may hold its lock a moment longer
+)
+
+
+def make_folder(parent: Path, started: datetime, dated: bool) -> Path:
+    """``parent`` itself, or ``dated`` a new folder in it named by the time; ConfigError."""
+    stamp = started.strftime("%Y-%m-%d_%H-%M-%S")
+    names = [stamp, *(f"{stamp}-{n}" for n in range(2, 100))] if dated else [""]
+    for name in names:
+        folder = parent / name if name else parent
+        try:
+            folder.mkdir(parents=True, exist_ok=not dated)
+        except FileExistsError:
+            if not dated or not parent.is_dir():
+                raise ConfigError(f"results: {parent} exists and is no folder") from None
+            continue
+        except OSError as error:
+            raise ConfigError(f"results: cannot write {folder}: {error.strerror}") from None
+        if not os.access(folder, os.W_OK):
+            raise ConfigError(f"results: cannot write in {folder}")
+        return folder
+    raise ConfigError(f"results: {parent} has too many runs of this second")
+
+
+@contextmanager
+def logging_to(path: Path, level: str) -> Iterator[None]:
+    """Send what this process and its workers log to one file."""
+    import multiprocessing_logging
+
+    if multiprocessing.get_start_method(allow_none=True) != "fork":
+        multiprocessing.set_start_method("fork", force=True)
+    root = logging.getLogger()
+    before, level_before = list(root.handlers), root.level
+    handler = logging.FileHandler(path, encoding="utf-8")
+    handler.setFormatter(logging.Formatter(LOG_FORMAT))
+    handler.addFilter(name_game)
+    for other in before:
+        root.removeHandler(other)
+    root.addHandler(handler)
+    root.setLevel(level.upper())
+    # matplotlib and others have much to say at these levels that is not about the run
+    for noisy in ("matplotlib", "PIL", "fontTools", "numba"):
+        logging.getLogger(noisy).setLevel(logging.WARNING)
+    multiprocessing_logging.install_mp_handler()
+    try:
+        yield
+    finally:
+        for ours in list(root.handlers):
+            root.removeHandler(ours)
+            ours.close()
+        for other in before:
+            root.addHandler(other)
+        root.setLevel(level_before)
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Keep other processes from playing into the same folder; ConfigError if one does already.
+
+    The lock is on the folder itself, and ends with this process and its workers, however they end.
+    """
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        until = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > until:
+                    raise ConfigError(
+                        f"{folder} is locked: another process is playing into its record"
+                    ) from None
+                time.sleep(0.05)
+        yield
+    finally:
+        fcntl.flock(descriptor, fcntl.LOCK_UN)  # also for children that still have it open
+        os.close(descriptor)

@@ -1,0 +1,324 @@
+"""Runs that are interrupted, by whatever, end as if nothing had happened."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from records import content, games_in, query, runs_in
+from rich.console import Console
+
+from agents import GreedyAgent, RandomAgent
+from agents.config import ConfigError
+from experiments.__main__ import main
+from experiments.config import read
+from experiments.match import PairResult
+from experiments.run import in_schedule_order, resume, run, run_match
+
+WORDS = ["agents=classics", "games=40", "seed=3", "agents.alphabeta_5.depth=4"]
+TOTAL = 15 * 40
+QUIET = Console(quiet=True)
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("whole")
+    return run(read([*WORDS, f"results={folder}", "executor.workers=2"]), "test", QUIET).folder
+
+
+def start(*words: str, **settings: object) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "experiments", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+        **settings,  # type: ignore[call-overload]
+    )
+
+
+def await_games(folder: Path, games: int, process: subprocess.Popen[str]) -> None:
+    deadline = time.monotonic() + 120
+    while games_in(folder) < games and process.poll() is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def descendants(process: int) -> Iterator[int]:
+    """The processes below one, nearest first."""
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parent = int(path.read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            continue
+        if parent == process:
+            yield int(path.parent.name)
+            yield from descendants(int(path.parent.name))
+
+
+def kill_driver_at_random_moments(tmp_path: Path, uninterrupted: Path, kills: int) -> None:
+    chance = random.Random(kills)
+    words = ["run", *WORDS, f"results={tmp_path}"]
+    process = start(*words)
+    for number in range(kills):
+        moment = games_in(tmp_path) + chance.randrange(1, max(2, TOTAL // kills))
+        await_games(tmp_path, min(moment, TOTAL - 1), process)
+        time.sleep(chance.random() * 0.02)
+        process.kill()
+        process.communicate()
+        (folder,) = runs_in(tmp_path)
+        games = query(folder, "select count(*) from games group by pair")
+        assert all(count == 2 for (count,) in games), f"half a pair after {number} kills"
+        process = start("resume", str(folder))
+    printed, _ = process.communicate(timeout=120)
+    assert process.returncode == 0, printed
+    assert content(folder) == content(uninterrupted)
+
+
+def test_a_killed_driver_is_resumed(tmp_path: Path, uninterrupted: Path) -> None:
+    kill_driver_at_random_moments(tmp_path, uninterrupted, 2)
+    (folder,) = runs_in(tmp_path)
+    assert query(folder, "select complete from run") == [(1,)]
+    assert len(query(folder, "select * from sessions")) == 3
+
+
+@pytest.mark.slow
+def test_the_driver_is_killed_at_twenty_random_moments(tmp_path: Path, uninterrupted: Path) -> None:
+    kill_driver_at_random_moments(tmp_path, uninterrupted, 20)
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+def test_killed_workers_and_players_are_replaced(tmp_path: Path, uninterrupted: Path) -> None:
+    process = start("run", *WORDS, f"results={tmp_path}", "executor.workers=2")
+    chance = random.Random(1)
+    killed = 0
+    await_games(tmp_path, 1, process)
+    while process.poll() is None and games_in(tmp_path) < TOTAL - 100 and killed < 20:
+        _, *others = descendants(process.pid)
+        if others:
+            victim = chance.choice(others)
+            try:
+                os.kill(victim, signal.SIGKILL)
+                killed += 1
+            except ProcessLookupError:
+                pass
+        time.sleep(0.05)
+    printed, _ = process.communicate(timeout=120)
+    assert process.returncode == 0, printed
+    assert killed > 3
+    assert content(runs_in(tmp_path)[0]) == content(uninterrupted)
+
+
+def test_ctrl_c_names_the_way_on(tmp_path: Path, uninterrupted: Path) -> None:
+    process = start("run", *WORDS, f"results={tmp_path}")
+    await_games(tmp_path, 100, process)
+    os.killpg(process.pid, signal.SIGINT)
+    printed, _ = process.communicate(timeout=60)
+    (folder,) = runs_in(tmp_path)
+    assert process.returncode == 130, printed
+    assert f"python -m experiments resume {folder}" in printed
+    assert (folder / "report.html").is_file()
+    assert main(["resume", str(folder)]) == 0
+    assert content(folder) == content(uninterrupted)
+
+
+def test_a_full_disk_loses_nothing(tmp_path: Path, uninterrupted: Path) -> None:
+    import resource
+
+    def small_disk() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
+
+    process = start("run", *WORDS, f"results={tmp_path}", preexec_fn=small_disk)
+    printed, _ = process.communicate(timeout=120)
+    assert process.returncode == 1, printed
+    assert "Traceback" not in printed
+    (folder,) = runs_in(tmp_path)
+    assert f"python -m experiments resume {folder}" in printed
+    assert 0 < games_in(tmp_path) < TOTAL
+    resume(folder, console=QUIET)
+    assert content(folder) == content(uninterrupted)
+
+
+# ---------------------------------------------------------------------- extending
+
+
+def test_a_run_can_be_extended(tmp_path: Path, uninterrupted: Path) -> None:
+    words = [word for word in WORDS if not word.startswith("games=")]
+    result = run(read([*words, "games=10", f"results={tmp_path}"]), "test", QUIET)
+    assert main(["extend", str(result.folder), "games=40"]) == 0
+    assert content(result.folder) == content(uninterrupted)
+    assert "games: 40" in (result.folder / "config.yaml").read_text()
+
+
+def test_objects_are_resumed_from_python(tmp_path: Path) -> None:
+    agents = {"a": GreedyAgent(), "b": RandomAgent()}
+    first = run_match(agents, games=6, workers=0, results=tmp_path, quiet=True)
+    with pytest.raises(ConfigError, match="'a' was an object of a Python program"):
+        resume(first.folder, console=QUIET)
+    with pytest.raises(ConfigError, match="the run's are a, b"):
+        resume(first.folder, console=QUIET, agents={"a": GreedyAgent()})
+    more = resume(first.folder, console=QUIET, agents=agents, games=10)
+    assert more.complete and len(more.games) == 10
+
+
+def test_changed_code_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    own = tmp_path / "mine.py"
+    own.write_text(
+        "from agents.evaluation import heuristic\n\n"
+        "@heuristic\ndef flat(mover, opponent):\n    return 0\n"
+    )
+    words = ["agents=duel", "agent@first=maximizer", "agent@second=random", "games=2"]
+    words += ["evaluation=function", f"evaluation.target={own}:flat", f"results={tmp_path}"]
+    folder = run(read(words), "test", QUIET).folder
+    own.write_text(own.read_text().replace("return 0", "return 1"))
+    assert main(["extend", str(folder), "games=4"]) == 2
+    printed = capsys.readouterr().err
+    assert printed.count("\n") == 1
+    assert "mine.py" in printed and "--force" in printed
+    assert main(["extend", str(folder), "games=4", "--force"]) == 0
+    assert len(query(folder, "select * from games")) == 4
+
+
+@pytest.fixture(scope="module")
+def small_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("small")
+    words = ["agents=duel", "agent@first=greedy", "agent@second=random", "games=2"]
+    return run(read([*words, f"results={folder}", "executor=serial"]), "test", QUIET).folder
+
+
+def _edit_config(folder: Path) -> None:
+    path = folder / "config.yaml"
+    path.write_text(path.read_text().replace("seed: 1", "seed: 2"))
+
+
+def _other_version(folder: Path) -> None:
+    with sqlite3.connect(folder / "games.sqlite") as connection:
+        connection.execute("update run set versions = replace(versions, 'numba', 'nimba')")
+
+
+def _newer_format(folder: Path) -> None:
+    with sqlite3.connect(folder / "games.sqlite") as connection:
+        connection.execute("update run set format = 99")
+
+
+def _older_agent(folder: Path) -> None:
+    with sqlite3.connect(folder / "games.sqlite") as connection:
+        connection.execute("update agents set version = 0 where name = 'first'")
+
+
+def _no_database(folder: Path) -> None:
+    (folder / "games.sqlite").write_text("something else, longer than a header " * 20)
+
+
+def _nothing_begun(folder: Path) -> None:
+    (folder / "games.sqlite").write_bytes(b"")
+
+
+def _no_record(folder: Path) -> None:
+    (folder / "games.sqlite").unlink()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (_edit_config, "config.yaml"),
+        (_other_version, "numba none -> "),
+        (_older_agent, "agent 'first' version 0 -> 1"),
+        (_newer_format, "newer version of the lab (record format 99"),
+        (_no_database, "not a database"),
+        (_nothing_begun, "stopped before it had begun"),
+        (_no_record, "is no run"),
+    ],
+)
+def test_what_cannot_be_resumed_gets_one_line(
+    tmp_path: Path,
+    small_run: Path,
+    capsys: pytest.CaptureFixture[str],
+    change: Callable[[Path], None],
+    said: str,
+) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(small_run, folder)
+    change(folder)
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    capsys.readouterr()
+    assert main(["resume", str(folder)]) == 2
+    printed = capsys.readouterr().err
+    assert printed.count("\n") == 1
+    assert said in printed
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_a_record_in_use_is_locked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    process = start("run", "agents=ab_vs_minimax", "depth=9", f"results={tmp_path}")
+    deadline = time.monotonic() + 120
+    while not runs_in(tmp_path) or not query(runs_in(tmp_path)[0], "select 1 from sqlite_master"):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    try:
+        assert main(["resume", str(runs_in(tmp_path)[0])]) == 2
+        assert "is locked: another process" in capsys.readouterr().err
+    finally:
+        process.kill()
+        process.communicate()
+
+
+# ---------------------------------------------------------------------- sequential tests
+
+
+def test_results_come_in_the_order_of_the_schedule() -> None:
+    shuffled = [[4, 0], [2], [1, 3], [7], [6], [5]]
+    batches = ([PairResult(n, []) for n in batch] for batch in shuffled)
+    ordered = [[r.number for r in batch] for batch in in_schedule_order(batches, range(8))]
+    assert ordered == [[0], [1, 2, 3, 4], [5, 6, 7]]
+
+
+SPRT = ["agents=duel", "agent@first=greedy", "agent@second=random", "schedule=sprt", "seed=2"]
+
+
+def test_a_sequential_test_ends_at_the_same_pair_however_it_is_played(tmp_path: Path) -> None:
+    results = [
+        run(read([*SPRT, "games=4000", f"results={tmp_path}", *more]), "test", QUIET)
+        for more in (["executor=serial"], ["executor.workers=3"])
+    ]
+    assert all(result.complete for result in results)
+    one, other = (content(result.folder) for result in results)
+    assert one == other
+    assert 2 < len(one["games"]) < 4000
+    # Going on adds nothing: the test has been decided.
+    again = resume(results[0].folder, console=QUIET)
+    assert again.complete and content(again.folder) == one
+
+
+def test_a_test_without_decision_can_be_extended(tmp_path: Path) -> None:
+    words = [*SPRT, "schedule.elo1=5", f"results={tmp_path}", "executor=serial"]
+    short = run(read([*words, "games=20"]), "test", QUIET)
+    assert len(short.games) == 20
+    longer = resume(short.folder, console=QUIET, games=60)
+    whole = run(read([*words, "games=60"]), "test", QUIET)
+    assert content(longer.folder) == content(whole.folder)
+
+
+# ---------------------------------------------------------------------- watching
+
+
+def test_a_run_can_be_watched(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    process = start("run", *WORDS, f"results={tmp_path}")
+    await_games(tmp_path, 50, process)
+    assert main(["watch", str(runs_in(tmp_path)[0]), "--once"]) == 0
+    printed = capsys.readouterr().out
+    assert "of 600 games" in printed and "alphabeta_5" in printed
+    process.communicate(timeout=120)
+    assert main(["watch", str(runs_in(tmp_path)[0])]) == 0
+    assert "600 of 600 games, complete" in capsys.readouterr().out
+    assert main(["watch", str(tmp_path)]) == 2
+    assert "is no run" in capsys.readouterr().err
