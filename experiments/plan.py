@@ -24,12 +24,11 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from rich.console import Console
 from scipy.special import ndtri
 
 from agents.config import ConfigError
-from experiments.ratings import expected_score
+from experiments.ratings import FloatArray, IntArray, expected_score
 from experiments.sequential import NELO, Sprt, simulate
 
 if TYPE_CHECKING:
@@ -102,23 +101,9 @@ class Question:
         """The sequential test of the same question."""
         return Sprt(self.elo0, self.elo1, self.alpha, 1 - self.power)
 
-    def pairs(self, elo: float) -> NDArray[np.float64]:
-        """Probabilities of LL, LD, DD+WL, WD, WW at a difference of ``elo``, shape (5,).
-
-        Raises ConfigError where so many draws or splits leave no room for the difference.
-        """
-        rest = 1 - self.split
-        share = (float(expected_score(elo)) - self.split / 2) / rest
-        draw = self.draws / rest
-        game = np.array([1 - share - draw / 2, draw, share - draw / 2])
-        if not (game >= 0).all():
-            raise ConfigError(
-                f"draws={self.draws:g} split={self.split:g}: they leave too few games to make a "
-                f"difference of {elo:g} Elo"
-            )
-        pairs = rest * np.convolve(game, game)
-        pairs[2] += self.split
-        return pairs
+    def pairs(self, elo: float) -> FloatArray:
+        """The pairs that are to be expected at a difference of ``elo``; see :func:`pair_shares`."""
+        return pair_shares(elo, self.draws, self.split)
 
     def fixed(self) -> int:
         """Pairs of a fixed match."""
@@ -130,7 +115,27 @@ class Question:
         return math.ceil((reach / (mean - mean0)) ** 2)
 
 
-def _moments(pairs: NDArray[np.float64]) -> tuple[float, float]:
+def pair_shares(elo: float, draws: float = 0.04, split: float = 0.0) -> FloatArray:
+    """Probabilities of LL, LD, DD+WL, WD, WW in the model of a pair, shape (5,).
+
+    elo: difference between the agents. draws: share of drawn games. split: share of pairs decided
+    by the opening. Raises ConfigError where these leave no room for the difference.
+    """
+    rest = 1 - split
+    share = (float(expected_score(elo)) - split / 2) / rest
+    draw = draws / rest
+    game = np.array([1 - share - draw / 2, draw, share - draw / 2])
+    if not (game >= 0).all():
+        raise ConfigError(
+            f"draws={draws:g} split={split:g}: they leave too few games to make a difference of "
+            f"{elo:g} Elo"
+        )
+    pairs = rest * np.convolve(game, game)
+    pairs[2] += split
+    return pairs
+
+
+def _moments(pairs: FloatArray) -> tuple[float, float]:
     """Mean and variance of a pair's share of points."""
     mean = float(pairs @ _SHARE)
     return mean, float(pairs @ (_SHARE - mean) ** 2)
@@ -176,7 +181,7 @@ def _read_question(arguments: Sequence[str]) -> tuple[Question, list[str]]:
     return Question(**values), rest
 
 
-def _simulated(question: Question, elo: float, plan: Plan) -> NDArray[np.int64]:
+def _simulated(question: Question, elo: float, plan: Plan) -> IntArray:
     """Pairs that the sequential test needs at a difference of ``elo``, shape (SIMULATED,)."""
     fixed = question.fixed()
     every = max(1, fixed // _LOOKS)
@@ -216,7 +221,7 @@ def _print(
     question: Question,
     plan: Plan,
     fixed: int,
-    needed: dict[float, NDArray[np.int64]],
+    needed: dict[float, IntArray],
     timed: int,
     seconds: float,
 ) -> None:

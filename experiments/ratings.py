@@ -359,11 +359,11 @@ def match_statistics(counts: ArrayLike) -> MatchStatistics:
     e = 1.96 sqrt(v / n):
 
     - Elo = 400 log10(s / (1 - s)); margin: half of Elo(s + e) - Elo(s - e).
-    - nElo = 800 / ln 10 * t / sqrt(2), t = (s - 1/2) / sqrt(v). Its margin is 1.96 standard errors,
-      n var(t) = 1 - g t + (k - 1) t^2 / 4 with g the skewness and k the kurtosis of the shares
-      (Mertens 2002, for the Sharpe ratio, which t is). The 1.96 / sqrt(n) that match runners print
-      takes v for known: 400 Elo apart it holds the truth in 45 % of matches of 100 pairs, this one
-      in 94 % (``benchmarks/statistics.py``).
+    - nElo = 800 / ln 10 * t / sqrt(2), t = (s - 1/2) / sqrt(v). Its margin is Student's quantile
+      times the standard error, n var(t) = 1 - g t + (k - 1) t^2 / 4 with g the skewness and k the
+      kurtosis of the shares (Mertens 2002, for the Sharpe ratio, which t is). The 1.96 / sqrt(n)
+      that match runners print for t takes v for known: 400 Elo apart it holds the truth in 44 % of
+      matches of 100 pairs, this one in 95 % (``benchmarks/validity.py``).
     - LOS = Phi((s - 1/2) / sqrt(v / n)).
     - Where v = 0 or s +- e is not within (0, 1), a bound: Clopper and Pearson's one-sided 95 %
       limit for ns points of n. It treats a pair's share as if the pair had been won or lost with
@@ -408,7 +408,7 @@ def match_statistics(counts: ArrayLike) -> MatchStatistics:
         elo_of_score(score),
         (elo_of_score(score + reach) - elo_of_score(score - reach)) / 2,
         NELO / math.sqrt(2) * t,
-        NELO / math.sqrt(2) * _SIGMAS * spread,
+        NELO / math.sqrt(2) * float(stdtrit(pairs - 1, _INSIDE)) * spread,
         float(ndtr((score - 0.5) / error)),
         "",
         False,

@@ -69,6 +69,18 @@ def test_an_anchor_that_is_not_there() -> None:
         read([*DUEL, "rating.anchor=randm"])
 
 
+def test_two_agents_without_chance_and_one_opening(tmp_path: Path) -> None:
+    """Ten pairs, of which nine are the first again: one pair is what is known."""
+    words = ("agents=duel", "agent@first=weighted", "agent@second=greedy", "games=20")
+    result, printed, report = play(tmp_path, *words, "openings=start", "openings.repeats=true")
+    (row,) = pd.read_csv(result.folder / "matches.csv").itertuples()
+    assert (row.games, row.distinct_games, row.all_pairs, row.pairs) == (20, 2, 10, 1)
+    told = "from the one opening only 1 of their 10 pairs are distinct"
+    assert told in " ".join(printed.split())
+    assert told in report
+    assert "distinct games | 2; effective number of pairs 1 " in report
+
+
 def repetitions(**columns: list[int]) -> pd.DataFrame:
     rows = len(columns["pairs"])
     names = {"first": [f"a{n}" for n in range(rows)], "second": [f"b{n}" for n in range(rows)]}
