@@ -157,6 +157,7 @@ class RunConfig:
     depth: int = 4
     results: str = "results"
     export: list[str] = field(default_factory=list)
+    figures: bool = True
     log_level: str = "info"
     study: StudyConfig = field(default_factory=StudyConfig)
     tuning: TuningConfig = field(default_factory=TuningConfig)

@@ -70,6 +70,8 @@ def conclude(record: Record, plan: Plan, folder: Path, console: Console) -> pd.D
     paired = matches(record)
     paired.to_csv(folder / "matches.csv", index=False)
     costs = _costs(record, plan)
+    if costs is not None:
+        costs.to_csv(folder / "searches.csv", index=False)
     findings = [
         *_findings(record),
         *_about_ratings(plan, parts, len(table)),
@@ -83,15 +85,16 @@ def conclude(record: Record, plan: Plan, folder: Path, console: Console) -> pd.D
         console.print(_terminal_matches(paired))
     for finding in findings:
         console.print(finding, highlight=False)
-    with console.status("drawing figures"):
-        figures = _draw(record, plan, table, parts, costs, folder)
-        anchored = any(ratings.anchor is not None for _, ratings in parts)
-        _write(record, plan, folder, table, costs, paired, findings, figures, anchored)
-    for label, name in (
-        ("report", "report.html"),
-        ("figures", f"{{{','.join(figure.name for figure in figures)}}}.png, .svg"),
-        ("record", "games.sqlite"),
-    ):
+    figures = []
+    if plan.settings.figures:
+        with console.status("drawing figures"):
+            figures = _draw(record, plan, table, parts, costs, folder)
+    anchored = any(ratings.anchor is not None for _, ratings in parts)
+    _write(record, plan, folder, table, costs, paired, findings, figures, anchored)
+    left = {"report": "report.html", "record": "games.sqlite"}
+    if figures:
+        left["figures"] = f"{{{','.join(figure.name for figure in figures)}}}.png, .svg"
+    for label, name in left.items():
         # Paths are for copying: not wrapped, not coloured in pieces.
         console.print(f"{label:8}{folder / name}", soft_wrap=True, highlight=False, markup=False)
     return table
@@ -513,7 +516,6 @@ def _draw(
         )
 
     if costs is not None:
-        costs.to_csv(folder / "searches.csv", index=False)
         marks = [marked(*row) for row in zip(costs["agent"], costs["selective"], strict=True)]
         shown = costs.assign(agent=marks)
         baseline = plan.settings.study.baseline

@@ -85,6 +85,7 @@ def run_match(
     workers: int | None = None,
     results: str | Path = "results",
     name: str = "match",
+    figures: bool = True,
     quiet: bool = False,
 ) -> RunResult:
     """Play a round robin from Python, as ``python -m experiments run`` does, and return its tables.
@@ -95,6 +96,7 @@ def run_match(
     nodes, seconds: limits per move. clock: seconds per player and game.
     hang: seconds without an answer after which an agent counts as hung.
     workers: processes, default all cores; 0 plays in this process.
+    figures: whether to draw them, which takes about two seconds.
     The rest as in ``conf/run.yaml``.
 
     Raises ConfigError (a ValueError) for what cannot be played.
@@ -103,7 +105,8 @@ def run_match(
     >>> line_up = {"greedy": GreedyAgent(), "random": RandomAgent()}
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     result = run_match(line_up, games=20, workers=0, results=folder, quiet=True)
+    ...     result = run_match(line_up, games=20, workers=0, results=folder, quiet=True,
+    ...                        figures=False)
     ...     len(result.games), result.standings["agent"].tolist()
     (20, ['greedy', 'random'])
     """
@@ -119,6 +122,7 @@ def run_match(
         seed=seed,
         depth=depth,
         results=str(results),
+        figures=figures,
     )
     if isinstance(agents, Mapping):
         built = {}

@@ -624,7 +624,7 @@ def test_the_line_ups_hold_every_heuristic(line_up: str, kind: type) -> None:
 @pytest.mark.parametrize("line_up", ["heuristics", "heuristics_ab"])
 def test_a_small_run_rates_everyone(line_up: str, tmp_path: Path) -> None:
     depth = ["depth=2"] if line_up == "heuristics_ab" else []
-    plan = read([f"agents={line_up}", "games=2", *depth, f"results={tmp_path}"])
+    plan = read([f"agents={line_up}", "games=2", "figures=false", *depth, f"results={tmp_path}"])
     result = run(plan, "test", Console(quiet=True))
     assert set(result.games["end_reason"]) == {"finished"}
     many = len(plan.agents)

@@ -281,7 +281,9 @@ def test_in_a_line_up(mine: str) -> None:
 def test_a_run_with_it(mine: str, tmp_path: Path, workers: int) -> None:
     words = ["agents=ab_mirror", "evaluation=function", f"evaluation.target={mine}:hollow"]
     where = [f"executor.workers={workers}"] if workers else ["executor=serial"]
-    plan = read([*words, *where, "games=4", "depth=2", f"results={tmp_path / 'results'}"])
+    plan = read(
+        [*words, *where, "games=4", "depth=2", "figures=false", f"results={tmp_path / 'results'}"]
+    )
     result = run(plan, "test", Console(quiet=True))
     assert set(result.games["end_reason"]) == {"finished"}
     assert len(result.games) == 4

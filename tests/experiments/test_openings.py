@@ -279,7 +279,9 @@ def test_a_run_from_positions_of_its_own_can_be_replayed(tmp_path: Path, executo
     words = ["agents=ab_mirror", "depth=2", "games=6", f"executor={executor}"]
     if executor == "processes":
         words.append("+agents.dies._target_=misbehaving.Dies")
-    plan = read([*words, f"results={tmp_path}", "openings=file", f"openings.file={path}"])
+    plan = read(
+        [*words, "figures=false", f"results={tmp_path}", "openings=file", f"openings.file={path}"]
+    )
     result = run(plan, "test", Console(quiet=True))
     with Record.open(result.folder) as record:
         assert record.openings() == [positions[0], "f5d6c5", positions[1]]
@@ -314,7 +316,7 @@ def test_a_run_from_the_start(tmp_path: Path) -> None:
     words = "agents=duel agent@first=random agent@second=random games=6 openings=start"
     with pytest.raises(ConfigError, match=r"games=6: there is only one opening"):
         run(read(words.split()), "test", Console(quiet=True))
-    plan = read([*words.split(), "openings.repeats=true", f"results={tmp_path}"])
+    plan = read([*words.split(), "figures=false", "openings.repeats=true", f"results={tmp_path}"])
     result = run(plan, "test", Console(quiet=True))
     assert set(result.games["opening"]) == {""}
     assert result.games["transcript"].nunique() > 1

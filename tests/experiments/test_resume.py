@@ -24,7 +24,7 @@ from experiments.config import read
 from experiments.match import PairResult
 from experiments.run import in_schedule_order, resume, run, run_match
 
-WORDS = ["agents=classics", "games=40", "seed=3", "agents.alphabeta_5.depth=4"]
+WORDS = ["agents=classics", "games=40", "seed=3", "agents.alphabeta_5.depth=4", "figures=false"]
 TOTAL = 15 * 40
 QUIET = Console(quiet=True)
 
@@ -177,6 +177,7 @@ def test_changed_code_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[s
         "@heuristic\ndef flat(mover, opponent):\n    return 0\n"
     )
     words = ["agents=duel", "agent@first=maximizer", "agent@second=random", "games=2"]
+    words += ["figures=false"]
     words += ["evaluation=function", f"evaluation.target={own}:flat", f"results={tmp_path}"]
     folder = run(read(words), "test", QUIET).folder
     own.write_text(own.read_text().replace("return 0", "return 1"))
@@ -191,7 +192,7 @@ def test_changed_code_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[s
 @pytest.fixture(scope="module")
 def small_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("small")
-    words = ["agents=duel", "agent@first=greedy", "agent@second=random", "games=2"]
+    words = ["agents=duel", "agent@first=greedy", "agent@second=random", "games=2", "figures=false"]
     return run(read([*words, f"results={folder}", "executor=serial"]), "test", QUIET).folder
 
 
@@ -283,6 +284,7 @@ def test_results_come_in_the_order_of_the_schedule() -> None:
 
 
 SPRT = ["agents=duel", "agent@first=greedy", "agent@second=random", "schedule=sprt", "seed=2"]
+SPRT += ["figures=false"]
 
 
 def test_a_sequential_test_ends_at_the_same_pair_however_it_is_played(tmp_path: Path) -> None:

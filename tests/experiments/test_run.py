@@ -22,7 +22,9 @@ from experiments.store import Record
 
 
 def play(folder: Path, *overrides: str) -> RunResult:
-    return run(read([f"results={folder}", *overrides]), "test", Console(quiet=True))
+    return run(
+        read([f"results={folder}", "figures=false", *overrides]), "test", Console(quiet=True)
+    )
 
 
 def test_the_same_games_with_any_number_of_workers(tmp_path: Path) -> None:
@@ -62,7 +64,9 @@ def test_the_record_can_be_replayed(tmp_path: Path) -> None:
 
 
 def test_a_run_leaves_what_results_readme_says(tmp_path: Path) -> None:
-    result = play(tmp_path, "agents=ab_mirror", "games=4", "depth=2", "export=[csv,parquet]")
+    result = play(
+        tmp_path, "agents=ab_mirror", "games=4", "depth=2", "export=[csv,parquet]", "figures=true"
+    )
     names = {path.name for path in result.folder.iterdir()}
     figures = {
         f"{name}.{kind}" for name in ("elo", "win_rates", "pruning") for kind in ("png", "svg")
@@ -230,7 +234,9 @@ def test_null_check_random_against_random(tmp_path: Path) -> None:
     contain = 0
     for seed in range(40):
         line_up = {"a": RandomAgent(), "b": RandomAgent()}
-        result = run_match(line_up, games=200, seed=seed, results=tmp_path, quiet=True)
+        result = run_match(
+            line_up, games=200, seed=seed, results=tmp_path, quiet=True, figures=False
+        )
         row = result.standings.iloc[0]
         contain += row["low"] <= 0 <= row["high"]
     print(f"{contain} of 40 intervals contain 0")
