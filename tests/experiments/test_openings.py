@@ -31,7 +31,7 @@ from experiments.openings import (
 )
 from experiments.run import run
 from experiments.store import Record
-from experiments.studies.pruning import sample_positions
+from experiments.studies.searches import sample
 
 STANDARD = RULESETS["standard"]
 START_OBF = Position.start().to_obf()
@@ -285,8 +285,9 @@ def test_a_run_from_positions_of_its_own_can_be_replayed(tmp_path: Path, executo
     result = run(plan, "test", Console(quiet=True))
     with Record.open(result.folder) as record:
         assert record.openings() == [positions[0], "f5d6c5", positions[1]]
-        for position in sample_positions(record, 6, 1):
-            assert not position.is_over
+        searched = sample(record, 6, 1)
+        assert set() < {text for text, _ in searched} <= set(record.openings())
+        assert all(position.moves for _, position in searched)
     games, moves = result.games, result.moves
     assert games["opening"].value_counts().to_dict() == dict.fromkeys(
         record_texts(games), len(games) // 3
