@@ -301,7 +301,7 @@ def test_intervals_of_blacks_advantage_hold_it() -> None:
     held = 0
     for seed in range(200):
         told_apart = played_by_colour(np.array([50.0, -50.0]), 60, pairs=60, seed=seed)
-        ratings = rate(pentanomial(told_apart), seed=seed, by_colour=told_apart)
+        ratings = rate(pentanomial(told_apart), 200, seed, by_colour=told_apart)
         assert ratings.advantage is not None
         held += ratings.advantage[0] <= 60 <= ratings.advantage[2]
     assert 0.92 <= held / 200 <= 0.985
