@@ -87,7 +87,7 @@ def true_value(position: Position, depth: int, evaluation: Evaluation) -> int:
 
 @boards
 @pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES)
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(seed=seeds, depth=st.integers(1, 5))
 def test_compiled_searches_decide_and_count_like_their_twins(
     search: type[SearchAgent],
@@ -220,7 +220,7 @@ class Kernel:
 
 
 @boards
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(
     seed=seeds,
     depth=st.integers(1, 5),

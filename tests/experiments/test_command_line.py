@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from records import games_in, runs_in
+from records import runs_in
 
 from agents.__main__ import main as agents_main
 from experiments.__main__ import COMMANDS, HELP, main
@@ -205,33 +205,6 @@ def test_a_position_or_heuristic_that_is_none(
 ) -> None:
     assert agents_main(words) == 2
     assert capsys.readouterr().err.count("\n") == 1
-
-
-def test_ctrl_c_once_ends_in_good_order(tmp_path: Path) -> None:
-    words = "agents=duel agent@first=random agent@second=greedy games=40000 openings.plies=12"
-    process = subprocess.Popen(
-        [sys.executable, "-m", "experiments", "run", *words.split(), f"results={tmp_path}"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    )
-    deadline = time.monotonic() + 120
-    while games_in(tmp_path) < 100:
-        assert time.monotonic() < deadline
-        assert process.poll() is None
-        time.sleep(0.1)
-    os.killpg(process.pid, signal.SIGINT)  # a terminal sends it to the workers too
-    printed, _ = process.communicate(timeout=60)
-    assert process.returncode == 130, printed
-    assert "stopping after the pairs under way" in printed
-    (folder,) = runs_in(tmp_path)
-    with Record.open(folder) as record:
-        assert record.run()["complete"] == 0
-        games = record.games()
-    assert 0 < len(games) < 40_000
-    assert (games.groupby("pair").size() == 2).all()
-    assert "stopped early" in (folder / "report.md").read_text(encoding="utf-8")
 
 
 def test_the_signature_of_the_searches() -> None:

@@ -190,7 +190,7 @@ def test_elo_chart_grows_with_the_agents() -> None:
 
 
 SCORE_CASES = {
-    **{f"{agents} agents": scores(names_of(agents)) for agents in (2, 3, 5, 12, 20)},
+    **{f"{agents} agents": scores(names_of(agents)) for agents in (2, 3, 12)},
     "2 long names": scores(LONG[:2]),
     "5 long names": scores(LONG),
     "20 long names": scores([f"{LONG[number % 4]} {number}" for number in range(20)]),
@@ -229,9 +229,9 @@ def test_win_rate_matrix_wants_a_square() -> None:
         win_rate_matrix(pd.DataFrame())
 
 
-@pytest.mark.parametrize("frame", SCORE_CASES.values(), ids=SCORE_CASES)
-def test_superiority_matrix_shows_everyone(frame: pd.DataFrame) -> None:
-    figure = superiority_matrix(frame)
+@pytest.mark.parametrize("name", ["2 agents", "5 long names", "12 agents"])
+def test_superiority_matrix_shows_everyone(name: str) -> None:
+    figure = superiority_matrix(SCORE_CASES[name])
     check_texts(figure)
     axes, bar = figure.axes
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("than", "agent")

@@ -67,6 +67,7 @@ def test_two_hundred_killed_workers_in_a_row() -> None:
     def chatter() -> None:
         while not done.is_set():
             logging.getLogger("lab.test").debug("still here")
+            time.sleep(0.0005)
 
     thread = threading.Thread(target=chatter)
     thread.start()

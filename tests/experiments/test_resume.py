@@ -125,8 +125,11 @@ def test_ctrl_c_names_the_way_on(tmp_path: Path, uninterrupted: Path) -> None:
     printed, _ = process.communicate(timeout=60)
     (folder,) = runs_in(tmp_path)
     assert process.returncode == 130, printed
+    assert "stopping after the pairs under way" in printed
     assert f"python -m experiments resume {folder}" in printed
-    assert (folder / "report.html").is_file()
+    assert "stopped early" in (folder / "report.md").read_text(encoding="utf-8")
+    assert query(folder, "select complete from run") == [(0,)]
+    assert {n for (n,) in query(folder, "select count(*) from games group by pair")} == {2}
     assert main(["resume", str(folder)]) == 0
     assert content(folder) == content(uninterrupted)
 
@@ -313,14 +316,17 @@ def test_a_test_without_decision_can_be_extended(tmp_path: Path) -> None:
 # ---------------------------------------------------------------------- watching
 
 
-def test_a_run_can_be_watched(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_can_be_watched(
+    tmp_path: Path, uninterrupted: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     process = start("run", *WORDS, f"results={tmp_path}")
     await_games(tmp_path, 50, process)
     assert main(["watch", str(runs_in(tmp_path)[0]), "--once"]) == 0
     printed = capsys.readouterr().out
     assert "of 600 games" in printed and "alphabeta_5" in printed
-    process.communicate(timeout=120)
-    assert main(["watch", str(runs_in(tmp_path)[0])]) == 0
+    process.kill()
+    process.communicate()
+    assert main(["watch", str(uninterrupted)]) == 0
     assert "600 of 600 games, complete" in capsys.readouterr().out
     assert main(["watch", str(tmp_path)]) == 2
     assert "is no run" in capsys.readouterr().err
