@@ -16,6 +16,7 @@ number of workers, nor on the searches' order.
 from __future__ import annotations
 
 import multiprocessing
+import os
 import shlex
 import signal
 from collections.abc import Callable, Sequence
@@ -167,11 +168,11 @@ class Searcher:
 _searcher: Searcher  # of this worker process
 
 
-def _start_worker(searcher: Searcher) -> None:
+def _start_worker(searcher: Searcher, parent: int) -> None:
     global _searcher
     _searcher = searcher
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver to handle
-    die_with_parent()
+    die_with_parent(parent)
 
 
 def _value(depth: int, position: Position) -> int:
@@ -200,7 +201,7 @@ def make(recipe: Recipe, workers: int, console: Console | None = None) -> Balanc
     searcher.prepare(lambda line: console.print(line, highlight=False))
     # The workers are forked from this process, so compiled kernels are there.
     with ProcessPoolExecutor(
-        workers, multiprocessing.get_context("fork"), _start_worker, (searcher,)
+        workers, multiprocessing.get_context("fork"), _start_worker, (searcher, os.getpid())
     ) as pool:
 
         def each(work: Callable[[Position], Any], indices: np.ndarray, title: str) -> np.ndarray:

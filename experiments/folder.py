@@ -6,18 +6,18 @@ import fcntl
 import logging
 import multiprocessing
 import os
+import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from agents.config import ConfigError
 from experiments.player import LOG_FORMAT, name_game
 
-_PATIENCE = (
-    3.0  # seconds; the workers of a driver that was killed may hold its lock a moment longer
-)
+_PATIENCE = 3.0  # seconds: a driver that was just killed may take a moment to be gone
 
 
 def make_folder(parent: Path, started: datetime, dated: bool) -> Path:
@@ -40,6 +40,13 @@ def make_folder(parent: Path, started: datetime, dated: bool) -> Path:
     raise ConfigError(f"results: {parent} has too many runs of this second")
 
 
+class _LogFile(logging.FileHandler):
+    """A log that a full disk cuts short without further words: the record's writer says it."""
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        pass
+
+
 @contextmanager
 def logging_to(path: Path, level: str) -> Iterator[None]:
     """Send what this process and its workers log to one file."""
@@ -49,7 +56,7 @@ def logging_to(path: Path, level: str) -> Iterator[None]:
         multiprocessing.set_start_method("fork", force=True)
     root = logging.getLogger()
     before, level_before = list(root.handlers), root.level
-    handler = logging.FileHandler(path, encoding="utf-8")
+    handler = _LogFile(path, encoding="utf-8")
     handler.setFormatter(logging.Formatter(LOG_FORMAT))
     handler.addFilter(name_game)
     for other in before:
@@ -59,25 +66,35 @@ def logging_to(path: Path, level: str) -> Iterator[None]:
     # matplotlib and others have much to say at these levels that is not about the run
     for noisy in ("matplotlib", "PIL", "fontTools", "numba"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
-    multiprocessing_logging.install_mp_handler()
+    if sys.platform != "darwin":  # its queue asks for its size, which macOS cannot tell
+        multiprocessing_logging.install_mp_handler()
     try:
         yield
     finally:
         for ours in list(root.handlers):
             root.removeHandler(ours)
-            ours.close()
+            with suppress(OSError):
+                ours.close()
         for other in before:
             root.addHandler(other)
         root.setLevel(level_before)
+
+
+def _close_all(descriptors: list[int]) -> None:
+    while descriptors:
+        os.close(descriptors.pop())
 
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """Keep other processes from playing into the same folder; ConfigError if one does already.
 
-    The lock is on the folder itself, and ends with this process and its workers, however they end.
+    The lock is on the folder itself, and ends with this process, however that ends.
     """
     descriptor = os.open(folder, os.O_RDONLY)
+    held = [descriptor]
+    # A child that outlives this process must not keep the lock.
+    os.register_at_fork(after_in_child=partial(_close_all, held))
     try:
         until = time.monotonic() + _PATIENCE
         while True:
@@ -92,5 +109,17 @@ def locked(folder: Path) -> Iterator[None]:
                 time.sleep(0.05)
         yield
     finally:
-        fcntl.flock(descriptor, fcntl.LOCK_UN)  # also for children that still have it open
+        held.clear()
         os.close(descriptor)
+
+
+def is_locked(folder: Path) -> bool:
+    """Whether a process is playing into a folder."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False

@@ -6,10 +6,11 @@ import pickle
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import dataclass
 from itertools import islice
 
+from agents.config import one_line
 from experiments.player import PlayedPair, Table, play, play_pairs
 from experiments.pool import WorkerDied
 from experiments.schedule import Pair
@@ -31,6 +32,10 @@ class PairResult:
 
     number: int
     rows: list[GameRow]
+
+
+class TaskFailed(Exception):
+    """A worker could not do what it was asked to, for a reason that is not an agent's."""
 
 
 def never() -> bool:
@@ -105,6 +110,8 @@ def play_over(
                     else:
                         results.append(PairResult(pair[0].pair, []))
                 continue
+            if error is not None:
+                raise error if isinstance(error, BrokenExecutor) else TaskFailed(one_line(error))
             done += len(chunk)
             for number, rows in future.result():
                 results.append(PairResult(number, [pickle.loads(row) for row in rows]))

@@ -16,6 +16,7 @@ import multiprocessing
 import os
 import pickle
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -173,9 +174,14 @@ class _Pulse(ctypes.Structure):
     )
 
 
-def _player_main(table: Table, pipe: Connection, pulse: _Pulse) -> None:
+def _player_main(
+    table: Table, watchers_end: Connection, pipe: Connection, pulse: _Pulse, parent: int
+) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    die_with_parent()
+    watchers_end.close()  # or the pipe would not end with the watcher
+    die_with_parent(parent)
+    if sys.platform != "linux":
+        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     # What was there before the fork stays: no need for the garbage collector to go through it,
     # and copy it, again and again.
     gc.freeze()
@@ -207,6 +213,13 @@ def _player_main(table: Table, pipe: Connection, pulse: _Pulse) -> None:
             send(pickle.dumps(row, pickle.HIGHEST_PROTOCOL))
 
 
+def _end_with(parent: int) -> None:
+    """End this process, whatever its agent does, once it has lost its parent."""
+    while os.getppid() == parent:
+        time.sleep(1.0)
+    os._exit(1)
+
+
 class Stopped(Exception):
     """The run is to end at once."""
 
@@ -230,7 +243,7 @@ class Watcher:
         self._pipe, theirs = context.Pipe()
         self._player = context.Process(
             target=_player_main,
-            args=(self._table, theirs, self._pulse),
+            args=(self._table, self._pipe, theirs, self._pulse, os.getpid()),
             name=multiprocessing.current_process().name,
             daemon=True,
         )
@@ -242,7 +255,7 @@ class Watcher:
         waiting = list(games)
         kills = 0
         while waiting:
-            with contextlib.suppress(BrokenPipeError):
+            with contextlib.suppress(OSError):  # that it is dead is noticed below
                 self._pipe.send(waiting)
             while waiting:
                 end_reason = self._wait()
@@ -260,9 +273,9 @@ class Watcher:
                 self._player.kill()
                 self._player.join()
                 self._pipe.close()
-                if end_reason == DIED and self._player.exitcode in _KILLED:
-                    kills += 1  # most likely from outside, which is not the agent's fault
-                if 0 < kills < _MOST_KILLS:
+                killed = end_reason == DIED and self._player.exitcode in _KILLED
+                kills += killed  # most likely from outside, which is not the agent's fault
+                if killed and kills < _MOST_KILLS:
                     self._start_player()
                     break
                 kills = 0
@@ -276,7 +289,7 @@ class Watcher:
 
         Raises Stopped where everything is to be dropped.
         """
-        while not self._pipe.poll(_POLL_SECONDS):
+        while True:
             if self._table.stop.value == STOP_AT_ONCE:
                 self._player.kill()
                 raise Stopped
@@ -284,13 +297,15 @@ class Watcher:
             if since and time.monotonic() - since > self._table.patience:
                 return HUNG
             if os.getppid() != self._parent:
+                self._player.kill()
                 os._exit(1)  # the driver is gone; nobody wants these games
-        return None
+            if self._pipe.poll(_POLL_SECONDS):
+                return None
 
     def _pipe_message(self) -> Any:
         try:
             return self._pipe.recv()
-        except (EOFError, ConnectionResetError, pickle.UnpicklingError):
+        except (EOFError, OSError, pickle.UnpicklingError):
             return None
 
     def _lost_game(self, game: Game, reason: str) -> GameRow:

@@ -26,6 +26,7 @@ from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, Future
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
+from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
 log = logging.getLogger("lab.pool")
@@ -129,6 +130,8 @@ class WorkerPool(Executor):
                 if self._closing and not any(self._running.values()) and not self._waiting:
                     return
                 for ready in wait([*self._starting, *self._running, self._listener]):
+                    if self._broken:
+                        break
                     if ready is self._listener:
                         self._listener.recv()
                     elif isinstance(ready, Connection):
@@ -140,7 +143,8 @@ class WorkerPool(Executor):
     def _end(self) -> None:
         for worker in (*self._starting, *self._running):
             worker.close()
-        self._control.shutdown(socket.SHUT_RDWR)
+        with contextlib.suppress(OSError):  # the nursery may be gone already
+            self._control.shutdown(socket.SHUT_RDWR)
         self._control.close()
         self._end_nursery()
 
@@ -148,20 +152,25 @@ class WorkerPool(Executor):
         for worker, task in list(self._running.items()):
             if task is not None:
                 continue
-            with self._lock:
-                task = self._waiting.popleft() if self._waiting else None
+            task = self._next_task()
             if task is None:
                 return
-            if not task.future.set_running_or_notify_cancel():
-                continue
             self._running[worker] = task
             with contextlib.suppress(OSError):  # a dead worker is noticed when it is listened to
                 worker.send((task.function, task.arguments))
 
+    def _next_task(self) -> _Task | None:
+        """The first waiting task that nobody has cancelled."""
+        while True:
+            with self._lock:
+                task = self._waiting.popleft() if self._waiting else None
+            if task is None or task.future.set_running_or_notify_cancel():
+                return task
+
     def _hear(self, worker: Connection) -> None:
         try:
             kind, content = worker.recv()
-        except (EOFError, OSError, pickle.UnpicklingError):
+        except Exception:  # it ended, or broke off, or sent what cannot be read
             self._bury(worker)
             return
         if kind == "log":
@@ -226,13 +235,19 @@ def _start_fork(
     ours: socket.socket, theirs: socket.socket, initializer: Callable[..., None], initargs: Any
 ) -> Callable[[], None]:
     """Fork the nursery from this process, which has a single thread; returns how to end it."""
+    # Ctrl-C must not find the driver's handler in the nursery, nor in what it forks.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     number = os.fork()
     if number == 0:
         try:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
             ours.close()
             _nursery(theirs, initializer, initargs)
         finally:
             os._exit(0)
+
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
     def end() -> None:
         with contextlib.suppress(ChildProcessError):
@@ -266,17 +281,22 @@ def _nursery(control: socket.socket, initializer: Callable[..., None], initargs:
     """Fork a worker for each socket that arrives, until the driver closes its end."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver to handle
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks how a worker ended
-    number = 0
+    parent, number = os.getpid(), 0
     while True:
         word, descriptors, _, _ = socket.recv_fds(control, 1, 1)
         if not word:
             return
         number += 1
-        if os.fork() == 0:
+        try:
+            child = os.fork()
+        except OSError:
+            os.close(descriptors[0])  # the driver takes it for a worker that died early
+            continue
+        if child == 0:
             try:
                 control.close()
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-                die_with_parent()
+                die_with_parent(parent)
                 multiprocessing.current_process().name = f"worker-{number}"
                 _work(Connection(descriptors[0]), initializer, initargs)
             finally:
@@ -330,13 +350,26 @@ def _work(driver: Connection, initializer: Callable[..., None], initargs: Any) -
             return
         try:
             message = "result", function(*arguments)
+            pickled = ForkingPickler.dumps(message)
         except Exception as error:
-            message = "error", error
-        driver.send(message)
+            pickled = ForkingPickler.dumps(("error", _sendable(error)))
+        driver.send_bytes(pickled)
 
 
-def die_with_parent() -> None:
-    """Ask the system to end this process when its parent ends, however that happens (Linux)."""
+def _sendable(error: Exception) -> Exception:
+    """The exception, or one that tells of it if it cannot be sent to another process."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error
+
+
+def die_with_parent(parent: int) -> None:
+    """Ask the system to end this process when its parent, of this number, ends, however that
+    happens (Linux)."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # 1 = PR_SET_PDEATHSIG
+    if os.getppid() != parent:
+        os._exit(1)  # it ended before that was asked

@@ -17,7 +17,13 @@ from experiments.config import available_cores
 
 _PACKAGES = ("othello-strategy-lab", "numba", "llvmlite", "numpy", "scipy", "pandas")
 _HARMLESS = ("scipy", "pandas")  # for reports, not for games
-_DRIVING = ("openings.py", "schedule.py", "player.py")  # what of experiments/ shapes games
+_DRIVING = (
+    "openings.py",
+    "schedule.py",
+    "player.py",
+    "match.py",
+    "sequential.py",
+)  # what of experiments/ shapes games
 _OURS = ("agents", "core", "experiments")
 
 

@@ -4,19 +4,21 @@ interrupted at any moment, and resumed: what is in the record stays, the rest is
 from __future__ import annotations
 
 import logging
+import os
 import shlex
 import signal
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+import yaml
 from omegaconf import OmegaConf
 from rich.console import Console
 
@@ -28,7 +30,7 @@ from experiments import config as schema
 from experiments.config import Plan, RunConfig, limits_of
 from experiments.executors import workers_for
 from experiments.folder import locked, logging_to, make_folder
-from experiments.match import PairResult, play_over, play_serially
+from experiments.match import PairResult, TaskFailed, play_over, play_serially
 from experiments.openings import Opening, choose_openings
 from experiments.player import FINISH_PAIRS, GO_ON, STOP_AT_ONCE, Table, stop_signal
 from experiments.progress import progress_bar
@@ -165,7 +167,7 @@ def run(
     prepare(plan, console)
     openings = choose_openings(settings.openings, settings.games // 2, plan.rules, settings.seed)
     folder = make_folder(folder or Path(settings.results) / settings.name, started, folder is None)
-    with locked(folder):
+    with locked(folder), _guarded(folder):
         _write_config(plan, folder)
         with Record.create(folder / "games.sqlite") as record:
             with record.transaction():
@@ -209,9 +211,9 @@ def resume(
         if 2 * len(openings) < plan.settings.games:
             openings = _more_openings(plan, openings)
         prepare(plan, console)
-        with Record.append(folder) as record:
+        with _guarded(folder), Record.append(folder) as record:
             with record.transaction():
-                record.write_config(asdict(plan.settings))
+                record.go_on(asdict(plan.settings))
                 record.write_openings(opening.text for opening in openings)
                 record.write_session(_session(plan, command, datetime.now()))
             _write_config(plan, folder)
@@ -254,7 +256,9 @@ def table_of(plan: Plan, stop: Any) -> Table:
 
 def _write_config(plan: Plan, folder: Path) -> None:
     text = OmegaConf.to_yaml(OmegaConf.create(asdict(plan.settings)))
-    (folder / "config.yaml").write_text(text, encoding="utf-8")
+    written = folder / "config.yaml.new"
+    written.write_text(text, encoding="utf-8")
+    written.replace(folder / "config.yaml")  # at once, whatever happens meanwhile
 
 
 def _write_head(
@@ -354,14 +358,26 @@ def _check_unchanged(record: Record, plan: Plan, folder: Path, force: bool) -> N
             changed.append(f"agent '{row.name}' version {row.version} -> {version}")
     written = folder / "config.yaml"
     if written.is_file():
-        recorded = OmegaConf.create(record.run()["config"])
-        if OmegaConf.load(written) != recorded:
+        try:
+            read = OmegaConf.to_container(OmegaConf.load(written))
+        except (OSError, yaml.YAMLError):
+            read = None
+        if _essence(read) != _essence(record.run()["config"]):
             changed.append("config.yaml, which is not what the record says")
     if changed and not force:
         raise ConfigError(
             f"{folder}: changed since its first games: {'; '.join(changed)}. Mixing them would be "
             "dishonest; --force does it and says so in the report"
         )
+
+
+def _essence(config: Any) -> Any:
+    """A configuration without what may change in the life of a run; both the record and the file
+    have it, and an interruption may come after only one of them was written."""
+    if not isinstance(config, dict):
+        return config
+    rest = {key: value for key, value in config.items() if key not in ("games", "executor")}
+    return rest | {"executor": config.get("executor", {}).get("kind")}
 
 
 def _more_openings(plan: Plan, openings: Sequence[Opening]) -> list[Opening]:
@@ -387,12 +403,13 @@ def _go_on(
     """Play what the record does not have yet, and conclude."""
     clock = time.perf_counter()
     stop = stop_signal()
-    failure: str | None = None
     # The workers come first: they are forked while there are no threads.
     with ExitStack() as hired, ExitStack() as stack:
         table = table_of(plan, stop)
         stack.enter_context(_stoppable(console, stop))
         workers = hired.enter_context(workers_for(plan, table))
+        # When they are let go, for whatever reason, nobody needs what is still under way.
+        hired.callback(setattr, stop, "value", STOP_AT_ONCE)
         stack.enter_context(logging_to(folder / "log.txt", plan.settings.log_level))
         settled = record.settled()
         missing = (n for n in range(plan.pairs) if n not in settled)
@@ -409,24 +426,18 @@ def _go_on(
         test = _Test(plan, record)
         if plan.sprt:
             results = test.until_decided(in_schedule_order(results, missing))
-        try:
-            _write_down(plan, record, results if not test.decision else iter(()), test, console)
-        except (sqlite3.Error, OSError) as error:
-            failure = f"the record cannot be written: {one_line(error)}"
-        except BrokenExecutor as error:
-            failure = one_line(error)
-        stop.value = STOP_AT_ONCE  # of what is still under way nothing is needed
+        _write_down(plan, record, iter(()) if test.decision else results, test, console)
         hired.close()
-        again = f"python -m experiments resume {shlex.quote(str(folder))}"
-        if failure:
-            raise RunStopped(f"{failure}. What was played is kept; go on with: {again}")
         complete = bool(test.decision) or len(record.settled()) == plan.pairs
         record.finish(time.perf_counter() - clock, complete)
         played = int(record.query("select count(*) from games").iloc[0, 0])
         log.info("%d of %d games", played, 2 * plan.pairs)
         if not complete:
-            console.print(f"go on with  {again}", soft_wrap=True, highlight=False, markup=False)
+            line = f"go on with  {_way_on(folder)}"
+            console.print(line, soft_wrap=True, highlight=False, markup=False)
         if not played:
+            if complete:
+                raise RunStopped(f"no game could be played: of every pair, {SKIPPED}")
             raise KeyboardInterrupt
         from experiments.report import conclude
 
@@ -487,6 +498,24 @@ def in_schedule_order(
             yield ready
 
 
+@contextmanager
+def _guarded(folder: Path) -> Iterator[None]:
+    """Say in a line why a run cannot go on, and how to go on later."""
+    try:
+        yield
+    except (sqlite3.Error, OSError) as error:
+        why = f"{folder} cannot be written: {one_line(error)}"
+    except (BrokenExecutor, TaskFailed) as error:
+        why = one_line(error)
+    else:
+        return
+    raise RunStopped(f"{why}. What was played is kept; go on with: {_way_on(folder)}")
+
+
+def _way_on(folder: Path) -> str:
+    return f"python -m experiments resume {shlex.quote(str(folder))}"
+
+
 class _Test:
     """The sequential test of a run, if it has one: what it counts, and what it has decided.
 
@@ -537,7 +566,9 @@ def _stoppable(console: Console, stop: Any) -> Iterator[None]:
             stop.value = STOP_AT_ONCE
             raise KeyboardInterrupt
         stop.value = FINISH_PAIRS
-        console.print("stopping after the pairs under way; Ctrl-C again to stop at once")
+        # Not through the console: it may be busy with a line just now, or be gone.
+        with suppress(OSError):
+            os.write(2, b"\nstopping after the pairs under way; Ctrl-C again to stop at once\n")
 
     try:
         before = signal.signal(signal.SIGINT, handle)

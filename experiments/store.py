@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 FORMAT = 3
 """Version of the tables; changes when their meaning does."""
 
+_PATIENCE = 30.0  # seconds to wait while another program writes or holds on to the file
+
 COUNTS = tuple(field.name for field in fields(SearchStats))
 """The columns of ``moves`` that say what a decision cost, as :class:`core.game.SearchStats` has
 them."""
@@ -100,7 +102,7 @@ class Record:
         """A new record at ``path``; raises FileExistsError if there is one."""
         if path.exists():
             raise FileExistsError(f"{path} exists; a record is never overwritten")
-        connection = sqlite3.connect(path, isolation_level=None)
+        connection = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
         connection.execute("pragma journal_mode = wal")
         connection.execute("pragma synchronous = normal")
         connection.executescript(_SCHEMA)
@@ -132,8 +134,9 @@ class Record:
         """An existing record, for adding to it."""
         with cls.open(path) as record:
             path = record.path
-        connection = sqlite3.connect(path, isolation_level=None)
-        connection.execute("pragma journal_mode = wal")
+        connection = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
+        with suppress(sqlite3.OperationalError):  # somebody reads it: it goes without
+            connection.execute("pragma journal_mode = wal")
         connection.execute("pragma synchronous = normal")
         return cls(connection, path)
 
@@ -181,9 +184,9 @@ class Record:
         self._connection.execute("delete from openings")
         self._connection.executemany("insert into openings values (?, ?)", enumerate(texts))
 
-    def write_config(self, config: dict[str, Any]) -> None:
-        """Replace the run's configuration."""
-        self._connection.execute("update run set config = ?", (json.dumps(config),))
+    def go_on(self, config: dict[str, Any]) -> None:
+        """Replace the run's configuration; there are games to come."""
+        self._connection.execute("update run set complete = 0, config = ?", (json.dumps(config),))
 
     def write_games(self, rows: Iterable[GameRow]) -> None:
         """Add finished games."""
@@ -217,7 +220,10 @@ class Record:
         """The result of an SQL query as a DataFrame."""
         import pandas as pd
 
-        return pd.read_sql_query(sql, self._connection, params=list(parameters))
+        try:
+            return pd.read_sql_query(sql, self._connection, params=list(parameters))
+        except pd.errors.DatabaseError as error:
+            raise error.__cause__ or error from None
 
     def run(self) -> dict[str, Any]:
         """The row of ``run``, its JSON decoded."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import signal
 import time
+from pathlib import Path
 from typing import Any
 
 from agents import Agent, Decision, Limits, RandomAgent
@@ -42,6 +45,29 @@ class Illegal(_Trouble):
     def misbehave(self, position: Position) -> Any:
         occupied = position.mover | position.opponent
         return Decision(occupied.bit_length() - 1)
+
+
+class Crashes(_Trouble):
+    """Is killed once, as if from outside, and then dies by its own fault."""
+
+    def __init__(self, after: int = 3, flag: str = "") -> None:
+        super().__init__(after)
+        self.flag = Path(flag)
+
+    def misbehave(self, position: Position) -> Any:
+        if not self.flag.exists():
+            self.flag.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        os._exit(11)
+
+
+class Floods(_Trouble):
+    """Never answers, and never stops talking."""
+
+    def misbehave(self, position: Position) -> Any:
+        while True:
+            logging.getLogger("flood").warning("still thinking")
+            time.sleep(0.005)
 
 
 class Garbage(_Trouble):

@@ -38,6 +38,21 @@ def fail() -> None:
     raise ValueError("no such thing")
 
 
+class Awkward(Exception):
+    """Cannot be read back from its pickle."""
+
+    def __init__(self, one: int, two: int) -> None:
+        super().__init__(f"{one} and {two}")
+
+
+def raise_awkwardly() -> None:
+    raise Awkward(1, 2)
+
+
+def give_a_function() -> object:
+    return lambda: None
+
+
 def speak() -> None:
     logging.getLogger("lab.test").error("from a worker")
 
@@ -119,6 +134,27 @@ def test_a_pair_that_kills_three_workers_is_skipped() -> None:
         results = [r for batch in play_over(Workers(pool, 2, die_of_pair_3), pairs) for r in batch]
     assert Counter(result.number for result in results) == Counter(range(40))
     assert MOST_DEATHS == 3
+
+
+def test_cancelled_tasks_hold_nobody_up() -> None:
+    with WorkerPool(1, begin, ("x",)) as pool:
+        futures = [pool.submit(word_and_number, n) for n in range(30)]
+        cancelled = [n for n in range(5, 25) if futures[n].cancel()]
+        assert futures[29].result(timeout=60)[1] == 29
+        assert cancelled
+    with WorkerPool(1, begin, ("x",)) as pool:
+        futures = [pool.submit(word_and_number, n) for n in range(30)]
+        pool.shutdown(cancel_futures=True)
+        assert all(future.done() for future in futures)
+
+
+def test_what_cannot_be_sent_is_told_in_words() -> None:
+    with WorkerPool(1, begin, ("x",)) as pool:
+        with pytest.raises(RuntimeError, match="Awkward: 1 and 2"):
+            pool.submit(raise_awkwardly).result(timeout=60)
+        with pytest.raises(Exception, match="pickle"):
+            pool.submit(give_a_function).result(timeout=60)
+        assert pool.submit(word_and_number, 1).result(timeout=60)[1] == 1
 
 
 def test_idle_workers_that_die_are_replaced() -> None:

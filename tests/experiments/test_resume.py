@@ -24,6 +24,7 @@ from experiments.__main__ import main
 from experiments.config import read
 from experiments.match import PairResult
 from experiments.run import in_schedule_order, resume, run, run_match
+from experiments.store import Record
 
 WORDS = ["agents=classics", "games=40", "seed=3", "agents.alphabeta_5.depth=4", "figures=false"]
 TOTAL = 15 * 40
@@ -221,6 +222,15 @@ def _no_database(folder: Path) -> None:
     (folder / "games.sqlite").write_text("something else, longer than a header " * 20)
 
 
+def _damaged(folder: Path) -> None:
+    path = folder / "games.sqlite"
+    path.write_bytes(path.read_bytes()[:8192] + b"x" * 40_000)
+
+
+def _config_of_nonsense(folder: Path) -> None:
+    (folder / "config.yaml").write_text("{ ] :")
+
+
 def _nothing_begun(folder: Path) -> None:
     (folder / "games.sqlite").write_bytes(b"")
 
@@ -237,6 +247,8 @@ def _no_record(folder: Path) -> None:
         (_older_agent, "agent 'first' version 0 -> 1"),
         (_newer_format, "newer version of the lab (record format 99"),
         (_no_database, "not a database"),
+        (_damaged, "malformed"),
+        (_config_of_nonsense, "config.yaml"),
         (_nothing_begun, "stopped before it had begun"),
         (_no_record, "is no run"),
     ],
@@ -272,6 +284,39 @@ def test_a_record_in_use_is_locked(tmp_path: Path, capsys: pytest.CaptureFixture
     finally:
         process.kill()
         process.communicate()
+
+
+def test_an_interruption_between_record_and_config_is_no_change(
+    tmp_path: Path, small_run: Path
+) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(small_run, folder)
+    before = (folder / "config.yaml").read_text()
+    assert main(["extend", str(folder), "games=4"]) == 0
+    (folder / "config.yaml").write_text(before)
+    assert main(["resume", str(folder)]) == 0
+
+
+def test_a_record_that_is_being_read_is_resumed(tmp_path: Path, small_run: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(small_run, folder)
+    with sqlite3.connect(folder / "games.sqlite", isolation_level=None) as reader:
+        reader.execute("begin")
+        reader.execute("select * from games limit 1").fetchone()
+        assert Record.open(folder).run()["complete"] == 1
+        with Record.append(folder) as record:
+            record.run()
+        reader.execute("rollback")
+    assert main(["extend", str(folder), "games=4"]) == 0
+
+
+def test_a_pipe_without_reader_does_not_stop_a_run(tmp_path: Path) -> None:
+    words = ["run", "agents=ab_vs_minimax", "depth=1", "games=4", "figures=false"]
+    process = start(*words, f"results={tmp_path}")
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.wait(timeout=120) == 0
+    assert query(runs_in(tmp_path)[0], "select complete from run") == [(1,)]
 
 
 # ---------------------------------------------------------------------- sequential tests

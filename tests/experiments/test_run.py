@@ -170,6 +170,17 @@ def test_many_killed_players_in_a_row(tmp_path: Path) -> None:
     assert result.standings["forfeits"].tolist() == [0, 60]
 
 
+def test_trouble_after_a_kill_and_amid_much_talk_is_found(tmp_path: Path) -> None:
+    words = "agents=duel agent@first=greedy agent@second=random games=2 executor.workers=1"
+    crashes = f"first._target_=misbehaving.Crashes +first.flag={tmp_path / 'killed'}"
+    for first, end in (
+        (crashes, "process died"),
+        ("+first._target_=misbehaving.Floods", "never answered"),
+    ):
+        result = play(tmp_path, "limits.hang=1", *words.split(), *first.split())
+        assert set(result.games["end_reason"]) == {end}
+
+
 def test_a_late_answer_loses_and_says_so(tmp_path: Path) -> None:
     words = "agents=ab_mirror depth=1 games=2 ~agents.right"
     words += " +agents.slow._target_=misbehaving.Slow +agents.slow.after=24"
