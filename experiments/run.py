@@ -3,12 +3,13 @@ interrupted at any moment, and resumed: what is in the record stays, the rest is
 
 from __future__ import annotations
 
+import functools
 import logging
 import shlex
 import signal
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
@@ -23,14 +24,13 @@ from rich.console import Console
 from agents.base import Agent
 from agents.config import ConfigError, build_agent, fill_open, load, one_line
 from core.game import FINISHED
-from core.position import prepare_rules
 from experiments import config as schema
 from experiments.config import Plan, RunConfig, limits_of
-from experiments.executors import workers_for
+from experiments.executors import prepare, reached, table_of, workers_for
 from experiments.folder import locked, logging_to, make_folder
 from experiments.match import PairResult, play_over, play_serially
 from experiments.openings import Opening, choose_openings
-from experiments.player import FINISH_PAIRS, GO_ON, STOP_AT_ONCE, Table, stop_signal
+from experiments.player import FINISH_PAIRS, GO_ON, STOP_AT_ONCE, stop_signal
 from experiments.progress import progress_bar
 from experiments.provenance import differences, machine, versions
 from experiments.schedule import schedule
@@ -39,6 +39,8 @@ from experiments.store import FORMAT, Record
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from experiments.cluster import Cluster
 
 log = logging.getLogger("lab.run")
 
@@ -160,13 +162,15 @@ def run(
     started = datetime.now()
     _prepare(plan, console)
     openings = choose_openings(settings.openings, settings.games // 2, plan.rules, settings.seed)
-    folder = make_folder(folder or Path(settings.results) / settings.name, started, folder is None)
-    with locked(folder):
-        _write_config(plan, folder)
-        with Record.create(folder / "games.sqlite") as record:
-            with record.transaction():
-                _write_head(record, plan, openings, command, started)
-            return _go_on(plan, openings, record, folder, console)
+    with reached(plan, _line_to(console)) as cluster:
+        parent = folder or Path(settings.results) / settings.name
+        folder = make_folder(parent, started, folder is None)
+        with locked(folder):
+            _write_config(plan, folder)
+            with Record.create(folder / "games.sqlite") as record:
+                with record.transaction():
+                    _write_head(record, plan, openings, command, started)
+                return _go_on(plan, openings, record, folder, console, cluster)
 
 
 def resume(
@@ -205,20 +209,20 @@ def resume(
         if 2 * len(openings) < plan.settings.games:
             openings = _more_openings(plan, openings)
         _prepare(plan, console)
-        with Record.append(folder) as record:
+        with reached(plan, _line_to(console)) as cluster, Record.append(folder) as record:
             with record.transaction():
                 record.write_config(asdict(plan.settings))
                 record.write_openings(opening.text for opening in openings)
                 record.write_session(_session(plan, command, datetime.now()))
             _write_config(plan, folder)
-            return _go_on(plan, openings, record, folder, console)
+            return _go_on(plan, openings, record, folder, console, cluster)
 
 
 # ---------------------------------------------------------------------- before the games
 
 
 def _prepare(plan: Plan, console: Console) -> None:
-    """Load or compile all kernels of the run, before processes fork."""
+    """Load or compile all kernels of the run, saying so."""
     announced: set[str] = set()
 
     def announce(line: str) -> None:
@@ -226,12 +230,11 @@ def _prepare(plan: Plan, console: Console) -> None:
             announced.add(line)
             console.print(line, highlight=False)
 
-    prepare_rules(announce)
-    for name, agent in plan.agents.items():
-        try:
-            agent.prepare(announce)
-        except ValueError as error:
-            raise ConfigError(f"agent '{name}': {one_line(error)}") from error
+    prepare(plan, announce)
+
+
+def _line_to(console: Console) -> Callable[[str], None]:
+    return functools.partial(console.print, highlight=False, markup=False, soft_wrap=True)
 
 
 def _write_config(plan: Plan, folder: Path) -> None:
@@ -365,6 +368,7 @@ def _go_on(
     record: Record,
     folder: Path,
     console: Console,
+    cluster: Cluster | None,
 ) -> RunResult:
     """Play what the record does not have yet, and conclude."""
     clock = time.perf_counter()
@@ -372,17 +376,9 @@ def _go_on(
     failure: str | None = None
     # The workers come first: they are forked while there are no threads.
     with ExitStack() as hired, ExitStack() as stack:
-        table = Table(
-            list(plan.agents),
-            list(plan.agents.values()),
-            plan.rules,
-            limits_of(plan.settings),
-            plan.settings.limits.grace,
-            plan.settings.limits.hang,
-            stop,
-        )
+        table = table_of(plan, stop)
         stack.enter_context(_stoppable(console, stop))
-        workers = hired.enter_context(workers_for(plan, table))
+        workers = hired.enter_context(workers_for(plan, table, cluster))
         stack.enter_context(logging_to(folder / "log.txt", plan.settings.log_level))
         settled = record.settled()
         missing = (n for n in range(plan.pairs) if n not in settled)
