@@ -13,6 +13,7 @@ begun can be taken back. Dask notices the lost workers; the driver hands their t
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import importlib
 import logging
@@ -191,14 +192,18 @@ class _Task:
 
 @dataclass(eq=False)
 class _Member:
-    """A worker of the cluster: where it is, how many tasks it works on at a time (``seats``) and
-    has now, its lease, and whether that is settled."""
+    """A worker of the cluster.
+
+    seats: how many tasks it works on at a time; tasks: how many it has. lease: the Dask future of
+    its Lease. ready: it has the lease. seen: it has had a task.
+    """
 
     address: str
     name: str
     seats: int
     lease: Any
     ready: bool = False
+    seen: bool = False
     tasks: int = 0
 
     @property
@@ -222,7 +227,6 @@ class Cluster(Executor):
         """
         self.workers = Workers(self, 1)  # its number follows the cluster's size
         self._client = client
-        self._tasks = client.get_executor(pure=False, allow_other_workers=False)
         self._order = _order(plan)
         self._say = say
         self._stop: Any = None
@@ -286,8 +290,8 @@ class Cluster(Executor):
             log.exception("the cluster cannot be used any more")
             self._broken = f"the cluster cannot be used any more: {one_line(error)}"
         finally:
-            for member in list(self._members.values()):
-                self._dismiss(member)
+            for member in self._members.values():
+                _release(member)
             self._break()
 
     def _look_around(self) -> None:
@@ -317,14 +321,7 @@ class Cluster(Executor):
         self._alone = alone
 
     def _invite(self, address: str, name: str, seats: int) -> None:
-        lease = self._client.submit(
-            Lease,
-            self._order,
-            actor=True,
-            workers=[address],
-            allow_other_workers=False,
-            pure=False,
-        )
+        lease = self._send(address, Lease, self._order, actor=True)
         member = self._members[address] = _Member(address, name, seats, lease)
         lease.add_done_callback(lambda _: self._events.put(lambda: self._welcome(member)))
 
@@ -334,7 +331,6 @@ class Cluster(Executor):
             return
         if _alive(member):
             member.ready = True
-            log.info("%s plays, %d games at a time", member.where, member.seats)
         elif member.lease.status == "error":
             error = member.lease.exception()
             if not isinstance(error, _killed_worker()):
@@ -357,9 +353,8 @@ class Cluster(Executor):
         if self._members.get(member.address) is member:
             del self._members[member.address]
             if member.ready:
-                log.info("%s is gone", member.where)
-        with contextlib.suppress(Exception):  # there may be nobody left to tell
-            member.lease.release()
+                log.warning("%s is gone", member.where)
+        _release(member)
 
     def _hand_out(self) -> None:
         if self._stop is not None and self._stop.value != GO_ON:
@@ -380,17 +375,25 @@ class Cluster(Executor):
             self._give(task, min(free, key=lambda member: member.tasks / member.seats))
 
     def _give(self, task: _Task, member: _Member) -> None:
+        if not member.seen:  # not before: there was no log yet
+            log.info("%s plays, %d games at a time", member.where, member.seats)
+            member.seen = True
         member.tasks += 1
-        future = self._tasks.submit(
-            _work,
-            member.lease,
-            self._order.run,
-            task.function,
-            task.arguments,
-            workers=[member.address],
+        given = self._send(
+            member.address, _work, member.lease, self._order.run, task.function, task.arguments
         )
+        # Not Client.get_executor(): a future of its never ends if the worker is lost after the
+        # task, but before it has passed the result on.
+        gathering = self._client.gather(given, asynchronous=True)
+        future = asyncio.run_coroutine_threadsafe(gathering, self._client.loop.asyncio_loop)
         future.add_done_callback(
             lambda future: self._events.put(lambda: self._take(task, member, future))
+        )
+
+    def _send(self, address: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Dask's future of a call on this worker and no other."""
+        return self._client.submit(
+            function, *args, workers=[address], allow_other_workers=False, pure=False, **kwargs
         )
 
     def _take(self, task: _Task, member: _Member, future: Future[Any]) -> None:
@@ -424,6 +427,11 @@ class Cluster(Executor):
             self._judged.set_exception(ConfigError(self._broken))
 
 
+def _release(member: _Member) -> None:
+    with contextlib.suppress(Exception):  # there may be nobody left to tell
+        member.lease.release()
+
+
 def _alive(member: _Member) -> bool:
     """Whether the worker has its lease, as far as Dask knows."""
     return bool(member.lease.status == "finished")
@@ -451,6 +459,22 @@ _IGNORE_CTRL_C = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
 
 
 @contextmanager
+def _dask_logs_here() -> Iterator[None]:
+    """What Dask logs goes where everything goes, rather than between the lines of a terminal."""
+    dasks = logging.getLogger("distributed")
+    handlers, propagate = list(dasks.handlers), dasks.propagate
+    for handler in handlers:
+        dasks.removeHandler(handler)
+    dasks.propagate = True
+    try:
+        yield
+    finally:
+        for handler in handlers:
+            dasks.addHandler(handler)
+        dasks.propagate = propagate
+
+
+@contextmanager
 def reach(plan: Plan, say: Callable[[str], None]) -> Iterator[Cluster]:
     """The cluster of a run with ``executor=dask``, its workers ready to play.
 
@@ -461,6 +485,7 @@ def reach(plan: Plan, say: Callable[[str], None]) -> Iterator[Cluster]:
 
     address = plan.settings.executor.address
     with contextlib.ExitStack() as stack:
+        stack.enter_context(_dask_logs_here())
         if address is None:
             local = LocalCluster(
                 n_workers=plan.workers,

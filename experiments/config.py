@@ -171,6 +171,16 @@ class Plan:
     workers: int
 
     @property
+    def crew(self) -> str:
+        """Who plays, in words."""
+        asked = self.settings.executor
+        if asked.address is not None:
+            return f"those of the Dask cluster at {asked.address}"
+        if asked.kind == "serial":
+            return "none (serial)"
+        return f"{self.workers}" + (" (Dask)" if asked.kind == "dask" else "")
+
+    @property
     def pairings(self) -> list[Pairing]:
         """Who meets whom, by number."""
         return pairings_of(self.settings)

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from types import FrameType
@@ -181,13 +181,16 @@ def resume(
     agents: Mapping[str, Agent] | None = None,
     games: int | None = None,
     workers: int | None = None,
+    executor: str | None = None,
+    address: str | None = None,
     force: bool = False,
 ) -> RunResult:
     """Go on with a run that was interrupted, or add games to it.
 
     agents: the agents of a run that was given objects, by the same names.
     games: so many a pairing from now on; at least as many as the run has.
-    workers: processes, if not as many as before.
+    workers: processes, if not as many as before. executor, address: where to play, if not where it
+        was: as in ``conf/executor``; the games are the same.
     force: go on even if the lab's code, a version, or an agent is no longer the same.
 
     The record is in the end that of an uninterrupted run, timings aside. Raises ConfigError and
@@ -201,7 +204,9 @@ def resume(
         try:
             with Record.open(folder) as record:
                 _check_format(record, folder)
-                plan = _recorded_plan(record, folder, agents, games, workers)
+                settings = _recorded_settings(record, folder, games)
+                settings.executor = _executor(settings.executor, workers, executor, address)
+                plan = _recorded_plan(settings, agents)
                 _check_unchanged(record, plan, folder, force)
                 openings = [Opening.read(text, plan.rules) for text in record.openings()]
         except sqlite3.Error as error:
@@ -293,14 +298,8 @@ def _check_format(record: Record, folder: Path) -> None:
         )
 
 
-def _recorded_plan(
-    record: Record,
-    folder: Path,
-    agents: Mapping[str, Agent] | None,
-    games: int | None,
-    workers: int | None,
-) -> Plan:
-    """The plan of the run in the record, with so many games or workers."""
+def _recorded_settings(record: Record, folder: Path, games: int | None) -> RunConfig:
+    """The settings of the run in the record, with so many games."""
     settings = schema.from_record(record.run()["config"])
     if games is not None:
         if games < settings.games:
@@ -309,8 +308,20 @@ def _recorded_plan(
                 "only grow"
             )
         settings.games = games
-    if workers is not None:
-        settings.executor.workers = workers
+    return settings
+
+
+def _executor(
+    before: schema.ExecutorConfig, workers: int | None, kind: str | None, address: str | None
+) -> schema.ExecutorConfig:
+    """Where a run is played from now on."""
+    if kind is None and address is None:
+        return replace(before, workers=before.workers if workers is None else workers)
+    return schema.ExecutorConfig(kind or "dask", workers, address)
+
+
+def _recorded_plan(settings: RunConfig, agents: Mapping[str, Agent] | None) -> Plan:
+    """The plan of a run that has a record."""
     schema.check_numbers(settings)
     built = {}
     for name, agent in settings.agents.items():
