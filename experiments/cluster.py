@@ -67,7 +67,8 @@ class Order:
     path: list[str]
 
 
-def _order(plan: Plan) -> Order:
+def order_for(plan: Plan) -> Order:
+    """What a worker needs to know to play in this run."""
     return Order(
         uuid.uuid4().hex,
         asdict(plan.settings),
@@ -227,7 +228,7 @@ class Cluster(Executor):
         """
         self.workers = Workers(self, 1)  # its number follows the cluster's size
         self._client = client
-        self._order = _order(plan)
+        self._order = order_for(plan)
         self._say = say
         self._stop: Any = None
         self._members: dict[str, _Member] = {}
