@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+from argparse import Namespace
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from rich.console import Console
 
@@ -129,10 +130,10 @@ def resume_command(arguments: Sequence[str]) -> int:
     from experiments.run import as_typed, resume
 
     if sweep.is_sweep(options.folder):
-        if options.force or options.workers:
+        if any(_resume_settings(options).values()):
             raise ConfigError(
-                f"{options.folder} is a sweep; --force and --workers are for single runs, "
-                "the numbered folders in it"
+                f"{options.folder} is a sweep; options are for single runs, the numbered folders "
+                "in it"
             )
         return sweep.resume(options.folder, make_console())
 
@@ -140,8 +141,7 @@ def resume_command(arguments: Sequence[str]) -> int:
         options.folder,
         as_typed(["resume", *arguments]),
         make_console(),
-        workers=options.workers,
-        force=options.force,
+        **_resume_settings(options),
     )
     return 0 if result.complete else 130
 
@@ -167,8 +167,7 @@ def extend_command(arguments: Sequence[str]) -> int:
         as_typed(["extend", *arguments]),
         make_console(),
         games=int(value),
-        workers=options.workers,
-        force=options.force,
+        **_resume_settings(options),
     )
     return 0 if result.complete else 130
 
@@ -177,11 +176,19 @@ def _resume_options(parser: Parser) -> Parser:
     parser.add_argument("folder", type=Path, help="the run's folder, results/NAME/DATE")
     parser.add_argument("--workers", type=whole_number(1), help="processes (default: as before)")
     parser.add_argument(
+        "--executor", metavar="KIND", help="where to play from now on (default: as before)"
+    )
+    parser.add_argument("--address", help="of a Dask cluster's scheduler, to play there")
+    parser.add_argument(
         "--force",
         action="store_true",
         help="go on even if the code, a version or an agent has changed since the first games",
     )
     return parser
+
+
+def _resume_settings(options: Namespace) -> dict[str, Any]:
+    return {key: getattr(options, key) for key in ("workers", "executor", "address", "force")}
 
 
 def watch_command(arguments: Sequence[str]) -> int:

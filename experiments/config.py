@@ -64,12 +64,17 @@ class ScheduleConfig:
     model: str = "logistic"
 
 
+EXECUTORS = ("processes", "serial", "dask")
+
+
 @dataclass
 class ExecutorConfig:
-    """kind: ``processes`` or ``serial``. workers: None for as many as there are cores."""
+    """kind: one of :data:`EXECUTORS`. workers: None for as many as there are cores. address: of
+    a Dask cluster's scheduler; None for a cluster of this machine."""
 
     kind: str = "processes"
     workers: int | None = None
+    address: str | None = None
 
 
 @dataclass
@@ -175,6 +180,16 @@ class Plan:
     agents: dict[str, Agent]
     rules: Ruleset
     workers: int
+
+    @property
+    def crew(self) -> str:
+        """Who plays, in words."""
+        asked = self.settings.executor
+        if asked.address is not None:
+            return f"those of the Dask cluster at {asked.address}"
+        if asked.kind == "serial":
+            return "none (serial)"
+        return f"{self.workers}" + (" (Dask)" if asked.kind == "dask" else "")
 
     @property
     def pairings(self) -> list[Pairing]:
@@ -320,7 +335,7 @@ def _check_studies(settings: RunConfig, agents: Mapping[str, Agent]) -> None:
 
 
 def plan_workers(executor: ExecutorConfig, agents: Mapping[str, Agent], rules: Ruleset) -> int:
-    """The number of worker processes, 0 for none; checks also that the agents can play here."""
+    """The number of worker processes here, 0 for none; checks that the agents can play here."""
     if len(agents) < 2:
         raise ConfigError(f"a line-up needs at least two agents; this one has {len(agents)}")
     for name, agent in agents.items():
@@ -333,12 +348,26 @@ def plan_workers(executor: ExecutorConfig, agents: Mapping[str, Agent], rules: R
                 f"{what} of {sides}; ruleset {rules.name} is {rules.side}x{rules.side} "
                 "(evaluation=disc_count is for all boards)"
             )
+    if executor.address is not None and executor.kind != "dask":
+        raise ConfigError(f"executor.address={executor.address}: only executor=dask has an address")
     if executor.kind == "serial":
         if executor.workers not in (None, 1):
             raise ConfigError(f"executor.workers={executor.workers}: executor=serial uses one")
         return 0
-    if executor.kind != "processes":
-        raise unknown("executor", executor.kind, ("processes", "serial"))
+    if executor.kind not in EXECUTORS:
+        raise unknown("executor", executor.kind, EXECUTORS)
+    if executor.kind == "dask" and importlib.util.find_spec("distributed") is None:
+        raise ConfigError(
+            "executor=dask needs distributed; pip install 'othello-strategy-lab[dask]' or "
+            "distributed"
+        )
+    if executor.address is not None:
+        if executor.workers is not None:
+            raise ConfigError(
+                f"executor.workers={executor.workers}: a cluster has the workers it has; without "
+                "executor.address they are started here"
+            )
+        return 0
     if executor.workers is None:
         return available_cores()
     if executor.workers < 1:

@@ -53,10 +53,10 @@ def play_serially(
         yield [PairResult(pair[0].pair, [play(table, game) for game in pair])]
 
 
-@dataclass(frozen=True)
+@dataclass
 class Workers:
-    """Who plays: an executor, how many tasks it works on at a time, what a task does with a list
-    of pairs, and the exceptions by which it says that a worker died."""
+    """Who plays: an executor, how many tasks it works on at a time (which may change), what a task
+    does with a list of pairs, and the exceptions by which it says that a worker died."""
 
     executor: Executor
     number: int

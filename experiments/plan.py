@@ -194,13 +194,13 @@ def _simulated(question: Question, elo: float, plan: Plan) -> IntArray:
 def seconds_per_pair(plan: Plan, console: Console) -> tuple[int, float]:
     """Play pairs of the line-up in this process, all pairings in turn, for some seconds; returns
     how many, and the mean seconds of one."""
+    from experiments.executors import prepare, table_of
     from experiments.match import play_serially
     from experiments.openings import choose_openings
     from experiments.player import stop_signal
-    from experiments.run import prepare, table_of
     from experiments.schedule import schedule
 
-    prepare(plan, console)
+    prepare(plan, console.print)
     settings = plan.settings
     openings = choose_openings(
         replace(settings.openings, repeats=True), 50, plan.rules, settings.seed

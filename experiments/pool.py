@@ -57,6 +57,9 @@ class WorkerPool(Executor):
 
     fresh: whether the nursery is a fresh Python process, which gets initializer and arguments
         pickled, rather than a fork of this one; for where this process has threads already.
+    prepare: called with ``initargs`` in a fresh nursery, once; what it returns are the arguments
+        of the initializer, which all workers share.
+    handle: gets what workers log, instead of the loggers of this process.
     """
 
     def __init__(
@@ -66,7 +69,11 @@ class WorkerPool(Executor):
         initargs: tuple[Any, ...] = (),
         *,
         fresh: bool = False,
+        prepare: Callable[..., tuple[Any, ...]] | None = None,
+        handle: Callable[[logging.LogRecord], object] | None = None,
     ) -> None:
+        assert fresh or not prepare, "a fork has all prepared before it"
+        self._handle = handle or _log_here
         self._waiting: deque[_Task] = deque()
         self._starting: set[Connection] = set()
         self._running: dict[Connection, _Task | None] = {}  # by worker; None: idle
@@ -76,8 +83,10 @@ class WorkerPool(Executor):
         self._lock = threading.Lock()
         self._bell, self._listener = multiprocessing.Pipe()
         self._control, theirs = socket.socketpair()
-        start = _start_fresh if fresh else _start_fork
-        self._end_nursery = start(self._control, theirs, initializer, initargs)
+        if fresh:
+            self._end_nursery = _start_fresh(self._control, theirs, initializer, initargs, prepare)
+        else:
+            self._end_nursery = _start_fork(self._control, theirs, initializer, initargs)
         theirs.close()
         for _ in range(workers):
             self._add_worker()
@@ -116,6 +125,12 @@ class WorkerPool(Executor):
         self._ring()
         if wait:
             self._thread.join()
+
+    def kill(self) -> None:
+        """End the workers at once, whatever they do: tasks under way get BrokenExecutor."""
+        with contextlib.suppress(OSError):
+            self._control.shutdown(socket.SHUT_RDWR)  # the nursery ends, and its workers with it
+        self.shutdown(wait=False, cancel_futures=True)
 
     # ------------------------------------------------------------------ the managing thread
 
@@ -174,7 +189,7 @@ class WorkerPool(Executor):
             self._bury(worker)
             return
         if kind == "log":
-            logging.getLogger(content.name).handle(content)
+            self._handle(content)
             return
         if kind == "begun":
             self._starting.remove(worker)
@@ -228,6 +243,10 @@ class WorkerPool(Executor):
         self._starting.add(Connection(ours.detach()))
 
 
+def _log_here(record: logging.LogRecord) -> None:
+    logging.getLogger(record.name).handle(record)
+
+
 # ---------------------------------------------------------------------- nursery
 
 
@@ -257,14 +276,21 @@ def _start_fork(
 
 
 def _start_fresh(
-    ours: socket.socket, theirs: socket.socket, initializer: Callable[..., None], initargs: Any
+    ours: socket.socket,
+    theirs: socket.socket,
+    initializer: Callable[..., None],
+    initargs: Any,
+    prepare: Callable[..., tuple[Any, ...]] | None,
 ) -> Callable[[], None]:
     """Start the nursery as a Python of its own, and send it what it needs."""
-    code = f"from experiments.pool import fresh_nursery; fresh_nursery({theirs.fileno()})"
+    code = (
+        f"import sys; sys.path[:] = {sys.path!r}\n"
+        f"from experiments.pool import fresh_nursery; fresh_nursery({theirs.fileno()})"
+    )
     process = subprocess.Popen([sys.executable, "-c", code], pass_fds=[theirs.fileno()])
     # A connection only for this message: the socket itself stays open.
     messenger = Connection(os.dup(ours.fileno()))
-    messenger.send((sys.path, initializer, initargs))
+    messenger.send((initializer, initargs, prepare))
     messenger.close()
     return lambda: (process.wait(), None)[1]
 
@@ -272,8 +298,10 @@ def _start_fresh(
 def fresh_nursery(descriptor: int) -> None:
     """The main function of a nursery that was started rather than forked."""
     messenger = Connection(os.dup(descriptor))
-    sys.path[:], initializer, initargs = messenger.recv()
+    initializer, initargs, prepare = messenger.recv()
     messenger.close()
+    if prepare is not None:
+        initargs = prepare(*initargs)
     _nursery(socket.socket(fileno=descriptor), initializer, initargs)
 
 

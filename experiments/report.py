@@ -589,7 +589,7 @@ def _write(
         "seed": head["seed"],
         "started": datetime.fromisoformat(head["started"]).strftime("%Y-%m-%d %H:%M:%S"),
         "wall time": f"{head['wall_seconds']:.1f} s",
-        "workers": plan.workers or "none (serial)",
+        "workers": plan.crew,
         "machine": ", ".join(f"{key} {value}" for key, value in head["machine"].items()),
         "versions": ", ".join(f"{key} {value}" for key, value in head["versions"].items()),
     }

@@ -3,16 +3,17 @@ interrupted at any moment, and resumed: what is in the record stays, the rest is
 
 from __future__ import annotations
 
+import functools
 import logging
 import os
 import shlex
 import signal
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from types import FrameType
@@ -25,14 +26,13 @@ from rich.console import Console
 from agents.base import Agent
 from agents.config import ConfigError, build_agent, fill_open, load, one_line
 from core.game import FINISHED
-from core.position import prepare_rules
 from experiments import config as schema
 from experiments.config import Plan, RunConfig, limits_of
-from experiments.executors import workers_for
+from experiments.executors import prepare, reached, table_of, workers_for
 from experiments.folder import locked, logging_to, make_folder
 from experiments.match import PairResult, TaskFailed, play_over, play_serially
 from experiments.openings import Opening, choose_openings
-from experiments.player import FINISH_PAIRS, GO_ON, STOP_AT_ONCE, Table, stop_signal
+from experiments.player import FINISH_PAIRS, GO_ON, STOP_AT_ONCE, stop_signal
 from experiments.progress import progress_bar
 from experiments.provenance import differences, machine, versions
 from experiments.schedule import schedule
@@ -41,6 +41,8 @@ from experiments.store import FORMAT, Record
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from experiments.cluster import Cluster
 
 log = logging.getLogger("lab.run")
 
@@ -164,15 +166,17 @@ def run(
     console = console or Console()
     settings = plan.settings
     started = datetime.now()
-    prepare(plan, console)
+    _prepare(plan, console)
     openings = choose_openings(settings.openings, settings.games // 2, plan.rules, settings.seed)
-    folder = make_folder(folder or Path(settings.results) / settings.name, started, folder is None)
-    with locked(folder), _guarded(folder):
-        _write_config(plan, folder)
-        with Record.create(folder / "games.sqlite") as record:
-            with record.transaction():
-                _write_head(record, plan, openings, command, started)
-            return _go_on(plan, openings, record, folder, console)
+    with reached(plan, _line_to(console)) as cluster:
+        parent = folder or Path(settings.results) / settings.name
+        folder = make_folder(parent, started, folder is None)
+        with locked(folder), _guarded(folder):
+            _write_config(plan, folder)
+            with Record.create(folder / "games.sqlite") as record:
+                with record.transaction():
+                    _write_head(record, plan, openings, command, started)
+                return _go_on(plan, openings, record, folder, console, cluster)
 
 
 def resume(
@@ -183,13 +187,16 @@ def resume(
     agents: Mapping[str, Agent] | None = None,
     games: int | None = None,
     workers: int | None = None,
+    executor: str | None = None,
+    address: str | None = None,
     force: bool = False,
 ) -> RunResult:
     """Go on with a run that was interrupted, or add games to it.
 
     agents: the agents of a run that was given objects, by the same names.
     games: so many a pairing from now on; at least as many as the run has.
-    workers: processes, if not as many as before.
+    workers: processes, if not as many as before. executor, address: where to play, if not where it
+        was: as in ``conf/executor``; the games are the same.
     force: go on even if the lab's code, a version, or an agent is no longer the same.
 
     The record is in the end that of an uninterrupted run, timings aside. Raises ConfigError and
@@ -203,28 +210,34 @@ def resume(
         try:
             with Record.open(folder) as record:
                 _check_format(record, folder)
-                plan = _recorded_plan(record, folder, agents, games, workers)
+                settings = _recorded_settings(record, folder, games)
+                settings.executor = _executor(settings.executor, workers, executor, address)
+                plan = _recorded_plan(settings, agents)
                 _check_unchanged(record, plan, folder, force)
                 openings = [Opening.read(text, plan.rules) for text in record.openings()]
         except sqlite3.Error as error:
             raise ConfigError(f"{folder / 'games.sqlite'}: {one_line(error)}") from error
         if 2 * len(openings) < plan.settings.games:
             openings = _more_openings(plan, openings)
-        prepare(plan, console)
-        with _guarded(folder), Record.append(folder) as record:
+        _prepare(plan, console)
+        with (
+            reached(plan, _line_to(console)) as cluster,
+            _guarded(folder),
+            Record.append(folder) as record,
+        ):
             with record.transaction():
                 record.go_on(asdict(plan.settings))
                 record.write_openings(opening.text for opening in openings)
                 record.write_session(_session(plan, command, datetime.now()))
             _write_config(plan, folder)
-            return _go_on(plan, openings, record, folder, console)
+            return _go_on(plan, openings, record, folder, console, cluster)
 
 
 # ---------------------------------------------------------------------- before the games
 
 
-def prepare(plan: Plan, console: Console) -> None:
-    """Load or compile all kernels of a run, before processes fork; raises ConfigError."""
+def _prepare(plan: Plan, console: Console) -> None:
+    """Load or compile all kernels of the run, saying so."""
     announced: set[str] = set()
 
     def announce(line: str) -> None:
@@ -232,26 +245,11 @@ def prepare(plan: Plan, console: Console) -> None:
             announced.add(line)
             console.print(line, highlight=False)
 
-    prepare_rules(announce)
-    for name, agent in plan.agents.items():
-        try:
-            agent.prepare(announce)
-        except ValueError as error:
-            raise ConfigError(f"agent '{name}': {one_line(error)}") from error
+    prepare(plan, announce)
 
 
-def table_of(plan: Plan, stop: Any) -> Table:
-    """What the games of a run have in common; stop: from :func:`player.stop_signal`."""
-    limits = plan.settings.limits
-    return Table(
-        list(plan.agents),
-        list(plan.agents.values()),
-        plan.rules,
-        limits_of(plan.settings),
-        limits.grace,
-        limits.hang,
-        stop,
-    )
+def _line_to(console: Console) -> Callable[[str], None]:
+    return functools.partial(console.print, highlight=False, markup=False, soft_wrap=True)
 
 
 def _write_config(plan: Plan, folder: Path) -> None:
@@ -312,14 +310,8 @@ def _check_format(record: Record, folder: Path) -> None:
         )
 
 
-def _recorded_plan(
-    record: Record,
-    folder: Path,
-    agents: Mapping[str, Agent] | None,
-    games: int | None,
-    workers: int | None,
-) -> Plan:
-    """The plan of the run in the record, with so many games or workers."""
+def _recorded_settings(record: Record, folder: Path, games: int | None) -> RunConfig:
+    """The settings of the run in the record, with so many games."""
     settings = schema.from_record(record.run()["config"])
     if games is not None:
         if games < settings.games:
@@ -328,8 +320,20 @@ def _recorded_plan(
                 "only grow"
             )
         settings.games = games
-    if workers is not None:
-        settings.executor.workers = workers
+    return settings
+
+
+def _executor(
+    before: schema.ExecutorConfig, workers: int | None, kind: str | None, address: str | None
+) -> schema.ExecutorConfig:
+    """Where a run is played from now on."""
+    if kind is None and address is None:
+        return replace(before, workers=before.workers if workers is None else workers)
+    return schema.ExecutorConfig(kind or "dask", workers, address)
+
+
+def _recorded_plan(settings: RunConfig, agents: Mapping[str, Agent] | None) -> Plan:
+    """The plan of a run that has a record."""
     schema.check_numbers(settings)
     built = {}
     for name, agent in settings.agents.items():
@@ -399,6 +403,7 @@ def _go_on(
     record: Record,
     folder: Path,
     console: Console,
+    cluster: Cluster | None,
 ) -> RunResult:
     """Play what the record does not have yet, and conclude."""
     clock = time.perf_counter()
@@ -407,7 +412,7 @@ def _go_on(
     with ExitStack() as hired, ExitStack() as stack:
         table = table_of(plan, stop)
         stack.enter_context(_stoppable(console, stop))
-        workers = hired.enter_context(workers_for(plan, table))
+        workers = hired.enter_context(workers_for(plan, table, cluster))
         # When they are let go, for whatever reason, nobody needs what is still under way.
         hired.callback(setattr, stop, "value", STOP_AT_ONCE)
         stack.enter_context(logging_to(folder / "log.txt", plan.settings.log_level))

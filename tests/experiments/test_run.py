@@ -175,7 +175,7 @@ def test_trouble_after_a_kill_and_amid_much_talk_is_found(tmp_path: Path) -> Non
     crashes = f"first._target_=misbehaving.Crashes +first.flag={tmp_path / 'killed'}"
     for first, end in (
         (crashes, "process died"),
-        ("+first._target_=misbehaving.Floods", "never answered"),
+        ("first._target_=misbehaving.Floods", "never answered"),
     ):
         result = play(tmp_path, "limits.hang=1", *words.split(), *first.split())
         assert set(result.games["end_reason"]) == {end}
