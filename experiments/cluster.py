@@ -400,7 +400,8 @@ class Cluster(Executor):
     def _take(self, task: _Task, member: _Member, future: Future[Any]) -> None:
         """A task has ended, some way."""
         member.tasks -= 1
-        if future.cancelled():  # the connection was lost, which is not the task's fault
+        if future.cancelled() or self._client.status != "running":
+            # The scheduler is lost, for the moment or for good, which is not the task's fault.
             self._waiting.appendleft(task)
             return
         self._open.discard(task)
@@ -422,7 +423,7 @@ class Cluster(Executor):
         with self._lock:
             self._broken = self._broken or "the cluster is shut down"
         for task in self._open:
-            if not task.future.cancel():
+            if task.future.running() or task.future.set_running_or_notify_cancel():
                 task.future.set_exception(BrokenExecutor(self._broken))
         if not self._judged.done():
             self._judged.set_exception(ConfigError(self._broken))
@@ -462,17 +463,15 @@ _IGNORE_CTRL_C = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
 @contextmanager
 def _dask_logs_here() -> Iterator[None]:
     """What Dask logs goes where everything goes, rather than between the lines of a terminal."""
-    dasks = logging.getLogger("distributed")
-    handlers, propagate = list(dasks.handlers), dasks.propagate
-    for handler in handlers:
-        dasks.removeHandler(handler)
-    dasks.propagate = True
+    dasks = [logging.getLogger(name) for name in ("distributed", "distributed.client")]
+    before = [(logger, logger.handlers, logger.propagate) for logger in dasks]
+    for logger in dasks:
+        logger.handlers, logger.propagate = [], True
     try:
         yield
     finally:
-        for handler in handlers:
-            dasks.addHandler(handler)
-        dasks.propagate = propagate
+        for logger, handlers, propagate in before:
+            logger.handlers, logger.propagate = handlers, propagate
 
 
 @contextmanager

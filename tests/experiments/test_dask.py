@@ -35,7 +35,7 @@ pytest.importorskip("distributed")
 ROOT = Path(__file__).resolve().parents[2]
 DUEL = ["agents=duel", "agent@first=alphabeta", "agent@second=random", "seed=3"]
 WORDS = [*DUEL, "games=300"]
-LONG = [*DUEL, "games=300", "depth=7"]
+LONG = [*DUEL, "games=400", "depth=6"]
 QUIET = Console(quiet=True)
 
 
@@ -270,7 +270,7 @@ def test_a_pair_that_kills_three_workers_is_skipped(
 
 @pytest.mark.slow
 def test_without_its_scheduler_a_run_ends_and_is_resumed_elsewhere(
-    tmp_path: Path, scheduler: Scheduler, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, scheduler: Scheduler
 ) -> None:
     results = tmp_path / "results"
     words = ["run", *LONG, f"results={results}", "executor=dask"]
@@ -306,7 +306,7 @@ def test_ctrl_c_finishes_what_is_under_way(tmp_path: Path, scheduler: Scheduler)
         (folder,) = runs_in(results)
         assert f"python -m experiments resume {folder}" in printed
         assert "Traceback" not in printed and "distributed" not in printed
-        assert 20 <= games_in(results) < 300
+        assert 20 <= games_in(results) < 400
         assert main(["resume", str(folder), "--address", scheduler.address]) == 0
     assert content(folder) == serial(tmp_path, *LONG)
 
@@ -336,7 +336,7 @@ def test_what_plays_ends_with_the_run_and_with_the_worker(
             driver.communicate(timeout=30)
         else:
             worker.kill()
-            worker.communicate()
+            worker.wait()
         await_(lambda: not any(Path(f"/proc/{number}").exists() for number in playing), 20)
 
 
