@@ -54,12 +54,11 @@ _LOOK_SECONDS = 1.0  # from one look at who has joined or left to the next
 class Order:
     """What a worker needs to know to play in a run, as plain data, which any version can read.
 
-    run: a name no other run has. config: the run's settings. versions: the driver's, see
+    config: the run's settings. versions: the driver's, see
     :func:`experiments.provenance.versions`. folder, path: the driver's current folder and its
     ``sys.path``, where files of the user's may be, if the worker sees the same folders.
     """
 
-    run: str
     config: Mapping[str, Any]
     versions: Mapping[str, str]
     log_level: int
@@ -70,7 +69,6 @@ class Order:
 def order_for(plan: Plan) -> Order:
     """What a worker needs to know to play in this run."""
     return Order(
-        uuid.uuid4().hex,
         asdict(plan.settings),
         versions(plan.settings.agents),
         logging.getLevelName(plan.settings.log_level.upper()),
@@ -80,16 +78,18 @@ def order_for(plan: Plan) -> Order:
 
 
 _pools: dict[str, tuple[WorkerPool, deque[logging.LogRecord]]] = {}
-"""In a Dask worker: the pool of each run, and what its processes have logged."""
+"""In a Dask worker: the pool of each lease, and what its processes have logged."""
 
 
 class Lease:
-    """A Dask worker's part in a run: as long as this object lives, there is a pool for it.
+    """A Dask worker's part in a run: as long as this object lives, there is a pool for it."""
 
-    Raises ConfigError where the worker cannot play what the driver has planned.
-    """
+    def __init__(self, key: str, order: Order) -> None:
+        """
+        key: what tasks call the pool; no two leases have the same.
 
-    def __init__(self, order: Order) -> None:
+        Raises ConfigError where the worker cannot play what the driver has planned.
+        """
         from distributed import get_worker
 
         records: deque[logging.LogRecord] = deque()
@@ -109,23 +109,23 @@ class Lease:
         except BaseException:
             pool.kill()
             raise
-        _pools[order.run] = pool, records
-        weakref.finalize(self, _end, order.run)
+        _pools[key] = pool, records
+        weakref.finalize(self, _end, key)
 
 
-def _end(run: str) -> None:
-    pool, _ = _pools.pop(run)
+def _end(key: str) -> None:
+    pool, _ = _pools.pop(key)
     pool.kill()
 
 
 def _work(
-    lease: object, run: str, function: Callable[..., Any], arguments: tuple[Any, ...]
+    lease: object, key: str, function: Callable[..., Any], arguments: tuple[Any, ...]
 ) -> tuple[Any, list[logging.LogRecord]]:
-    """Run a task in the pool of a run; returns also what was logged since the last one.
+    """Run a task in the pool of a lease; returns also what was logged since the last one.
 
     lease: not used here; the task fails together with it.
     """
-    pool, records = _pools[run]
+    pool, records = _pools[key]
     result = pool.submit(function, *arguments).result()
     return result, [records.popleft() for _ in range(len(records))]
 
@@ -195,13 +195,14 @@ class _Task:
 class _Member:
     """A worker of the cluster.
 
-    seats: how many tasks it works on at a time; tasks: how many it has. lease: the Dask future of
-    its Lease. ready: it has the lease. seen: it has had a task.
+    seats: how many tasks it works on at a time; tasks: how many it has. key, lease: of its Lease,
+    as a Dask future. ready: it has the lease. seen: it has had a task.
     """
 
     address: str
     name: str
     seats: int
+    key: str
     lease: Any
     ready: bool = False
     seen: bool = False
@@ -301,7 +302,7 @@ class Cluster(Executor):
             self._broken = "the scheduler does not answer any more"
         if self._client.status != "running":
             return
-        found = self._client.scheduler_info()["workers"]
+        found = self._client.scheduler_info(n_workers=-1)["workers"]
         for member in list(self._members.values()):
             if member.address not in found or (member.ready and not _alive(member)):
                 self._dismiss(member)
@@ -322,8 +323,9 @@ class Cluster(Executor):
         self._alone = alone
 
     def _invite(self, address: str, name: str, seats: int) -> None:
-        lease = self._send(address, Lease, self._order, actor=True)
-        member = self._members[address] = _Member(address, name, seats, lease)
+        key = uuid.uuid4().hex
+        lease = self._send(address, Lease, key, self._order, actor=True)
+        member = self._members[address] = _Member(address, name, seats, key, lease)
         lease.add_done_callback(lambda _: self._events.put(lambda: self._welcome(member)))
 
     def _welcome(self, member: _Member) -> None:
@@ -381,7 +383,7 @@ class Cluster(Executor):
             member.seen = True
         member.tasks += 1
         given = self._send(
-            member.address, _work, member.lease, self._order.run, task.function, task.arguments
+            member.address, _work, member.lease, member.key, task.function, task.arguments
         )
         # Not Client.get_executor(): a future of its never ends if the worker is lost after the
         # task, but before it has passed the result on.
@@ -483,6 +485,12 @@ def reach(plan: Plan, say: Callable[[str], None]) -> Iterator[Cluster]:
     """
     from distributed import Client, LocalCluster
 
+    for name, agent in plan.settings.agents.items():
+        if "object" in agent:
+            raise ConfigError(
+                f"agent '{name}' is an object of this program; executor=dask builds agents from "
+                "their settings, on each worker"
+            )
     address = plan.settings.executor.address
     with contextlib.ExitStack() as stack:
         stack.enter_context(_dask_logs_here())
@@ -504,5 +512,6 @@ def reach(plan: Plan, say: Callable[[str], None]) -> Iterator[Cluster]:
         stack.enter_context(client)
         cluster = Cluster(client, plan, say)
         stack.callback(cluster.shutdown)
+        say(f"the workers of {address or 'this machine'} get ready")
         cluster.wait_until_judged()
         yield cluster
