@@ -499,7 +499,7 @@ def reach(plan: Plan, say: Callable[[str], None]) -> Iterator[Cluster]:
                 n_workers=plan.workers,
                 threads_per_worker=1,
                 memory_limit=0,
-                dashboard_address=None,
+                dashboard_address="127.0.0.1:0",  # the usual port may be another cluster's
                 preload=[_IGNORE_CTRL_C],
             )
             stack.enter_context(local)
