@@ -195,8 +195,8 @@ class _Task:
 class _Member:
     """A worker of the cluster.
 
-    seats: how many tasks it works on at a time; tasks: how many it has. key, lease: of its Lease,
-    as a Dask future. ready: it has the lease. seen: it has had a task.
+    seats: how many tasks it works on at a time; tasks: those it has. key, lease: of its Lease, as
+    a Dask future. ready: it has the lease. seen: it has had a task.
     """
 
     address: str
@@ -206,7 +206,7 @@ class _Member:
     lease: Any
     ready: bool = False
     seen: bool = False
-    tasks: int = 0
+    tasks: set[_Task] = field(default_factory=set)
 
     @property
     def where(self) -> str:
@@ -357,6 +357,10 @@ class Cluster(Executor):
             del self._members[member.address]
             if member.ready:
                 log.warning("%s is gone", member.where)
+        for task in member.tasks:
+            self._open.discard(task)
+            task.future.set_exception(WorkerDied(f"{member.where} was lost"))
+        member.tasks.clear()
         _release(member)
 
     def _hand_out(self) -> None:
@@ -367,7 +371,7 @@ class Cluster(Executor):
                 task.future.cancel()
                 task.future.set_running_or_notify_cancel()
         while self._waiting:
-            free = [m for m in self._members.values() if m.ready and m.tasks < m.seats]
+            free = [m for m in self._members.values() if m.ready and len(m.tasks) < m.seats]
             free = [member for member in free if _alive(member)]
             if not free:
                 return
@@ -375,13 +379,13 @@ class Cluster(Executor):
             if not (task.future.running() or task.future.set_running_or_notify_cancel()):
                 self._open.discard(task)
                 continue
-            self._give(task, min(free, key=lambda member: member.tasks / member.seats))
+            self._give(task, min(free, key=lambda member: len(member.tasks) / member.seats))
 
     def _give(self, task: _Task, member: _Member) -> None:
         if not member.seen:  # not before: there was no log yet
             log.info("%s plays, %d games at a time", member.where, member.seats)
             member.seen = True
-        member.tasks += 1
+        member.tasks.add(task)
         given = self._send(
             member.address, _work, member.lease, member.key, task.function, task.arguments
         )
@@ -401,22 +405,26 @@ class Cluster(Executor):
 
     def _take(self, task: _Task, member: _Member, future: Future[Any]) -> None:
         """A task has ended, some way."""
-        member.tasks -= 1
+        if task not in member.tasks:
+            return  # it was lost with its worker
         if future.cancelled() or self._client.status != "running":
             # The scheduler is lost, for the moment or for good, which is not the task's fault.
+            member.tasks.remove(task)
             self._waiting.appendleft(task)
             return
-        self._open.discard(task)
         error = future.exception()
+        lost = isinstance(error, BrokenExecutor | _killed_worker()) or not _alive(member)
+        if error is not None and lost:
+            self._dismiss(member)
+            return
+        member.tasks.remove(task)
+        self._open.discard(task)
         if error is None:
             result, records = future.result()
             for record in records:
                 record.processName = f"{member.name} {record.processName}"
                 logging.getLogger(record.name).handle(record)
             task.future.set_result(result)
-        elif isinstance(error, BrokenExecutor | _killed_worker()) or not _alive(member):
-            self._dismiss(member)
-            task.future.set_exception(WorkerDied(f"{member.where} was lost"))
         else:
             task.future.set_exception(error)
 
