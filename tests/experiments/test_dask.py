@@ -38,6 +38,8 @@ WORDS = [*DUEL, "games=300"]
 LONG = [*DUEL, "games=400", "depth=6"]
 QUIET = Console(quiet=True)
 
+Content = dict[str, list[tuple[object, ...]]]
+
 
 def await_(done: Callable[[], object], seconds: float = 120) -> None:
     deadline = time.monotonic() + seconds
@@ -101,10 +103,15 @@ def scheduler(tmp_path: Path) -> Iterator[Scheduler]:
         yield scheduler
 
 
-def serial(folder: Path, *words: str) -> dict[str, list[tuple[object, ...]]]:
+def serial(folder: Path, *words: str) -> Content:
     """What the record of the same run has when it is played in this process."""
     plan = read([*words, f"results={folder / 'serial'}", "executor=serial"])
     return content(run(plan, "test", QUIET).folder)
+
+
+@pytest.fixture(scope="module")
+def long_serial(tmp_path_factory: pytest.TempPathFactory) -> Content:
+    return serial(tmp_path_factory.mktemp("long"), *LONG)
 
 
 @contextmanager
@@ -169,7 +176,7 @@ def test_a_worker_killed_in_mid_run_costs_nothing(tmp_path: Path, scheduler: Sch
 
 @pytest.mark.slow
 def test_workers_that_join_play_if_they_have_the_same_lab(
-    tmp_path: Path, scheduler: Scheduler
+    tmp_path: Path, scheduler: Scheduler, long_serial: Content
 ) -> None:
     results = tmp_path / "results"
     printed = io.StringIO()
@@ -191,7 +198,7 @@ def test_workers_that_join_play_if_they_have_the_same_lab(
     log = (folder / "log.txt").read_text()
     assert "worker late at" in log and "worker odd at" in log
     assert [line for line in log.splitlines() if "odd" in line and "plays" in line] == []
-    assert content(folder) == serial(tmp_path, *LONG)
+    assert content(folder) == long_serial
 
 
 def other_lab(folder: Path) -> Path:
@@ -270,7 +277,7 @@ def test_a_pair_that_kills_three_workers_is_skipped(
 
 @pytest.mark.slow
 def test_without_its_scheduler_a_run_ends_and_is_resumed_elsewhere(
-    tmp_path: Path, scheduler: Scheduler
+    tmp_path: Path, scheduler: Scheduler, long_serial: Content
 ) -> None:
     results = tmp_path / "results"
     words = ["run", *LONG, f"results={results}", "executor=dask"]
@@ -287,14 +294,16 @@ def test_without_its_scheduler_a_run_ends_and_is_resumed_elsewhere(
     assert f"python -m experiments resume {folder}" in printed
     assert "Traceback" not in printed
     resume(folder, console=QUIET, executor="processes", workers=2)
-    assert content(folder) == serial(tmp_path, *LONG)
+    assert content(folder) == long_serial
 
 
 # ---------------------------------------------------------------------- stopping
 
 
 @pytest.mark.slow
-def test_ctrl_c_finishes_what_is_under_way(tmp_path: Path, scheduler: Scheduler) -> None:
+def test_ctrl_c_finishes_what_is_under_way(
+    tmp_path: Path, scheduler: Scheduler, long_serial: Content
+) -> None:
     results = tmp_path / "results"
     with scheduler.worker("one"), scheduler.worker("two"):
         words = ["run", *LONG, f"results={results}", "executor=dask"]
@@ -308,7 +317,7 @@ def test_ctrl_c_finishes_what_is_under_way(tmp_path: Path, scheduler: Scheduler)
         assert "Traceback" not in printed and "distributed" not in printed
         assert 20 <= games_in(results) < 400
         assert main(["resume", str(folder), "--address", scheduler.address]) == 0
-    assert content(folder) == serial(tmp_path, *LONG)
+    assert content(folder) == long_serial
 
 
 @pytest.mark.slow
