@@ -115,6 +115,9 @@ def _explain(error: Exception, config_name: str, overrides: Sequence[str]) -> Co
         key = message.split("'")[1]
         if "is not in struct" in f"{message} {one_line(error.__cause__ or error)}":
             keys = _known_keys(config_name)
+            options = _options_with(key)
+            if options:
+                return ConfigError(f"{key} only goes with {' or '.join(options)}")
             return ConfigError(f"unknown setting '{key}'.{nearest(key, keys)}")
     for bad in overrides:
         if bad.startswith("=") or f"override '{bad}'" in message:
@@ -123,6 +126,22 @@ def _explain(error: Exception, config_name: str, overrides: Sequence[str]) -> Co
 
 
 _KINDS = {"agents": "line-up", "agent": "agent", "evaluation": "evaluation"}
+
+
+def _options_with(key: str) -> list[str]:
+    """The choices of a group, as ``openings=file``, that have a setting: ``openings.file``."""
+    from omegaconf import OmegaConf
+
+    group, _, name = key.rpartition(".")
+    folder = conf_folder() / group
+    if not group or not folder.is_dir():
+        return []
+    found = []
+    for path in sorted(folder.glob("*.yaml")):
+        settings: Any = OmegaConf.load(path)
+        if name in settings.get(group, settings):  # some begin with the group's name
+            found.append(f"{group}={path.stem}")
+    return found
 
 
 def _known_keys(config_name: str) -> list[str]:

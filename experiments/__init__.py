@@ -1,6 +1,6 @@
 """What is measured: runs of many games, their record, statistics, figures and reports. Imports
 :mod:`agents` and :mod:`core`."""
 
-from experiments.run import RunResult, run_match
+from experiments.run import RunResult, resume, run_match
 
-__all__ = ["RunResult", "run_match"]
+__all__ = ["RunResult", "resume", "run_match"]

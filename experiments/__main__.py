@@ -156,6 +156,7 @@ def extend_command(arguments: Sequence[str]) -> int:
         "games", metavar="games=N", help="games per pairing in all, an even number"
     )
     options = parser.parse_args(arguments)
+    _check_single(options.folder)
     key, _, value = options.games.partition("=")
     if key != "games" or not value.isdecimal():
         raise ConfigError(f"{options.games}: games=N is needed, an even number of games a pairing")
@@ -170,6 +171,13 @@ def extend_command(arguments: Sequence[str]) -> int:
         **_resume_settings(options),
     )
     return 0 if result.complete else 130
+
+
+def _check_single(folder: Path) -> None:
+    from experiments.sweep import is_sweep
+
+    if is_sweep(folder):
+        raise ConfigError(f"{folder} is a sweep; its runs are the numbered folders in it")
 
 
 def _resume_options(parser: Parser) -> Parser:
@@ -207,6 +215,7 @@ def watch_command(arguments: Sequence[str]) -> int:
 
     from experiments.watch import watch
 
+    _check_single(options.folder)
     watch(options.folder, make_console(), options.every, options.once)
     return 0
 

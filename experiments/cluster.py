@@ -484,6 +484,22 @@ def _dask_logs_here() -> Iterator[None]:
             logger.handlers, logger.propagate = handlers, propagate
 
 
+def _connected(target: Any) -> Any:
+    """A client of a Dask cluster, or of the one at an address; ConfigError."""
+    from distributed import Client
+
+    until = time.monotonic() + CONNECT_SECONDS
+    while True:
+        try:
+            return Client(target, timeout=CONNECT_SECONDS, set_as_default=False)
+        except (OSError, ValueError) as error:
+            # Also a connection that broke off at once, as a busy scheduler's may.
+            if time.monotonic() >= until or isinstance(error, ValueError):
+                raise ConfigError(
+                    f"executor.address={target}: no scheduler answers there: {one_line(error)}"
+                ) from error
+
+
 @contextmanager
 def reach(plan: Plan, say: Callable[[str], None]) -> Iterator[Cluster]:
     """The cluster of a run with ``executor=dask``, its workers ready to play.
@@ -491,7 +507,7 @@ def reach(plan: Plan, say: Callable[[str], None]) -> Iterator[Cluster]:
     say: gets what the user should know while waiting. Raises ConfigError where there is no
     scheduler, or a worker that cannot play as this process would.
     """
-    from distributed import Client, LocalCluster
+    from distributed import LocalCluster
 
     for name, agent in plan.settings.agents.items():
         if "object" in agent:
@@ -511,13 +527,7 @@ def reach(plan: Plan, say: Callable[[str], None]) -> Iterator[Cluster]:
                 preload=[_IGNORE_CTRL_C],
             )
             stack.enter_context(local)
-        try:
-            client = Client(address or local, timeout=CONNECT_SECONDS, set_as_default=False)
-        except (OSError, ValueError) as error:
-            raise ConfigError(
-                f"executor.address={address}: no scheduler answers there: {one_line(error)}"
-            ) from error
-        stack.enter_context(client)
+        client = stack.enter_context(_connected(address or local))
         cluster = Cluster(client, plan, say)
         stack.callback(cluster.shutdown)
         say(f"the workers of {address or 'this machine'} get ready")

@@ -44,6 +44,7 @@ _LOOKS = 300  # at the LLR of a simulated match, in as many pairs as the fixed m
 _MOST = 20  # times the fixed match's pairs: a sequential test this long is given up
 _CHECKED_OPENINGS = 20_000  # whether there are so many is found out in a few seconds
 _SHARE = np.arange(5) / 4
+_TESTS_OWN = ("schedule.elo", "schedule.sprt_", "schedule.model")
 
 HELP = f"""\
 usage: python -m experiments plan elo=30 draws=0.04 [key=value ...]
@@ -176,6 +177,11 @@ def _read_question(arguments: Sequence[str]) -> tuple[Question, list[str]]:
             raise ConfigError(f"{word}: a number is needed") from None
         if not math.isfinite(values[name]):
             raise ConfigError(f"{word}: a finite number is needed")
+    for word in rest:
+        if word.startswith(_TESTS_OWN):
+            raise ConfigError(
+                f"{word}: plan has elo0=, elo1=, alpha= and power= for that (beta is 1 - power)"
+            )
     if "elo" not in values:
         raise ConfigError("elo=... is needed: the difference that is to be found; see plan --help")
     return Question(**values), rest

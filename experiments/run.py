@@ -4,6 +4,7 @@ interrupted at any moment, and resumed: what is in the record stays, the rest is
 from __future__ import annotations
 
 import functools
+import hashlib
 import logging
 import os
 import shlex
@@ -25,6 +26,7 @@ from rich.console import Console
 
 from agents.base import Agent
 from agents.config import ConfigError, build_agent, fill_open, load, one_line
+from agents.evaluation import Evaluation
 from core.game import FINISHED
 from experiments import config as schema
 from experiments.config import Plan, RunConfig, limits_of
@@ -53,12 +55,13 @@ class RunResult:
 
     folder: its results folder. standings: one row an agent, best first (see
     :func:`experiments.standings.standings`). games, moves: the record's tables, read when asked
-    for. complete: whether all scheduled games were played.
+    for. complete: whether all scheduled games were played. interrupted: whether Ctrl-C was pressed.
     """
 
     folder: Path
     standings: pd.DataFrame
     complete: bool
+    interrupted: bool = False
 
     @property
     def games(self) -> pd.DataFrame:
@@ -134,8 +137,7 @@ def run_match(
             if not isinstance(agent, Agent):
                 raise ConfigError(f"agent '{key}' is {agent!r}, which is no agents.Agent")
             built[key] = agent
-            # An object cannot be made again from this: such a run is resumed with resume(...).
-            settings.agents[key] = {"object": f"{type(agent).__module__}.{type(agent).__name__}"}
+            settings.agents[key] = _about_object(agent)
     else:
         if len(set(agents)) < len(agents):
             raise ConfigError("an agent is named twice; use a mapping to give each a name")
@@ -147,6 +149,26 @@ def run_match(
     variant = schema.known_ruleset(ruleset)
     plan = schema.plan_of(settings, built, variant)
     return run(plan, "experiments.run_match(...)", Console(quiet=quiet))
+
+
+def _about_object(thing: Any) -> dict[str, Any]:
+    """What can be written down of an agent that a program made: enough to tell another one, not
+    enough to make it again, so that such a run is resumed with :func:`resume` alone."""
+    kind = type(thing)
+    settings: dict[str, Any] = {"object": f"{kind.__module__}.{kind.__name__}"}
+    if isinstance(thing, Evaluation):
+        settings["parameters"] = hashlib.sha256(thing.parameters.tobytes()).hexdigest()[:12]
+    for key, value in vars(thing).items():
+        found_out = isinstance(getattr(kind, key, None), functools.cached_property)
+        if key.startswith("_") or key == "rng" or value is None or found_out:
+            continue
+        if isinstance(value, Evaluation):
+            settings[key] = _about_object(value)
+        elif isinstance(value, bool | int | float | str):
+            settings[key] = value
+        else:  # what it says of itself may differ from process to process
+            settings[key] = type(value).__qualname__
+    return settings
 
 
 class RunStopped(RuntimeError):
@@ -171,7 +193,7 @@ def run(
     with reached(plan, _line_to(console)) as cluster:
         parent = folder or Path(settings.results) / settings.name
         folder = make_folder(parent, started, folder is None)
-        with locked(folder), _guarded(folder):
+        with locked(folder), _guarded(folder, plan):
             _write_config(plan, folder)
             with Record.create(folder / "games.sqlite") as record:
                 with record.transaction():
@@ -204,6 +226,8 @@ def resume(
     """
     console = console or Console()
     folder = Path(folder)
+    if not folder.is_dir():
+        raise ConfigError(f"{folder}: there is no such folder")
     if not (folder / "games.sqlite").is_file():
         raise ConfigError(f"{folder} is no run: there is no games.sqlite in it")
     with locked(folder):
@@ -222,7 +246,7 @@ def resume(
         _prepare(plan, console)
         with (
             reached(plan, _line_to(console)) as cluster,
-            _guarded(folder),
+            _guarded(folder, plan),
             Record.append(folder) as record,
         ):
             with record.transaction():
@@ -343,6 +367,10 @@ def _recorded_plan(settings: RunConfig, agents: Mapping[str, Agent] | None) -> P
                     f"agents {', '.join(agents)}: the run's are {', '.join(settings.agents)}"
                 )
             built[name] = agents[name]
+            if _about_object(built[name]) != agent:
+                raise ConfigError(
+                    f"agent '{name}': {_about_object(built[name])} is not what the run has, {agent}"
+                )
         elif "object" in agent:
             raise ConfigError(
                 f"agent '{name}' was an object of a Python program; go on from there with "
@@ -417,6 +445,7 @@ def _go_on(
         hired.callback(setattr, stop, "value", STOP_AT_ONCE)
         stack.enter_context(logging_to(folder / "log.txt", plan.settings.log_level))
         settled = record.settled()
+        log.info("begins, with %d of %d pairs to play", plan.pairs - len(settled), plan.pairs)
         missing = (n for n in range(plan.pairs) if n not in settled)
         pairs = schedule(plan.pairings, openings, plan.settings.seed)
         pairs = (pair for pair in pairs if pair[0].pair not in settled)
@@ -432,13 +461,14 @@ def _go_on(
         if plan.sprt:
             results = test.until_decided(in_schedule_order(results, missing))
         _write_down(plan, record, iter(()) if test.decision else results, test, console)
+        interrupted = stop.value == FINISH_PAIRS
         hired.close()
         complete = bool(test.decision) or len(record.settled()) == plan.pairs
         record.finish(time.perf_counter() - clock, complete)
         played = int(record.query("select count(*) from games").iloc[0, 0])
         log.info("%d of %d games", played, 2 * plan.pairs)
         if not complete:
-            line = f"go on with  {_way_on(folder)}"
+            line = f"go on with  {_way_on(folder, plan)}"
             console.print(line, soft_wrap=True, highlight=False, markup=False)
         if not played:
             if complete:
@@ -449,7 +479,7 @@ def _go_on(
         standings = conclude(record, plan, folder, console)
         if plan.settings.export:
             record.export(folder, plan.settings.export)
-    return RunResult(folder, standings, complete)
+    return RunResult(folder, standings, complete, interrupted)
 
 
 def _write_down(
@@ -504,7 +534,7 @@ def in_schedule_order(
 
 
 @contextmanager
-def _guarded(folder: Path) -> Iterator[None]:
+def _guarded(folder: Path, plan: Plan) -> Iterator[None]:
     """Say in a line why a run cannot go on, and how to go on later."""
     try:
         yield
@@ -514,10 +544,12 @@ def _guarded(folder: Path) -> Iterator[None]:
         why = one_line(error)
     else:
         return
-    raise RunStopped(f"{why}. What was played is kept; go on with: {_way_on(folder)}")
+    raise RunStopped(f"{why}. What was played is kept; go on with: {_way_on(folder, plan)}")
 
 
-def _way_on(folder: Path) -> str:
+def _way_on(folder: Path, plan: Plan) -> str:
+    if any("object" in agent for agent in plan.settings.agents.values()):
+        return f"experiments.resume({str(folder)!r}, agents={{...}})"
     return f"python -m experiments resume {shlex.quote(str(folder))}"
 
 

@@ -4,6 +4,7 @@ no memory that grows with the number of games."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -137,6 +138,8 @@ def standings(
     for part, (members, ratings) in enumerate(
         rated_parts(record, seed) if parts is None else parts
     ):
+        # Among others who did not split everything, an even record has a rating all the same.
+        ratings = replace(ratings, split=ratings.split & ratings.split.all())
         for name in ("elo", "low", "high", "bound", "split"):
             table.loc[members, name] = np.asarray(getattr(ratings, name))
         table.loc[members, "part"] = part

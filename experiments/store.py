@@ -134,9 +134,10 @@ class Record:
         """An existing record, for adding to it."""
         with cls.open(path) as record:
             path = record.path
-        connection = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
+        connection = sqlite3.connect(path, timeout=0, isolation_level=None)
         with suppress(sqlite3.OperationalError):  # somebody reads it: it goes without
             connection.execute("pragma journal_mode = wal")
+        connection.execute(f"pragma busy_timeout = {1000 * _PATIENCE:.0f}")
         connection.execute("pragma synchronous = normal")
         return cls(connection, path)
 

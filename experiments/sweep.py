@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 import itertools
 import re
+import shlex
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -259,15 +260,15 @@ def _go(folder: Path, console: Console) -> int:
         if "max_failure_rate" in hydra.sweeper:  # otherwise one failure ends the search
             words.append("hydra.sweeper.max_failure_rate=1.0")
     else:
-        left = [c.number for c in combinations(folder) if c.state != "finished"]
+        missing = [c.number for c in combinations(folder) if c.state != "finished"]
         words += [o for o in overrides if _is_hydras(o)]
-        words.append(f"{_NUMBER}={','.join(map(str, left))}")
+        words.append(f"{_NUMBER}={','.join(map(str, missing))}")
         words.append("hydra.sweeper.params=null")  # they are among the combinations' settings
     quoted = str(folder.resolve()).replace("\\", "\\\\").replace("'", "\\'")
     words += [f"hydra.sweep.dir='{quoted}'", "hydra.sweep.subdir=."]
     confirmed = True
     try:
-        if known is None or left:
+        if known is None or missing:
             hydra_main(words, functools.partial(play_combination, folder=str(folder.resolve())))
         if known is None:
             confirmed = _confirm(folder, folders, console)
@@ -275,6 +276,15 @@ def _go(folder: Path, console: Console) -> int:
         found = combinations(folder)
         if any(each.state in ("finished", "stopped") for each in found):
             conclude(folder, console)
+        left = [each for each in found if each.state in ("stopped", "waiting")]
+        if left:
+            console.print(
+                f"{len(left)} of {len(found)} combinations are not finished; go on with  "
+                f"python -m experiments resume {shlex.quote(str(folder))}",
+                highlight=False,
+                markup=False,
+                soft_wrap=True,
+            )
         failed = [each for each in found if each.state == "failed"]
         for each in failed:
             line = in_a_line(varied(found, overrides), each.number)
@@ -372,7 +382,7 @@ def _play(
             extra = [f"--config-dir={each}" for each in folders]
             command = runs.as_typed(["run", *extra, *settings])
             result = runs.run(plan, command, console, folder)
-        if not result.complete:
+        if result.interrupted or not result.complete:
             raise KeyboardInterrupt
     if plan.settings.tuning.agent is None:
         return None

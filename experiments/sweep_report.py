@@ -53,9 +53,11 @@ def conclude(folder: Path, console: Console) -> pd.DataFrame:
     if "parquet" in head["config"].get("export", ()):
         table.to_parquet(folder / "sweep.parquet", index=False)
     search = _search(known, values, head["config"], folder)
-    with console.status("drawing figures"):
-        figures = _draw(table, list(values), search, folder)
-        _write(folder, table, known, values, search, figures)
+    figures = []
+    if head["config"].get("figures", True):
+        with console.status("drawing figures"):
+            figures = _draw(table, list(values), search, folder)
+    _write(folder, table, known, values, search, figures)
     for finding in search.get("findings", ()):
         console.print(finding, highlight=False)
     for label, name in (("report", "report.html"), ("table", "sweep.csv")):

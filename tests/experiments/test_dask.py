@@ -54,11 +54,10 @@ def python(*words: str, path: Path = ROOT, **settings: object) -> Iterator[subpr
     process = subprocess.Popen(
         [sys.executable, *words],
         env={**os.environ, "PYTHONPATH": str(path)},
-        stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
-        **settings,  # type: ignore[call-overload]
+        **{"stdout": subprocess.PIPE, **settings},  # type: ignore[call-overload]
     )
     try:
         yield process
@@ -78,7 +77,7 @@ class Scheduler:
     def running(self) -> Iterator[Scheduler]:
         words = ["--port", "0", "--host", "127.0.0.1", "--no-dashboard"]
         words += ["--scheduler-file", str(self._file)]
-        with python("-m", "dask", "scheduler", *words, cwd=self._folder) as self.process:
+        with self._dask("scheduler", *words) as self.process:
             await_(lambda: self._file.exists() and self._file.stat().st_size)
             self.address = json.loads(self._file.read_text())["address"]
             yield self
@@ -87,8 +86,15 @@ class Scheduler:
     def worker(self, name: str, path: Path = ROOT) -> Iterator[subprocess.Popen[str]]:
         words = ["--name", name, "--nthreads", "1", "--no-nanny", "--no-dashboard"]
         words += ["--local-directory", str(self._folder)]
-        command = ["-m", "dask", "worker", self.address, *words]
-        with python(*command, path=path, cwd=self._folder) as process:
+        with self._dask("worker", self.address, *words, path=path) as process:
+            yield process
+
+    @contextmanager
+    def _dask(self, *words: str, path: Path = ROOT) -> Iterator[subprocess.Popen[str]]:
+        with (
+            (self._folder / "dask.log").open("a") as log,
+            python("-m", "dask", *words, path=path, cwd=self._folder, stdout=log) as process,
+        ):
             yield process
 
 

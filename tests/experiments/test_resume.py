@@ -18,7 +18,7 @@ import pytest
 from records import content, games_in, query, runs_in
 from rich.console import Console
 
-from agents import GreedyAgent, RandomAgent
+from agents import GreedyAgent, Maximizer, RandomAgent, SquareWeights
 from agents.config import ConfigError
 from experiments.__main__ import main
 from experiments.config import read
@@ -168,6 +168,8 @@ def test_objects_are_resumed_from_python(tmp_path: Path) -> None:
         resume(first.folder, console=QUIET)
     with pytest.raises(ConfigError, match="the run's are a, b"):
         resume(first.folder, console=QUIET, agents={"a": GreedyAgent()})
+    with pytest.raises(ConfigError, match="is not what the run has"):
+        resume(first.folder, console=QUIET, agents=agents | {"a": Maximizer(SquareWeights())})
     more = resume(first.folder, console=QUIET, agents=agents, games=10)
     assert more.complete and len(more.games) == 10
 
