@@ -422,7 +422,8 @@ class Cluster(Executor):
         with self._lock:
             self._broken = self._broken or "the cluster is shut down"
         for task in self._open:
-            if not task.future.cancel():
+            # Not cancel(): who waits for a future that is merely cancelled waits for ever.
+            if not task.future.done():
                 task.future.set_exception(BrokenExecutor(self._broken))
         if not self._judged.done():
             self._judged.set_exception(ConfigError(self._broken))
@@ -492,7 +493,7 @@ def reach(plan: Plan, say: Callable[[str], None]) -> Iterator[Cluster]:
                 n_workers=plan.workers,
                 threads_per_worker=1,
                 memory_limit=0,
-                dashboard_address=None,
+                dashboard_address=":0",
                 preload=[_IGNORE_CTRL_C],
             )
             stack.enter_context(local)
