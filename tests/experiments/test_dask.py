@@ -234,6 +234,8 @@ def test_other_versions_are_refused_before_anything_is_written(
 
 FATAL = """
 import os
+import signal
+from pathlib import Path
 from agents import RandomAgent
 
 class Fatal(RandomAgent):
@@ -245,11 +247,10 @@ class Fatal(RandomAgent):
     def begin_game(self, color, rules, seed):
         super().begin_game(color, rules, seed)
         if seed in self.seeds:
-            process = os.getpid()
-            for _ in range(3):  # the process that watches the player, theirs, the Dask worker
-                with open(f"/proc/{process}/stat") as file:
-                    process = int(file.read().rpartition(")")[2].split()[1])
-            os.kill(process, 9)
+            worker = os.getsid(0)  # it leads a session of its own
+            assert b"\\0dask\\0worker\\0" in Path(f"/proc/{worker}/cmdline").read_bytes()
+            os.kill(worker, signal.SIGKILL)
+            signal.pause()  # until this process is ended too
 """
 
 
