@@ -116,7 +116,9 @@ def test_every_exact_search_finds_minimaxs_value(random_game: RandomGame, rules:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("evaluation", [SquareWeights(), Iago(), Mobility()], ids=str)
+@pytest.mark.parametrize(
+    "evaluation", [SquareWeights(), Iago(), Mobility()], ids=lambda evaluation: evaluation.name
+)
 def test_every_exact_search_on_many_positions(
     random_game: RandomGame, evaluation: Evaluation
 ) -> None:

@@ -115,7 +115,7 @@ BAD = {
     "openings.kind=al": r"unknown openings 'al'; choose from all, .* Did you mean 'all'",
     "openings=file": r"openings=file needs openings\.file=PATH",
     "openings=file openings.file=my.txt openings.plies=-1": r"openings\.plies=-1: 0 or more",
-    "openings=start openings.plies=3": r"openings\.plies only goes with openings=all or openings=file",
+    "openings=start openings.plies=3": r"openings\.plies only goes with openings=all",
     "openings=start +openings.plies=3": r"openings\.plies=3: has no effect with openings=start",
     "+openings.file=my.txt": r"openings\.file=my\.txt: has no effect without openings=file",
     "openings=balanced ruleset=mini6 evaluation=disc_count": r"made for 8x8; ruleset mini6 is 6x6 "
