@@ -631,4 +631,4 @@ def test_a_small_run_rates_everyone(line_up: str, tmp_path: Path) -> None:
     assert len(result.games) == many * (many - 1)
     report = (result.folder / "report.md").read_text(encoding="utf-8")
     assert all(name in report for name in plan.agents)
-    assert (result.folder / "elo.svg").is_file()
+    assert (result.folder / "report.html").is_file()
