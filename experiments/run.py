@@ -544,7 +544,11 @@ def _guarded(folder: Path, plan: Plan) -> Iterator[None]:
         why = one_line(error)
     else:
         return
-    raise RunStopped(f"{why}. What was played is kept; go on with: {_way_on(folder, plan)}")
+    way_on = "Nothing was played; start it again"
+    with suppress(sqlite3.Error, OSError), Record.open(folder) as record:
+        if record.format() is not None:
+            way_on = f"What was played is kept; go on with: {_way_on(folder, plan)}"
+    raise RunStopped(f"{why}. {way_on}")
 
 
 def _way_on(folder: Path, plan: Plan) -> str:

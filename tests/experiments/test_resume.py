@@ -150,6 +150,19 @@ def test_a_full_disk_loses_nothing(tmp_path: Path, uninterrupted: Path) -> None:
     assert content(folder) == content(uninterrupted)
 
 
+def test_a_disk_that_is_full_from_the_start_is_one_line(tmp_path: Path) -> None:
+    import resource
+
+    def no_disk() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+    process = start("run", *WORDS, f"results={tmp_path}", preexec_fn=no_disk)
+    printed, _ = process.communicate(timeout=120)
+    assert process.returncode == 1, printed
+    assert "Nothing was played; start it again" in printed
+    assert "Traceback" not in printed
+
+
 # ---------------------------------------------------------------------- extending
 
 
