@@ -19,13 +19,18 @@ from rich.text import Text
 class _GamesPerSecond(ProgressColumn):
     def render(self, task: Task) -> Text:
         speed = task.finished_speed or task.speed
-        if speed is None:
+        if not speed and task.elapsed:  # rich needs two updates apart; a short run has one
+            speed = (task.completed - task.fields["before"]) / task.elapsed
+        if not speed:
             return Text("")
         return Text(f"{speed:,.0f} games/s" if speed >= 10 else f"{speed:.2f} games/s")
 
 
 def progress_bar(console: Console) -> Progress:
-    """Games played, games a second, time left and a note."""
+    """Games played, games a second, time left and a note.
+
+    A task has the fields ``note`` and ``before``, the games that an earlier session played.
+    """
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),

@@ -491,7 +491,11 @@ def _write_down(
     skipped = len(record.skipped())
     with progress_bar(console) as progress:
         bar = progress.add_task(
-            plan.settings.name, total=2 * plan.pairs, completed=played, note=test.note
+            plan.settings.name,
+            total=2 * plan.pairs,
+            completed=played,
+            before=played,
+            note=test.note,
         )
         for batch in results:
             with record.transaction():

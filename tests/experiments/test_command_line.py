@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import signal
@@ -12,10 +13,12 @@ from pathlib import Path
 
 import pytest
 from records import runs_in
+from rich.console import Console
 
 from agents.__main__ import main as agents_main
 from experiments.__main__ import COMMANDS, HELP, main
 from experiments.bench import bench, signature
+from experiments.progress import progress_bar
 from experiments.store import Record
 
 SIGNATURE = 19_035_066
@@ -39,6 +42,16 @@ def test_a_run_prints_its_table_and_where_things_are(
         assert str(folder / name) in printed
     with Record.open(folder) as record:
         assert record.run()["command"] == "python -m experiments " + " ".join(words)
+
+
+def test_a_run_told_of_in_one_update_has_a_speed() -> None:
+    console = Console(file=io.StringIO(), record=True, width=120)
+    with progress_bar(console) as progress:
+        bar = progress.add_task("run", total=30, completed=10, before=10, note="")
+        time.sleep(0.01)
+        progress.update(bar, completed=30)
+    (speed,) = re.findall(r"([\d,.]+) games/s", console.export_text())
+    assert 0 < float(speed.replace(",", "")) <= 20 / 0.01
 
 
 def test_a_duel_from_the_command_line(tmp_path: Path) -> None:
