@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import copy
 import pkgutil
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -95,7 +96,7 @@ def compose(
             config = hydra_compose(config_name, overrides, return_hydra_config=True)
     except YAMLError as error:
         raise ConfigError(f"a YAML cannot be read: {one_line(error)}") from error
-    except (HydraException, OmegaConfBaseException, ValueError) as error:
+    except (HydraException, OmegaConfBaseException, TypeError, ValueError) as error:
         raise _explain(error, config_name, overrides) from error
     HydraConfig.instance().set_config(config)
     return config
@@ -109,8 +110,18 @@ def _explain(error: Exception, config_name: str, overrides: Sequence[str]) -> Co
         missing = str(error.missing_cfg_file)
         group, _, name = missing.rpartition("/")
         if error.options:
-            return unknown(_KINDS.get(group, group), name, error.options)
+            refused = unknown(_KINDS.get(group, group), name, error.options)
+            needed = _EXTRAS.get(missing)
+            return ConfigError(f"{refused} ({name} needs {needed})") if needed else refused
     message = one_line(error)
+    if open_choice := re.match(r"You must specify '([^']+)'.*Available options: (.*)", message):
+        listed = ", ".join(open_choice[2].split())
+        return ConfigError(f"{open_choice[1]}=NAME is needed; choose from {listed}.")
+    if several := re.match(r"Ambiguous value for argument '([^']+)'", message):
+        key, _, values = several[1].partition("=")
+        return ConfigError(
+            f"{several[1]}: several values are for a sweep, run -m; a list is {key}=[{values}]"
+        )
     if "Could not override" in message or "Key '" in message:
         key = message.split("'")[1]
         if "is not in struct" in f"{message} {one_line(error.__cause__ or error)}":
@@ -120,12 +131,27 @@ def _explain(error: Exception, config_name: str, overrides: Sequence[str]) -> Co
                 return ConfigError(f"{key} only goes with {' or '.join(options)}")
             return ConfigError(f"unknown setting '{key}'.{nearest(key, keys)}")
     for bad in overrides:
+        group = bad.lstrip("+").partition("=")[0]
+        misread = isinstance(error, TypeError) or re.search(
+            "group override|Could not load", message
+        )
+        if misread and group and choices(group):
+            return ConfigError(
+                f"{bad}: one name is needed; choose from {', '.join(choices(group))}"
+            )
         if bad.startswith("=") or f"override '{bad}'" in message:
+            if "=zip(" in bad:
+                return ConfigError(f"{bad}: zip(...) is for a sweep, run -m")
             return ConfigError(f"cannot read '{bad}': settings are written key=value")
     return ConfigError(message)
 
 
 _KINDS = {"agents": "line-up", "agent": "agent", "evaluation": "evaluation"}
+_EXTRAS = {
+    "hydra/sweeper/optuna": "the extra optuna of this project",
+    "hydra/launcher/joblib": "hydra-joblib-launcher",
+}
+"""What to install for some of Hydra's plugins."""
 
 
 def _options_with(key: str) -> list[str]:

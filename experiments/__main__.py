@@ -62,7 +62,7 @@ def run_command(arguments: Sequence[str]) -> int:
     parser = get_args_parser()
     parser.prog = "python -m experiments run"
     parser.error = _refuse  # type: ignore[method-assign]
-    options, rest = parser.parse_known_args(list(arguments))
+    options, rest = parser.parse_known_intermixed_args(list(arguments))
     if rest:
         raise ConfigError(f"unknown option {rest[0]}; see python -m experiments run --help")
     folders = [options.config_dir] if options.config_dir else []
@@ -70,7 +70,12 @@ def run_command(arguments: Sequence[str]) -> int:
         from experiments.sweep import sweep
 
         return sweep(arguments, options.overrides, folders, make_console())
-    if options.help or options.hydra_help or options.cfg or options.info:
+    if options.help:
+        from experiments.help import run_help
+
+        print(run_help(folders), end="")
+        return 0
+    if options.hydra_help or options.cfg or options.info:
         if options.cfg:
             compose("run", options.overrides, folders)
         from experiments.sweep import hydra_main

@@ -45,7 +45,6 @@ CONFIRMATION = "confirmation"
 _NUMBER = "+combination"  # Hydra sweeps over the combinations' numbers alone
 _ZIP = re.compile(r"^([^=]+)=\s*zip\((.*)\)\s*$", re.DOTALL)
 _COLUMNS = {"games": "games_per_pairing"}  # settings whose names the standings use otherwise
-_EXTRAS = {"optuna": "the extra optuna of this project", "joblib": "hydra-joblib-launcher"}
 
 
 @dataclass(frozen=True)
@@ -187,7 +186,7 @@ def asked(folder: Path) -> tuple[list[str], list[str]]:
     """The overrides and the further folders of YAMLs in a sweep's command."""
     from hydra._internal.utils import get_args_parser
 
-    options = get_args_parser().parse_args(about(folder)["arguments"])
+    options = get_args_parser().parse_intermixed_args(about(folder)["arguments"])
     return options.overrides, [options.config_dir] if options.config_dir else []
 
 
@@ -206,13 +205,7 @@ def _compose_hydra(overrides: Sequence[str], folders: Sequence[str]) -> DictConf
     # together with what is swept.
     plain = [override for override in overrides if _is_hydras(override)]
     plain += [o for o in overrides if o.startswith("experiment=") and len(_values(o)) == 1]
-    try:
-        return compose("run", plain, folders).hydra
-    except ConfigError as error:
-        for name, package in _EXTRAS.items():
-            if "hydra/" in str(error) and f"'{name}'" in str(error):
-                raise ConfigError(f"{error} ({name} needs {package})") from error
-        raise
+    return compose("run", plain, folders).hydra
 
 
 def _check_search(overrides: Sequence[str], folders: Sequence[str]) -> list[str]:

@@ -1,0 +1,82 @@
+"""What ``python -m experiments run --help`` prints: the project's YAMLs, which explain
+themselves."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+import yaml
+
+from agents.config import choices, conf_folder
+
+USAGE = """\
+Play a line-up of agents against each other, and report.
+
+  python -m experiments run [key=value ...]         one run
+  python -m experiments run -m depth=1,2,3,4 ...    a sweep: one run for each combination;
+                                                    keys with zip(a,b,c) vary together
+  python -m experiments run --cfg job [...]         show the configuration, do not run
+  python -m experiments run --config-dir DIR [...]  also use the YAMLs in DIR
+
+Two agents meet without any file:
+  agents=duel agent@first=alphabeta agent@second=greedy first.depth=5
+One agent of a line-up is changed with agents.NAME.key=value, of a duel with first.key=value,
+its own heuristic is +evaluation@first.evaluation=NAME (of a line-up +evaluation@agents.NAME...).
+"""
+
+EXPLAINED_ELSEWHERE = ("agents", "agent", "evaluation", "probcut")
+"""Groups whose options have settings of their own; ``python -m agents list`` explains most."""
+
+
+def run_help(folders: Sequence[str] = ()) -> str:
+    """The choices and all settings of a run, with the comments that stand beside them.
+
+    folders: further folders of YAMLs.
+    """
+    text = (conf_folder() / "run.yaml").read_text(encoding="utf-8")
+    defaults, lines = _parts(text)
+    parts = [
+        USAGE,
+        "== Choices, as group=option, and below each its own settings, as group.key=value ==",
+        "(python -m agents list explains agents, evaluations and line-ups)",
+        "",
+    ]
+    for group in EXPLAINED_ELSEWHERE:
+        options = f"{group}: {', '.join(choices(group, folders))}"
+        parts.append(textwrap.fill(options, 100, subsequent_indent="  "))
+    others = [path.name for path in sorted(conf_folder().iterdir()) if path.is_dir()]
+    for group in (name for name in others if name not in EXPLAINED_ELSEWHERE):
+        parts.append("")
+        for name, comment in choices(group).items():
+            mark = " (default)" if defaults.get(group) == name else ""
+            parts.append(f"{group}={name}{mark}: {comment}")
+            if group != "experiment":
+                parts += _settings_of(group, name, comment)
+    parts += [
+        "",
+        "== Settings, as key=value or part.key=value; here with their defaults ==",
+        *lines,
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def _parts(text: str) -> tuple[dict[str, str], list[str]]:
+    """Of run.yaml: the default option of each group, and the lines of the run's own settings."""
+    root = yaml.compose(text)
+    assert isinstance(root, yaml.MappingNode)
+    nodes = {key.value: (key, value) for key, value in root.value}
+    items = nodes["defaults"][1].value
+    listed = yaml.safe_load(text)["defaults"]
+    defaults = {k: v for item in listed if isinstance(item, dict) for k, v in item.items()}
+    lines = text.splitlines()
+    own = lines[items[-1].start_mark.line + 1 : nodes["hydra"][0].start_mark.line]
+    return defaults, "\n".join(own).strip().splitlines()
+
+
+def _settings_of(group: str, name: str, comment: str) -> list[str]:
+    """The lines of an option's file, without those that say what it is."""
+    text = (conf_folder() / group / f"{name}.yaml").read_text(encoding="utf-8")
+    told = {f"# {comment}", f"kind: {name}", f"name: {name}"}
+    lines = [line for line in text.splitlines() if "@package" not in line]
+    return [f"    {line}" for line in lines if line.strip() not in told]
