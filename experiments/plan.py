@@ -19,7 +19,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
@@ -27,12 +29,14 @@ import numpy as np
 from rich.console import Console
 from scipy.special import ndtri
 
-from agents.config import ConfigError
+from agents.config import ConfigError, one_line
+from core.game import FINISHED
 from experiments.ratings import FloatArray, IntArray, expected_score
 from experiments.sequential import NELO, Sprt, simulate
 
 if TYPE_CHECKING:
     from experiments.config import Plan
+    from experiments.schedule import Pair
 
 SIMULATED = 1000
 """Matches simulated under each hypothesis; the seed is the run's."""
@@ -40,6 +44,7 @@ SIMULATED = 1000
 TIMED_SECONDS = 5.0
 """Pairs of the line-up are played until so much time has passed."""
 
+_TIMED_OPENINGS = 500  # enough for some seconds of the quickest agents
 _LOOKS = 300  # at the LLR of a simulated match, in as many pairs as the fixed match has
 _MOST = 20  # times the fixed match's pairs: a sequential test this long is given up
 _CHECKED_OPENINGS = 20_000  # whether there are so many is found out in a few seconds
@@ -153,11 +158,10 @@ def run_plan(arguments: Sequence[str], console: Console) -> int:
     from experiments.config import read
 
     plan = read(rest)
-    with console.status("timing a few pairs"):
-        timed, seconds = seconds_per_pair(plan, console)
+    timing = time_pairs(plan, console)
     with console.status("simulating sequential tests"):
         needed = {elo: _simulated(question, elo, plan) for elo in (question.elo, question.elo0)}
-    _print(console, question, plan, fixed, needed, timed, seconds)
+    _print(console, question, plan, fixed, needed, timing)
     return 0
 
 
@@ -197,29 +201,64 @@ def _simulated(question: Question, elo: float, plan: Plan) -> IntArray:
     return pairs
 
 
-def seconds_per_pair(plan: Plan, console: Console) -> tuple[int, float]:
-    """Play pairs of the line-up in this process, all pairings in turn, for some seconds; returns
-    how many, and the mean seconds of one."""
-    from experiments.executors import prepare, table_of
-    from experiments.match import play_serially
+@dataclass(frozen=True)
+class Timing:
+    """What playing took: so many pairs in so many seconds, by all workers together; and how games
+    ended that were forfeited."""
+
+    pairs: int
+    seconds: float
+    forfeits: Counter[str]
+
+
+def time_pairs(plan: Plan, console: Console) -> Timing:
+    """Play pairs of the line-up, all pairings in turn, for some seconds, by the workers that the
+    run would have. Raises ConfigError and RunStopped."""
+    from experiments.executors import prepare, reached, table_of, workers_for
+    from experiments.match import TaskFailed, play_over, play_serially
     from experiments.openings import choose_openings
-    from experiments.player import stop_signal
+    from experiments.player import STOP_AT_ONCE, stop_signal
+    from experiments.run import RunStopped
     from experiments.schedule import schedule
 
     prepare(plan, console.print)
     settings = plan.settings
     openings = choose_openings(
-        replace(settings.openings, repeats=True), 50, plan.rules, settings.seed
+        replace(settings.openings, repeats=True), _TIMED_OPENINGS, plan.rules, settings.seed
     )
     pairs = schedule(plan.pairings, openings, settings.seed)
-    begun = time.perf_counter()
-    played = 0
-    for _ in play_serially(table_of(plan, stop_signal()), pairs):
-        played += 1
-        # Whole rounds, so that slow pairings weigh no more than they will.
-        if played % len(plan.pairings) == 0 and time.perf_counter() - begun > TIMED_SECONDS:
-            break
-    return played, (time.perf_counter() - begun) / played
+    stop = stop_signal()
+    played, forfeits = 0, Counter[str]()
+    with reached(plan, console.print) as cluster:
+        table = table_of(plan, stop)
+        # The workers come first: they are forked while there are no threads.
+        with workers_for(plan, table, cluster) as workers, console.status("timing a few pairs"):
+            begun = time.perf_counter()
+            rounds = _rounds(pairs, len(plan.pairings), begun + TIMED_SECONDS)
+            try:
+                for batch in (
+                    play_over(workers, rounds) if workers else play_serially(table, rounds)
+                ):
+                    played += sum(bool(result.rows) for result in batch)
+                    ends = (row.end_reason for result in batch for row in result.rows)
+                    forfeits.update(end for end in ends if end != FINISHED)
+                seconds = time.perf_counter() - begun
+            except (BrokenExecutor, TaskFailed) as error:
+                raise RunStopped(f"the line-up cannot be timed: {one_line(error)}") from error
+            finally:
+                stop.value = STOP_AT_ONCE
+    if not played:
+        raise RunStopped("the line-up cannot be timed: its workers died")
+    return Timing(played, seconds, forfeits)
+
+
+def _rounds(pairs: Iterator[Pair], length: int, until: float) -> Iterator[Pair]:
+    """Whole rounds, so that slow pairings weigh no more than they will; none is begun after
+    ``until``, a value of the performance counter."""
+    for number, pair in enumerate(pairs):
+        if number and number % length == 0 and time.perf_counter() > until:
+            return
+        yield pair
 
 
 def _print(
@@ -228,12 +267,10 @@ def _print(
     plan: Plan,
     fixed: int,
     needed: dict[float, IntArray],
-    timed: int,
-    seconds: float,
+    timing: Timing,
 ) -> None:
     from experiments.report import terminal_table
 
-    workers = max(1, plan.workers)
     pairings = len(plan.pairings)
     shares = question.pairs(question.elo)
     mean, variance = _moments(shares)
@@ -248,7 +285,7 @@ def _print(
     drawn.columns[0].header = ""
 
     def add(what: str, pairs: float, times: int = 1) -> None:
-        minutes = times * pairs * seconds / workers / 60
+        minutes = times * pairs * timing.seconds / timing.pairs / 60
         drawn.add_row(what, f"{pairs:,.0f}", f"{2 * pairs:,.0f}", f"{minutes:,.1f}")
 
     add("fixed match", fixed)
@@ -267,12 +304,19 @@ def _print(
         f"match will be ± {_half_width(mean, variance, fixed):.0f} Elo.",
         f"SPRT: elo0={question.elo0:g} elo1={question.elo1:g} alpha={question.alpha:g} "
         f"beta={1 - question.power:g}, {SIMULATED:,} simulated matches each.",
-        f"Minutes: {', '.join(plan.agents)}; {timed} pairs took {seconds:.3g} s each, "
-        f"shared evenly by {workers} worker{'s' * (workers > 1)}.",
+        f"Minutes: {', '.join(plan.agents)}; {timing.pairs:,} pairs took {timing.seconds:.1f} s; "
+        f"workers: {plan.crew}.",
+        *_forfeited(timing),
         *_too_few_openings(plan, fixed),
     ]
     for line in lines:
         console.print(line, highlight=False)
+
+
+def _forfeited(timing: Timing) -> list[str]:
+    """A warning where games were not played to their end."""
+    ends = ", ".join(f"{reason} {games}" for reason, games in timing.forfeits.most_common())
+    return [f"Games were forfeited, so the minutes mean little: {ends}."] if ends else []
 
 
 def _half_width(mean: float, variance: float, pairs: int) -> float:

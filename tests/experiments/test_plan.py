@@ -76,7 +76,12 @@ def test_the_command_tells_pairs_and_minutes(
     printed = capsys.readouterr().out
     fixed = Question(elo=60, draws=0.05).fixed()
     assert f"fixed match {fixed} {2 * fixed} " in " ".join(printed.split())
-    for expected in ("SPRT if it is 60 Elo", "SPRT if it is 0 Elo", "first, second", "1 worker."):
+    for expected in (
+        "SPRT if it is 60 Elo",
+        "SPRT if it is 0 Elo",
+        "first, second",
+        "workers: none (serial).",
+    ):
         assert expected in printed
     assert "Not enough openings for the fixed match" in printed
     assert main(["plan", "--help"]) == 0
