@@ -24,6 +24,8 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import LogLocator, MaxNLocator
 
+from experiments.ratings import interval_text
+
 MINUS = "\N{MINUS SIGN}"
 
 _BLUE, _ORANGE, _GREEN, _RED = sns.color_palette("colorblind", 4)
@@ -75,8 +77,8 @@ def elo_chart(standings: pd.DataFrame, anchor: str = "") -> Figure:
             "every pair\nsplit" if even else _value(*rating)
             for rating, even in zip(ratings, split, strict=True)
         ]
-        _column(axes, "Elo", rows, values, offset=72)
-        _column(axes, "games", rows, [f"{games:,}" for games in standings["games"]], offset=120)
+        _column(axes, "Elo", rows, values, offset=108)
+        _column(axes, "games", rows, [f"{games:,}" for games in standings["games"]], offset=150)
         _resize(figure, axes, 5, float(heights.sum()))
     return figure
 
@@ -311,6 +313,8 @@ def sweep_chart(runs: pd.DataFrame, setting: str, measure: str, other: str | Non
                 axes.set_title(f"{other} = {panel}", fontsize=_SMALL + 1)
         if measure == "elo":
             grid[0].set_ylabel("Elo (95 % interval, mean of the run = 0)")
+            low, high = grid[0].get_ylim()
+            grid[0].set_ylim(min(low, -20), max(high, 20))  # where every pair was split, all are 0
         else:
             grid[0].set_yscale("log")
             grid[0].yaxis.set_major_locator(LogLocator(numticks=12))
@@ -432,16 +436,16 @@ def _wrapped(name: str) -> str:
 
 def _signed(elo: float) -> str:
     """A whole number with its sign: +123, +0, or with a true minus."""
-    return f"{round(elo):+d}".replace("-", MINUS)
+    return f"{elo:+z.0f}".replace("-", MINUS)
 
 
 def _value(elo: float, low: float, high: float, bound: str) -> str:
-    """A rating in words: "+123 ± 20", or "> +620"."""
+    """A rating in words: "+123 [103, 145]", or "> +620"."""
     if bound:
         return f"{bound} {_signed(elo)}"
     if elo == low == high == 0:
         return "0"
-    return f"{_signed(elo)} ± {round((high - low) / 2)}"
+    return interval_text(elo, low, high).replace("-", MINUS)
 
 
 def _rating(axes: Axes, row: float, bound: str, elo: float, low: float, high: float) -> None:

@@ -347,7 +347,16 @@ class MatchStatistics:
 
 
 def _plus_minus(value: float, margin: float) -> str:
-    return "-" if math.isnan(value) else f"{value:+.0f} ± {margin:.0f}"
+    return "-" if math.isnan(value) else f"{value:+z.0f} ± {margin:.0f}"
+
+
+def interval_text(value: float, low: float, high: float) -> str:
+    """A value and its interval, which need not lie evenly around it.
+
+    >>> interval_text(91.2, -62.4, 336.3), interval_text(-0.2, -44, 43.6)
+    ('+91 [-62, 336]', '+0 [-44, 44]')
+    """
+    return f"{value:+z.0f} [{low:z.0f}, {high:z.0f}]"
 
 
 def match_statistics(counts: ArrayLike) -> MatchStatistics:

@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import base64
+import inspect
 import json
-from collections.abc import Callable, Iterable, Sequence
+import pkgutil
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +29,13 @@ from experiments.config import Plan, available_cores, limits_of
 from experiments.openings import describe
 from experiments.provenance import differences
 from experiments.published import beside
-from experiments.ratings import IntArray, MatchStatistics, Ratings, match_statistics
+from experiments.ratings import (
+    IntArray,
+    MatchStatistics,
+    Ratings,
+    interval_text,
+    match_statistics,
+)
 from experiments.sequential import Sprt
 from experiments.standings import (
     OUTCOME_COLUMNS,
@@ -79,7 +88,7 @@ def conclude(record: Record, plan: Plan, folder: Path, console: Console) -> pd.D
         *_about_record(record, plan),
         *_warnings(record, plan),
     ]
-    for drawn in standings_tables(table, console.width):
+    for drawn in standings_tables(table, console):
         console.print(drawn)
     if 0 < len(paired) <= FEW:
         console.print(_terminal_matches(paired))
@@ -104,7 +113,7 @@ def conclude(record: Record, plan: Plan, folder: Path, console: Console) -> pd.D
 
 
 def elo_text(row: Any) -> str:
-    """``+123 ± 20``, ``> +620`` for an agent that won everything, or what there is to say."""
+    """``+123 [103, 145]``, ``> +620`` for an agent that won everything, or what there is to say."""
     if np.isnan(row.elo):
         return "-"
     if row.split:
@@ -113,7 +122,7 @@ def elo_text(row: Any) -> str:
         return f"{row.bound} {row.elo:+.0f}"
     if row.elo == row.low == row.high == 0:
         return "0 (anchor)"
-    return f"{row.elo:+.0f} ± {(row.high - row.low) / 2:.0f}"
+    return interval_text(row.elo, row.low, row.high)
 
 
 def _number(value: float, digits: int = 0) -> str:
@@ -122,8 +131,10 @@ def _number(value: float, digits: int = 0) -> str:
 
 
 def _per_second(nodes: float) -> str:
-    if nodes < 1e6 or np.isnan(nodes):
+    if nodes < 1e3 or np.isnan(nodes):
         return _number(nodes)
+    if nodes < 1e6:
+        return f"{nodes / 1e3:.0f}\N{NO-BREAK SPACE}k"
     return f"{nodes / 1e6:.1f}\N{NO-BREAK SPACE}M"
 
 
@@ -143,13 +154,16 @@ COLUMNS: dict[str, Callable[[Any], str]] = {
     "draws": lambda row: f"{row.draws:,}",
     "losses": lambda row: f"{row.losses:,}",
     "score %": lambda row: f"{100 * row.score:.1f}",
-    "Elo ± 95 %": elo_text,
+    "Elo [95 %]": elo_text,
     "discs": lambda row: "-" if np.isnan(row.disc_difference) else f"{row.disc_difference:+.1f}",
     "nodes/move": lambda row: _number(row.nodes_per_move),
     "nodes/s": lambda row: _per_second(row.nodes_per_second),
     "evals/move": lambda row: _number(row.evaluations_per_move),
 }
 """The columns of every standings table, and how a row fills them."""
+
+LESS_NEEDED = ("evals/move", "nodes/s", "discs", "draws", "games")
+"""What a narrow terminal does without, in this order."""
 
 
 def _cells(table: pd.DataFrame) -> list[list[str]]:
@@ -227,19 +241,24 @@ def terminal_table(columns: Iterable[str]) -> RichTable:
     for name in columns:
         words = name in ("agent", "settings", "algorithm")
         heading = name.replace("/", "\n/").replace(" ", "\n", 1)
-        drawn.add_column(heading, justify="left" if words else "right", no_wrap=words)
+        drawn.add_column(heading, justify="left" if words else "right", no_wrap=True)
     return drawn
 
 
-def standings_tables(table: pd.DataFrame, width: int) -> Iterable[RichTable]:
-    """The standings for a terminal of so many columns, a table for each part of the pool that met.
-    A narrow one does without the last column, which the report has, rather than cut numbers."""
-    columns = list(COLUMNS)[: -1 if width < 90 else None]
+def standings_tables(table: pd.DataFrame, console: Console) -> Iterable[RichTable]:
+    """The standings for a terminal, a table for each part of the pool that met. A narrow terminal
+    does without some columns, which the report has, rather than cut numbers."""
+    unbounded = console.options.update(width=10_000)
     for heading, rows in _by_part(table):
-        drawn = terminal_table(columns)
-        drawn.title = heading or None
-        for row in rows:
-            drawn.add_row(*row[: len(columns)])
+        for left_out in range(len(LESS_NEEDED) + 1):
+            shown = [name not in LESS_NEEDED[:left_out] for name in COLUMNS]
+            drawn = terminal_table(compress(COLUMNS, shown))
+            drawn.title = heading or None
+            for row in rows:
+                drawn.add_row(*compress(row, shown))
+            # asked of a console without an edge, or it would never be more
+            if console.measure(drawn, options=unbounded).maximum <= console.width:
+                break
         yield drawn
 
 
@@ -304,7 +323,7 @@ def _about_ratings(
                 yield f"The games cannot tell Black's advantage{where}."
             else:
                 low, best, high = ratings.advantage
-                yield f"Black's advantage{where}: {best:+.0f} ± {(high - low) / 2:.0f} Elo."
+                yield f"Black's advantage{where}: {interval_text(best, low, high)} Elo."
 
 
 def repeated(paired: pd.DataFrame) -> Iterable[str]:
@@ -602,7 +621,7 @@ def _write(
         zero=_zero(plan.settings.rating.anchor if anchored else None),
         match_columns=list(MATCH_COLUMNS),
         matches=_match_cells(paired),
-        agents={name: described(each) for name, each in head["config"]["agents"].items()},
+        agents=described(head["config"]["agents"]),
         findings=findings,
         figures=figures,
         published=plan.settings.published,
@@ -640,19 +659,45 @@ def _zero(anchor: str | None) -> str:
     return anchor or "the mean of the pool"
 
 
-def described(settings: Any) -> str:
-    """An agent's or evaluation's settings in a line: ``AlphaBeta, depth 4, SquareWeights``."""
-    if not isinstance(settings, dict):
-        return str(settings)
-    words = [str(settings.get("_target_") or settings.get("object", "")).rpartition(".")[2]]
+def described(agents: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """Each agent's settings in a line: ``AlphaBeta, depth 4, evaluation SquareWeights``. What is as
+    it is by default is left out, unless the agents differ in it."""
+    values: dict[str, set[str]] = {}
+    for settings in agents.values():
+        for key, value in settings.items():
+            values.setdefault(key, set()).add(str(value))
+    differing = {key for key, found in values.items() if len(found) > 1}
+    return {name: _in_words(settings, differing) for name, settings in agents.items()}
+
+
+def _in_words(settings: Mapping[str, Any], differing: Collection[str] = ()) -> str:
+    target = str(settings.get("_target_") or settings.get("object", ""))
+    defaults = _defaults(target)
+    words = [target.rpartition(".")[2]]
     for key, value in settings.items():
-        if value is None or value is False:
-            continue  # a technique that is switched off
-        if isinstance(value, dict) and "_target_" in value:
-            words.append(f"{key} {described(value)}")
-        elif key not in ("_target_", "object"):
+        off = (value is None or value is False) and not defaults.get(key)
+        if off or key in ("_target_", "object"):
+            continue
+        if isinstance(value, Mapping) and ("_target_" in value or "object" in value):
+            words.append(f"{key} {_in_words(value)}")
+        elif isinstance(value, Mapping):
+            words.append(
+                f"{key} {' '.join(f'{name} {part}' for name, part in value.items() if part)}"
+            )
+        elif key in differing or key not in defaults or defaults[key] != value:
             words.append(f"{key} {value}")
     return ", ".join(words)
+
+
+def _defaults(target: str) -> dict[str, Any]:
+    """The default values of a class's settings; none where it is out of reach by its name."""
+    try:
+        line = pkgutil.resolve_name(target).__mro__
+    except (ImportError, AttributeError, ValueError):
+        return {}
+    makers = [kind.__init__ for kind in reversed(line) if "__init__" in vars(kind)]
+    parameters = [each for make in makers for each in inspect.signature(make).parameters.values()]
+    return {parameter.name: parameter.default for parameter in parameters}
 
 
 def _embedded(path: Path) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from experiments.config import TuningConfig
+from experiments.ratings import interval_text
 from experiments.report import COLUMNS, FigureFile, render, terminal_table
 from experiments.store import Record
 from experiments.sweep import (
@@ -30,7 +31,7 @@ from experiments.sweep import (
 if TYPE_CHECKING:
     import pandas as pd
 
-SHOWN = ("agent", "games", "score %", "Elo ± 95 %", "discs", "nodes/move", "evals/move")
+SHOWN = ("agent", "games", "score %", "Elo [95 %]", "discs", "nodes/move", "evals/move")
 MOST_FACETS = 6
 
 
@@ -84,7 +85,7 @@ def _search(
         "trials": [(e.number, e.objective) for e in known if e.objective is not None],
         "findings": [
             f"Best of {trials} trials: run {best.number} ({in_a_line(values, best.number)}), "
-            f"{tuning.agent} {elo:+.0f} Elo [{low:+.0f}, {high:+.0f}] in {games:,} games. It was "
+            f"{tuning.agent} {interval_text(elo, low, high)} Elo in {games:,} games. It was "
             "chosen by this very number, so that its luck was chosen with it: expect less."
         ],
     }
@@ -94,7 +95,7 @@ def _search(
         elo_again, low, high, games = again
         found["findings"].append(
             f"Confirmation, from openings of another seed ({tuning.seed}): {tuning.agent} "
-            f"{elo_again:+.0f} Elo [{low:+.0f}, {high:+.0f}] in {games:,} games. This is the "
+            f"{interval_text(elo_again, low, high)} Elo in {games:,} games. This is the "
             f"number to report; the difference of {elo - elo_again:+.0f} to the search's is "
             "selection bias and chance."
         )

@@ -57,7 +57,7 @@ def look(folder: Path, console: Console) -> tuple[RenderableType, bool]:
             if not played:
                 return line, ended
             table = standings(record, settings.seed)
-            return Group(line, *standings_tables(table, console.width)), ended
+            return Group(line, *standings_tables(table, console)), ended
     except FileNotFoundError:
         raise ConfigError(f"{folder} is no run: there is no games.sqlite in it") from None
     except sqlite3.Error as error:

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from agents.config import ConfigError
 from experiments.config import read
-from experiments.report import FEW, MATCH_COLUMNS, repeated, sprt_outcome
+from experiments.report import FEW, MATCH_COLUMNS, described, repeated, sprt_outcome
 from experiments.run import RunResult, run
 from experiments.sequential import Sprt
 
@@ -111,3 +111,16 @@ def test_the_outcome_of_a_sequential_test_is_told() -> None:
     undecided = sprt_outcome(test, [0, 0, 1, 0, 0])
     assert "no decision after 1 pair;" in undecided
     assert "biased" not in undecided
+
+
+def test_agents_are_described_by_what_sets_them_apart() -> None:
+    settings = read(["agents=search_family", "agents.minimax.compiled=false"]).settings.agents
+    told = described(settings)
+    assert told["minimax"] == "Minimax, depth 4, evaluation SquareWeights, compiled False"
+    assert told["ab_none"].endswith("evaluation SquareWeights, ordering none, compiled True")
+    assert "table_mb 16, etc True, iterative True" in told["mtdf_table"]
+    assert "endgame" not in "".join(told.values())  # everybody has it as it is by default
+    weights = read(["agents=heuristics"]).settings.agents
+    assert "weights corners 25 mobility 8 stable_discs 12" in described(weights)["composite"]
+    program = {"mine": {"object": "__main__.Mine", "depth": 3, "trace": None}}
+    assert described(program) == {"mine": "Mine, depth 3"}
