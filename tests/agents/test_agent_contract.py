@@ -50,7 +50,7 @@ def test_every_decision_is_legal_and_well_formed(name: str, rules: Ruleset) -> N
         pytest.skip(f"{name} is not made for {rules.name}")
     agent.prepare()
     agent.begin_game(Color.BLACK, rules, 5)
-    for position in random_positions(rules, 30, seed=1):
+    for position in random_positions(rules, 15, seed=1):
         decision = agent.decide(position, Limits())
         assert isinstance(decision, Decision)
         assert decision.flaw() is None

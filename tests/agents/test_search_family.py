@@ -301,13 +301,13 @@ def test_iterative_deepening_ends_with_the_game() -> None:
 
 
 def test_the_endgame_is_solved_from_the_set_number_of_empties(random_game: RandomGame) -> None:
-    search = PVS(2, SquareWeights(), endgame=9)
+    search = PVS(2, SquareWeights(), endgame=8)
     for seed in range(3):
         for position in random_game("standard", seed)[49:-1]:
             if not position.moves:
                 continue
             decision = search.search(position)
-            if position.empties <= 9:
+            if position.empties <= 8:
                 exact = AlphaBeta(20, DiscCount()).search(position)
                 assert decision.value == exact.value, f"\n{position}"
             else:

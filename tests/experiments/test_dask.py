@@ -157,6 +157,7 @@ def descendants(process: int) -> set[int]:
 # ---------------------------------------------------------------------- workers come and go
 
 
+@pytest.mark.slow
 def test_a_worker_killed_in_mid_run_costs_nothing(tmp_path: Path, scheduler: Scheduler) -> None:
     results = tmp_path / "results"
     killed_at = 0

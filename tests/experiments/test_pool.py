@@ -75,7 +75,8 @@ def test_tasks_are_done_by_workers_that_have_begun(fresh: bool) -> None:
         pool.submit(fail)
 
 
-def test_two_hundred_killed_workers_in_a_row() -> None:
+@pytest.mark.parametrize("kills", [40, pytest.param(200, marks=pytest.mark.slow)])
+def test_killed_workers_in_a_row(kills: int) -> None:
     """Beside a thread that never stops logging and printing, as a driver has them."""
     done = threading.Event()
 
@@ -88,7 +89,7 @@ def test_two_hundred_killed_workers_in_a_row() -> None:
     thread.start()
     try:
         with WorkerPool(2, begin, ("x",)) as pool:
-            for _ in range(200):
+            for _ in range(kills):
                 with pytest.raises(WorkerDied):
                     pool.submit(kill_oneself).result(timeout=60)
             assert pool.submit(word_and_number, 7).result(timeout=60)[:2] == ("x", 7)

@@ -87,10 +87,10 @@ def kill_driver_at_random_moments(tmp_path: Path, uninterrupted: Path, kills: in
 
 
 def test_a_killed_driver_is_resumed(tmp_path: Path, uninterrupted: Path) -> None:
-    kill_driver_at_random_moments(tmp_path, uninterrupted, 2)
+    kill_driver_at_random_moments(tmp_path, uninterrupted, 1)
     (folder,) = runs_in(tmp_path)
     assert query(folder, "select complete from run") == [(1,)]
-    assert len(query(folder, "select * from sessions")) == 3
+    assert len(query(folder, "select * from sessions")) == 2
 
 
 @pytest.mark.slow
@@ -113,7 +113,7 @@ def test_killed_workers_and_players_are_replaced(tmp_path: Path, uninterrupted: 
                 killed += 1
     printed, _ = process.communicate(timeout=120)
     assert process.returncode == 0, printed
-    assert killed > 3
+    assert killed > 1
     assert content(runs_in(tmp_path)[0]) == content(uninterrupted)
 
 
