@@ -13,7 +13,16 @@ from omegaconf import MISSING, DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from agents.base import Agent
-from agents.config import ConfigError, build, build_agent, compose, fill_open, one_line, unknown
+from agents.config import (
+    ConfigError,
+    build,
+    build_agent,
+    compose,
+    fill_open,
+    load,
+    one_line,
+    unknown,
+)
 from agents.evaluation import Evaluation
 from agents.search import SearchAgent
 from agents.search.context import MAX_DEPTH
@@ -282,6 +291,20 @@ def from_record(config: Mapping[str, Any]) -> RunConfig:
     settings = _typed(raw)
     settings.agents, settings.evaluation = agents, evaluation
     return settings
+
+
+def choice(group: str, asked: str | Mapping[str, Any]) -> Any:
+    """The settings of an option of a group, as :class:`RunConfig` has them.
+
+    asked: the option's name, or a mapping with the name as ``kind`` and the settings that are to be
+    other than in its file. Raises ConfigError.
+    """
+    changes = {"kind": asked} if isinstance(asked, str) else dict(asked)
+    settings = load(group, str(changes.get("kind", "")))
+    for key in changes:
+        if key not in settings:
+            raise unknown(f"setting of {group}={changes['kind']}", key, settings)
+    return getattr(_typed({"name": group, group: settings | changes}), group)
 
 
 def plan_of(settings: RunConfig, agents: dict[str, Agent], rules: Ruleset) -> Plan:

@@ -33,7 +33,7 @@ from experiments.config import Plan, RunConfig, limits_of
 from experiments.executors import prepare, reached, table_of, workers_for
 from experiments.folder import locked, logging_to, make_folder
 from experiments.match import PairResult, TaskFailed, play_over, play_serially
-from experiments.openings import Opening, choose_openings
+from experiments.openings import Opening, check_openings, choose_openings
 from experiments.player import FINISH_PAIRS, GO_ON, STOP_AT_ONCE, stop_signal
 from experiments.progress import progress_bar
 from experiments.provenance import differences, machine, versions
@@ -84,7 +84,8 @@ def run_match(
     depth: int = 4,
     evaluation: str = "square_weights",
     ruleset: str = "standard",
-    opening_plies: int = 8,
+    openings: str | Mapping[str, Any] = "random",
+    schedule: str | Mapping[str, Any] = "round_robin",
     nodes: int | None = None,
     seconds: float | None = None,
     clock: float | None = None,
@@ -92,17 +93,23 @@ def run_match(
     workers: int | None = None,
     results: str | Path = "results",
     name: str = "match",
+    export: Sequence[str] = (),
     figures: bool = True,
     quiet: bool = False,
 ) -> RunResult:
-    """Play a round robin from Python, as ``python -m experiments run`` does, and return its tables.
+    """Play a match, or a tournament, from Python, as ``python -m experiments run`` does, and return
+    its tables.
 
     agents: names of agents in ``conf/agent`` (``["alphabeta", "greedy"]``), or a mapping from
         names of your choice to agent objects.
-    games: per pairing, even.
+    games: per pairing, even; of a sequential test at most so many.
+    openings, schedule: names in ``conf/openings`` and ``conf/schedule`` (``"balanced"``,
+        ``"gauntlet"``), or a mapping with the name as ``kind`` and other settings
+        (``{"kind": "random", "plies": 12}``, ``{"kind": "sprt", "elo1": 20}``).
     nodes, seconds: limits per move. clock: seconds per player and game.
     hang: seconds without an answer after which an agent counts as hung.
     workers: processes, default all cores; 0 plays in this process.
+    export: what else to write the tables as, ``csv`` or ``parquet``.
     figures: whether to draw them, which takes about two seconds.
     The rest as in ``conf/run.yaml``.
 
@@ -120,7 +127,8 @@ def run_match(
     settings = RunConfig(
         name=name,
         ruleset=schema.RulesetConfig(ruleset),
-        openings=schema.OpeningsConfig(plies=opening_plies),
+        openings=schema.choice("openings", openings),
+        schedule=schema.choice("schedule", schedule),
         executor=schema.ExecutorConfig("processes", workers)
         if workers != 0
         else schema.ExecutorConfig("serial"),
@@ -129,6 +137,7 @@ def run_match(
         seed=seed,
         depth=depth,
         results=str(results),
+        export=list(export),
         figures=figures,
     )
     if isinstance(agents, Mapping):
@@ -147,6 +156,7 @@ def run_match(
         built = {key: build_agent(agent, key) for key, agent in filled.items()}
     schema.check_numbers(settings)
     variant = schema.known_ruleset(ruleset)
+    check_openings(settings.openings, variant)
     plan = schema.plan_of(settings, built, variant)
     return run(plan, "experiments.run_match(...)", Console(quiet=quiet))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -216,6 +217,35 @@ def test_run_match_plays_objects_and_names(tmp_path: Path) -> None:
     assert set(result.moves["agent"]) == set(line_up)
     named = run_match(["weighted", "random"], games=2, results=tmp_path, quiet=True, workers=0)
     assert set(named.games["black"]) == {"weighted", "random"}
+
+
+def test_run_match_chooses_openings_and_schedule(tmp_path: Path) -> None:
+    line_up = {name: RandomAgent() for name in "abc"}
+    settings: dict[str, Any] = {"workers": 0, "results": tmp_path, "quiet": True, "figures": False}
+    result = run_match(
+        line_up,
+        games=4,
+        openings={"kind": "all", "plies": 2},
+        schedule={"kind": "gauntlet", "champion": "b"},
+        export=["csv"],
+        **settings,
+    )
+    games = result.games
+    assert len(games) == 8 and ((games["black"] == "b") | (games["white"] == "b")).all()
+    assert set(games["opening"].str.len()) == {4}
+    assert (result.folder / "games.csv").exists()
+    pair = {name: line_up[name] for name in "ab"}
+    sprt = run_match(pair, games=40, openings="balanced", schedule="sprt", **settings)
+    assert 2 <= len(sprt.games) <= 40
+    for bad, complaint in (
+        ({"openings": "balance"}, "unknown openings 'balance'.*balanced"),
+        ({"openings": {"kind": "start", "ply": 3}}, "unknown setting of openings=start 'ply'"),
+        ({"openings": {"kind": "random", "plies": "x"}}, "openings.plies"),
+        ({"openings": {"kind": "random", "plies": -1}}, "openings.plies=-1: 0 or more"),
+        ({"schedule": {"kind": "sprt", "elo1": -3}}, "elo0 must be below elo1"),
+    ):
+        with pytest.raises(ConfigError, match=complaint):
+            run_match(pair, **bad, **settings)
 
 
 def test_run_match_refuses_what_it_cannot_play(tmp_path: Path) -> None:
