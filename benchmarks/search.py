@@ -18,13 +18,16 @@ BEST: dict[str, Any] = {
     "table_mb": 256,
     "etc": True,
     "iterative": True,
+    "step": 2,
 }
 SEARCHES: dict[str, tuple[type[WindowSearch], dict[str, Any]]] = {
     "alpha-beta, static": (AlphaBeta, {"ordering": "static"}),
     "alpha-beta, table": (AlphaBeta, BEST),
     "PVS, table, without etc": (PVS, BEST | {"etc": False}),
     "PVS, table, tt+static": (PVS, BEST | {"ordering": "tt+static"}),
+    "PVS, table, every depth": (PVS, BEST | {"step": 1}),
     "PVS, table": (PVS, BEST),
+    "MTD(f), table, every depth": (MTDf, BEST | {"step": 1}),
     "MTD(f), table": (MTDf, BEST),
 }
 

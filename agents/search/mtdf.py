@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from agents.search import context as layout
@@ -14,8 +14,8 @@ from core.position import Position
 class MTDf(WindowSearch):
     """MTD(f): from a first guess, windows of width 1 move a lower and an upper bound of the value
     towards each other until they meet. Each pass repeats most of the one before, so it needs a
-    transposition table to be worth anything, and a good guess: with iterative deepening the value
-    found two plies shallower (the values of even and odd depths differ), otherwise 0.
+    transposition table to be worth anything, and a good guess: with iterative deepening the last
+    value of an even or an odd depth, as this one is (they differ), otherwise 0.
 
     Source: A. Plaat, J. Schaeffer, W. Pijls, A. de Bruin, *Best-first fixed-depth minimax
     algorithms* (1996).
@@ -34,10 +34,11 @@ class MTDf(WindowSearch):
         raise ValueError("MTD(f) has no plain twin: compiled: true and an evaluation that compiles")
 
     def _at_depth(
-        self, position: Position, depth: int, values: Sequence[int]
+        self, position: Position, depth: int, values: Mapping[int, int]
     ) -> tuple[int, tuple[int, ...]]:
         lower, upper = -int(INFINITY), int(INFINITY)
-        value = values[-2]
+        alike = [plies for plies in values if (depth - plies) % 2 == 0]
+        value = values[max(alike)] if alike else 0
         line: tuple[int, ...] = ()
         while lower < upper:
             beta = max(value, lower + 1)

@@ -59,6 +59,7 @@ EXACT: dict[str, dict[str, Any]] = {
         **TABLE,
     },
     "aspiration": {"ordering": "tt+static", "iterative": True, "aspiration": 5, **TABLE},
+    "iterative, every other depth": {"ordering": "tt", "iterative": True, "step": 2, **TABLE},
 }
 SEARCHES = {
     f"{kind.__name__} {name}": (kind, settings)
@@ -400,6 +401,8 @@ def test_probcut_is_fitted_saved_and_known_by_its_evaluation(tmp_path: Path) -> 
         ({"table_mb": 1.5}, "whole number"),
         ({"table_mb": 1 << 40}, "of memory"),
         ({"aspiration": 10}, "iterative"),
+        ({"step": 2}, "set iterative"),
+        ({"step": 0, "iterative": True}, "1 or more"),
         ({"aspiration": 0, "iterative": True}, "1 or more"),
         ({"taper": [3]}, "set an ordering"),
         ({"taper": [], "ordering": "static"}, "a list is needed"),
