@@ -89,8 +89,8 @@ MOBILITY = 32
 _SORTING_WEIGHT = 3
 _SQUARE_BITS = np.int64(6)
 _SQUARE = np.int64(63)
-# The sorting search: empty squares from which it looks one, two and three plies ahead.
-_ONE_PLY, _TWO_PLIES, _THREE_PLIES = 14, 16, 18
+# The sorting search: empty squares from which it looks one ply ahead, two plies, and so on.
+_PLIES_FROM = (14, 16, 18, 22, 25, 28)
 _FAR = np.int64(1 << 20)
 # The rough heuristic.
 _MOBILITY, _POTENTIAL, _CORNER, _X_SQUARE, _WIN = 8, 3, 32, 12, 100
@@ -178,6 +178,8 @@ def _look_ahead(context, mover, opponent, alpha, beta, depth):  # type: ignore[n
     count(context, NODES)
     if depth == 0:
         return _promise(context, mover, opponent)
+    if depth > 2 and out_of_budget(context):
+        return alpha
     board = np.uint64(load(context, BOARD))
     moves = legal_moves(mover, opponent) & board
     if moves == ZERO:
@@ -214,12 +216,9 @@ def _rank(context, mover, opponent, square, odd, empties):  # type: ignore[no-un
         rank -= weight * (popcount(replies) + popcount(replies & corners))
     if empties >= load(context, SORTING_FROM) and not out_of_budget(context):
         depth = np.int64(0)
-        if empties >= _ONE_PLY:
-            depth += 1
-        if empties >= _TWO_PLIES:
-            depth += 1
-        if empties >= _THREE_PLIES:
-            depth += 1
+        for threshold in _PLIES_FROM:
+            if empties >= threshold:
+                depth += 1
         rank -= _SORTING_WEIGHT * _look_ahead(context, mover, opponent, -_FAR, _FAR, depth)
     return rank
 

@@ -81,6 +81,7 @@ BAD = [
     "run +agents.mine._target_=nowhere.Agent",
     "run openings.plies=0 games=10",
     "run -m depth=1,0 games=2",
+    "run games=2 -m depth=1,0",
     "run -m depth=1,2 agents=clasics",
     "run -m agents=ab_mirror,clasics",
     "run agents=duel",
