@@ -72,7 +72,7 @@ def main() -> None:
     console.print(table)
     if other is None:
         console.print("rust-reversi is not installed: pip install -e '.[benchmarks]'")
-    facts = {**machine(), "vector kernels": VECTORISED, **versions()}
+    facts = {**machine(), "vector kernels": VECTORISED, **versions({})}
     console.print(", ".join(f"{key} {value}" for key, value in facts.items()), highlight=False)
 
 

@@ -142,7 +142,7 @@ def main() -> None:
         table.add_row(*row)
     console = Console()
     console.print(table)
-    facts = {**machine(), "vector kernels": VECTORISED, **versions()}
+    facts = {**machine(), "vector kernels": VECTORISED, **versions({})}
     console.print(", ".join(f"{key} {value}" for key, value in facts.items()), highlight=False)
 
 
