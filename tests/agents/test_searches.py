@@ -87,7 +87,7 @@ def true_value(position: Position, depth: int, evaluation: Evaluation) -> int:
 
 @boards
 @pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES)
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(seed=seeds, depth=st.integers(1, 5))
 def test_compiled_searches_decide_and_count_like_their_twins(
     search: type[SearchAgent],

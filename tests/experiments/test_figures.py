@@ -143,7 +143,14 @@ ELO_CASES = {
 }
 
 
-@pytest.mark.parametrize("frame", ELO_CASES.values(), ids=ELO_CASES)
+def cases(frames: dict[str, pd.DataFrame], *slow: str) -> pytest.MarkDecorator:
+    """A test for each frame; the largest take seconds to draw, and are slow tests."""
+    marks = {name: [pytest.mark.slow] if name in slow else [] for name in frames}
+    drawn = [pytest.param(frame, id=name, marks=marks[name]) for name, frame in frames.items()]
+    return pytest.mark.parametrize("frame", drawn)
+
+
+@cases(ELO_CASES, "30 agents")
 def test_elo_chart_shows_everyone(frame: pd.DataFrame) -> None:
     figure = elo_chart(frame)
     check_texts(figure)
@@ -201,7 +208,7 @@ SCORE_CASES = {
 }
 
 
-@pytest.mark.parametrize("frame", SCORE_CASES.values(), ids=SCORE_CASES)
+@cases(SCORE_CASES, "20 long names")
 def test_win_rate_matrix_shows_everyone(frame: pd.DataFrame) -> None:
     figure = win_rate_matrix(frame)
     check_texts(figure)
