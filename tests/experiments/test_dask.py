@@ -17,6 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from processes import descendants
 from records import content, games_in, query, runs_in
 from rich.console import Console
 
@@ -139,19 +140,6 @@ def meanwhile(action: Callable[[], None]) -> Iterator[None]:
         thread.join()
     if errors:
         raise errors[0]
-
-
-def descendants(process: int) -> set[int]:
-    found = set()
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            parent = int(path.read_text().rpartition(")")[2].split()[1])
-        except OSError:
-            continue
-        if parent == process:
-            number = int(path.parent.name)
-            found |= {number} | descendants(number)
-    return found
 
 
 # ---------------------------------------------------------------------- workers come and go
@@ -341,8 +329,8 @@ def test_what_plays_ends_with_the_run_and_with_the_worker(
         scheduler.worker("only") as worker,
         python("-m", "experiments", *words, f"executor.address={scheduler.address}") as driver,
     ):
-        await_(lambda: len(descendants(worker.pid)) >= 3 or driver.poll() is not None)
-        playing = descendants(worker.pid)
+        await_(lambda: len(set(descendants(worker.pid))) >= 3 or driver.poll() is not None)
+        playing = set(descendants(worker.pid))
         time.sleep(1)
         if end == "driver killed":
             driver.kill()

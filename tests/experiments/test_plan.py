@@ -88,6 +88,17 @@ def test_the_command_tells_pairs_and_minutes(
     assert "split" in capsys.readouterr().out
 
 
+def test_a_misbehaving_agent_is_timed_and_told(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "TIMED_SECONDS", 0.05)
+    duel = "agents=duel agent@first=greedy agent@second=random executor.workers=1"
+    hangs = "second._target_=misbehaving.Hangs limits.hang=0.3"
+    assert main(["plan", "elo=60", *duel.split(), *hangs.split()]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "Games were forfeited, so the minutes mean little: never answered " in printed
+
+
 BAD = {
     "draws=0.1": "elo=... is needed",
     "elo=many": "elo=many: a number is needed",
