@@ -260,7 +260,7 @@ def _fit_probcut(options: Any, console: Console) -> None:
 
     from rich.progress import track
 
-    from agents.search.probcut import fit
+    from agents.search.window.probcut import fit
 
     (name, evaluation), *rest = _chosen(options.evaluation, 8).items()
     if rest:

@@ -17,7 +17,7 @@ from typing import Any
 
 from agents.base import Agent
 from agents.evaluation import Evaluation
-from core.rules import nearest
+from core.settings import nearest, unknown_choice
 
 OPEN = "???"
 """OmegaConf's mark of a setting left open."""
@@ -56,10 +56,7 @@ def one_line(error: BaseException) -> str:
 
 def unknown(kind: str, name: str, options: Iterable[str]) -> ConfigError:
     """The error for a name that is not among the options: lists them and the nearest spelling."""
-    options = sorted(options)
-    return ConfigError(
-        f"unknown {kind} '{name}'; choose from {', '.join(options)}.{nearest(name, options)}"
-    )
+    return ConfigError(unknown_choice(kind, name, sorted(options)))
 
 
 # ---------------------------------------------------------------------- composing

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agents.base import Agent, Decision, Limits
 from agents.evaluation import DiscCount, Evaluation
-from agents.search.minimax import Minimax
+from agents.search.window.minimax import Minimax
 from core.position import Position
 
 

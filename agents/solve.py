@@ -15,7 +15,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from agents.search.endgame import EndgameSolver, Solution
+from agents.search.endgame.solver import EndgameSolver, Solution
 from core.compile import Announce
 from core.notation import PASS, NotationError, is_obf, parse_square, square_name
 from core.position import Position, prepare_rules

@@ -10,13 +10,13 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from agents.search.endgame import EndgameSolver, Solution
+from agents.search.endgame.solver import EndgameSolver, Solution
 from agents.solve import Problem, read_problem
 from core.notation import PASS
 from core.position import Position, prepare_rules
 from core.rules import RULESETS
 
-FFO = Path(__file__).resolve().parents[2] / "shared" / "data" / "ffo"
+FFO = Path(__file__).resolve().parents[1] / "tests" / "data" / "ffo"
 GENERATED, EMPTIES = 20, 16
 TECHNIQUES = {
     "everything": {},

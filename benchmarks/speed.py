@@ -24,8 +24,8 @@ from core.bitboard import VECTORISED
 from core.perft import perft
 from core.position import Position
 from experiments.config import read
+from experiments.record.store import Record
 from experiments.run import machine, run, versions
-from experiments.store import Record
 
 REPEATS = 5
 DEPTH = 12

@@ -15,8 +15,8 @@ import numpy as np
 from scipy.optimize import brentq
 
 from experiments.plan import pair_shares
-from experiments.ratings import FloatArray, match_statistics, rate
-from experiments.sequential import NELO, Sprt, simulate
+from experiments.statistics.ratings import FloatArray, match_statistics, rate
+from experiments.statistics.sequential import NELO, Sprt, simulate
 
 SHARE = np.arange(5) / 4
 

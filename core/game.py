@@ -11,11 +11,12 @@ import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Annotated, Protocol
 
 from core.notation import PASS, IllegalMove, square_name
 from core.position import Position
 from core.rules import Color, Ruleset
+from core.settings import Number, Whole, check_settings
 
 FINISHED = "finished"
 ILLEGAL = "illegal move"
@@ -41,20 +42,18 @@ class Limits:
         sees what is left of it. Contradicts ``seconds``.
     """
 
-    depth: int | None = None
-    nodes: int | None = None
-    seconds: float | None = None
-    clock: float | None = None
+    depth: Annotated[int | None, Whole(1)] = None
+    nodes: Annotated[int | None, Whole(1)] = None
+    seconds: Annotated[float | None, Number(above=0)] = None
+    clock: Annotated[float | None, Number(low=0)] = None
 
     def __post_init__(self) -> None:
-        for name in ("depth", "nodes"):
-            limit = getattr(self, name)
-            if limit is not None and limit < 1:
-                raise ValueError(f"{name} {limit}: a limit of 1 or more is needed")
-        if self.seconds is not None and not self.seconds > 0:
-            raise ValueError(f"seconds {self.seconds}: a limit of more than 0 is needed")
+        check_settings(self)
         if self.seconds is not None and self.clock is not None:
-            raise ValueError("seconds a move and a clock for the game contradict each other")
+            raise ValueError(
+                f"clock={self.clock}: contradicts seconds={self.seconds}; a time per move or one "
+                "for the game"
+            )
 
     @property
     def timed(self) -> bool:

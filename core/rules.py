@@ -6,17 +6,11 @@ when neither side can move, and most discs win, the empty squares going to the w
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 
-
-def nearest(word: str, choices: Iterable[str]) -> str:
-    """`` Did you mean 'x'?`` for the nearest choice, or nothing: the end of an error message."""
-    match = difflib.get_close_matches(word, list(choices), n=1, cutoff=0.5)
-    return f" Did you mean '{match[0]}'?" if match else ""
+from core.settings import unknown_choice
 
 
 class Color(Enum):
@@ -91,5 +85,4 @@ def ruleset(name: str | Ruleset) -> Ruleset:
         return name
     if name in RULESETS:
         return RULESETS[name]
-    choices = ", ".join(RULESETS)
-    raise ValueError(f"unknown ruleset {name!r}; choose from {choices}.{nearest(name, RULESETS)}")
+    raise ValueError(unknown_choice("ruleset", name, RULESETS))

@@ -67,7 +67,7 @@ def run_command(arguments: Sequence[str]) -> int:
         raise ConfigError(f"unknown option {rest[0]}; see python -m experiments run --help")
     folders = [options.config_dir] if options.config_dir else []
     if options.multirun:
-        from experiments.sweep import sweep
+        from experiments.sweep.running import sweep
 
         return sweep(arguments, options.overrides, folders, make_console())
     if options.help:
@@ -78,7 +78,7 @@ def run_command(arguments: Sequence[str]) -> int:
     if options.hydra_help or options.cfg or options.info:
         if options.cfg:
             compose("run", options.overrides, folders)
-        from experiments.sweep import hydra_main
+        from experiments.sweep.running import hydra_main
 
         hydra_main(arguments, lambda config: None)
         return 0
@@ -98,7 +98,7 @@ def _refuse(message: str) -> NoReturn:
 def bench_command(arguments: Sequence[str]) -> int:
     """``bench``: print each algorithm's nodes over the fixed positions, and the signature."""
     from experiments.bench import POSITIONS, bench, signature
-    from experiments.report import terminal_table
+    from experiments.report.report import terminal_table
 
     if arguments:
         if list(arguments) in (["--help"], ["-h"]):
@@ -131,8 +131,8 @@ def resume_command(arguments: Sequence[str]) -> int:
     )
     options = _resume_options(parser).parse_args(arguments)
 
-    from experiments import sweep
     from experiments.run import as_typed, resume
+    from experiments.sweep import running as sweep
 
     if sweep.is_sweep(options.folder):
         if any(_resume_settings(options).values()):
@@ -179,7 +179,7 @@ def extend_command(arguments: Sequence[str]) -> int:
 
 
 def _check_single(folder: Path) -> None:
-    from experiments.sweep import is_sweep
+    from experiments.sweep.running import is_sweep
 
     if is_sweep(folder):
         raise ConfigError(f"{folder} is a sweep; its runs are the numbered folders in it")
@@ -218,7 +218,7 @@ def watch_command(arguments: Sequence[str]) -> int:
     if not options.every > 0:
         raise ConfigError(f"--every {options.every:g}: more than 0 seconds are needed")
 
-    from experiments.watch import watch
+    from experiments.report.watch import watch
 
     _check_single(options.folder)
     watch(options.folder, make_console(), options.every, options.once)
@@ -227,7 +227,7 @@ def watch_command(arguments: Sequence[str]) -> int:
 
 def openings_command(arguments: Sequence[str]) -> int:
     """``openings``: make balanced openings."""
-    from experiments.balanced import openings_command
+    from experiments.pairing.balanced import openings_command
 
     return openings_command(arguments)
 

@@ -27,10 +27,11 @@ from agents.evaluation import Evaluation
 from agents.search import SearchAgent
 from agents.search.context import MAX_DEPTH
 from core.game import Limits
-from core.rules import RULESETS, Ruleset, nearest, ruleset
-from experiments.openings import check_openings
-from experiments.schedule import Pairing, gauntlet, round_robin
-from experiments.sequential import Sprt
+from core.rules import RULESETS, Ruleset, ruleset
+from core.settings import nearest
+from experiments.pairing.openings import check_openings
+from experiments.pairing.schedule import Pairing, gauntlet, round_robin
+from experiments.statistics.sequential import Sprt
 
 EXPORTS = ("csv", "parquet")
 LOG_LEVELS = ("debug", "info", "warning", "error")
@@ -43,9 +44,9 @@ class RulesetConfig:
 
 @dataclass
 class OpeningsConfig:
-    """kind: where they come from, one of :data:`experiments.openings.KINDS`. plies: how long they
-    are (of a file's games: at most). file: of transcripts, OBF positions or GGF games. shuffle: a
-    file's order is drawn from the run's seed. repeats: whether openings may be used again when
+    """kind: where they come from, one of ``KINDS`` in :mod:`experiments.pairing.openings`. plies:
+    how long they are (of a file's games: at most). file: of transcripts, OBF positions or GGF
+    games. shuffle: a file's order is drawn from the run's seed. repeats: whether openings may be used again when
     there are more pairs of games than openings."""
 
     kind: str = "random"
@@ -62,7 +63,8 @@ SCHEDULES = ("round_robin", "gauntlet", "sprt")
 class ScheduleConfig:
     """kind: one of :data:`SCHEDULES`. champion: who meets all the others in a gauntlet, None for
     the first of the line-up. The others are the sequential test's, see
-    :class:`experiments.sequential.Sprt`; its Elo is the first agent's against the second."""
+    :class:`~experiments.statistics.sequential.Sprt`; its Elo is the first agent's against the
+    second."""
 
     kind: str = "round_robin"
     champion: str | None = None

@@ -31,12 +31,12 @@ from scipy.special import ndtri
 
 from agents.config import ConfigError, one_line
 from core.game import FINISHED
-from experiments.ratings import FloatArray, IntArray, expected_score
-from experiments.sequential import NELO, Sprt, simulate
+from experiments.statistics.ratings import FloatArray, IntArray, expected_score
+from experiments.statistics.sequential import NELO, Sprt, simulate
 
 if TYPE_CHECKING:
     from experiments.config import Plan
-    from experiments.schedule import Pair
+    from experiments.pairing.schedule import Pair
 
 SIMULATED = 1000
 """Matches simulated under each hypothesis; the seed is the run's."""
@@ -214,12 +214,12 @@ class Timing:
 def time_pairs(plan: Plan, console: Console) -> Timing:
     """Play pairs of the line-up, all pairings in turn, for some seconds, by the workers that the
     run would have. Raises ConfigError and RunStopped."""
-    from experiments.executors import prepare, reached, table_of, workers_for
-    from experiments.match import TaskFailed, play_over, play_serially
-    from experiments.openings import choose_openings
-    from experiments.player import STOP_AT_ONCE, stop_signal
+    from experiments.pairing.openings import choose_openings
+    from experiments.pairing.schedule import schedule
+    from experiments.playing.executors import prepare, reached, table_of, workers_for
+    from experiments.playing.match import TaskFailed, play_over, play_serially
+    from experiments.playing.player import STOP_AT_ONCE, stop_signal
     from experiments.run import RunStopped
-    from experiments.schedule import schedule
 
     prepare(plan, console.print)
     settings = plan.settings
@@ -269,7 +269,7 @@ def _print(
     needed: dict[float, IntArray],
     timing: Timing,
 ) -> None:
-    from experiments.report import terminal_table
+    from experiments.report.report import terminal_table
 
     pairings = len(plan.pairings)
     shares = question.pairs(question.elo)
@@ -326,7 +326,7 @@ def _half_width(mean: float, variance: float, pairs: int) -> float:
 
 def _too_few_openings(plan: Plan, pairs: int) -> list[str]:
     """A warning where the run's openings do not suffice for a fixed match."""
-    from experiments.openings import choose_openings
+    from experiments.pairing.openings import choose_openings
 
     settings = plan.settings
     try:

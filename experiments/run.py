@@ -30,21 +30,21 @@ from agents.evaluation import Evaluation
 from core.game import FINISHED
 from experiments import config as schema
 from experiments.config import Plan, RunConfig, limits_of
-from experiments.executors import prepare, reached, table_of, workers_for
-from experiments.folder import locked, logging_to, make_folder
-from experiments.match import PairResult, TaskFailed, play_over, play_serially
-from experiments.openings import Opening, check_openings, choose_openings
-from experiments.player import FINISH_PAIRS, GO_ON, STOP_AT_ONCE, stop_signal
-from experiments.progress import progress_bar
-from experiments.provenance import differences, machine, versions
-from experiments.schedule import schedule
-from experiments.standings import pair_counts
-from experiments.store import FORMAT, Record
+from experiments.pairing.openings import Opening, check_openings, choose_openings
+from experiments.pairing.schedule import schedule
+from experiments.playing.executors import prepare, reached, table_of, workers_for
+from experiments.playing.match import PairResult, TaskFailed, play_over, play_serially
+from experiments.playing.player import FINISH_PAIRS, GO_ON, STOP_AT_ONCE, stop_signal
+from experiments.record.folder import locked, logging_to, make_folder
+from experiments.record.provenance import differences, machine, versions
+from experiments.record.store import FORMAT, Record
+from experiments.report.progress import progress_bar
+from experiments.report.standings import pair_counts
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from experiments.cluster import Cluster
+    from experiments.playing.cluster import Cluster
 
 log = logging.getLogger("lab.run")
 
@@ -54,8 +54,9 @@ class RunResult:
     """What a run left behind.
 
     folder: its results folder. standings: one row an agent, best first (see
-    :func:`experiments.standings.standings`). games, moves: the record's tables, read when asked
-    for. complete: whether all scheduled games were played. interrupted: whether Ctrl-C was pressed.
+    :func:`experiments.report.standings.standings`). games, moves: the record's tables, read when
+    asked for. complete: whether all scheduled games were played. interrupted: whether Ctrl-C was
+    pressed.
     """
 
     folder: Path
@@ -484,7 +485,7 @@ def _go_on(
             if complete:
                 raise RunStopped(f"no game could be played: of every pair, {SKIPPED}")
             raise KeyboardInterrupt
-        from experiments.report import conclude
+        from experiments.report.report import conclude
 
         standings = conclude(record, plan, folder, console)
         if plan.settings.export:

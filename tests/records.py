@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from experiments.store import COUNTS
+from experiments.record.store import COUNTS
 
 MOVES = f"game, ply, agent, square, value, depth, {', '.join(COUNTS)}"
 

@@ -20,7 +20,7 @@ from agents.evaluation.stable_discs import StableDiscs
 from core.bitboard import popcount
 from core.compile import Announce
 from core.position import Position
-from core.rules import nearest
+from core.settings import nearest
 from core.vector import address_of, call_evaluation, load, load_float
 
 FEATURES: dict[str, Callable[[], Evaluation]] = {

@@ -35,7 +35,7 @@ from agents.evaluation.base import FINAL_UNIT, SIGNATURE, Evaluation
 from core.compile import Announce, why_not
 from core.notation import PASS
 from core.position import Position
-from core.rules import nearest
+from core.settings import nearest
 
 LARGEST = FINAL_UNIT - 1
 CHECK_POSITIONS = 1000

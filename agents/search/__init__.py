@@ -1,16 +1,16 @@
 """Looking ahead: each search in a file of its own, over any evaluation.
 
-:mod:`agents.search.plain` has the same searches in readable Python, held equal by tests.
+:mod:`agents.search.window.plain` has the same searches in readable Python, held equal by tests.
 """
 
-from agents.search.alphabeta import AlphaBeta
 from agents.search.base import SearchAgent
-from agents.search.iterative import WindowSearch
-from agents.search.mcts import MCTS
-from agents.search.minimax import Minimax
-from agents.search.mtdf import MTDf
-from agents.search.plain_mcts import MoveEstimate
-from agents.search.pvs import PVS
+from agents.search.montecarlo.mcts import MCTS
+from agents.search.montecarlo.plain import MoveEstimate
+from agents.search.window.alphabeta import AlphaBeta
+from agents.search.window.iterative import WindowSearch
+from agents.search.window.minimax import Minimax
+from agents.search.window.mtdf import MTDf
+from agents.search.window.pvs import PVS
 
 __all__ = [
     "MCTS",

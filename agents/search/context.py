@@ -42,7 +42,7 @@ _ROW = MAX_DEPTH + 1
 END = np.int64(-1)
 """Marks the end of a principal variation."""
 
-# What only :mod:`agents.search.negamax` and its techniques use: switches, then their tables.
+# What only :mod:`agents.search.window.negamax` and its techniques use: switches, then their tables.
 (
     NULL_WINDOWS,
     TABLE,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from agents.evaluation import Evaluation
 from agents.search import AlphaBeta, Minimax
 from core.position import Position
-from experiments.openings import Opening
+from experiments.pairing.openings import Opening
 
 if TYPE_CHECKING:
     import pandas as pd

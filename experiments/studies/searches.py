@@ -10,7 +10,7 @@ import numpy as np
 from agents.base import Agent
 from agents.search import SearchAgent
 from core.position import Position
-from experiments.store import Record
+from experiments.record.store import Record
 from experiments.studies.pruning import after_opening
 
 if TYPE_CHECKING:

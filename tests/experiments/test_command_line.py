@@ -18,8 +18,8 @@ from rich.console import Console
 from agents.__main__ import main as agents_main
 from experiments.__main__ import COMMANDS, HELP, main
 from experiments.bench import bench, signature
-from experiments.progress import progress_bar
-from experiments.store import Record
+from experiments.record.store import Record
+from experiments.report.progress import progress_bar
 
 SIGNATURE = 19_035_066
 """Total nodes of ``python -m experiments bench``. Moves only when a search changes what it does."""

@@ -9,8 +9,8 @@ from agents.config import ConfigError
 from experiments import plan as module
 from experiments.__main__ import main
 from experiments.plan import Question
-from experiments.ratings import expected_score
-from experiments.sequential import simulate
+from experiments.statistics.ratings import expected_score
+from experiments.statistics.sequential import simulate
 
 SHARE = np.arange(5) / 4
 

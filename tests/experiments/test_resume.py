@@ -23,9 +23,9 @@ from agents import GreedyAgent, Maximizer, RandomAgent, SquareWeights
 from agents.config import ConfigError
 from experiments.__main__ import main
 from experiments.config import read
-from experiments.match import PairResult
+from experiments.playing.match import PairResult
+from experiments.record.store import Record
 from experiments.run import in_schedule_order, resume, run, run_match
-from experiments.store import Record
 
 WORDS = ["agents=classics", "games=40", "seed=3", "agents.alphabeta_5.depth=4", "figures=false"]
 TOTAL = 15 * 40

@@ -18,8 +18,8 @@ from agents.config import ConfigError
 from core import PASS, Position
 from experiments import run_match
 from experiments.config import read
+from experiments.record.store import Record
 from experiments.run import RunResult, run
-from experiments.store import Record
 
 
 def play(folder: Path, *overrides: str) -> RunResult:

@@ -1,0 +1,460 @@
+"""The compiled part of the endgame solver: exact scores by principal variation search.
+
+A score is the disc difference at the end to the side to move, empty squares going to the winner.
+It is always even, so a null window (alpha, alpha + 1) asks one question: more than alpha, or not?
+
+From few to many empty squares, the kernels are
+
+* :mod:`agents.search.endgame.last_squares`: 1 to 4, without lists of moves;
+* :func:`few_empties`: 5 and 6, moves in odd quadrants first, without a table;
+* :func:`null_window`: 7 and more, all techniques;
+* :func:`principal`: any number, with a window wider than null, along the principal variation.
+
+The techniques, each of which :class:`agents.search.endgame.solver.EndgameSolver` can leave out:
+
+* **fastest first** (:func:`_rank_moves`): the moves that leave the opponent fewest replies first,
+  because the tree below is small. (Slagle and Dixon's mobility ordering, which solvers have used
+  since the eighties.)
+* **parity**: moves into quadrants with an odd number of empty squares first; whoever plays there
+  tends to have the last move in it.
+* **stability**: the opponent keeps his stable discs, which bounds the score from above. They are
+  counted where alpha is high enough for that to matter.
+* **etc**, enhanced transposition cutoff: before searching, see whether the table already knows one
+  child that refutes. (Plaat, Schaeffer, Pijls and de Bruin 1996.)
+* **sorting search**: at many empty squares the moves are ranked also by a search of a few plies
+  with a rough heuristic (:func:`_promise`).
+
+Beside these, always on: a transposition table (:mod:`agents.search.endgame.memory`), principal
+variation search, and fail-soft bounds.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from agents.search.context import (
+    BOARD,
+    EVALUATIONS,
+    NODES,
+    SQUARES,
+    STABILITY_RETURNS,
+    TABLE_RETURNS,
+    count,
+    out_of_budget,
+)
+from agents.search.endgame.last_squares import (
+    ONE,
+    UNKNOWN,
+    ZERO,
+    finished,
+    last_four,
+    last_one,
+    last_three,
+    last_two,
+    stability_bound,
+)
+from agents.search.endgame.memory import (
+    CORNERS,
+    ETC_FROM,
+    FLIPS,
+    MOBILITY_WEIGHT,
+    MOVES,
+    NO_MOVE,
+    QUADRANT,
+    SORTING_FROM,
+    STABILITY_FROM,
+    TOP_EMPTIES,
+    TOP_MOVE,
+    WORTH,
+    bucket_of,
+    look_up,
+    lower_of,
+    move_of,
+    remember,
+    upper_of,
+)
+from core.bitboard import flips, legal_moves, lowest_square, neighbours, popcount
+from core.compile import kernel
+from core.vector import load, prefetch, store
+
+FEW = 6
+"""Up to so many empty squares are searched without a table."""
+
+# What makes a move's rank, the greatest first.
+_FROM_TABLE = np.int64(1 << 40)
+_SORTED = np.int64(1 << 30)
+_WORTH_WEIGHT = 4
+PARITY_BONUS = 12
+MOBILITY = 32
+_SORTING_WEIGHT = 3
+_SQUARE_BITS = np.int64(6)
+_SQUARE = np.int64(63)
+# The sorting search: empty squares from which it looks one ply ahead, two plies, and so on.
+_PLIES_FROM = (14, 16, 18, 22, 25, 28)
+_FAR = np.int64(1 << 20)
+# The rough heuristic.
+_MOBILITY, _POTENTIAL, _CORNER, _X_SQUARE, _WIN = 8, 3, 32, 12, 100
+
+
+# ------------------------------------------------------------------ five and six empty squares
+
+
+@kernel
+def few_empties(context, mover, opponent, alpha, odd, empties):  # type: ignore[no-untyped-def]
+    """The null window (alpha, alpha + 1) of a position with 5 or 6 empty squares, fail-soft.
+
+    odd: mask of the quadrants with an odd number of empty squares, whose moves come first.
+    """
+    count(context, NODES)
+    if alpha >= load(context, STABILITY_FROM + empties):
+        bound = stability_bound(context, opponent, mover)
+        if bound <= alpha:
+            count(context, STABILITY_RETURNS)
+            return bound
+    board = np.uint64(load(context, BOARD))
+    moves = legal_moves(mover, opponent) & board
+    if moves == ZERO:
+        if legal_moves(opponent, mover) & board == ZERO:
+            return finished(context, mover, opponent)
+        return -few_empties(context, opponent, mover, -alpha - 1, odd, empties)
+    best = UNKNOWN
+    left = moves & odd
+    later = moves ^ left
+    if left == ZERO:
+        left, later = later, ZERO
+    while left != ZERO:
+        square = lowest_square(left)
+        left &= left - ONE
+        if left == ZERO:
+            left, later = later, ZERO
+        flipped = flips(mover, opponent, square)
+        other, own = opponent ^ flipped, mover ^ flipped ^ (ONE << square)
+        odd_then = odd ^ np.uint64(load(context, QUADRANT + np.int64(square)))
+        if empties == 5:
+            score = -last_four(context, other, own, -alpha - 1, odd_then)
+        else:
+            score = -few_empties(context, other, own, -alpha - 1, odd_then, empties - np.int64(1))
+        if score > best:
+            best = score
+            if score > alpha:
+                break
+    return best
+
+
+# ------------------------------------------------------------------ a heuristic, for sorting only
+
+
+@kernel
+def _promise(context, mover, opponent):  # type: ignore[no-untyped-def]
+    """How good a position looks: mobility, potential mobility, corners, and X-squares beside empty
+    corners."""
+    count(context, EVALUATIONS)
+    board, corners = np.uint64(load(context, BOARD)), np.uint64(load(context, CORNERS))
+    empty = board & ~(mover | opponent)
+    own, other = legal_moves(mover, opponent) & board, legal_moves(opponent, mover) & board
+    mobility = popcount(own) + popcount(own & corners) - popcount(other) - popcount(other & corners)
+    potential = popcount(neighbours(opponent) & empty) - popcount(neighbours(mover) & empty)
+    taken = popcount(mover & corners) - popcount(opponent & corners)
+    danger = _diagonal_neighbours(empty & corners)
+    exposed = popcount(mover & danger) - popcount(opponent & danger)
+    return _MOBILITY * mobility + _POTENTIAL * potential + _CORNER * taken - _X_SQUARE * exposed
+
+
+_NOT_A, _NOT_H = np.uint64(0xFEFEFEFEFEFEFEFE), np.uint64(0x7F7F7F7F7F7F7F7F)
+_SEVEN, _NINE = np.uint64(7), np.uint64(9)
+
+
+@kernel
+def _diagonal_neighbours(mask):  # type: ignore[no-untyped-def]
+    """The squares that touch a square of ``mask`` at a corner, on the 8x8 board."""
+    east = ((mask << _NINE) | (mask >> _SEVEN)) & _NOT_A
+    west = ((mask << _SEVEN) | (mask >> _NINE)) & _NOT_H
+    return east | west
+
+
+@kernel
+def _look_ahead(context, mover, opponent, alpha, beta, depth):  # type: ignore[no-untyped-def]
+    """Alpha-beta with the rough heuristic, for sorting."""
+    count(context, NODES)
+    if depth == 0:
+        return _promise(context, mover, opponent)
+    if depth > 2 and out_of_budget(context):
+        return alpha
+    board = np.uint64(load(context, BOARD))
+    moves = legal_moves(mover, opponent) & board
+    if moves == ZERO:
+        if legal_moves(opponent, mover) & board == ZERO:
+            return _WIN * finished(context, mover, opponent)
+        return -_look_ahead(context, opponent, mover, -beta, -alpha, depth)
+    best = -_FAR
+    while moves != ZERO:
+        square = lowest_square(moves)
+        moves &= moves - ONE
+        flipped = flips(mover, opponent, square)
+        other, own = opponent ^ flipped, mover ^ flipped ^ (ONE << square)
+        score = -_look_ahead(context, other, own, -beta, -max(alpha, best), depth - np.int64(1))
+        if score > best:
+            best = score
+            if score >= beta:
+                break
+    return best
+
+
+# ------------------------------------------------------------------ seven and more empty squares
+
+
+@kernel
+def _rank(context, mover, opponent, square, odd, empties):  # type: ignore[no-untyped-def]
+    """How early a move to ``square`` is to be tried; mover and opponent are those after it."""
+    rank = _WORTH_WEIGHT * load(context, WORTH + np.int64(square))
+    if odd & (ONE << square) != ZERO:
+        rank += PARITY_BONUS
+    weight = load(context, MOBILITY_WEIGHT)
+    if weight != 0:
+        board, corners = np.uint64(load(context, BOARD)), np.uint64(load(context, CORNERS))
+        replies = legal_moves(mover, opponent) & board
+        rank -= weight * (popcount(replies) + popcount(replies & corners))
+    if empties >= load(context, SORTING_FROM) and not out_of_budget(context):
+        depth = np.int64(0)
+        for threshold in _PLIES_FROM:
+            if empties >= threshold:
+                depth += 1
+        rank -= _SORTING_WEIGHT * _look_ahead(context, mover, opponent, -_FAR, _FAR, depth)
+    return rank
+
+
+@kernel
+def _next_move(ranked, start, end):  # type: ignore[no-untyped-def]
+    """Take the highest ranked of the moves from number ``start`` on out of a list: its square. The
+    list's address is ``ranked``; places before ``start`` are done with."""
+    best, at = load(ranked, start), start
+    for other in range(start + 1, end):
+        rank = load(ranked, other)
+        if rank > best:
+            best, at = rank, other
+    store(ranked, at, load(ranked, start))
+    return np.uint64(best & _SQUARE)
+
+
+@kernel
+def rank_moves(context, mover, opponent, moves, odd, empties, first_move):  # type: ignore[no-untyped-def]
+    """Write the moves with their ranks, and what they flip, into the lists for this number of
+    empty squares; returns how many there are. ``first_move`` is ranked highest."""
+    ranked = context + 8 * (MOVES + 64 * empties)
+    flipped_by = context + 8 * (FLIPS + 64 * empties)
+    number = np.int64(0)
+    while moves != ZERO:
+        square = lowest_square(moves)
+        moves &= moves - ONE
+        flipped = flips(mover, opponent, square)
+        store(flipped_by, np.int64(square), np.int64(flipped))
+        if square == first_move:
+            rank = _FROM_TABLE
+        else:
+            other, own = opponent ^ flipped, mover ^ flipped ^ (ONE << square)
+            if FEW + 1 < empties < load(context, ETC_FROM):
+                # It will be looked up soon; with enhanced cutoffs it just was.
+                prefetch(bucket_of(context, other, own, empties - 1))
+            rank = _rank(context, other, own, square, odd, empties)
+        store(ranked, number, (rank << _SQUARE_BITS) | np.int64(square))
+        number += 1
+    return number
+
+
+@kernel
+def _refuted_by_table(context, mover, opponent, alpha, moves, empties):  # type: ignore[no-untyped-def]
+    """Enhanced transposition cutoff: a move that the table knows to be worth more than alpha, and
+    that worth; UNKNOWN if there is none."""
+    while moves != ZERO:
+        square = lowest_square(moves)
+        moves &= moves - ONE
+        flipped = flips(mover, opponent, square)
+        other, own = opponent ^ flipped, mover ^ flipped ^ (ONE << square)
+        bucket = bucket_of(context, other, own, empties - 1)
+        known = look_up(context, bucket, other, own)
+        if known != 0 and -upper_of(known) > alpha:
+            return square, -upper_of(known)
+    return NO_MOVE, UNKNOWN
+
+
+@kernel
+def null_window(context, mover, opponent, alpha, odd, empties):  # type: ignore[no-untyped-def]
+    """The null window (alpha, alpha + 1) of a position with at least 7 empty squares, fail-soft: a
+    result above alpha is a lower bound of the score, any other an upper bound.
+
+    odd: mask of the quadrants with an odd number of empty squares. If the search runs out of its
+    budget the result means nothing, and nothing was written into the table on its account.
+    """
+    count(context, NODES)
+    # Step 1: the opponent's stable discs.
+    if alpha >= load(context, STABILITY_FROM + empties):
+        bound = stability_bound(context, opponent, mover)
+        if bound <= alpha:
+            count(context, STABILITY_RETURNS)
+            return bound
+    # Step 2: the table.
+    squares = load(context, SQUARES)
+    lower, upper, known_move = -squares, squares, NO_MOVE
+    bucket = bucket_of(context, mover, opponent, empties)
+    known = look_up(context, bucket, mover, opponent)
+    if known != 0:
+        lower, upper, known_move = lower_of(known), upper_of(known), move_of(known)
+        if lower > alpha:
+            count(context, TABLE_RETURNS)
+            return lower
+        if upper <= alpha:
+            count(context, TABLE_RETURNS)
+            return upper
+    # Step 3: no moves.
+    board = np.uint64(load(context, BOARD))
+    moves = legal_moves(mover, opponent) & board
+    if moves == ZERO:
+        if legal_moves(opponent, mover) & board == ZERO:
+            return finished(context, mover, opponent)
+        return -null_window(context, opponent, mover, -alpha - 1, odd, empties)
+    # Step 4: a child in the table.
+    if empties >= load(context, ETC_FROM):
+        square, score = _refuted_by_table(context, mover, opponent, alpha, moves, empties)
+        if score != UNKNOWN:
+            count(context, TABLE_RETURNS)
+            remember(context, bucket, mover, opponent, max(lower, score), upper, square, empties)
+            return score
+    # Step 5: the moves, most promising first.
+    number = rank_moves(context, mover, opponent, moves, odd, empties, known_move)
+    ranked = context + 8 * (MOVES + 64 * empties)
+    flipped_by = context + 8 * (FLIPS + 64 * empties)
+    best, best_move = UNKNOWN, NO_MOVE
+    for turn in range(number):
+        square = _next_move(ranked, turn, number)
+        flipped = np.uint64(load(flipped_by, np.int64(square)))
+        other, own = opponent ^ flipped, mover ^ flipped ^ (ONE << square)
+        odd_then = odd ^ np.uint64(load(context, QUADRANT + np.int64(square)))
+        if empties <= FEW + 1:
+            score = -few_empties(context, other, own, -alpha - 1, odd_then, empties - np.int64(1))
+        else:
+            score = -null_window(context, other, own, -alpha - 1, odd_then, empties - np.int64(1))
+        if out_of_budget(context):
+            return score
+        if score > best:
+            best, best_move = score, square
+            if score > alpha:
+                break
+    # Step 6: what was proven.
+    if best > alpha:
+        lower = max(lower, best)
+    else:
+        upper = min(upper, best)
+    remember(context, bucket, mover, opponent, lower, upper, best_move, empties)
+    return best
+
+
+# ------------------------------------------------------------------ any number of empty squares
+
+
+@kernel
+def decide(context, mover, opponent, alpha, odd, empties):  # type: ignore[no-untyped-def]
+    """The null window (alpha, alpha + 1) of any position, fail-soft."""
+    if empties > FEW:
+        return null_window(context, mover, opponent, alpha, odd, empties)
+    if empties > 4:
+        return few_empties(context, mover, opponent, alpha, odd, empties)
+    if empties == 4:
+        return last_four(context, mover, opponent, alpha, odd)
+    left = np.uint64(load(context, BOARD)) & ~(mover | opponent)
+    if left == ZERO:
+        count(context, NODES)
+        return finished(context, mover, opponent)
+    first = lowest_square(left)
+    left &= left - ONE
+    if left == ZERO:
+        return last_one(context, mover, opponent, alpha, first)
+    second = lowest_square(left)
+    left &= left - ONE
+    if left == ZERO:
+        return last_two(context, mover, opponent, alpha, first, second)
+    return last_three(context, mover, opponent, alpha, first, second, lowest_square(left))
+
+
+@kernel
+def _close_in(context, mover, opponent, alpha, beta, odd, empties):  # type: ignore[no-untyped-def]
+    """A wider window by null windows alone, from below, for positions too small for a table."""
+    lower, upper = -load(context, SQUARES), load(context, SQUARES)
+    score = lower if lower >= beta else upper  # of a window beyond all scores
+    bar = alpha | np.int64(1)
+    while lower < upper and lower < beta and upper > alpha:
+        score = decide(context, mover, opponent, bar, odd, empties)
+        if score > bar:
+            lower, bar = score, score + 1
+        else:
+            upper, bar = score, score - 1
+    return score
+
+
+@kernel
+def principal(context, mover, opponent, alpha, beta, odd, empties):  # type: ignore[no-untyped-def]
+    """Score within the window (alpha, beta), fail-soft: principal variation search.
+
+    Keeps the best move so far of the position with TOP_EMPTIES empty squares in TOP_MOVE.
+    """
+    if beta - alpha <= 1:
+        return decide(context, mover, opponent, alpha, odd, empties)
+    if empties <= FEW:
+        return _close_in(context, mover, opponent, alpha, beta, odd, empties)
+    count(context, NODES)
+    board = np.uint64(load(context, BOARD))
+    moves = legal_moves(mover, opponent) & board
+    if moves == ZERO:
+        if legal_moves(opponent, mover) & board == ZERO:
+            return finished(context, mover, opponent)
+        return -principal(context, opponent, mover, -beta, -alpha, odd, empties)
+    squares = load(context, SQUARES)
+    lower, upper, known_move = -squares, squares, NO_MOVE
+    bucket = bucket_of(context, mover, opponent, empties)
+    known = look_up(context, bucket, mover, opponent)
+    if known != 0:
+        lower, upper, known_move = lower_of(known), upper_of(known), move_of(known)
+        if lower >= beta or lower == upper:
+            count(context, TABLE_RETURNS)
+            return lower
+        if upper <= alpha:
+            count(context, TABLE_RETURNS)
+            return upper
+    number = rank_moves(context, mover, opponent, moves, odd, empties, known_move)
+    ranked = context + 8 * (MOVES + 64 * empties)
+    flipped_by = context + 8 * (FLIPS + 64 * empties)
+    best, best_move, bar = UNKNOWN, NO_MOVE, alpha
+    for turn in range(number):
+        square = _next_move(ranked, turn, number)
+        flipped = np.uint64(load(flipped_by, np.int64(square)))
+        other, own = opponent ^ flipped, mover ^ flipped ^ (ONE << square)
+        odd_then = odd ^ np.uint64(load(context, QUADRANT + np.int64(square)))
+        fewer = empties - np.int64(1)
+        if turn == 0:
+            score = -principal(context, other, own, -beta, -bar, odd_then, fewer)
+        else:
+            # A null window first: is it better at all? By how much, only if it is.
+            score = -decide(context, other, own, -bar - 1, odd_then, fewer)
+            if bar < score < beta and not out_of_budget(context):
+                score = -principal(context, other, own, -beta, -score + 1, odd_then, fewer)
+        if out_of_budget(context):
+            return score
+        if score > best:
+            best, best_move = score, square
+            if empties == load(context, TOP_EMPTIES):
+                store(context, TOP_MOVE, np.int64(square))
+            bar = max(bar, score)
+            if score >= beta:
+                break
+    if best > alpha:
+        lower = max(lower, best)
+    if best < beta:
+        upper = min(upper, best)
+    remember(context, bucket, mover, opponent, lower, upper, best_move, empties)
+    return best
+
+
+@kernel
+def best_known(context, mover, opponent, empties):  # type: ignore[no-untyped-def]
+    """The table's best move in a position with more than FEW empty squares, or 64."""
+    known = look_up(context, bucket_of(context, mover, opponent, empties), mover, opponent)
+    return move_of(known) if known != 0 else NO_MOVE

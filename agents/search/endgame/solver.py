@@ -1,0 +1,366 @@
+"""Solving endgames: the exact score of a position with perfect play.
+
+>>> from core import Position
+>>> solution = EndgameSolver(table_mb=1).solve(Position.start("mini4"))
+>>> solution.score, solution.complete, len(solution.best)
+(-10, True, 1)
+
+How it is done is told in :mod:`agents.search.endgame.kernels`; what is remembered, in
+:mod:`agents.search.endgame.memory`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from agents.base import Limits, SearchStats
+from agents.search import context as layout
+from agents.search.endgame import kernels, memory
+from agents.search.limits import allotment, limited
+from agents.search.window.transposition import check_size
+from core.bitboard import bits
+from core.compile import Announce, prepare
+from core.notation import PASS
+from core.position import Position
+from core.rules import Ruleset
+
+NO_LIMITS = Limits()
+
+_ETC_FROM = 10
+_SORTING_FROM = 14
+_STABILITY_FROM_ALPHA = 6
+"""Lowest alpha for which stable discs are counted at four empty squares; 2 more for each further
+one, since the fuller the board the more discs are stable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """What was found out about a position.
+
+    score: the disc difference to the side to move with perfect play, empty squares going to the
+        winner; from :meth:`EndgameSolver.solve_wld` only its sign, +1, 0 or -1. None if the search
+        was stopped before it was proven.
+    pv: moves to the end of the game (passes included) that lead to this score; shorter if the
+        search was stopped meanwhile, and from ``solve_wld`` one move only.
+    best: a best move, from :meth:`EndgameSolver.analyse` all of them; without a proven score the
+        best move so far. A pass if one is due; empty if the game is over.
+    stats: what it cost. Nodes are all positions entered, those of the heuristic search that sorts
+        moves and those of reading out the principal variation included; ``evaluations`` are the
+        calls of its heuristic. Leaves and cutoffs are not counted: the kernels of the last
+        squares do not know the moves they leave out.
+    seconds: wall time.
+    complete: whether everything asked for was proven.
+    lower, upper: proven bounds of the disc difference, whether complete or not.
+    scores: from ``analyse``, the score of each move.
+    """
+
+    score: int | None
+    pv: tuple[int, ...]
+    best: tuple[int, ...]
+    stats: SearchStats
+    seconds: float
+    complete: bool
+    lower: int
+    upper: int
+    scores: dict[int, int] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Bounds:
+    """Proven bounds of a position's score to its mover."""
+
+    lower: int
+    upper: int
+
+    @property
+    def exact(self) -> bool:
+        return self.lower == self.upper
+
+    def narrow(self, result: int, alpha: int, beta: int) -> None:
+        """Take in the fail-soft result of a search with this window."""
+        if result > alpha:
+            self.lower = max(self.lower, result)
+        if result < beta:
+            self.upper = min(self.upper, result)
+
+    def __neg__(self) -> _Bounds:
+        return _Bounds(-self.upper, -self.lower)
+
+
+class EndgameSolver:
+    """Solves positions of any ruleset exactly.
+
+    table_mb: size of the transposition table, rounded down to a power of two; a table of 512 KB for
+        positions with few empty squares comes on top.
+    fastest_first, parity, stability, etc, sorting_search: techniques that can be left out, to see
+        what each is worth; the result is the same. They are explained in
+        :mod:`agents.search.endgame.kernels`.
+
+    Each solving starts as if its table were empty, so the same position costs the same nodes
+    whatever was solved before. Raises ValueError for a table of nothing, or of more than the
+    machine's memory.
+    """
+
+    def __init__(
+        self,
+        table_mb: int = 64,
+        *,
+        fastest_first: bool = True,
+        parity: bool = True,
+        stability: bool = True,
+        etc: bool = True,
+        sorting_search: bool = True,
+    ) -> None:
+        check_size("table_mb", table_mb)
+        self.table_mb = table_mb
+        self.fastest_first = fastest_first
+        self.parity = parity
+        self.stability = stability
+        self.etc = etc
+        self.sorting_search = sorting_search
+        self._forget_memory()
+
+    def _forget_memory(self) -> None:
+        self._memory: memory.Memory | None = None  # made when first needed
+        self._ready_for: tuple[Any, ...] = ()
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Addresses mean nothing to a copy, or in another process.
+        own = ("_memory", "_ready_for")
+        return {name: value for name, value in vars(self).items() if name not in own}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._forget_memory()
+
+    def prepare(self, announce: Announce | None = None) -> None:
+        """Compile the kernels before they are timed, or before workers fork."""
+        start = Position.start("mini4")
+        prepare("endgame solver", lambda: (self.solve(start), self.solve_wld(start)), announce)
+
+    def stop(self) -> None:
+        """Let the solving that is going on in another thread end at once, with what it has."""
+        if self._memory is not None:
+            self._memory.context[layout.LIMIT] = 0
+
+    # ------------------------------------------------------------------ what can be asked
+
+    def solve(self, position: Position, limits: Limits = NO_LIMITS) -> Solution:
+        """The exact score: first who wins, then by how much.
+
+        Of the limits, nodes and time count; depth does not, since a shallower search would prove
+        nothing. Nodes may be exceeded by some thousands. A solution that was stopped may still
+        know who wins: see its bounds.
+        """
+        with self._solving(position, limits) as started:
+            bounds = self._bounds(position)
+            best = self._best_so_far(position)
+            line: tuple[int, ...] = ()
+            if bounds.exact:
+                line = self._line(position, bounds.lower)
+        score = bounds.lower if bounds.exact else None
+        return self._solution(started, score, line, line[:1] or best, bounds)
+
+    def solve_wld(self, position: Position, limits: Limits = NO_LIMITS) -> Solution:
+        """Win, draw or loss for the side to move: the score is +1, 0 or -1."""
+        with self._solving(position, limits) as started:
+            bounds = self._bounds(position, exact=False)
+            best = self._best_so_far(position)
+            score = None
+            if bounds.exact or bounds.lower > 0 or bounds.upper < 0:
+                score = (bounds.lower > 0) - (bounds.upper < 0)
+                if score >= 0:  # a lost position has no move that is better than another
+                    best = self._line(position, score, plies=1) or best
+        return self._solution(started, score, best, best, bounds)
+
+    def solve_all(self, position: Position, limits: Limits = NO_LIMITS) -> dict[int, int]:
+        """The exact score of each legal move, to the side to move; moves that a limit left
+        unproven are missing."""
+        return self.analyse(position, limits).scores
+
+    def analyse(self, position: Position, limits: Limits = NO_LIMITS) -> Solution:
+        """The exact score of each legal move, in the order a1 to h8, and all best moves.
+
+        Where a pass is due it is the one move; a finished game has none.
+        """
+        scores: dict[int, int] = {}
+        with self._solving(position, limits) as started:
+            bounds = self._widest(position)
+            line: tuple[int, ...] = ()
+            for move in self._ranked(position):
+                guess = -max(scores.values(), default=0)
+                of_move = -self._bounds(position.play(move), guess=guess)
+                bounds.lower = max(bounds.lower, of_move.lower)
+                if not of_move.exact:
+                    break
+                scores[move] = of_move.lower
+            else:
+                if scores:
+                    bounds.upper = bounds.lower = max(scores.values())
+                else:
+                    bounds = self._bounds(position)
+                line = self._line(position, bounds.lower)
+        scores = {move: scores[move] for move in sorted(scores)}
+        best = tuple(move for move in scores if scores[move] == max(scores.values()))
+        score = bounds.lower if bounds.exact else None
+        if line and line[0] in best:
+            best = (line[0], *(move for move in best if move != line[0]))
+        best = best or self._moves(position)[:1]
+        return self._solution(started, score, line, best, bounds, scores)
+
+    # ------------------------------------------------------------------ how it is found out
+
+    @contextmanager
+    def _solving(self, position: Position, limits: Limits) -> Iterator[float]:
+        """Everything as fresh, and the limits in force; yields when this began."""
+        started = time.perf_counter()
+        if self._memory is None:
+            self._memory = memory.Memory(self.table_mb)
+        self._set_up(position.ruleset)
+        self._memory.forget()
+        context = self._memory.context
+        context[: layout.COUNTERS] = 0
+        context[memory.TOP_EMPTIES] = position.empties
+        context[memory.TOP_MOVE] = -1
+        with limited(context, limits.nodes, allotment(limits, position.empties)):
+            yield started
+
+    def _set_up(self, rules: Ruleset) -> None:
+        """Write the switches and the board into the scratch memory, if they changed."""
+        switches = (
+            self.fastest_first,
+            self.parity,
+            self.stability,
+            self.etc,
+            self.sorting_search,
+        )
+        if self._ready_for == (rules, switches):
+            return
+        assert self._memory is not None
+        context = self._memory.context
+        self._memory.set_board(rules, self.parity)
+        context[memory.MOBILITY_WEIGHT] = kernels.MOBILITY if self.fastest_first else 0
+        context[memory.ETC_FROM] = _ETC_FROM if self.etc else memory.NEVER
+        context[memory.SORTING_FROM] = _SORTING_FROM if self.sorting_search else memory.NEVER
+        thresholds = context[memory.STABILITY_FROM : memory.STABILITY_FROM + 65]
+        thresholds[:] = memory.NEVER
+        if self.stability and rules.side == 8:  # edges are of 8 squares
+            thresholds[4:] = _STABILITY_FROM_ALPHA + 2 * np.arange(61)
+        self._ready_for = (rules, switches)
+
+    @property
+    def _stopped(self) -> bool:
+        assert self._memory is not None
+        return layout.stopped(self._memory.context)
+
+    def _arguments(self, position: Position) -> tuple[np.intp, np.uint64, np.uint64]:
+        assert self._memory is not None
+        return (
+            np.intp(self._memory.address),
+            np.uint64(position.mover),
+            np.uint64(position.opponent),
+        )
+
+    def _odd(self, position: Position) -> np.uint64:
+        """Mask of the quadrants with an odd number of empty squares."""
+        assert self._memory is not None
+        odd = 0
+        for square in bits(position.ruleset.board & ~(position.mover | position.opponent)):
+            odd ^= int(self._memory.context[memory.QUADRANT + square])
+        return np.int64(odd).view(np.uint64)
+
+    def _search(self, position: Position, alpha: int, beta: int) -> int:
+        """The kernel's fail-soft score within a window; means nothing once stopped."""
+        window = np.int64(alpha), np.int64(beta)
+        rest = self._odd(position), np.int64(position.empties)
+        return int(kernels.principal(*self._arguments(position), *window, *rest))
+
+    @staticmethod
+    def _widest(position: Position) -> _Bounds:
+        return _Bounds(-position.ruleset.squares, position.ruleset.squares)
+
+    def _bounds(self, position: Position, guess: int = 0, exact: bool = True) -> _Bounds:
+        """What can be proven of a position: at first whether its score is less than, equal to or
+        more than ``guess`` (an even number); then, if ``exact``, the score."""
+        bounds = self._widest(position)
+        widest = self._widest(position)
+        while not bounds.exact:
+            alpha, beta = guess - 1, guess + 1
+            if bounds.lower > widest.lower:
+                alpha, beta = bounds.lower - 1, widest.upper + 1
+            elif bounds.upper < widest.upper:
+                alpha, beta = widest.lower - 1, bounds.upper + 1
+            result = self._search(position, alpha, beta)
+            if self._stopped:
+                break
+            bounds.narrow(result, alpha, beta)
+            if not exact:
+                break
+        return bounds
+
+    def _moves(self, position: Position) -> tuple[int, ...]:
+        """The legal moves, a due pass among them."""
+        return (PASS,) if position.must_pass else position.moves
+
+    def _ranked(self, position: Position) -> tuple[int, ...]:
+        """The legal moves, the most promising first."""
+        if not position.moves:
+            return self._moves(position)
+        assert self._memory is not None
+        empties = np.int64(position.empties)
+        masks = self._arguments(position)
+        first = np.uint64(memory.NO_MOVE)
+        if position.empties > kernels.FEW:
+            first = kernels.best_known(*masks, empties)
+        moves, odd = np.uint64(position.legal_mask), self._odd(position)
+        number = kernels.rank_moves(*masks, moves, odd, empties, first)
+        start = memory.MOVES + 64 * position.empties
+        ranks = self._memory.context[start : start + number].tolist()
+        return tuple(rank & 63 for rank in sorted(ranks, reverse=True))
+
+    def _best_so_far(self, position: Position) -> tuple[int, ...]:
+        assert self._memory is not None
+        move = int(self._memory.context[memory.TOP_MOVE])
+        return (move,) if move in position.moves else self._moves(position)[:1]
+
+    def _line(self, position: Position, score: int, plies: int = 128) -> tuple[int, ...]:
+        """A line of best moves from a position whose score is known: at each turn the first move
+        proven to be worth the score. Ends where the search is stopped."""
+        line: list[int] = []
+        while not position.is_over and len(line) < plies:
+            for move in self._ranked(position):
+                after = position.play(move)
+                rest = self._odd(after), np.int64(after.empties)
+                worth = kernels.decide(*self._arguments(after), np.int64(-score), *rest)
+                if self._stopped:
+                    return tuple(line)
+                if worth <= -score:
+                    break
+            else:
+                raise AssertionError(f"no move is worth {score:+d}:\n{position}")
+            line.append(move)
+            position, score = after, -score
+        return tuple(line)
+
+    def _solution(
+        self,
+        started: float,
+        score: int | None,
+        pv: tuple[int, ...],
+        best: tuple[int, ...],
+        bounds: _Bounds,
+        scores: dict[int, int] | None = None,
+    ) -> Solution:
+        assert self._memory is not None
+        stats = SearchStats(*self._memory.context[: layout.COUNTERS].tolist())
+        seconds = time.perf_counter() - started
+        complete = score is not None
+        return Solution(
+            score, pv, best, stats, seconds, complete, bounds.lower, bounds.upper, scores or {}
+        )

@@ -1,0 +1,262 @@
+"""Monte-Carlo tree search: moves judged by how games played on from them end.
+
+How it works is told in :mod:`agents.search.montecarlo.plain`, the reading twin; the kernels are in
+:mod:`agents.search.montecarlo.tree` and :mod:`agents.search.montecarlo.rollout`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from agents.base import Agent, Decision, Limits
+from agents.evaluation import Evaluation
+from agents.search.limits import allotment
+from agents.search.montecarlo.plain import Method, MoveEstimate, PlainTree, choose
+from agents.search.montecarlo.tree import WORDS, CompiledTree, Memory
+from core.compile import Announce, prepare
+from core.notation import PASS
+from core.position import Position
+from core.rules import Color, Ruleset
+from core.settings import nearest
+
+ROLLOUTS = ("random", "greedy")
+EXPLORATION = {"win": 0.7, "discs": 0.2}
+"""The rewards, and the constant of UCT that suits each."""
+_REUSED_DISCS = 4
+"""The most discs that may have been added since the last decision for its tree to be of use."""
+
+
+class MCTS(Agent):
+    """Monte-Carlo tree search with UCT.
+
+    playouts: games played to the end for each move, on top of those in a tree kept from the move
+        before. The same game seed then gives the same tree.
+    seconds: time for each move instead; set one of the two, or neither where a run limits nodes,
+        seconds or the clock.
+    exploration: the constant c of UCT, ``value + c * sqrt(ln N / n)``, for results from -1 to 1.
+        None means the best of those tried against one another: 0.7 for ``win``, 0.2 for ``discs``,
+        whose results differ by less.
+    reward: what a finished game counts. ``discs``: the disc difference, empties to the winner,
+        divided by the number of squares. ``win``: 1, 0 or -1; proofs come sooner, but all winning
+        moves are then alike, by however few discs they win.
+    rollout: how games are played on below the tree. ``random``: every legal move equally likely.
+        ``greedy``: with probability ``epsilon`` such a move, otherwise the one after which
+        ``evaluation`` is best for the side that made it.
+    solve: keep exact values of what is proven, and look no further there; a search ends when its
+        root is proven. Otherwise finished games are averaged like any other result.
+    tree_reuse: go on with the part of the tree below the position that the opponent's reply leads
+        to.
+    memory_mb: memory of the tree in MiB, 32 bytes a node; half of it is put by for the move to a
+        subtree with ``tree_reuse``. A full tree grows no more, but goes on counting playouts.
+    compiled: False runs the reading twin in plain Python: the same moves and counts, some hundred
+        times slower. It is always False with an evaluation that is not compiled.
+
+    A decision's value is the mean result of its move, from -1 to 1, exact where proven; its line is
+    the most visited one, as far as there were visits; it has no depth. Counted are as nodes every
+    position entered, in the tree, with the root, and in rollouts alike, and every position that a
+    greedy move was weighed by; as leaves the ends of playouts (a finished game or a proven node)
+    and the positions that were weighed but not moved to. A limit on nodes is looked at after each
+    playout and so exceeded by at most one; limits on depth do not apply.
+    """
+
+    watches_clock = True
+
+    def __init__(
+        self,
+        playouts: int | None = None,
+        seconds: float | None = None,
+        exploration: float | None = None,
+        reward: str = "discs",
+        rollout: str = "random",
+        epsilon: float = 0.1,
+        evaluation: Evaluation | None = None,
+        solve: bool = True,
+        tree_reuse: bool = True,
+        memory_mb: int = 64,
+        compiled: bool = True,
+    ) -> None:
+        _check_budget(playouts, seconds)
+        _check_choice("reward", reward, tuple(EXPLORATION))
+        exploration = EXPLORATION[reward] if exploration is None else exploration
+        _check_number("exploration", exploration, 0, math.inf, "of 0 or more")
+        _check_choice("rollout", rollout, ROLLOUTS)
+        _check_number("epsilon", epsilon, 0, 1, "from 0 to 1")
+        _check_whole("memory_mb", memory_mb)
+        for name, switch in (("solve", solve), ("tree_reuse", tree_reuse), ("compiled", compiled)):
+            if type(switch) is not bool:
+                raise ValueError(f"{name} {switch!r}: true or false is needed")
+        if rollout == "greedy" and not isinstance(evaluation, Evaluation):
+            raise ValueError(f"evaluation {evaluation!r}: greedy rollouts need an Evaluation")
+        if rollout == "random" and evaluation is not None:
+            raise ValueError("evaluation is set, but random rollouts use none; say rollout greedy")
+        self.playouts = playouts
+        self.seconds = seconds
+        self.exploration = float(exploration)
+        self.reward = reward
+        self.rollout = rollout
+        self.epsilon = float(epsilon)
+        self.evaluation = evaluation
+        self.solve = solve
+        self.tree_reuse = tree_reuse
+        self.memory_mb = memory_mb
+        self.compiled = compiled and (evaluation is None or evaluation.compiled)
+        self.reproducible = seconds is None
+        self.rng = np.random.default_rng(0)
+        self._start_afresh()
+
+    def _start_afresh(self) -> None:
+        self._memory: Memory | None = None
+        self._forget()
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Addresses mean nothing to a copy, or in another process. A copy starts without a tree.
+        own = ("_tree", "_memory")
+        return {name: value for name, value in vars(self).items() if name not in own}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._start_afresh()
+
+    def boards(self) -> frozenset[int]:
+        return super().boards() if self.evaluation is None else self.evaluation.sides
+
+    def prepare(self, announce: Announce | None = None) -> None:
+        if self.evaluation is not None:
+            self.evaluation.prepare(announce)
+        if self.compiled:
+            prepare("Monte-Carlo tree search", _load, announce)
+
+    def begin_game(self, color: Color, rules: Ruleset, seed: int) -> None:
+        super().begin_game(color, rules, seed)
+        self._forget()
+
+    def _forget(self) -> None:
+        self._tree: PlainTree | CompiledTree | None = None
+
+    def decide(self, position: Position, limits: Limits) -> Decision:
+        if not self.tree_reuse:
+            self._forget()
+        seed = int(self.rng.integers(1 << 64, dtype=np.uint64))
+        return self._search(position, limits, seed)
+
+    def search(self, position: Position, limits: Limits | None = None, seed: int = 0) -> Decision:
+        """Search one position, with random numbers from this seed; for studies and notebooks.
+        Nothing is remembered from other positions. A position whose mover must pass is answered
+        with the pass. Raises ValueError if the game is over."""
+        if position.is_over:
+            raise ValueError("the game is over; there is nothing to search")
+        self._forget()
+        return self._search(position, limits or Limits(), seed)
+
+    @property
+    def moves(self) -> dict[int, MoveEstimate]:
+        """What the last search found out about each legal move, in the order a1 to h8; empty
+        before the first one."""
+        return self._tree.estimates(()) if self._tree else {}
+
+    def check_limits(self, limits: Limits) -> None:
+        if self.playouts is None and self.seconds is None and not (limits.nodes or limits.timed):
+            raise ValueError(
+                "playouts: set it, or seconds, where a run limits neither nodes nor time"
+            )
+
+    def _search(self, position: Position, limits: Limits, seed: int) -> Decision:
+        self.check_limits(limits)
+        tree = self._tree = self._tree_for(position)
+        times = [allotment(limits, position.empties)]
+        if self.seconds is not None:
+            times.append(allotment(Limits(seconds=self.seconds), position.empties))
+        seconds = min((t for t in times if t is not None), default=None)
+        stats = tree.search(seed, self.playouts, limits.nodes, seconds)
+        pv = _line(tree)
+        return Decision(pv[0], tree.estimates(())[pv[0]].value, pv, None, stats)
+
+    def _tree_for(self, position: Position) -> PlainTree | CompiledTree:
+        """The tree to go on with: the last one, if it reaches this position, or a new one."""
+        method = Method(
+            self.exploration,
+            self.reward == "discs",
+            self.solve,
+            self.epsilon,
+            self.evaluation,
+            (self.memory_mb << 20) // (8 * WORDS) // (2 if self.tree_reuse else 1),
+        )
+        if self._tree is not None and self._tree.method == method:
+            path = _path(self._tree, position)
+            if path is not None:
+                self._tree.move_to(path, position)
+                return self._tree
+        if not self.compiled:
+            return PlainTree(method, position)
+        if self._memory is None or self._memory.nodes != method.capacity:
+            self._memory = Memory(method.capacity)
+        return CompiledTree(method, position, self._memory)
+
+
+def _line(tree: PlainTree | CompiledTree) -> tuple[int, ...]:
+    """The moves that would be chosen one after another, as far as they were visited."""
+    line: tuple[int, ...] = ()
+    while moves := tree.estimates(line):
+        if not any(move.visits for move in moves.values()):
+            break
+        line += (choose(moves),)
+    return line
+
+
+def _path(tree: PlainTree | CompiledTree, position: Position) -> tuple[int, ...] | None:
+    """The moves that lead through the tree to a position whose own moves are in it."""
+    paths: list[tuple[tuple[int, ...], Position]] = [((), tree.position)]
+    discs = position.mover | position.opponent
+    if position.discs - tree.position.discs > _REUSED_DISCS:
+        return None
+    while paths:
+        path, reached = paths.pop()
+        moves = tree.estimates(path)
+        if reached == position and moves:
+            return path
+        for move in moves:
+            if move == PASS or discs >> move & 1:
+                paths.append(((*path, move), reached.play(move)))
+    return None
+
+
+# ------------------------------------------------------------------ settings
+
+
+def _check_budget(playouts: object, seconds: object) -> None:
+    if playouts is not None:
+        _check_whole("playouts", playouts)
+    if seconds is not None:
+        _check_number("seconds", seconds, 0, math.inf, "of more than 0", above=True)
+    if playouts is not None and seconds is not None:
+        raise ValueError(f"playouts {playouts} and seconds {seconds} contradict each other")
+
+
+def _check_whole(name: str, value: object) -> None:
+    if type(value) is not int or value < 1:
+        raise ValueError(f"{name} {value!r}: a whole number of 1 or more is needed")
+
+
+def _check_number(
+    name: str, value: object, low: float, high: float, needed: str, above: bool = False
+) -> None:
+    number = type(value) in (int, float)
+    if not (number and math.isfinite(value) and low <= value <= high) or (above and value == low):  # type: ignore[arg-type,operator]
+        raise ValueError(f"{name} {value!r}: a number {needed} is needed")
+
+
+def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        hint = nearest(str(value), choices)
+        raise ValueError(f"unknown {name} {value!r}; choose from {', '.join(choices)}.{hint}")
+
+
+def _load() -> None:
+    """Run every kernel once."""
+    agent = MCTS(playouts=2, memory_mb=1)
+    start = Position.start()
+    decision = agent.decide(start, Limits())
+    agent.decide(start.play(decision.move), Limits())

@@ -1,0 +1,307 @@
+"""The reading twin of Monte-Carlo tree search, in plain Python; and what both versions share: how
+a move is judged and chosen once the playouts are done.
+
+A playout is one walk from the root to a result:
+
+1. *Selection*: as long as all is known of a node's moves, go to the child with the highest UCT
+   score ``value + exploration * sqrt(ln N / n)``, where n of the node's N visits went to that
+   child (Kocsis and Szepesvari, "Bandit based Monte-Carlo planning", ECML 2006). A child never
+   visited comes before all others.
+2. *Expansion*: a node visited for the second time gets all its children, in random order, so
+   that no square is favoured while some are untried. A pass is the only child of its node.
+3. *Rollout*: from a node visited for the first time the game is played to its end.
+4. *Back-up*: every node on the path counts a visit and adds the result.
+
+With ``solve`` each node also has bounds of its exact value (Cazenave and Saffidine, "Score bounded
+Monte-Carlo tree search", CG 2010). A finished game is *proven*, its bounds are equal; a node's
+bounds follow from its children's: the best of their lower bounds is certain, the best of their
+upper bounds is the most there can be. That settles draws and disc differences like wins and losses.
+A child that is proven, or cannot be better than what is already certain at its node, is not
+selected again; so that the worse moves then tried do not spoil the node's mean, a mean counts as no
+less than what is certain and no more than what is possible, and a result is corrected in the same
+way at every node it is added to on its way up.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from agents.evaluation.base import FINAL_UNIT, Evaluation
+from core.game import SearchStats
+from core.notation import PASS
+from core.position import Position
+from core.rules import Ruleset
+
+# ------------------------------------------------------------------ what both versions share
+
+
+@dataclass(frozen=True, slots=True)
+class MoveEstimate:
+    """What a search knows about one move, all values to the side that makes it, from -1 to 1.
+
+    visits: how many playouts went through it.
+    value: their mean result, within the bounds; None before the first visit.
+    lower, upper: bounds of the move's exact value; -1 and 1 as long as nothing is proven.
+    """
+
+    visits: int
+    value: float | None
+    lower: float
+    upper: float
+
+    @property
+    def proven(self) -> bool:
+        """Whether ``value`` is exact."""
+        return self.lower == self.upper
+
+
+def choose(moves: Mapping[int, MoveEstimate]) -> int:
+    """The move to play, given an estimate of each.
+
+    The most visited move that can still be better than what another one is certain to give, or,
+    where that is worth at least as much as the most visited move's mean, the certain one. So a
+    proven win is taken, a proven loss avoided, and a proven draw preferred to anything that looks
+    worse than a draw; if every move is proven lost, the one that took most visits to refute. Ties
+    go to the first from a1 to h8.
+    """
+    squares = sorted(moves)
+    safest = max(squares, key=lambda move: moves[move].lower)
+    certain = moves[safest].lower
+    if certain == -1:
+        open_moves = [move for move in squares if moves[move].upper > -1] or squares
+    else:
+        open_moves = [move for move in squares if moves[move].upper > certain]
+    if not open_moves:
+        return safest
+    likeliest = max(open_moves, key=lambda move: moves[move].visits)
+    value = moves[likeliest].value
+    if certain > -1 and (value is None or value <= certain):
+        return safest
+    return likeliest
+
+
+# ------------------------------------------------------------------ the twin
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """How a tree is searched; the settings mean the same as :class:`~agents.search.MCTS`'s.
+
+    discs: results are disc differences, not only won, drawn or lost.
+    evaluation: the heuristic of greedy rollouts, None for random ones.
+    capacity: the most nodes there is room for.
+    """
+
+    exploration: float
+    discs: bool
+    solve: bool
+    epsilon: float
+    evaluation: Evaluation | None
+    capacity: int
+
+    def most(self, rules: Ruleset) -> int:
+        """The greatest result."""
+        return rules.squares if self.discs else 1
+
+
+class SplitMix64:
+    """The random generator of :mod:`agents.search.montecarlo.rollout`."""
+
+    def __init__(self, seed: int) -> None:
+        self.state = seed
+
+    def draw(self) -> int:
+        """64 random bits."""
+        self.state = self.state + 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF
+        bits = (self.state ^ self.state >> 30) * 0xBF58476D1CE4E5B9 & 0xFFFFFFFFFFFFFFFF
+        bits = (bits ^ bits >> 27) * 0x94D049BB133111EB & 0xFFFFFFFFFFFFFFFF
+        return bits ^ bits >> 31
+
+    def below(self, count: int) -> int:
+        """A number from 0 to ``count`` - 1."""
+        return (self.draw() >> 32) * count >> 32
+
+
+class Node:
+    """A node of the tree. Its total and bounds are worth that much to the side that moved here, in
+    units of the result: discs, or 1 for a win."""
+
+    def __init__(self, move: int, most: int) -> None:
+        self.move = move
+        self.visits = 0
+        self.total = 0
+        self.lower, self.upper = -most, most
+        self.children: list[Node] = []
+
+    @property
+    def proven(self) -> bool:
+        return self.lower == self.upper
+
+    @property
+    def value(self) -> float:
+        """Mean result, within the bounds."""
+        return min(max(self.total / self.visits, self.lower), self.upper)
+
+    def size(self) -> int:
+        """Number of nodes of the tree below and with this one."""
+        return 1 + sum(child.size() for child in self.children)
+
+
+class PlainTree:
+    """A tree, grown playout by playout from one root."""
+
+    def __init__(self, method: Method, position: Position) -> None:
+        self.method = method
+        self.most = method.most(position.ruleset)
+        self.position = position
+        self.root = Node(PASS, self.most)
+        self.used = 1
+
+    def search(
+        self, seed: int, playouts: int | None, nodes: int | None, seconds: float | None
+    ) -> SearchStats:
+        """Add playouts until there are so many, the root is proven, or so many nodes were entered
+        or seconds have passed; at least one. Returns what they cost."""
+        started = time.perf_counter()
+        self.random = SplitMix64(seed)
+        stats = self.stats = SearchStats()
+        if not self.root.children:
+            self._expand(self.root, self.position)
+        while True:
+            self._playout()
+            if (
+                self.root.proven
+                or (playouts is not None and stats.playouts >= playouts)
+                or (nodes is not None and stats.nodes >= nodes)
+                or (seconds is not None and time.perf_counter() - started >= seconds)
+            ):
+                return stats
+
+    def _playout(self) -> None:
+        node, position = self.root, self.position
+        path = [node]
+        self.stats.playouts += 1
+        self.stats.nodes += 1
+        self.stats.leaves += 1
+        while not node.proven:
+            if not node.children and (node.visits == 0 or not self._expand(node, position)):
+                break
+            node = self._select(node)
+            position = position.play(node.move)
+            path.append(node)
+            self.stats.nodes += 1
+        settled = False
+        if node.proven:
+            result = node.lower
+        else:
+            result = -self._rollout(position)
+            if self.method.solve and position.is_over:
+                node.lower = node.upper = result
+                settled = True
+        for number, node in enumerate(reversed(path)):
+            if settled and number > 0:
+                settled = self._settle(node)
+            result = min(max(result, node.lower), node.upper)
+            node.visits += 1
+            node.total += result
+            result = -result
+
+    def _select(self, node: Node) -> Node:
+        """The child to visit next."""
+        certain = -node.upper  # what the side to move is sure to get
+        best, best_score = node.children[0], -math.inf
+        for child in node.children:
+            if child.proven or child.upper <= certain:
+                continue
+            if child.visits == 0:
+                return child
+            bonus = math.sqrt(math.log(node.visits) / child.visits)
+            score = child.value + self.method.exploration * self.most * bonus
+            if score > best_score:
+                best, best_score = child, score
+        return best
+
+    def _expand(self, node: Node, position: Position) -> bool:
+        """Give a node its children; False if the game is over or the memory full."""
+        if position.is_over:
+            return False
+        moves = list(position.moves) or [PASS]
+        if self.used + len(moves) > self.method.capacity:
+            return False
+        for last in range(len(moves) - 1, 0, -1):
+            other = self.random.below(last + 1)
+            moves[last], moves[other] = moves[other], moves[last]
+        node.children = [Node(move, self.most) for move in moves]
+        self.used += len(moves)
+        return True
+
+    @staticmethod
+    def _settle(node: Node) -> bool:
+        """Draw a node's bounds from its children's; whether that changed them."""
+        before = node.lower, node.upper
+        node.lower = -max(child.upper for child in node.children)
+        node.upper = -max(child.lower for child in node.children)
+        return (node.lower, node.upper) != before
+
+    def _rollout(self, position: Position) -> int:
+        """Play to the end; the result there, to the side to move here."""
+        mover = position.to_move
+        while not position.is_over:
+            position = self._next(position)
+        result = position.disc_difference * (1 if position.to_move is mover else -1)
+        return result if self.method.discs else (result > 0) - (result < 0)
+
+    def _next(self, position: Position) -> Position:
+        """The position after a move of the rollout."""
+        moves = position.moves
+        evaluation = self.method.evaluation
+        if not moves:
+            self.stats.nodes += 1
+            return position.play(PASS)
+        if evaluation is None or (
+            len(moves) == 1 or self.random.draw() >> 11 < int(self.method.epsilon * 2**53)
+        ):
+            self.stats.nodes += 1
+            return position.play(moves[self.random.below(len(moves))])
+        candidates = [position.play(move) for move in moves]
+        self.stats.nodes += len(moves)
+        self.stats.leaves += len(moves) - 1
+        return min(candidates, key=lambda after: self._worth(after, evaluation))
+
+    def _worth(self, position: Position, evaluation: Evaluation) -> int:
+        """The value to its mover of a position that a greedy move may lead to."""
+        if position.is_over:
+            return position.disc_difference * FINAL_UNIT
+        self.stats.evaluations += 1
+        return evaluation.plain(position)
+
+    # -------------------------------------------------------------- what came of it
+
+    def _at(self, path: Sequence[int]) -> Node:
+        """The node after these moves."""
+        node = self.root
+        for move in path:
+            node = next(child for child in node.children if child.move == move)
+        return node
+
+    def estimates(self, path: Sequence[int]) -> dict[int, MoveEstimate]:
+        """What is known about each move after these ones, in the order a1 to h8."""
+        found = {
+            child.move: MoveEstimate(
+                child.visits,
+                child.value / self.most if child.visits else None,
+                child.lower / self.most,
+                child.upper / self.most,
+            )
+            for child in self._at(path).children
+        }
+        return dict(sorted(found.items()))
+
+    def move_to(self, path: Sequence[int], position: Position) -> None:
+        """Make the node after these moves, which is ``position``, the root; forget all else."""
+        self.root = self._at(path)
+        self.position = position
+        self.used = self.root.size()

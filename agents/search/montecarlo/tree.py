@@ -1,0 +1,372 @@
+"""The tree of Monte-Carlo search, compiled; what it does is told in
+:mod:`agents.search.montecarlo.plain`, its twin.
+
+A tree is one array of int64, :data:`WORDS` words a node, node 0 the root. A node's children lie
+side by side. No position is kept: it is made anew on the way down, which costs less than the
+memory traffic of keeping it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from agents.search.context import (
+    BOARD,
+    COUNTERS,
+    EVALUATION,
+    LEAVES,
+    NO_LIMIT,
+    NODES,
+    PARAMETERS,
+    PLAYOUTS,
+    SQUARES,
+    count,
+    out_of_budget,
+)
+from agents.search.limits import limited
+from agents.search.montecarlo.plain import Method, MoveEstimate
+from agents.search.montecarlo.rollout import END as ROLLOUT_END
+from agents.search.montecarlo.rollout import (
+    EPSILON,
+    RANDOM,
+    below,
+    draw,
+    greedy_rollout,
+    random_rollout,
+)
+from core.bitboard import ONE, ZERO, flips, legal_moves, lowest_square, popcount
+from core.compile import kernel
+from core.game import SearchStats
+from core.notation import PASS
+from core.position import Position
+from core.vector import load, load_float, store
+
+# The words of a node. Total and bounds are worth that much to the side that moved here.
+WORDS = 4
+VISITS, TOTAL, BOUNDS, CHILDREN = range(WORDS)
+# BOUNDS holds the move in its low byte, the lower bound plus 128 in the next, then the upper one.
+_OFFSET = 128
+# CHILDREN is the number of the first child times 64 plus how many there are; 0 if there are none.
+_SLOTS = 64
+assert _SLOTS > 60  # squares to move to
+
+# The context, after what the rollouts have in it.
+MOST_PLAYOUTS, DISCS, SOLVE, GREEDY, MOST, CAPACITY, USED, EXPLORATION = range(
+    ROLLOUT_END, ROLLOUT_END + 8
+)
+"""Playouts to make; whether results are disc differences, nodes are proven, rollouts greedy; the
+greatest result; the room for nodes and how many there are; UCT's constant times the greatest
+result, as a float's bits."""
+PATH = EXPLORATION + 1
+"""The nodes of the playout under way: at most 60 moves and a pass after each."""
+SIZE = PATH + 128
+
+_PASS = np.uint64(PASS)
+
+
+@kernel
+def move_of(tree, node):  # type: ignore[no-untyped-def]
+    """The move that leads to a node."""
+    return load(tree, node * WORDS + BOUNDS) & 255
+
+
+@kernel
+def lower(tree, node):  # type: ignore[no-untyped-def]
+    """The lower bound of a node's value."""
+    return ((load(tree, node * WORDS + BOUNDS) >> 8) & 255) - _OFFSET
+
+
+@kernel
+def upper(tree, node):  # type: ignore[no-untyped-def]
+    """The upper bound of a node's value."""
+    return (load(tree, node * WORDS + BOUNDS) >> 16) - _OFFSET
+
+
+@kernel
+def set_bounds(tree, node, move, low, high):  # type: ignore[no-untyped-def]
+    """Write a node's move and bounds."""
+    packed = move | (low + _OFFSET) << 8 | (high + _OFFSET) << 16
+    store(tree, node * WORDS + BOUNDS, packed)
+
+
+@kernel
+def make_node(context, tree, node, move):  # type: ignore[no-untyped-def]
+    """A node nobody has visited, of which nothing is proven."""
+    most = load(context, MOST)
+    store(tree, node * WORDS + VISITS, np.int64(0))
+    store(tree, node * WORDS + TOTAL, np.int64(0))
+    set_bounds(tree, node, np.int64(move), -most, most)
+    store(tree, node * WORDS + CHILDREN, np.int64(0))
+
+
+@kernel
+def expand(context, tree, node, mover, opponent):  # type: ignore[no-untyped-def]
+    """Give a node its children; False if the game is over or the memory full."""
+    board = np.uint64(load(context, BOARD))
+    first = load(context, USED)
+    moves = legal_moves(mover, opponent) & board
+    if moves == ZERO and legal_moves(opponent, mover) & board == ZERO:
+        return False
+    children = popcount(moves) if moves != ZERO else np.int64(1)
+    if first + children > load(context, CAPACITY):
+        return False
+    if moves == ZERO:
+        make_node(context, tree, first, _PASS)
+    child = first
+    while moves != ZERO:
+        make_node(context, tree, child, lowest_square(moves))
+        moves &= moves - ONE
+        child += 1
+    # New nodes differ in the word that has the move, so only that is shuffled.
+    for last in range(children - 1, 0, -1):
+        other = np.int64(below(draw(context), last + 1))
+        one, two = (first + last) * WORDS + BOUNDS, (first + other) * WORDS + BOUNDS
+        kept = load(tree, one)
+        store(tree, one, load(tree, two))
+        store(tree, two, kept)
+    store(tree, node * WORDS + CHILDREN, first * _SLOTS + children)
+    store(context, USED, first + children)
+    return True
+
+
+@kernel
+def select(context, tree, node):  # type: ignore[no-untyped-def]
+    """The child to visit next of a node that has children."""
+    children = load(tree, node * WORDS + CHILDREN)
+    first, behind = children // _SLOTS, children // _SLOTS + children % _SLOTS
+    exploration = load_float(context, EXPLORATION)
+    certain = -upper(tree, node)  # what the side to move is sure to get
+    log_visits = math.log(np.float64(load(tree, node * WORDS + VISITS)))
+    best, best_score = first, -np.inf
+    for child in range(first, behind):
+        low, high = lower(tree, child), upper(tree, child)
+        if low == high or high <= certain:
+            continue
+        visits = load(tree, child * WORDS + VISITS)
+        if visits == 0:
+            return child
+        value = np.float64(load(tree, child * WORDS + TOTAL)) / np.float64(visits)
+        value = min(max(value, np.float64(low)), np.float64(high))
+        score = value + exploration * math.sqrt(log_visits / np.float64(visits))
+        if score > best_score:
+            best, best_score = child, score
+    return best
+
+
+@kernel
+def settle(tree, node):  # type: ignore[no-untyped-def]
+    """Draw a node's bounds from its children's; whether that changed them."""
+    children = load(tree, node * WORDS + CHILDREN)
+    first = children // _SLOTS
+    low, high = lower(tree, first), upper(tree, first)
+    for child in range(first + 1, first + children % _SLOTS):
+        low = max(low, lower(tree, child))
+        high = max(high, upper(tree, child))
+    if lower(tree, node) == -high and upper(tree, node) == -low:
+        return False
+    set_bounds(tree, node, move_of(tree, node), -high, -low)
+    return True
+
+
+@kernel
+def rollout(context, mover, opponent):  # type: ignore[no-untyped-def]
+    """Result of a game played to its end, to the side to move here."""
+    if load(context, GREEDY) != 0:
+        result = greedy_rollout(context, mover, opponent)
+    else:
+        result = random_rollout(context, mover, opponent)
+    if load(context, DISCS) != 0:
+        return result
+    return np.int64(result > 0) - np.int64(result < 0)
+
+
+@kernel
+def playout(context, tree, mover, opponent):  # type: ignore[no-untyped-def]
+    """One walk from the root, which is this position, to a result, and its back-up."""
+    node = np.int64(0)
+    length = np.int64(1)
+    store(context, PATH, node)
+    while lower(tree, node) != upper(tree, node):
+        if load(tree, node * WORDS + CHILDREN) == 0 and (
+            load(tree, node * WORDS + VISITS) == 0
+            or not expand(context, tree, node, mover, opponent)
+        ):
+            break
+        node = select(context, tree, node)
+        square = np.uint64(move_of(tree, node))
+        if square == _PASS:
+            mover, opponent = opponent, mover
+        else:
+            flipped = flips(mover, opponent, square)
+            mover, opponent = opponent ^ flipped, mover ^ flipped ^ (ONE << square)
+        store(context, PATH + length, node)
+        length += 1
+    store(context, NODES, load(context, NODES) + length)
+    count(context, LEAVES)
+    count(context, PLAYOUTS)
+    settled = False
+    if lower(tree, node) == upper(tree, node):
+        result = lower(tree, node)
+    else:
+        before = load(context, NODES)
+        result = -rollout(context, mover, opponent)
+        if load(context, SOLVE) != 0 and load(context, NODES) == before:  # the game was over
+            set_bounds(tree, node, move_of(tree, node), result, result)
+            settled = True
+    for step in range(length - 1, -1, -1):
+        node = load(context, PATH + step)
+        if settled and step < length - 1:
+            settled = settle(tree, node)
+        result = min(max(result, lower(tree, node)), upper(tree, node))
+        at = node * WORDS
+        store(tree, at + VISITS, load(tree, at + VISITS) + 1)
+        store(tree, at + TOTAL, load(tree, at + TOTAL) + result)
+        result = -result
+
+
+@kernel
+def plant(context, tree):  # type: ignore[no-untyped-def]
+    """Begin a new tree."""
+    make_node(context, tree, np.int64(0), _PASS)
+    store(context, USED, np.int64(1))
+
+
+@kernel
+def grow(context, tree, mover, opponent):  # type: ignore[no-untyped-def]
+    """Add playouts until there are enough, the root is proven, or the budget is spent; at least
+    one."""
+    root = np.int64(0)
+    if load(tree, CHILDREN) == 0:
+        expand(context, tree, root, mover, opponent)
+    while True:
+        playout(context, tree, mover, opponent)
+        if (
+            lower(tree, root) == upper(tree, root)
+            or load(context, PLAYOUTS) >= load(context, MOST_PLAYOUTS)
+            or out_of_budget(context)
+        ):
+            return
+
+
+@kernel
+def transplant(tree, node, target):  # type: ignore[no-untyped-def]
+    """Copy the tree below ``node`` to ``target``, level by level; the number of nodes there.
+
+    The copy is its own list of what is still to be done (Cheney's algorithm): a copied node points
+    to its old children until its turn comes.
+    """
+    for word in range(WORDS):
+        store(target, word, load(tree, node * WORDS + word))
+    done, free = np.int64(0), np.int64(1)
+    while done < free:
+        children = load(target, done * WORDS + CHILDREN)
+        if children != 0:
+            first, number = children // _SLOTS, children % _SLOTS
+            for word in range(number * WORDS):
+                store(target, free * WORDS + word, load(tree, first * WORDS + word))
+            store(target, done * WORDS + CHILDREN, free * _SLOTS + number)
+            free += number
+        done += 1
+    return free
+
+
+# ------------------------------------------------------------------ from Python
+
+
+class Memory:
+    """Room for a tree, and as much again to move a subtree to; kept from one tree to the next."""
+
+    def __init__(self, nodes: int) -> None:
+        # The system provides the memory when it is first written to.
+        self._pools = [np.empty((nodes, WORDS), dtype=np.int64)]
+        self.nodes = nodes
+
+    @property
+    def pool(self) -> np.ndarray:
+        """The nodes in use, shape (nodes, WORDS)."""
+        return self._pools[0]
+
+    @property
+    def address(self) -> np.intp:
+        """Where the nodes in use start."""
+        return np.intp(self.pool.ctypes.data)
+
+    def transplant(self, node: int) -> int:
+        """Keep only the tree below this node, which becomes the root; its number of nodes."""
+        if len(self._pools) == 1:
+            self._pools.append(np.empty_like(self.pool))
+        target = np.intp(self._pools[1].ctypes.data)
+        used = int(transplant(self.address, np.int64(node), target))
+        self._pools.reverse()
+        return used
+
+
+class CompiledTree:
+    """A tree, grown playout by playout from one root; as
+    :class:`agents.search.montecarlo.plain.PlainTree`."""
+
+    def __init__(self, method: Method, position: Position, memory: Memory) -> None:
+        self.method = method
+        self.position = position
+        self.most = method.most(position.ruleset)
+        self._memory = memory
+        context = self._context = np.zeros(SIZE, dtype=np.int64)
+        self._address = np.intp(context.ctypes.data)
+        context[BOARD] = np.uint64(position.ruleset.board).view(np.int64)
+        context[SQUARES] = position.ruleset.squares
+        if method.evaluation is not None:
+            context[EVALUATION] = method.evaluation.address
+            context[PARAMETERS] = method.evaluation.parameters_address
+            context[GREEDY] = 1
+        context[EPSILON] = int(method.epsilon * 2**53)
+        context[DISCS] = method.discs
+        context[SOLVE] = method.solve
+        context[MOST] = self.most
+        context[CAPACITY] = method.capacity
+        context[EXPLORATION] = np.float64(method.exploration * self.most).view(np.int64)
+        plant(self._address, memory.address)
+
+    def search(
+        self, seed: int, playouts: int | None, nodes: int | None, seconds: float | None
+    ) -> SearchStats:
+        """As the twin's."""
+        context = self._context
+        context[:COUNTERS] = 0
+        context[RANDOM] = np.uint64(seed).view(np.int64)
+        context[MOST_PLAYOUTS] = NO_LIMIT if playouts is None else playouts
+        masks = np.uint64(self.position.mover), np.uint64(self.position.opponent)
+        with limited(context, nodes, seconds):
+            grow(self._address, self._memory.address, *masks)
+        return SearchStats(*context[:COUNTERS].tolist())
+
+    def _children(self, path: Sequence[int]) -> dict[int, int]:
+        """Move and number of each node after these moves."""
+        pool = self._memory.pool
+        node = 0
+        while True:
+            first, number = divmod(int(pool[node, CHILDREN]), _SLOTS)
+            moves = (pool[first : first + number, BOUNDS] & 255).tolist()
+            found = dict(zip(moves, range(first, first + number), strict=True))
+            if not path:
+                return found
+            node, path = found[path[0]], path[1:]
+
+    def estimates(self, path: Sequence[int]) -> dict[int, MoveEstimate]:
+        """As the twin's."""
+        found = {}
+        for move, node in sorted(self._children(path).items()):
+            visits, total, bounds = self._memory.pool[node, : BOUNDS + 1].tolist()
+            low, high = (bounds >> 8 & 255) - _OFFSET, (bounds >> 16) - _OFFSET
+            value = min(max(total / visits, low), high) / self.most if visits else None
+            found[move] = MoveEstimate(visits, value, low / self.most, high / self.most)
+        return found
+
+    def move_to(self, path: Sequence[int], position: Position) -> None:
+        """As the twin's."""
+        if path:
+            node = self._children(path[:-1])[path[-1]]
+            self._context[USED] = self._memory.transplant(node)
+        self.position = position

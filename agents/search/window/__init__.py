@@ -1,0 +1,1 @@
+"""Minimax and the searches that find its value by alpha-beta windows."""

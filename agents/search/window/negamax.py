@@ -1,0 +1,310 @@
+"""Alpha-beta with every technique of the family, each a switch of its own.
+
+One kernel holds the search; what each technique does stands in a file of its own:
+:mod:`~agents.search.window.ordering`, :mod:`~agents.search.window.transposition`,
+:mod:`~agents.search.window.selective`. With all switches off it visits the very nodes of
+:mod:`agents.search.window.alphabeta`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from agents.search.context import (
+    BOARD,
+    CRITERIA,
+    CUTOFFS,
+    ENHANCED_CUTOFFS,
+    EXTENSIONS,
+    FIRST_MOVE_CUTOFFS,
+    INFINITY,
+    KINDS_OF_SQUARE,
+    LEAVES,
+    MAX_DEPTH,
+    NODES,
+    NULL_WINDOWS,
+    PROBCUT,
+    PROBCUT_RETURNS,
+    RANKS,
+    ROOT_MOVE,
+    ROOT_VALUE,
+    SINGULAR_MARGIN,
+    STATIC_FRONTIER,
+    TABLE,
+    TABLE_MOVES,
+    TABLE_RETURNS,
+    TAPERED,
+    clear_pv,
+    count,
+    extend_pv,
+    final_value,
+    leaf,
+    out_of_budget,
+    set_pv,
+)
+from agents.search.window.ordering import list_moves, next_move, remember_cutoff
+from agents.search.window.selective import (
+    CHECKS,
+    check_depth,
+    high_check,
+    low_check,
+    singular_move,
+    width,
+)
+from agents.search.window.transposition import (
+    NO_MOVE,
+    NOT_FOUND,
+    depth_of,
+    find,
+    lower_of,
+    move_of,
+    remember,
+    upper_of,
+)
+from core.bitboard import flips, legal_moves, lowest_square
+from core.compile import kernel
+from core.notation import PASS
+from core.vector import load, store
+
+_ZERO, _ONE = np.uint64(0), np.uint64(1)
+_1 = np.int64(1)
+_TOP = np.int64(MAX_DEPTH)
+
+
+@kernel
+def _last_ply(context, mover, opponent, moves, alpha, beta, ply):  # type: ignore[no-untyped-def]
+    """The value of a node with one ply to go: its moves lead to leaves. This is where a search
+    spends its time, and moves are tried by class of square or from a1 to h8."""
+    row = _TOP - ply
+    clear_pv(context, row - _1)
+    by_kind = load(context, STATIC_FRONTIER) != 0
+    kind = KINDS_OF_SQUARE
+    best = -INFINITY
+    first = True
+    while moves != _ZERO:
+        group = moves
+        if by_kind:
+            group &= np.uint64(load(context, kind))
+            kind += 1
+            moves ^= group
+        else:
+            moves = _ZERO
+        while group != _ZERO:
+            square = lowest_square(group)
+            group &= group - _ONE
+            flipped = flips(mover, opponent, square)
+            value = -leaf(context, opponent ^ flipped, mover ^ flipped ^ (_ONE << square))
+            if value > best:
+                best = value
+                if value > alpha:
+                    alpha = value
+                    extend_pv(context, row, np.int64(square))
+                    if alpha >= beta:
+                        if moves | group != _ZERO:
+                            count(context, CUTOFFS)
+                            if first:
+                                count(context, FIRST_MOVE_CUTOFFS)
+                        return best
+            first = False
+    return best
+
+
+@kernel
+def _enhanced_cutoff(context, mover, opponent, moves, beta, depth):  # type: ignore[no-untyped-def]
+    """A value >= beta that some child's table entry already proves, or -INFINITY (J. Schaeffer,
+    A. Plaat, *New advances in alpha-beta searching*, 1996)."""
+    while moves != _ZERO:
+        square = lowest_square(moves)
+        moves &= moves - _ONE
+        flipped = flips(mover, opponent, square)
+        entry = find(context, opponent ^ flipped, mover ^ flipped ^ (_ONE << square))
+        if entry != NOT_FOUND and depth_of(entry) == depth - _1 and -upper_of(entry) >= beta:
+            return -upper_of(entry)
+    return -INFINITY
+
+
+@kernel
+def negamax(context, mover, opponent, alpha, beta, depth, ply):  # type: ignore[no-untyped-def]
+    """Value of a position to the mover within the window (alpha, beta), ``depth`` plies (at least
+    1) deep, ``ply`` plies from the root, fail-soft.
+
+    A result inside the window is minimax's value; one <= alpha is an upper bound of it, one
+    >= beta a lower bound; unless a selective technique is on. Counts into the context, and leaves
+    the principal variation in its row MAX_DEPTH - ply where the result lies inside the window.
+    Once the context is out of budget results mean nothing, but the root's row and ROOT_VALUE
+    still tell of the moves that were searched to their end.
+    """
+    count(context, NODES)
+    row = _TOP - ply
+    clear_pv(context, row)
+    board = np.uint64(load(context, BOARD))
+    moves = legal_moves(mover, opponent) & board
+
+    # Step 1. No move: the game is over, or a pass.
+    if moves == _ZERO:
+        if legal_moves(opponent, mover) & board == _ZERO:
+            count(context, LEAVES)
+            return final_value(context, mover, opponent)
+        store(context, RANKS + ply + 1, np.int64(0))
+        store(context, EXTENSIONS + ply + 1, load(context, EXTENSIONS + ply))
+        if depth == 1:
+            clear_pv(context, row - _1)
+            value = -leaf(context, opponent, mover)
+        else:
+            value = -negamax(context, opponent, mover, -beta, -alpha, depth - _1, ply + _1)
+            if out_of_budget(context):
+                return value
+        extend_pv(context, row, np.int64(PASS))
+        if ply == 0:
+            store(context, ROOT_VALUE, value)
+        return value
+
+    # Step 2. One ply to go: all moves lead to leaves, unless something wants to choose or extend.
+    tapered = load(context, TAPERED) != 0
+    singular = load(context, SINGULAR_MARGIN) >= 0
+    if depth == 1 and not tapered and not singular and ply > 0:
+        return _last_ply(context, mover, opponent, moves, alpha, beta, ply)
+
+    # Step 3. The transposition table: bounds found at this depth, and a move to try first.
+    table = load(context, TABLE) != 0 and depth > 1
+    hint = NO_MOVE
+    if ply == 0:
+        hint = load(context, ROOT_MOVE)
+    elif table:
+        entry = find(context, mover, opponent)
+        if entry != NOT_FOUND:
+            hint = move_of(entry)
+            if depth_of(entry) == depth:
+                lower, upper = lower_of(entry), upper_of(entry)
+                if lower >= beta or lower == upper:
+                    count(context, TABLE_RETURNS)
+                    if hint != NO_MOVE:
+                        set_pv(context, row, hint)
+                    return lower
+                if upper <= alpha:
+                    count(context, TABLE_RETURNS)
+                    return upper
+
+    # Step 4. Enhanced transposition cutoff: bounds of the children.
+    if table and ply > 0 and depth > 2 and load(context, ENHANCED_CUTOFFS) != 0:
+        value = _enhanced_cutoff(context, mover, opponent, moves, beta, depth)
+        if value >= beta:
+            count(context, TABLE_RETURNS)
+            return value
+
+    # Step 5. ProbCut (selective): a shallower search that makes a cutoff here probable.
+    probcut = load(context, PROBCUT)
+    if probcut != 0 and ply > 0:
+        for number in range(CHECKS):
+            shallow = check_depth(probcut, mover | opponent, depth, number)
+            if shallow == 0:
+                break
+            bound = high_check(probcut, mover | opponent, depth, number, beta)
+            if bound < INFINITY:
+                value = negamax(context, mover, opponent, bound - _1, bound, shallow, ply)
+                if out_of_budget(context):
+                    return value
+                if value >= bound:
+                    count(context, PROBCUT_RETURNS)
+                    return beta
+            bound = low_check(probcut, mover | opponent, depth, number, alpha)
+            if bound > -INFINITY:
+                value = negamax(context, mover, opponent, bound, bound + _1, shallow, ply)
+                if out_of_budget(context):
+                    return value
+                if value <= bound:
+                    count(context, PROBCUT_RETURNS)
+                    return alpha
+        clear_pv(context, row)
+
+    # Step 6. Singular extension (selective): a move that stands out is searched a ply deeper.
+    extended = NO_MOVE
+    if singular:
+        extended = singular_move(context, mover, opponent, moves, depth, ply)
+
+    # Step 7. All moves: the table's first, the others as the ordering has them.
+    limit = np.int64(64)
+    if tapered:
+        limit = width(context, ply)
+    ordered = load(context, CRITERIA) != 0
+    null_windows = load(context, NULL_WINDOWS) != 0
+    if ply > 0 and load(context, TABLE_MOVES) == 0:
+        hint = NO_MOVE
+    low = alpha
+    best = -INFINITY
+    best_move = NO_MOVE
+    listed = np.int64(-1)  # moves in the list; it is written when the hint has not cut off
+    number = np.int64(0)
+    tried = np.int64(0)
+    while tried < limit:
+        if tried == 0 and hint < 64 and (moves >> np.uint64(hint)) & _ONE != _ZERO:
+            square = np.uint64(hint)
+            moves ^= _ONE << square
+        elif not ordered:
+            if moves == _ZERO:
+                break
+            square = lowest_square(moves)
+            moves &= moves - _ONE
+        else:
+            if listed < 0:
+                listed = list_moves(context, mover, opponent, moves, ply)
+            if number == listed:
+                break
+            square = next_move(context, ply, number, listed)
+            moves ^= _ONE << square
+            number += _1
+        flipped = flips(mover, opponent, square)
+        other, own = opponent ^ flipped, mover ^ flipped ^ (_ONE << square)
+        to_go = depth - _1
+        extensions = load(context, EXTENSIONS + ply)
+        if np.int64(square) == extended:
+            to_go = depth
+            extensions += _1
+        store(context, RANKS + ply + 1, tried)
+        store(context, EXTENSIONS + ply + 1, extensions)
+        if to_go == 0:
+            clear_pv(context, row - _1)
+            value = -leaf(context, other, own)
+        else:
+            if null_windows and tried > 0 and beta - low > 1:
+                value = -negamax(context, other, own, -low - _1, -low, to_go, ply + _1)
+                if out_of_budget(context):
+                    return value
+                if low < value < beta:
+                    if ply == 0:  # better than the best so far, however much
+                        extend_pv(context, row, np.int64(square))
+                        store(context, ROOT_VALUE, value)
+                    value = -negamax(context, other, own, -beta, -low, to_go, ply + _1)
+            else:
+                value = -negamax(context, other, own, -beta, -low, to_go, ply + _1)
+            if out_of_budget(context):
+                return value
+        tried += _1
+        if value > best:
+            best = value
+            best_move = np.int64(square)
+            if value > low:
+                low = value
+                extend_pv(context, row, best_move)
+                if ply == 0:
+                    store(context, ROOT_VALUE, value)
+                if low >= beta:
+                    if moves != _ZERO:
+                        count(context, CUTOFFS)
+                        if tried == 1:
+                            count(context, FIRST_MOVE_CUTOFFS)
+                    if ordered:
+                        remember_cutoff(context, square, depth, ply)
+                    break
+
+    # Step 8. Remember what was found.
+    if table:
+        lower, upper = -INFINITY, INFINITY
+        if best > alpha:
+            lower = best
+        if best < beta:
+            upper = best
+        if best <= alpha:
+            best_move = hint  # of moves that all failed low none is known to be good
+        remember(context, mover, opponent, depth, lower, upper, best_move)
+    return best

@@ -1,0 +1,234 @@
+"""Move ordering: which moves are tried first, so that cutoffs come early.
+
+An ordering is written as criteria joined by ``+``, the most important first; each later one decides
+among moves the former hold equal, and in the end the order a1, b1, ... h8 does.
+
+- ``none``: a1 to h8.
+- ``tt``: the best or refuting move that the transposition table remembers.
+- ``killer``: the two moves that last caused a cutoff as many plies from the root.
+- ``history``: moves by how often they caused cutoffs anywhere in this search, deep ones weighing
+  more (J. Schaeffer, *The history heuristic and alpha-beta search enhancements in practice*, 1989).
+- ``sorted``: by the evaluation of the position they lead to, which costs an evaluation a move.
+- ``mobility``: fewest replies first.
+- ``static``: by the square, in the classes of the square weights (corners first, X-squares last).
+
+One ply above the leaves ordering by looking costs as much as searching, so there only ``static``
+orders. The ``tt`` move is tried before the others are even looked at.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from agents.evaluation.base import FINAL_UNIT
+from agents.evaluation.square_weights import CORNER_TO_CENTRE
+from agents.search.context import (
+    BOARD,
+    CRITERIA,
+    HISTORY,
+    KILLERS,
+    KINDS_OF_SQUARE,
+    MOVES,
+    RANK_OF_SQUARE,
+    count_evaluation,
+)
+from core.bitboard import ZERO, flips, legal_moves, lowest_square, popcount
+from core.compile import kernel
+from core.rules import Ruleset
+from core.settings import nearest
+from core.vector import load, store
+
+_ONE = np.uint64(1)
+_SIX = np.int64(6)
+_MASK = np.int64(63)
+
+# Criteria as the kernel knows them, and the bits each needs; with six for the square they fill the
+# 63 bits of a positive number.
+KILLER, HISTORY_COUNT, SORTED, MOBILITY, STATIC = range(1, 6)
+_CODES = {
+    "killer": KILLER,
+    "history": HISTORY_COUNT,
+    "sorted": SORTED,
+    "mobility": MOBILITY,
+    "static": STATIC,
+}
+CRITERIA_NAMES = ("tt", *_CODES)
+_KILLER_BITS, _HISTORY_BITS, _SORTED_BITS, _MOBILITY_BITS, _STATIC_BITS = (
+    np.int64(bits) for bits in (2, 20, 26, 6, 3)
+)
+HISTORY_CAP = (1 << 20) - 1
+"""The highest history count; when one would pass it, all are halved."""
+SLOTS = 5
+"""How many criteria an ordering can have besides ``tt``."""
+STATIC_CLASSES = 8
+_MIDDLE = np.int64(1 << 25)
+
+
+@dataclass(frozen=True)
+class Ordering:
+    """A parsed ordering.
+
+    criteria: their names, the most important first; empty for ``none``.
+    """
+
+    criteria: tuple[str, ...]
+
+    @classmethod
+    def parse(cls, text: str) -> Ordering:
+        """Read ``"tt+killer+static"``; raises ValueError naming the part that is no criterion."""
+        words = [word.strip() for word in str(text).split("+")]
+        if words == ["none"]:
+            return cls(())
+        for number, word in enumerate(words):
+            if word not in CRITERIA_NAMES:
+                raise ValueError(
+                    f"ordering {text!r}: unknown criterion {word!r}; none, or a sum of "
+                    f"{', '.join(CRITERIA_NAMES)}.{nearest(word, CRITERIA_NAMES)}"
+                )
+            if word in words[:number]:
+                raise ValueError(f"ordering {text!r}: {word} is there twice")
+        if "tt" in words[1:]:
+            raise ValueError(f"ordering {text!r}: tt can only come first")
+        return cls(tuple(words))
+
+    def __str__(self) -> str:
+        return "+".join(self.criteria) or "none"
+
+    @property
+    def needs_table(self) -> bool:
+        """Whether it asks the transposition table."""
+        return "tt" in self.criteria
+
+    def codes(self) -> np.ndarray:
+        """The criteria besides ``tt`` as the kernel reads them, int64, shape (SLOTS,), 0 = end."""
+        codes = [_CODES[name] for name in self.criteria if name in _CODES]
+        return np.array(codes + [0] * (SLOTS - len(codes)), dtype=np.int64)
+
+
+# ------------------------------------------------------------------ static classes
+
+
+def static_ranks(rules: Ruleset) -> list[int]:
+    """The class of each square of a board by the square weights, 7 (corners) to 0 (X-squares);
+    0 off the board. Small boards take each square's distances from the edges for its place."""
+    weights = sorted({weight for row in CORNER_TO_CENTRE for weight in row})
+    ranks = [0] * 64
+    for row in range(rules.side):
+        for column in range(rules.side):
+            from_edge = min(row, rules.side - 1 - row), min(column, rules.side - 1 - column)
+            weight = CORNER_TO_CENTRE[from_edge[0]][from_edge[1]]
+            ranks[8 * row + column] = weights.index(weight)
+    return ranks
+
+
+def set_static(context: np.ndarray, rules: Ruleset) -> None:
+    """Put the static classes of a board into a context: by square, and as masks."""
+    ranks = static_ranks(rules)
+    context[RANK_OF_SQUARE : RANK_OF_SQUARE + 64] = ranks
+    for rank in range(STATIC_CLASSES):
+        members = (square for square in range(64) if ranks[square] == rank)
+        mask = sum(1 << square for square in members) & rules.board
+        context[KINDS_OF_SQUARE + STATIC_CLASSES - 1 - rank] = np.uint64(mask).view(np.int64)
+
+
+# ------------------------------------------------------------------ kernels
+
+
+@kernel
+def glance(context, mover, opponent):  # type: ignore[no-untyped-def]
+    """What a position looks like to its mover without searching it: its evaluation, which is
+    counted, or its result, brought down to just beyond any evaluation."""
+    board = np.uint64(load(context, BOARD))
+    if legal_moves(mover, opponent) & board == ZERO and (
+        legal_moves(opponent, mover) & board == ZERO
+    ):
+        discs = popcount(mover) - popcount(opponent)
+        if discs == 0:
+            return np.int64(0)
+        return FINAL_UNIT + discs if discs > 0 else discs - FINAL_UNIT
+    return count_evaluation(context, mover, opponent)
+
+
+@kernel
+def move_key(context, mover, opponent, square, ply):  # type: ignore[no-untyped-def]
+    """A number that is higher the earlier the move is to be tried. Its lowest six bits hold 63
+    minus the square, so that keys differ and a1 comes before h8."""
+    key = np.int64(0)
+    flipped = flips(mover, opponent, square)
+    other, own = opponent ^ flipped, mover ^ flipped ^ (_ONE << square)
+    for slot in range(SLOTS):
+        criterion = load(context, CRITERIA + slot)
+        if criterion == 0:
+            break
+        move = np.int64(square)
+        if criterion == KILLER:
+            rank = np.int64(0)
+            if load(context, KILLERS + 2 * ply) == move:
+                rank = np.int64(2)
+            elif load(context, KILLERS + 2 * ply + 1) == move:
+                rank = np.int64(1)
+            key = (key << _KILLER_BITS) | rank
+        elif criterion == HISTORY_COUNT:
+            side = (ply & 1) << _SIX
+            key = (key << _HISTORY_BITS) | load(context, HISTORY + side + move)
+        elif criterion == SORTED:
+            key = (key << _SORTED_BITS) | (_MIDDLE - glance(context, other, own))
+        elif criterion == MOBILITY:
+            replies = legal_moves(other, own) & np.uint64(load(context, BOARD))
+            key = (key << _MOBILITY_BITS) | (_MASK - popcount(replies))
+        else:
+            key = (key << _STATIC_BITS) | load(context, RANK_OF_SQUARE + move)
+    return (key << _SIX) | (_MASK - np.int64(square))
+
+
+@kernel
+def list_moves(context, mover, opponent, moves, ply):  # type: ignore[no-untyped-def]
+    """Write the keys of all ``moves`` into the list of this ply; returns how many there are."""
+    base = MOVES + (ply << _SIX)
+    number = np.int64(0)
+    while moves != ZERO:
+        square = lowest_square(moves)
+        moves &= moves - _ONE
+        store(context, base + number, move_key(context, mover, opponent, square, ply))
+        number += 1
+    return number
+
+
+@kernel
+def next_move(context, ply, number, total):  # type: ignore[no-untyped-def]
+    """The best of the moves ``number`` to ``total - 1`` of this ply's list, brought to place
+    ``number``. One step of a selection sort: after a cutoff the rest was never sorted."""
+    base = MOVES + (ply << _SIX)
+    best = load(context, base + number)
+    place = number
+    for i in range(number + 1, total):
+        key = load(context, base + i)
+        if key > best:
+            best, place = key, i
+    store(context, base + place, load(context, base + number))
+    store(context, base + number, best)
+    return np.uint64(_MASK - (best & _MASK))
+
+
+@kernel
+def remember_cutoff(context, square, depth, ply):  # type: ignore[no-untyped-def]
+    """Note a move that caused a cutoff as killer of its ply, and in the history."""
+    move = np.int64(square)
+    if load(context, KILLERS + 2 * ply) != move:
+        store(context, KILLERS + 2 * ply + 1, load(context, KILLERS + 2 * ply))
+        store(context, KILLERS + 2 * ply, move)
+    place = HISTORY + ((ply & 1) << _SIX) + move
+    weight = load(context, place) + depth * depth
+    if weight > HISTORY_CAP:
+        for i in range(128):
+            store(context, HISTORY + i, load(context, HISTORY + i) >> np.int64(1))
+        weight = load(context, place) + depth * depth
+    store(context, place, weight)
+
+
+def forget_cutoffs(context: np.ndarray) -> None:
+    """No killers and an empty history."""
+    context[KILLERS : KILLERS + 2 * 65] = -1
+    context[HISTORY : HISTORY + 128] = 0

@@ -1,0 +1,193 @@
+"""The reading twins: the searches as one would explain them, in plain Python.
+
+They count what the compiled searches count, node for node, and tests hold the two equal. Run an
+agent with ``compiled: false`` to play with them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+
+from agents.evaluation.base import FINAL_UNIT
+from agents.search.window.ordering import HISTORY_CAP, static_ranks
+from core.game import SearchStats
+from core.notation import PASS
+from core.position import Position
+from core.rules import Ruleset
+
+Line = tuple[int, ...]
+Evaluate = Callable[[Position], int]
+
+INFINITY = 65 * FINAL_UNIT
+
+
+def leaf(position: Position, evaluate: Evaluate, stats: SearchStats) -> int:
+    """The value of a position that is not looked beyond: its result, or what it looks like."""
+    stats.leaves += 1
+    if position.is_over:
+        return position.disc_difference * FINAL_UNIT
+    stats.evaluations += 1
+    return evaluate(position)
+
+
+def minimax(
+    position: Position, depth: int, evaluate: Evaluate, stats: SearchStats
+) -> tuple[int, Line]:
+    """Value to the mover and principal variation, looking at every line of ``depth`` plies."""
+    stats.nodes += 1
+    if position.is_over or depth == 0:
+        return leaf(position, evaluate, stats), ()
+    best = -INFINITY
+    best_line: Line = ()
+    for move in position.moves or (PASS,):
+        value, line = minimax(position.play(move), depth - 1, evaluate, stats)
+        if -value > best:
+            best, best_line = -value, (move, *line)
+    return best, best_line
+
+
+def alphabeta(
+    position: Position,
+    depth: int,
+    evaluate: Evaluate,
+    stats: SearchStats,
+    alpha: int = -INFINITY,
+    beta: int = INFINITY,
+) -> tuple[int, Line]:
+    """As :func:`minimax`, leaving out what cannot change the value.
+
+    The mover already has a line worth ``alpha``; the opponent already has one that holds the
+    mover to ``beta``. Once a move is worth ``beta`` or more, the opponent will not let this
+    position arise, and the remaining moves need not be looked at: a cutoff.
+    """
+    stats.nodes += 1
+    if position.is_over or depth == 0:
+        return leaf(position, evaluate, stats), ()
+    moves = position.moves or (PASS,)
+    best = -INFINITY
+    best_line: Line = ()
+    for number, move in enumerate(moves, start=1):
+        value, line = alphabeta(position.play(move), depth - 1, evaluate, stats, -beta, -alpha)
+        if -value > best:
+            best = -value
+            if best > alpha:
+                alpha, best_line = best, (move, *line)
+        if alpha >= beta:
+            if number < len(moves):
+                stats.cutoffs += 1
+                stats.first_move_cutoffs += number == 1
+            break
+    return best, best_line
+
+
+class Order:
+    """What an ordering has learnt, and how it arranges moves; see
+    :mod:`agents.search.window.ordering`."""
+
+    def __init__(self, criteria: Sequence[str], rules: Ruleset) -> None:
+        self.criteria = criteria
+        self.ranks = static_ranks(rules)
+        self.killers: dict[int, list[int]] = defaultdict(list)
+        self.history: dict[tuple[int, int], int] = defaultdict(int)
+
+    def arranged(
+        self, position: Position, depth: int, ply: int, evaluate: Evaluate, stats: SearchStats
+    ) -> Sequence[int]:
+        """The legal moves, the one to be tried first first."""
+        criteria = self.criteria
+        if depth == 1 and ply > 0:
+            criteria = [name for name in criteria if name == "static"]
+        keys = {}
+        for move in position.moves:
+            after = position.play(move)
+            key: list[int] = []
+            for name in criteria:
+                if name == "killer":
+                    killers = self.killers[ply]
+                    key.append(-(killers + [PASS] * 2).index(move) if move in killers else -2)
+                elif name == "history":
+                    key.append(self.history[ply % 2, move])
+                elif name == "sorted":
+                    key.append(-glance(after, evaluate, stats))
+                elif name == "mobility":
+                    key.append(-len(after.moves))
+                else:
+                    key.append(self.ranks[move])
+            keys[move] = key
+        return sorted(position.moves, key=keys.__getitem__, reverse=True)
+
+    def remember_cutoff(self, move: int, depth: int, ply: int) -> None:
+        """Note a move that caused a cutoff."""
+        if not self.criteria:
+            return
+        killers = self.killers[ply]
+        if killers[:1] != [move]:
+            self.killers[ply] = [move, *killers][:2]
+        if self.history[ply % 2, move] + depth * depth > HISTORY_CAP:
+            for key in self.history:
+                self.history[key] //= 2
+        self.history[ply % 2, move] += depth * depth
+
+
+def glance(position: Position, evaluate: Evaluate, stats: SearchStats) -> int:
+    """What a position looks like to its mover without searching it."""
+    if position.is_over:
+        discs = position.mover.bit_count() - position.opponent.bit_count()
+        return 0 if discs == 0 else discs + (FINAL_UNIT if discs > 0 else -FINAL_UNIT)
+    stats.evaluations += 1
+    return evaluate(position)
+
+
+def ordered(
+    position: Position,
+    depth: int,
+    evaluate: Evaluate,
+    stats: SearchStats,
+    order: Order,
+    alpha: int = -INFINITY,
+    beta: int = INFINITY,
+    ply: int = 0,
+    null_windows: bool = False,
+) -> tuple[int, Line]:
+    """As :func:`alphabeta`, the moves in the order ``order`` has them.
+
+    null_windows: principal variation search. Once a move has been searched, each other one first
+    has to show, in a window of width 1, that it is better at all.
+    """
+    stats.nodes += 1
+    if position.is_over or depth == 0:
+        return leaf(position, evaluate, stats), ()
+
+    def child(move: int, alpha: int, beta: int) -> tuple[int, Line]:
+        after = position.play(move)
+        value, line = ordered(
+            after, depth - 1, evaluate, stats, order, -beta, -alpha, ply + 1, null_windows
+        )
+        return -value, line
+
+    if not position.moves:
+        value, line = child(PASS, alpha, beta)
+        return value, (PASS, *line)
+    moves = order.arranged(position, depth, ply, evaluate, stats)
+    best = -INFINITY
+    best_line: Line = ()
+    for number, move in enumerate(moves, start=1):
+        if null_windows and number > 1 and beta - alpha > 1 and depth > 1:
+            value, line = child(move, alpha, alpha + 1)
+            if alpha < value < beta:
+                value, line = child(move, alpha, beta)
+        else:
+            value, line = child(move, alpha, beta)
+        if value > best:
+            best = value
+            if value > alpha:
+                alpha, best_line = value, (move, *line)
+        if alpha >= beta:
+            if number < len(moves):
+                stats.cutoffs += 1
+                stats.first_move_cutoffs += number == 1
+            if depth > 1 or ply == 0:
+                order.remember_cutoff(move, depth, ply)
+            break
+    return best, best_line

@@ -1,0 +1,157 @@
+"""Selective search: techniques that may give another value than minimax's.
+
+- **Multi-ProbCut** (M. Buro, *Experiments with Multi-ProbCut and a new high-quality evaluation
+  function for Othello*, 1997): a shallower search that comes out far enough above beta or below
+  alpha makes it probable that the deep one would, and stands in for it.
+- **Tapered search**: of the moves that the ordering puts first only so many are searched, by ply
+  and by the rank of the move before.
+- **Singular extension**: a move that looks much better than all others, or is the only one, is
+  searched a ply deeper.
+
+All are off by default, and agents that use them say so (``selective``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from agents.evaluation.base import FINAL_UNIT
+from agents.search.context import (
+    EXTENSIONS,
+    INFINITY,
+    MAX_DEPTH,
+    RANKS,
+    SINGULAR_MARGIN,
+    SINGULAR_PLIES,
+    WIDTHS,
+)
+from agents.search.window.ordering import glance
+from agents.search.window.transposition import NO_MOVE
+from core.bitboard import ZERO, flips, lowest_square, popcount
+from core.compile import kernel
+from core.vector import load, load_float
+
+_ONE = np.uint64(1)
+
+# ------------------------------------------------------------------ ProbCut
+# Its parameters: for each depth, stage and number of the check the check's depth (0: none), slope,
+# intercept and tolerance, as float64.
+
+CHECKS = 2
+DEEPEST = 20
+STAGE_DISCS = 8
+"""Discs on the board that make a stage."""
+STAGES = 64 // STAGE_DISCS + 1
+_FIELDS = 4
+
+
+def probcut_array() -> np.ndarray:
+    """Parameters that allow no cut, float64, shape (DEEPEST + 1, STAGES, CHECKS, 4)."""
+    return np.zeros((DEEPEST + 1, STAGES, CHECKS, _FIELDS))
+
+
+@kernel
+def _probcut_place(occupied, depth, number):  # type: ignore[no-untyped-def]
+    stage = popcount(occupied) // STAGE_DISCS
+    return ((depth * STAGES + stage) * CHECKS + number) * _FIELDS
+
+
+@kernel
+def check_depth(parameters, occupied, depth, number):  # type: ignore[no-untyped-def]
+    """Depth of the shallower search that may stand in for one of this depth; 0 for none."""
+    if depth > DEEPEST:
+        return np.int64(0)
+    return np.int64(load_float(parameters, _probcut_place(occupied, depth, number)))
+
+
+@kernel
+def high_check(parameters, occupied, depth, number, beta):  # type: ignore[no-untyped-def]
+    """What the shallower search must reach for the deep one to be probably >= beta; INFINITY where
+    beta is no value a heuristic can give."""
+    if beta >= FINAL_UNIT or beta <= -FINAL_UNIT:
+        return INFINITY
+    place = _probcut_place(occupied, depth, number)
+    slope, intercept = load_float(parameters, place + 1), load_float(parameters, place + 2)
+    return np.int64(np.ceil((beta - intercept + load_float(parameters, place + 3)) / slope))
+
+
+@kernel
+def low_check(parameters, occupied, depth, number, alpha):  # type: ignore[no-untyped-def]
+    """What the shallower search must not exceed for the deep one to be probably <= alpha;
+    -INFINITY where alpha is no value a heuristic can give."""
+    if alpha >= FINAL_UNIT or alpha <= -FINAL_UNIT:
+        return -INFINITY
+    place = _probcut_place(occupied, depth, number)
+    slope, intercept = load_float(parameters, place + 1), load_float(parameters, place + 2)
+    return np.int64(np.floor((alpha - intercept - load_float(parameters, place + 3)) / slope))
+
+
+# ------------------------------------------------------------------ tapered search
+
+RANKS_KNOWN = 32
+ALL_MOVES = 64
+
+
+def taper_widths(taper: Sequence[int | Sequence[int]]) -> np.ndarray:
+    """How many moves are searched, int64, shape (MAX_DEPTH + 1, RANKS_KNOWN): by ply from the root
+    and rank (from 0) of the move that led there.
+
+    taper: an entry a ply, its last one holding for all deeper plies: a number of moves, or a list
+    of numbers by rank, its last one holding for all lower ranks. Raises ValueError for anything
+    else than numbers of at least 1.
+    """
+    if not isinstance(taper, Sequence) or isinstance(taper, str) or not taper:
+        raise ValueError(f"taper {taper!r}: a list is needed, by ply, of numbers of moves")
+    rows = []
+    for ply, entry in enumerate(taper):
+        row = list(entry) if isinstance(entry, Sequence) and entry else [entry]
+        for moves in row:
+            if type(moves) is not int or moves < 1:
+                raise ValueError(
+                    f"taper: {entry!r} at ply {ply}; a number of moves, 1 or more, or a list of "
+                    "such numbers by the rank of the move before, is needed"
+                )
+        rows.append((row + [row[-1]] * RANKS_KNOWN)[:RANKS_KNOWN])
+    rows = (rows + [rows[-1]] * (MAX_DEPTH + 1))[: MAX_DEPTH + 1]
+    return np.array(rows, dtype=np.int64)
+
+
+@kernel
+def width(context, ply):  # type: ignore[no-untyped-def]
+    """How many moves a tapered search looks at in the node now searched at this ply."""
+    rank = load(context, RANKS + ply)
+    if rank >= RANKS_KNOWN:
+        rank = np.int64(RANKS_KNOWN - 1)
+    return load(context, WIDTHS + ply * RANKS_KNOWN + rank)
+
+
+# ------------------------------------------------------------------ singular extension
+
+
+@kernel
+def singular_move(context, mover, opponent, moves, depth, ply):  # type: ignore[no-untyped-def]
+    """The move to be searched a ply deeper, or NO_MOVE: the only move, or one whose evaluation
+    exceeds that of every other by the margin; as long as the line was not extended too often."""
+    if load(context, EXTENSIONS + ply) >= load(context, SINGULAR_PLIES):
+        return NO_MOVE
+    if ply + depth >= MAX_DEPTH:
+        return NO_MOVE
+    if moves & (moves - _ONE) == ZERO:
+        return np.int64(lowest_square(moves))
+    best, second = -INFINITY, -INFINITY
+    best_move = NO_MOVE
+    while moves != ZERO:
+        square = lowest_square(moves)
+        moves &= moves - _ONE
+        flipped = flips(mover, opponent, square)
+        value = -glance(context, opponent ^ flipped, mover ^ flipped ^ (_ONE << square))
+        if value > best:
+            best, second = value, best
+            best_move = np.int64(square)
+        elif value > second:
+            second = value
+    if best - second >= load(context, SINGULAR_MARGIN):
+        return best_move
+    return NO_MOVE

@@ -1,0 +1,214 @@
+"""What a setting may be, declared where the setting is.
+
+The annotation of a setting says what it may be, and one mechanism checks it and words the refusal:
+
+>>> from dataclasses import dataclass
+>>> @dataclass
+... class Search:
+...     depth: Annotated[int, Whole(1, 64)]
+...     seconds: Annotated[float | None, Number(above=0)] = None
+...     reward: Annotated[str, Choice("win", "discs")] = "win"
+...     def __post_init__(self) -> None:
+...         check_settings(self)
+>>> Search(depth=65)
+Traceback (most recent call last):
+ValueError: depth=65: a whole number from 1 to 64 is needed
+>>> Search(3, reward="disc")
+Traceback (most recent call last):
+ValueError: unknown reward 'disc'; choose from win, discs. Did you mean 'discs'?
+
+``None`` is allowed where the type allows it. The arguments of a class that is no dataclass are
+checked by putting :func:`checked` on its ``__init__``.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import inspect
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from types import NoneType
+from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
+
+_Init = TypeVar("_Init", bound=Callable[..., None])
+_LONGEST = 60  # letters of a value that a message shows
+
+
+def nearest(word: str, choices: Iterable[str]) -> str:
+    """`` Did you mean 'x'?`` for the nearest choice, or nothing: the end of an error message."""
+    match = difflib.get_close_matches(word, list(choices), n=1, cutoff=0.5)
+    return f" Did you mean '{match[0]}'?" if match else ""
+
+
+def unknown_choice(kind: str, name: object, choices: Iterable[str]) -> str:
+    """The message for a name that is not among the choices: lists them and the nearest spelling."""
+    choices = list(choices)
+    return (
+        f"unknown {kind} '{name}'; choose from {', '.join(choices)}.{nearest(str(name), choices)}"
+    )
+
+
+class Constraint(ABC):
+    """What values a setting may have. To be put into ``Annotated[type, constraint]``."""
+
+    @property
+    @abstractmethod
+    def needed(self) -> str:
+        """What is needed, in words: ``a whole number from 1 to 64``."""
+
+    @abstractmethod
+    def allows(self, value: object) -> bool:
+        """Whether the value may be used; None is not asked about."""
+
+    def refusal(self, name: str, value: object, optional: bool) -> str:
+        """The message for a value that is not allowed."""
+        null = ", or null," if optional else ""
+        return f"{name}={value!s:.{_LONGEST}}: {self.needed}{null} is needed"
+
+
+@dataclass(frozen=True)
+class Whole(Constraint):
+    """A whole number from ``low`` to ``high`` (None: without end); truth values are none.
+
+    even: whether it must be even. why: what the message adds, the reason for the range.
+    """
+
+    low: int = 0
+    high: int | None = None
+    even: bool = False
+    why: str = ""
+
+    @property
+    def needed(self) -> str:
+        kind = "an even number" if self.even else "a whole number"
+        end = f" of {self.low} or more" if self.high is None else f" from {self.low} to {self.high}"
+        return kind + end + (f" ({self.why})" if self.why else "")
+
+    def allows(self, value: object) -> bool:
+        return (
+            type(value) is int
+            and self.low <= value
+            and (self.high is None or value <= self.high)
+            and not (self.even and value % 2)
+        )
+
+
+@dataclass(frozen=True)
+class Number(Constraint):
+    """A finite number: at least ``low`` or more than ``above``, at most ``high`` or less than
+    ``below``."""
+
+    low: float = -math.inf
+    high: float = math.inf
+    above: float = -math.inf
+    below: float = math.inf
+
+    @property
+    def needed(self) -> str:
+        words = []
+        if self.low > -math.inf and self.high < math.inf:
+            words = [f"from {self.low:g} to {self.high:g}"]
+        elif self.low > -math.inf:
+            words = [f"of {self.low:g} or more"]
+        elif self.high < math.inf:
+            words = [f"of at most {self.high:g}"]
+        if self.above > -math.inf:
+            words.append(f"of more than {self.above:g}")
+        if self.below < math.inf:
+            words.append(f"{'less' if words else 'of less'} than {self.below:g}")
+        return " ".join(["a number", " and ".join(words)]).strip()
+
+    def allows(self, value: object) -> bool:
+        return (
+            isinstance(value, int | float)
+            and type(value) is not bool
+            and math.isfinite(value)
+            and self.low <= value <= self.high
+            and self.above < value < self.below
+        )
+
+
+class Choice(Constraint):
+    """One of some words."""
+
+    def __init__(self, *choices: str) -> None:
+        self.choices = choices
+
+    @property
+    def needed(self) -> str:
+        return f"one of {', '.join(self.choices)}"
+
+    def allows(self, value: object) -> bool:
+        return value in self.choices
+
+    def refusal(self, name: str, value: object, optional: bool) -> str:
+        return unknown_choice(name, value, self.choices)
+
+
+class Switch(Constraint):
+    """``true`` or ``false``."""
+
+    needed = "true or false"
+
+    def allows(self, value: object) -> bool:
+        return type(value) is bool
+
+
+def checked(init: _Init) -> _Init:
+    """Check the arguments of an ``__init__`` by its annotations before it runs; ValueError."""
+    signature = inspect.signature(init)
+
+    @functools.wraps(init)
+    def check_first(*arguments: Any, **settings: Any) -> None:
+        try:
+            bound = signature.bind(*arguments, **settings)
+        except TypeError:
+            pass  # Python says it better: which argument of which function
+        else:
+            check_values(init, bound.arguments)
+        init(*arguments, **settings)
+
+    return check_first  # type: ignore[return-value]
+
+
+def check_settings(settings: Any, where: str = "") -> None:
+    """Check the fields of a dataclass, and of the dataclasses in it; ValueError for the first
+    value that its annotation does not allow.
+
+    where: what stands before the names in messages, such as ``limits.``.
+    """
+    values = {field.name: getattr(settings, field.name) for field in fields(settings)}
+    check_values(type(settings), values, where)
+    for name, value in values.items():
+        if is_dataclass(value):
+            check_settings(value, f"{where}{name}.")
+
+
+def check_values(
+    declared_by: Callable[..., Any], values: Mapping[str, Any], where: str = ""
+) -> None:
+    """Check values by the annotations of a function's arguments or a dataclass's fields of the
+    same names; ValueError. Names that are not declared there are left alone."""
+    for name, (constraint, optional) in constraints(declared_by).items():
+        if name not in values:
+            continue
+        value = values[name]
+        if not (optional and value is None) and not constraint.allows(value):
+            raise ValueError(constraint.refusal(f"{where}{name}", value, optional))
+
+
+@functools.cache
+def constraints(declared_by: Callable[..., Any]) -> dict[str, tuple[Constraint, bool]]:
+    """The constraints that a function's or a dataclass's annotations declare, by name of the
+    setting, each with whether None is allowed too."""
+    found = {}
+    for name, hint in get_type_hints(declared_by, include_extras=True).items():
+        if get_origin(hint) is Annotated:
+            kind, *notes = get_args(hint)
+            for note in notes:
+                if isinstance(note, Constraint):
+                    found[name] = note, NoneType in get_args(kind)
+    return found

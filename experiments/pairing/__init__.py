@@ -1,0 +1,1 @@
+"""Who meets whom, and from which openings."""

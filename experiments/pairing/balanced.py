@@ -1,0 +1,396 @@
+"""``python -m experiments openings``: make openings from which both sides have equal chances.
+
+Every distinct position at a ply is a candidate. A shallow search of them all sets those apart that
+are clearly better for one side. Of the others some, drawn at random, are played out by a search
+against itself, which tells how a deep search's value translates into Black's expected score
+(:class:`Curve`). Those whose expected score then lies within a band are kept, the most even first.
+
+To search all candidates deeply would take too long: the positions that were played out show what
+deep value the shallow one foretells, and only the candidates that it says to be the most even are
+searched deeply. So the list may miss an opening that belongs in it; what it holds belongs there.
+
+Values are those of minimax, so the result depends on nothing but the :class:`Recipe`: not on the
+number of workers, nor on the searches' order.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import shlex
+import signal
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass, fields
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from omegaconf import OmegaConf
+from rich.console import Console
+from rich.progress import track
+from scipy.optimize import minimize
+from scipy.special import expit, logit
+from scipy.stats import linregress
+
+from agents.config import ConfigError, load_evaluation
+from agents.evaluation import FINAL_UNIT
+from agents.search import PVS
+from core.cli import Parser, whole_number
+from core.game import FINISHED, play_game
+from core.position import Position, prepare_rules
+from core.rules import RULESETS, Color
+from experiments.config import available_cores
+from experiments.pairing.openings import Opening, all_openings
+from experiments.playing.pool import die_with_parent
+
+_PURPOSE = 3  # keeps these random numbers apart from those of openings and games
+TAIL = 0.1
+"""Share of the candidates, by the shallow value, that is set apart at either end. The curve is not
+asked about them, and they would bend it: they hold the lost positions, in which a value is a matter
+of many discs, while among the others it foretells little."""
+ENDGAME = 12
+"""Empty squares from which on the games are played perfectly."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What the list of openings follows from.
+
+    plies: length of the openings. evaluation: name of the heuristic of all searches. depth,
+    shallow: plies of the deep and of the first search. games: openings played out for the fit, and
+    up to a quarter of that for the check. play_depth: plies that players look ahead. low, high: the
+    band of Black's expected score. most: how many are kept at most. seed: of what is played out.
+    """
+
+    plies: int = 8
+    evaluation: str = "iago"
+    depth: int = 8
+    shallow: int = 4
+    games: int = 4000
+    play_depth: int = 6
+    low: float = 0.45
+    high: float = 0.55
+    most: int = 5000
+    seed: int = 1
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Black's expected score as a function of a search's value: ``1 / (1 + exp(-(intercept +
+    slope * value)))``, value from Black's view in units of the evaluation."""
+
+    intercept: float
+    slope: float
+
+    def score(self, value: float | np.ndarray) -> Any:
+        """Black's expected score, 0 to 1."""
+        return expit(self.intercept + self.slope * value)
+
+    def value(self, score: float) -> float:
+        """The value at which Black's expected score is this."""
+        return float((logit(score) - self.intercept) / self.slope)
+
+
+def fit_curve(values: np.ndarray, scores: np.ndarray) -> Curve:
+    """The logistic curve of greatest likelihood, a draw counting as half a win and half a loss.
+
+    values, scores: one a game, from Black's view; scores are 1, 0.5 or 0. Raises ConfigError where
+    scores do not rise with values, or do so without exception.
+    """
+    scale = float(np.std(values)) or 1.0  # the minimizer wants terms of about the same size
+
+    def loss(terms: np.ndarray) -> float:
+        return _log_loss(terms[0] + terms[1] * values / scale, scores)
+
+    # Where a value parts all wins from all losses the likelihood grows with the slope for ever.
+    won, lost = values[scores > 0], values[scores < 1]
+    parted = not (len(won) and len(lost)) or won.min() >= lost.max()
+    intercept, slope = minimize(loss, np.zeros(2)).x.tolist()
+    if parted or slope <= 0:
+        raise ConfigError(
+            f"the results of {len(values)} games do not tell how values translate into scores; "
+            "play more of them (--games)"
+        )
+    return Curve(intercept, slope / scale)
+
+
+def _log_loss(logits: np.ndarray | float, scores: np.ndarray) -> float:
+    """Mean of minus the logarithm of the likelihood of the scores."""
+    return float(np.mean(np.logaddexp(0, logits) - scores * logits))
+
+
+@dataclass(frozen=True)
+class Balanced:
+    """The openings that were kept, and how they came about.
+
+    openings: in the order of :func:`all_openings`. notes: figures on the way, for the record.
+    """
+
+    openings: list[Opening]
+    notes: dict[str, Any]
+
+
+# ---------------------------------------------------------------------- searching and playing
+
+
+class Searcher:
+    """What a worker process does with a position."""
+
+    def __init__(self, recipe: Recipe) -> None:
+        settings: dict[str, Any] = dict(
+            ordering="tt+mobility+static", table_mb=16, etc=True, iterative=True
+        )
+        evaluation = load_evaluation(recipe.evaluation)
+        self.search = PVS(recipe.depth, evaluation, **settings)
+        self.player = PVS(recipe.play_depth, evaluation, endgame=ENDGAME, **settings)
+
+    def prepare(self, announce: Callable[[str], None]) -> None:
+        prepare_rules(announce)
+        self.search.prepare(announce)
+        self.player.prepare(announce)
+
+    def value(self, depth: int, position: Position) -> int:
+        """The value of a search to this depth, from Black's view."""
+        value = self.search.search(position, depth).value
+        assert isinstance(value, int)
+        return value if position.to_move is Color.BLACK else -value
+
+    def play_out(self, position: Position) -> float:
+        """Black's score in a game from here of the player against itself."""
+        record = play_game(dict.fromkeys(Color, self.player), position)
+        if record.end_reason != FINISHED:
+            raise RuntimeError(f"a game ended by {record.end_reason}: {record.detail}")
+        return 0.5 if record.winner is None else float(record.winner is Color.BLACK)
+
+
+_searcher: Searcher  # of this worker process
+
+
+def _start_worker(searcher: Searcher, parent: int) -> None:
+    global _searcher
+    _searcher = searcher
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver to handle
+    die_with_parent(parent)
+
+
+def _value(depth: int, position: Position) -> int:
+    return _searcher.value(depth, position)
+
+
+def _play_out(position: Position) -> float:
+    return _searcher.play_out(position)
+
+
+# ---------------------------------------------------------------------- choosing
+
+
+def make(recipe: Recipe, workers: int, console: Console | None = None) -> Balanced:
+    """Find the balanced openings of the standard rules.
+
+    workers: processes. Raises ConfigError for a recipe that cannot be followed.
+    """
+    console = console or Console(quiet=True)
+    _check(recipe)
+    candidates = all_openings(recipe.plies, RULESETS["standard"])
+    try:
+        searcher = Searcher(recipe)
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
+    searcher.prepare(lambda line: console.print(line, highlight=False))
+    # The workers are forked from this process, so compiled kernels are there.
+    with ProcessPoolExecutor(
+        workers, multiprocessing.get_context("fork"), _start_worker, (searcher, os.getpid())
+    ) as pool:
+
+        def each(work: Callable[[Position], Any], indices: np.ndarray, title: str) -> np.ndarray:
+            positions = [candidates[index][1] for index in indices]
+            chunk = max(1, min(64, len(positions) // (4 * workers)))
+            results = pool.map(work, positions, chunksize=chunk)
+            shown = track(results, title, len(positions), console=console, disable=console.quiet)
+            return np.array(list(shown), dtype=float)
+
+        try:
+            return _select(recipe, [opening for opening, _ in candidates], each)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _select(
+    recipe: Recipe,
+    candidates: Sequence[Opening],
+    each: Callable[[Callable[[Position], Any], np.ndarray, str], np.ndarray],
+) -> Balanced:
+    shallowly, deeply = partial(_value, recipe.shallow), partial(_value, recipe.depth)
+    depth = f"searching {recipe.depth} plies"
+    shallow = each(shallowly, np.arange(len(candidates)), f"searching {recipe.shallow} plies, all")
+    ends = np.quantile(shallow, [TAIL, 1 - TAIL])
+    middle = np.flatnonzero((ends[0] <= shallow) & (shallow <= ends[1]))
+
+    rng = np.random.default_rng(np.random.SeedSequence(recipe.seed, spawn_key=(_PURPOSE,)))
+    sample = rng.permutation(middle)[: recipe.games]
+    deep = each(deeply, sample, f"{depth}, sample")
+    # Where a search sees the end of the game its value is beyond any heuristic's.
+    sample, deep = sample[np.abs(deep) < FINAL_UNIT], deep[np.abs(deep) < FINAL_UNIT]
+    scores = each(_play_out, sample, "playing")
+    curve = fit_curve(deep, scores)
+
+    line = linregress(shallow[sample], deep)
+    foretold = line.intercept + line.slope * shallow
+    unevenness = np.abs(curve.score(foretold) - 0.5)
+    order = middle[np.argsort(unevenness[middle], kind="stable")]
+    likely = np.setdiff1d(order[: 2 * recipe.most], sample)
+
+    values = np.full(len(candidates), np.nan)
+    values[sample] = deep
+    values[likely] = each(deeply, likely, f"{depth}, likely")
+    expected = curve.score(values)
+    kept = np.flatnonzero((recipe.low <= expected) & (expected <= recipe.high))
+    even = np.argsort(np.abs(expected[kept] - 0.5), kind="stable")
+    kept = np.sort(kept[even[: recipe.most]])
+
+    checked = rng.permutation(np.setdiff1d(kept, sample))[: recipe.games // 4]
+    results = each(_play_out, checked, "checking")
+    notes = {
+        "candidates": len(candidates),
+        "searched_deeply": len(sample) + len(likely),
+        "kept": len(kept),
+        "expected": {"least": float(expected[kept].min()), "most": float(expected[kept].max())}
+        if len(kept)
+        else None,
+        "fit": {
+            "intercept": curve.intercept,
+            "slope": curve.slope,
+            "games": len(sample),
+            "black_score": float(scores.mean()),
+            "log_loss": _log_loss(curve.intercept + curve.slope * deep, scores),
+            "log_loss_of_the_mean": _log_loss(logit(scores.mean()), scores),
+        },
+        "first_search": {
+            "slope": float(line.slope),
+            "intercept": float(line.intercept),
+            "correlation": float(line.rvalue),
+            "sigma": float(np.std(deep - foretold[sample])),
+        },
+        "check": {
+            "games": len(checked),
+            "black_score": float(results.mean()) if len(checked) else None,
+            "black_score_expected": float(expected[checked].mean()) if len(checked) else None,
+        },
+    }
+    return Balanced([candidates[int(index)] for index in kept], notes)
+
+
+def _check(recipe: Recipe) -> None:
+    for name, good, wanted in (
+        ("plies", recipe.plies >= 1, "1 or more"),
+        ("shallow", 1 <= recipe.shallow <= recipe.depth, f"1 to the depth, {recipe.depth}"),
+        ("games", recipe.games >= 10, "10 or more"),
+        ("low", 0 < recipe.low < recipe.high, f"more than 0 and less than high, {recipe.high}"),
+        ("high", recipe.low < recipe.high < 1, "less than 1"),
+    ):
+        if not good:
+            raise ConfigError(f"--{name} {getattr(recipe, name)}: {wanted}")
+
+
+# ---------------------------------------------------------------------- the command line
+
+
+def write(found: Balanced, recipe: Recipe, path: Path) -> Path:
+    """Write the openings, a transcript a line, and beside them a YAML that tells how they were
+    made; returns the YAML's path."""
+    from experiments.record.provenance import versions
+
+    names = {"play_depth": "play-depth"}
+    options = {names.get(key, key): value for key, value in asdict(recipe).items()}
+    options["band"] = f"{options.pop('low')} {options.pop('high')}"
+    words = " ".join(f"--{key} {value}" for key, value in options.items())
+    about = {
+        "command": f"python -m experiments openings {shlex.quote(path.name)} {words}",
+        "ruleset": "standard",
+        "settings": asdict(recipe),
+        **found.notes,
+        "versions": versions({}),
+    }
+    told = path.with_suffix(".yaml")
+    comment = (
+        f"# How {path.name} was made; expected score = 1 / (1 + exp(-(intercept + slope value)))"
+    )
+    told.write_text(f"{comment}\n{OmegaConf.to_yaml(about)}", encoding="utf-8")
+    head = f"# Openings of {recipe.plies} plies, distinct up to symmetry; {told.name} tells more\n"
+    path.write_text(
+        head + "".join(f"{opening.text}\n" for opening in found.openings), encoding="utf-8"
+    )
+    return told
+
+
+def _parser() -> Parser:
+    usual = Recipe()
+    parser = Parser(
+        prog="python -m experiments openings",
+        description="Make openings from which both sides have about equal chances: search every "
+        "distinct position at a ply, play a sample of them out to learn how a deep search's value "
+        "translates into Black's expected score, and keep those within a band. The usual settings "
+        "make the openings that come with the project (openings=balanced); a file of your own is "
+        "used with openings=file openings.file=FILE.",
+    )
+    parser.add_argument("file", type=Path, help="the text file to write; a YAML goes beside it")
+
+    def add(name: str, kind: Any, text: str) -> None:
+        default = getattr(usual, name.replace("-", "_"))
+        words = f"{text} (default {default})"
+        metavar = "NAME" if isinstance(default, str) else "N"
+        parser.add_argument(f"--{name}", type=kind, default=default, metavar=metavar, help=words)
+
+    add("plies", whole_number(1), "length of the openings")
+    add("evaluation", str, "heuristic of all searches: one of python -m agents list evaluations")
+    add("depth", whole_number(1), "plies of the deep search")
+    add("shallow", whole_number(1), "plies of the search that chooses what is searched deeply")
+    add("games", whole_number(10), "games played for the fit")
+    add("play-depth", whole_number(1), "plies that the players of these games look ahead")
+    parser.add_argument(
+        "--band",
+        nargs=2,
+        type=float,
+        default=(usual.low, usual.high),
+        metavar=("LOW", "HIGH"),
+        help=f"Black's expected score (default {usual.low} {usual.high})",
+    )
+    add("most", whole_number(1), "how many to keep, the most even of those in the band")
+    add("seed", whole_number(0), "of what is played")
+    parser.add_argument("--workers", type=whole_number(1), help="processes (default: all cores)")
+    return parser
+
+
+def openings_command(arguments: Sequence[str]) -> int:
+    """``openings``: make balanced openings and write them to a file."""
+    options = _parser().parse_args(list(arguments))
+    options.low, options.high = options.band
+    recipe = Recipe(**{field.name: getattr(options, field.name) for field in fields(Recipe)})
+    for path in (options.file, options.file.with_suffix(".yaml")):
+        if path.is_dir() or not path.parent.is_dir():
+            raise ConfigError(f"{path}: not a file that can be written")
+    if options.file.suffix == ".yaml":
+        raise ConfigError(f"{options.file}: this name is taken by the YAML that goes beside it")
+    console = Console()
+    found = make(recipe, options.workers or available_cores(), console)
+    told = write(found, recipe, options.file)
+    notes = found.notes
+    check = notes["check"]
+    lines = [
+        f"{notes['candidates']:,} positions at ply {recipe.plies}, {notes['searched_deeply']:,} "
+        f"searched {recipe.depth} plies deep, {notes['kept']:,} with an expected score for Black "
+        f"of {recipe.low:g} to {recipe.high:g}",
+    ]
+    if check["games"]:
+        scored, expected = (100 * check[key] for key in ("black_score", "black_score_expected"))
+        lines.append(
+            f"in {check['games']:,} games from some of those Black scored {scored:.1f} %, expected "
+            f"{expected:.1f} %"
+        )
+    lines.append(f"written to {options.file}, and how they were made to {told}")
+    for line in lines:
+        console.print(line, soft_wrap=True, highlight=False, markup=False)
+    return 0

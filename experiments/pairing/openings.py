@@ -1,0 +1,312 @@
+"""The positions that games begin from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import cycle, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from agents.config import ConfigError, unknown
+from core.notation import (
+    PASS,
+    GgfGame,
+    NotationError,
+    is_ggf,
+    is_obf,
+    parse_ggf,
+    split_transcript,
+    square_name,
+)
+from core.position import Position
+from core.rules import Ruleset
+
+if TYPE_CHECKING:
+    from experiments.config import OpeningsConfig
+
+KINDS = ("all", "balanced", "file", "random", "start")
+BALANCED = Path(__file__).parent / "data" / "balanced_8.txt"
+"""The balanced openings that come with the project; the YAML beside it tells how they were made
+(see :mod:`experiments.pairing.balanced`)."""
+ENUMERABLE = 100_000
+"""Distinct positions of one ply up to which all of them are listed; a few seconds."""
+
+_PURPOSE = 1  # keeps the openings' random numbers apart from those of the games
+_TRIES = 1000
+_COMMENTS = ("#", "%")
+_Item = TypeVar("_Item")
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """Where a game begins: after some moves from the start, or at a position of its own.
+
+    moves: made before anybody is asked, one byte each, passes included (a run may have many
+        openings). Empty where ``start`` is given.
+    start: the position that the game begins from; None for the start of the ruleset.
+    """
+
+    moves: bytes = b""
+    start: Position | None = None
+
+    @property
+    def text(self) -> str:
+        """What the record says: an OBF line, or the moves as squares. Passes are left out, but for
+        one at the end, which nothing after it would tell of."""
+        if self.start is not None:
+            return self.start.to_obf()
+        kept = [move for move in self.moves[:-1] if move != PASS]
+        return "".join(square_name(move) for move in (*kept, *self.moves[-1:]))
+
+    @classmethod
+    def read(cls, text: str, rules: str | Ruleset, plies: int | None = None) -> Opening:
+        """The opening that an OBF line or a transcript stands for, such as a record's ``text``.
+
+        plies: how many of a transcript's to keep, passes counted; None for all. Raises ValueError
+        (NotationError) naming the bad part.
+        """
+        if is_obf(text):
+            return cls(start=Position.from_obf(text, rules))
+        _, moves = Position.start(rules).follow(split_transcript(text))
+        return cls(bytes(moves[:plies]))
+
+    def begin(self, rules: str | Ruleset) -> Position:
+        """The position that :attr:`moves` are made from."""
+        return self.start or Position.start(rules)
+
+    def reach(self, rules: str | Ruleset) -> Position:
+        """The first position in which a player is asked."""
+        position = self.begin(rules)
+        for move in self.moves:
+            position = position.play(move)
+        return position
+
+
+def choose_openings(
+    settings: OpeningsConfig, count: int, rules: Ruleset, seed: int
+) -> list[Opening]:
+    """The openings of ``count`` pairs of games, in their order.
+
+    The list depends on nothing but the arguments, and a longer list begins with the shorter one.
+    Unless ``settings.repeats`` is set, no two of them lead to the same position, also up to the
+    symmetries of the board; with it the list is gone through again and again, and a file's lines
+    are all used, also those that lead to the same position.
+
+    Raises ConfigError for settings that contradict each other or the ruleset, for a file with a
+    line that cannot be used (with its number, the move and the reason), and where there are not
+    enough openings.
+    """
+    check_openings(settings, rules)
+    if settings.kind == "random":
+        found = random_openings(count, settings.plies or 0, rules, seed)
+    elif settings.kind == "start":
+        found = [Opening()]
+    elif settings.kind == "balanced":
+        found = [Opening.read(line, rules) for line in _shuffled(balanced_lines(), seed)[:count]]
+    elif settings.kind == "all":
+        every = all_openings(settings.plies or 0, rules)
+        found = _shuffled([opening for opening, _ in every], seed)
+    else:
+        found = read_openings(Path(str(settings.file)), rules, settings.plies)
+        if settings.shuffle:
+            found = _shuffled(found, seed)
+        if not settings.repeats:
+            found = distinct(found, rules)
+    if not found:
+        raise ConfigError(
+            f"openings.plies={settings.plies}: no game of ruleset {rules.name} goes on so long"
+        )
+    if count > len(found) and not settings.repeats:
+        are = "are" if len(found) > 1 else "is"
+        number = f"{len(found):,} distinct openings" if len(found) > 1 else "one opening"
+        raise ConfigError(
+            f"games={2 * count}: there {are} only {number} ({describe(settings)}, ruleset "
+            f"{rules.name}), to be played twice; ask for at most games={2 * len(found)}, or set "
+            "openings.repeats=true"
+        )
+    return list(islice(cycle(found), count))
+
+
+def check_openings(settings: OpeningsConfig, rules: Ruleset) -> None:
+    """Raise ConfigError for settings that contradict each other or the ruleset."""
+    kind, plies = settings.kind, settings.plies
+    if kind not in KINDS:
+        raise unknown("openings", kind, KINDS)
+    if plies is not None and plies < 0:
+        raise ConfigError(f"openings.plies={plies}: 0 or more")
+    if plies is None and kind in ("random", "all"):
+        raise ConfigError(f"openings.plies=null: openings={kind} needs their number")
+    if plies is not None and kind in ("start", "balanced"):
+        raise ConfigError(f"openings.plies={plies}: has no effect with openings={kind}")
+    if (settings.file is None) == (kind == "file"):
+        raise ConfigError(
+            "openings=file needs openings.file=PATH"
+            if kind == "file"
+            else f"openings.file={settings.file}: has no effect without openings=file"
+        )
+    if kind == "balanced" and rules.side != 8:
+        others = ", ".join(other for other in KINDS if other != kind)
+        raise ConfigError(
+            f"openings=balanced: they are made for 8x8; ruleset {rules.name} is "
+            f"{rules.side}x{rules.side} (choose from {others})"
+        )
+
+
+def describe(settings: OpeningsConfig) -> str:
+    """What kind of openings these are, in a few words."""
+    return {
+        "all": f"every position at ply {settings.plies}",
+        "balanced": "balanced, 8 plies",
+        "file": f"from {settings.file}",
+        "random": f"{settings.plies} random plies",
+        "start": "the start",
+    }[settings.kind]
+
+
+# ---------------------------------------------------------------------- where they come from
+
+
+def random_openings(count: int, plies: int, rules: Ruleset, seed: int) -> list[Opening]:
+    """Up to ``count`` openings of ``plies`` random legal plies, all distinct up to symmetry.
+
+    Each ply is drawn uniformly from the legal moves; games that end within the opening are not
+    used. The list is shorter than asked for where many tries have found no other one.
+    """
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_PURPOSE,)))
+    openings: list[Opening] = []
+    seen: set[int] = set()
+    failures = 0
+    while len(openings) < count and failures <= _TRIES + 20 * len(openings):
+        position, moves = Position.start(rules), bytearray()
+        while len(moves) < plies and not position.is_over:
+            legal = position.moves or (PASS,)
+            move = legal[int(rng.integers(len(legal)))]
+            moves.append(move)
+            position = position.play(move)
+        key = _key(position)
+        if position.is_over or key in seen:
+            failures += 1
+            continue
+        seen.add(key)
+        openings.append(Opening(bytes(moves)))
+    return openings
+
+
+def all_openings(plies: int, rules: Ruleset) -> list[tuple[Opening, Position]]:
+    """Every position that ``plies`` legal plies can reach and in which the game goes on, one for
+    all that differ by a symmetry of the board, each with an opening that leads there.
+
+    Raises ConfigError where there are more than :data:`ENUMERABLE` of them at a ply.
+    """
+    level = [(Opening(), Position.start(rules))]
+    for ply in range(1, plies + 1):
+        following: dict[int, tuple[Opening, Position]] = {}
+        for opening, position in level:
+            for move in position.moves or (PASS,):
+                after = position.play(move)
+                if not after.is_over:
+                    opened = Opening(opening.moves + bytes([move]))
+                    following.setdefault(_key(after), (opened, after))
+            if len(following) > ENUMERABLE:
+                raise ConfigError(
+                    f"openings.plies={plies}: there are more than {ENUMERABLE:,} distinct "
+                    f"positions at ply {ply} of ruleset {rules.name}, too many to list; at most "
+                    f"{ply - 1}, or openings=random"
+                )
+        level = list(following.values())
+    return level
+
+
+def balanced_lines() -> list[str]:
+    """The transcripts of the openings that come with the project. Those of ``standard`` serve
+    ``wpi`` too: its board is upside down and its colours are exchanged, so the same squares are the
+    mirror image."""
+    lines = BALANCED.read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if not line.startswith(_COMMENTS)]
+
+
+def read_openings(path: Path, rules: Ruleset, plies: int | None = None) -> list[Opening]:
+    """The openings of a text file, in its order.
+
+    Each line is a transcript (``f5d6c3``), an OBF position with or without scores, or any number
+    of games in GGF; blank lines and those that begin with # or % are skipped. A GGF game from
+    another position than the ruleset's start gives the position it leads to.
+
+    plies: transcripts and games are cut after so many, passes counted; None leaves them whole.
+
+    Raises ConfigError with file and line for what cannot be read, an illegal move, another board
+    than the ruleset's, or a position in which the game is over; or for a file without openings.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise ConfigError(f"openings.file={path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"openings.file={path}: not a text file (UTF-8 is needed)") from None
+    openings: list[Opening] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip() or line.lstrip().startswith(_COMMENTS):
+            continue
+        try:
+            for opening in _in_line(line, rules, plies):
+                if opening.reach(rules).is_over:
+                    cut = "" if is_obf(line) else "; openings.plies=N takes its first N plies"
+                    raise NotationError(f"the game is over there{cut}")
+                openings.append(opening)
+        except ValueError as error:
+            raise ConfigError(f"{path}, line {number}: {error}") from None
+    if not openings:
+        raise ConfigError(f"openings.file={path}: there is no opening in it")
+    return openings
+
+
+def _in_line(line: str, rules: Ruleset, plies: int | None) -> Iterator[Opening]:
+    if not is_ggf(line):
+        yield Opening.read(line, rules, plies)
+        return
+    games = parse_ggf(line)
+    for number, game in enumerate(games, start=1):
+        try:
+            yield _of_game(game, rules, plies)
+        except ValueError as error:
+            which = f"game {number}: " if len(games) > 1 else ""
+            raise NotationError(f"{which}{error}") from None
+
+
+def _of_game(game: GgfGame, rules: Ruleset, plies: int | None) -> Opening:
+    if game.side != rules.side:
+        raise NotationError(
+            f"a game on {game.side}x{game.side}; ruleset {rules.name} is {rules.side}x{rules.side}"
+        )
+    begin = Position.from_obf(game.start, rules)
+    _, moves = begin.follow(game.words, game.colors)
+    opening = Opening(bytes(moves[:plies]))
+    if begin == Position.start(rules):
+        return opening
+    for move in opening.moves:
+        begin = begin.play(move)
+    return Opening(start=begin)
+
+
+def distinct(openings: Sequence[Opening], rules: Ruleset) -> list[Opening]:
+    """The openings without those that lead to a position which an earlier one leads to, also up to
+    the symmetries of the board."""
+    first: dict[int, Opening] = {}
+    for opening in openings:
+        first.setdefault(_key(opening.reach(rules)), opening)
+    return list(first.values())
+
+
+def _key(position: Position) -> int:
+    """One number for a position and its symmetric forms: a set of numbers costs a tenth of the
+    memory of a set of positions."""
+    form = position.canonical()
+    return hash((form.mover, form.opponent, form.to_move.value == "black"))
+
+
+def _shuffled(items: Sequence[_Item], seed: int) -> list[_Item]:
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_PURPOSE,)))
+    return [items[number] for number in rng.permutation(len(items))]

@@ -1,0 +1,535 @@
+"""Workers on other machines: an executor over a Dask cluster.
+
+A Dask worker never runs an agent itself, as agents may hang or crash. For each run it keeps a pool
+of fresh processes (:class:`~experiments.playing.pool.WorkerPool`), one a thread, in which
+agents are built from their settings and compared with the driver's before they get a game. The
+pool belongs to a :class:`Lease`, a Dask actor that lives as long as the driver holds on to it: it
+ends with the run, with the driver however that ends, and with the Dask worker.
+
+The driver chooses which worker gets a task, and gives it as many as it has threads. So it knows
+what was lost with a worker, keeps tasks from workers that play something else, and what has not
+begun can be taken back. Dask notices the lost workers; the driver hands their tasks out again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib
+import logging
+import os
+import queue
+import sys
+import threading
+import time
+import uuid
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import BrokenExecutor, Executor, Future
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from agents.config import ConfigError, build_agent, one_line
+from experiments import config as schema
+from experiments.config import Plan
+from experiments.playing.match import Workers
+from experiments.playing.player import GO_ON, Table, start_worker, stop_signal
+from experiments.playing.pool import WorkerDied, WorkerPool
+from experiments.record.provenance import differences, versions
+
+log = logging.getLogger("lab.cluster")
+
+CONNECT_SECONDS = 10.0
+"""A scheduler that has not answered for so long is not there."""
+_LOOK_SECONDS = 1.0  # from one look at who has joined or left to the next
+
+
+# ---------------------------------------------------------------------- on a Dask worker
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a worker needs to know to play in a run, as plain data, which any version can read.
+
+    config: the run's settings. versions: the driver's (:mod:`experiments.record.provenance`).
+    folder, path: the driver's current folder and its ``sys.path``, where files of the
+    user's may be, if the worker sees the same folders.
+    """
+
+    config: Mapping[str, Any]
+    versions: Mapping[str, str]
+    log_level: int
+    folder: str
+    path: list[str]
+
+
+def order_for(plan: Plan) -> Order:
+    """What a worker needs to know to play in this run."""
+    return Order(
+        asdict(plan.settings),
+        versions(plan.settings.agents),
+        logging.getLevelName(plan.settings.log_level.upper()),
+        os.getcwd(),
+        [os.path.abspath(place) for place in sys.path],
+    )
+
+
+_pools: dict[str, tuple[WorkerPool, deque[logging.LogRecord]]] = {}
+"""In a Dask worker: the pool of each lease, and what its processes have logged."""
+
+
+class Lease:
+    """A Dask worker's part in a run: as long as this object lives, there is a pool for it."""
+
+    def __init__(self, key: str, order: Order) -> None:
+        """
+        key: what tasks call the pool; no two leases have the same.
+
+        Raises ConfigError where the worker cannot play what the driver has planned.
+        """
+        from distributed import get_worker
+
+        records: deque[logging.LogRecord] = deque()
+        pool = WorkerPool(
+            get_worker().state.nthreads,
+            _begin,
+            (order,),
+            fresh=True,
+            prepare=_prepare,
+            handle=records.append,
+        )
+        try:
+            pool.submit(_ready).result()
+        except (BrokenExecutor, WorkerDied) as error:
+            pool.kill()
+            raise ConfigError(f"{error}; its own log may say why") from error
+        except BaseException:
+            pool.kill()
+            raise
+        _pools[key] = pool, records
+        weakref.finalize(self, _end, key)
+
+
+def _end(key: str) -> None:
+    pool, _ = _pools.pop(key)
+    pool.kill()
+
+
+def _work(
+    lease: object, key: str, function: Callable[..., Any], arguments: tuple[Any, ...]
+) -> tuple[Any, list[logging.LogRecord]]:
+    """Run a task in the pool of a lease; returns also what was logged since the last one.
+
+    lease: not used here; the task fails together with it.
+    """
+    pool, records = _pools[key]
+    result = pool.submit(function, *arguments).result()
+    return result, [records.popleft() for _ in range(len(records))]
+
+
+# ---------------------------------------------------------------------- in its fresh processes
+
+
+def _prepare(order: Order) -> tuple[Table | Exception, int]:
+    """Build the agents, if all is as the driver has it; otherwise what is wrong."""
+    try:
+        if Path(order.folder).is_dir():
+            os.chdir(order.folder)
+        sys.path += [place for place in order.path if place not in sys.path]
+        importlib.invalidate_caches()
+        return _build(order), order.log_level
+    except Exception as error:
+        return error, order.log_level
+
+
+def _build(order: Order) -> Table:
+    from experiments.playing.executors import prepare, table_of
+
+    here = versions(order.config["agents"])
+    missing = [name for name in order.versions if name not in here]
+    if missing:
+        raise ConfigError(
+            f"{', '.join(missing)} is missing there; put it into a folder that is the same on all "
+            "machines, and start the run from there"
+        )
+    changed = differences(order.versions, here)
+    if changed:
+        raise ConfigError(f"other versions than the driver has: {'; '.join(changed)}")
+    settings = schema.from_record(order.config)
+    agents = {name: build_agent(agent, name) for name, agent in settings.agents.items()}
+    plan = schema.plan_of(settings, agents, schema.known_ruleset(settings.ruleset.name))
+    prepare(plan)
+    return table_of(plan, stop_signal())
+
+
+_failure: Exception | None = None
+
+
+def _begin(table: Table | Exception, log_level: int) -> None:
+    global _failure
+    if isinstance(table, Exception):
+        _failure = table
+    else:
+        start_worker(table, log_level)
+
+
+def _ready() -> None:
+    if _failure is not None:
+        raise _failure
+
+
+# ---------------------------------------------------------------------- in the driver
+
+
+@dataclass(eq=False)
+class _Task:
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    future: Future[Any] = field(default_factory=Future)
+
+
+@dataclass(eq=False)
+class _Member:
+    """A worker of the cluster.
+
+    seats: how many tasks it works on at a time; tasks: those it has. key, lease: of its Lease, as
+    a Dask future. ready: it has the lease. seen: it has had a task.
+    """
+
+    address: str
+    name: str
+    seats: int
+    key: str
+    lease: Any
+    ready: bool = False
+    seen: bool = False
+    tasks: set[_Task] = field(default_factory=set)
+
+    @property
+    def where(self) -> str:
+        """What messages call it."""
+        plain = self.name in ("", self.address)
+        return f"worker {self.address}" if plain else f"worker {self.name} at {self.address}"
+
+
+class Cluster(Executor):
+    """The workers of a Dask cluster, those there now and those that join, as an executor.
+
+    Tasks run in fresh processes on the workers. One whose worker is lost, or whose process died,
+    gets WorkerDied; without the scheduler all tasks get BrokenExecutor. A worker that cannot play
+    as the driver does never gets one.
+    """
+
+    def __init__(self, client: Any, plan: Plan, say: Callable[[str], None]) -> None:
+        """
+        client: a Dask client. say: gets what the user should know while waiting.
+        """
+        self.workers = Workers(self, 1)  # its number follows the cluster's size
+        self._client = client
+        self._order = order_for(plan)
+        self._say = say
+        self._stop: Any = None
+        self._members: dict[str, _Member] = {}
+        self._refused: set[str] = set()
+        self._judged: Future[None] = Future()
+        self._waiting: deque[_Task] = deque()
+        self._open: set[_Task] = set()  # tasks without an end yet, waiting or given to a worker
+        self._lock = threading.Lock()
+        self._events: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._broken = ""
+        self._alone = False
+        self._thread = threading.Thread(target=self._manage, name="cluster", daemon=True)
+        self._thread.start()
+
+    def wait_until_judged(self) -> None:
+        """Wait until there are workers, and all that are there are ready to play.
+
+        Raises ConfigError if one of them cannot.
+        """
+        self._judged.result()
+
+    def obey(self, stop: Any) -> None:
+        """Hand out nothing more once the ``value`` of this number is not GO_ON."""
+        self._stop = stop
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Hand out a task: a function that can be pickled, called with ``args`` in a worker."""
+        assert not kwargs, "tasks take positional arguments"
+        task = _Task(function, args)
+        with self._lock:
+            if self._broken:
+                raise BrokenExecutor(self._broken)
+            self._open.add(task)
+        self._events.put(lambda: self._waiting.append(task))
+        return task.future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Let the workers go, whatever they do."""
+        self._events.put(None)
+        if wait:
+            self._thread.join(CONNECT_SECONDS)
+
+    # ------------------------------------------------------------------ the managing thread
+
+    def _manage(self) -> None:
+        """Do what events ask for, look at the cluster now and then, keep the workers busy."""
+        looked = 0.0
+        try:
+            while not self._broken:
+                if time.monotonic() - looked >= _LOOK_SECONDS:
+                    self._look_around()
+                    looked = time.monotonic()
+                self._hand_out()
+                with contextlib.suppress(queue.Empty):
+                    event = self._events.get(timeout=_LOOK_SECONDS)
+                    if event is None:
+                        return
+                    event()
+        except Exception as error:
+            log.exception("the cluster cannot be used any more")
+            self._broken = f"the cluster cannot be used any more: {one_line(error)}"
+        finally:
+            for member in self._members.values():
+                _release(member)
+            self._break()
+
+    def _look_around(self) -> None:
+        """Invite workers that have joined, forget those that are gone."""
+        if self._client.status == "closed":
+            self._broken = "the scheduler does not answer any more"
+        if self._client.status != "running":
+            return
+        found = self._client.scheduler_info(n_workers=-1)["workers"]
+        for member in list(self._members.values()):
+            if member.address not in found or (member.ready and not _alive(member)):
+                self._dismiss(member)
+        self._refused &= found.keys()
+        for address, facts in found.items():
+            if address not in self._members and address not in self._refused:
+                self._invite(address, str(facts["name"]), facts["nthreads"])
+        self._take_stock()
+
+    def _take_stock(self) -> None:
+        ready = [member for member in self._members.values() if member.ready]
+        self.workers.number = max(1, sum(member.seats for member in ready))
+        if ready and len(ready) == len(self._members) and not self._judged.done():
+            self._judged.set_result(None)
+        alone = not self._members
+        if alone and not self._alone:
+            self._say("no workers are there; waiting for some to join (Ctrl-C ends)")
+        self._alone = alone
+
+    def _invite(self, address: str, name: str, seats: int) -> None:
+        key = uuid.uuid4().hex
+        lease = self._send(address, Lease, key, self._order, actor=True)
+        member = self._members[address] = _Member(address, name, seats, key, lease)
+        lease.add_done_callback(lambda _: self._events.put(lambda: self._welcome(member)))
+
+    def _welcome(self, member: _Member) -> None:
+        """The worker has answered the invitation."""
+        if self._members.get(member.address) is not member:
+            return
+        if _alive(member):
+            member.ready = True
+        elif member.lease.status == "error":
+            error = member.lease.exception()
+            if not isinstance(error, _killed_worker()):
+                self._refuse(member, error)
+            self._dismiss(member)
+        else:
+            self._dismiss(member)
+        self._take_stock()
+
+    def _refuse(self, member: _Member, error: BaseException) -> None:
+        message = f"{member.where} cannot play: {_explained(error)}"
+        self._refused.add(member.address)
+        if self._judged.done():
+            log.error(message)
+            self._say(message)
+        else:
+            self._judged.set_exception(ConfigError(message))
+
+    def _dismiss(self, member: _Member) -> None:
+        if self._members.get(member.address) is member:
+            del self._members[member.address]
+            if member.ready:
+                log.warning("%s is gone", member.where)
+        for task in member.tasks:
+            self._open.discard(task)
+            task.future.set_exception(WorkerDied(f"{member.where} was lost"))
+        member.tasks.clear()
+        _release(member)
+
+    def _hand_out(self) -> None:
+        if self._stop is not None and self._stop.value != GO_ON:
+            while self._waiting:
+                task = self._waiting.popleft()
+                self._open.discard(task)
+                task.future.cancel()
+                task.future.set_running_or_notify_cancel()
+        while self._waiting:
+            free = [m for m in self._members.values() if m.ready and len(m.tasks) < m.seats]
+            free = [member for member in free if _alive(member)]
+            if not free:
+                return
+            task = self._waiting.popleft()
+            if not (task.future.running() or task.future.set_running_or_notify_cancel()):
+                self._open.discard(task)
+                continue
+            self._give(task, min(free, key=lambda member: len(member.tasks) / member.seats))
+
+    def _give(self, task: _Task, member: _Member) -> None:
+        if not member.seen:  # not before: there was no log yet
+            log.info("%s plays, %d games at a time", member.where, member.seats)
+            member.seen = True
+        member.tasks.add(task)
+        given = self._send(
+            member.address, _work, member.lease, member.key, task.function, task.arguments
+        )
+        # Not Client.get_executor(): a future of its never ends if the worker is lost after the
+        # task, but before it has passed the result on.
+        gathering = self._client.gather(given, asynchronous=True)
+        future = asyncio.run_coroutine_threadsafe(gathering, self._client.loop.asyncio_loop)
+        future.add_done_callback(
+            lambda future: self._events.put(lambda: self._take(task, member, future))
+        )
+
+    def _send(self, address: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Dask's future of a call on this worker and no other."""
+        return self._client.submit(
+            function, *args, workers=[address], allow_other_workers=False, pure=False, **kwargs
+        )
+
+    def _take(self, task: _Task, member: _Member, future: Future[Any]) -> None:
+        """A task has ended, some way."""
+        if task not in member.tasks:
+            return  # it was lost with its worker
+        if future.cancelled() or self._client.status != "running":
+            # The scheduler is lost, for the moment or for good, which is not the task's fault.
+            member.tasks.remove(task)
+            self._waiting.appendleft(task)
+            return
+        error = future.exception()
+        lost = isinstance(error, BrokenExecutor | _killed_worker()) or not _alive(member)
+        if error is not None and lost:
+            self._dismiss(member)
+            return
+        member.tasks.remove(task)
+        self._open.discard(task)
+        if error is None:
+            result, records = future.result()
+            for record in records:
+                record.processName = f"{member.name} {record.processName}"
+                logging.getLogger(record.name).handle(record)
+            task.future.set_result(result)
+        else:
+            task.future.set_exception(error)
+
+    def _break(self) -> None:
+        """Nothing is played any more."""
+        with self._lock:
+            self._broken = self._broken or "the cluster is shut down"
+        for task in self._open:
+            if task.future.running() or task.future.set_running_or_notify_cancel():
+                task.future.set_exception(BrokenExecutor(self._broken))
+        if not self._judged.done():
+            self._judged.set_exception(ConfigError(self._broken))
+
+
+def _release(member: _Member) -> None:
+    with contextlib.suppress(Exception):  # there may be nobody left to tell
+        member.lease.release()
+
+
+def _alive(member: _Member) -> bool:
+    """Whether the worker has its lease, as far as Dask knows."""
+    return bool(member.lease.status == "finished")
+
+
+def _killed_worker() -> type[Exception]:
+    from distributed import KilledWorker
+
+    return KilledWorker
+
+
+def _explained(error: BaseException) -> str:
+    """Why a worker refused the lease, in a line."""
+    if isinstance(error, ConfigError):
+        return one_line(error)
+    if isinstance(error, ImportError | AttributeError):
+        return f"the lab is not installed there, or another version of it: {one_line(error)}"
+    if "deserialization of the task graph" in str(error):
+        return "the scheduler has no lab, or another version of it; install it there too"
+    return f"{type(error).__name__}: {one_line(error)}"
+
+
+# Ctrl-C in a terminal reaches all processes started from it; what it means, the driver decides.
+_IGNORE_CTRL_C = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
+
+
+@contextmanager
+def _dask_logs_here() -> Iterator[None]:
+    """What Dask logs goes where everything goes, rather than between the lines of a terminal."""
+    dasks = [logging.getLogger(name) for name in ("distributed", "distributed.client")]
+    before = [(logger, logger.handlers, logger.propagate) for logger in dasks]
+    for logger in dasks:
+        logger.handlers, logger.propagate = [], True
+    try:
+        yield
+    finally:
+        for logger, handlers, propagate in before:
+            logger.handlers, logger.propagate = handlers, propagate
+
+
+def _connected(target: Any) -> Any:
+    """A client of a Dask cluster, or of the one at an address; ConfigError."""
+    from distributed import Client
+
+    until = time.monotonic() + CONNECT_SECONDS
+    while True:
+        try:
+            return Client(target, timeout=CONNECT_SECONDS, set_as_default=False)
+        except (OSError, ValueError) as error:
+            # Also a connection that broke off at once, as a busy scheduler's may.
+            if time.monotonic() >= until or isinstance(error, ValueError):
+                raise ConfigError(
+                    f"executor.address={target}: no scheduler answers there: {one_line(error)}"
+                ) from error
+
+
+@contextmanager
+def reach(plan: Plan, say: Callable[[str], None]) -> Iterator[Cluster]:
+    """The cluster of a run with ``executor=dask``, its workers ready to play.
+
+    say: gets what the user should know while waiting. Raises ConfigError where there is no
+    scheduler, or a worker that cannot play as this process would.
+    """
+    from distributed import LocalCluster
+
+    for name, agent in plan.settings.agents.items():
+        if "object" in agent:
+            raise ConfigError(
+                f"agent '{name}' is an object of this program; executor=dask builds agents from "
+                "their settings, on each worker"
+            )
+    address = plan.settings.executor.address
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(_dask_logs_here())
+        if address is None:
+            local = LocalCluster(
+                n_workers=plan.workers,
+                threads_per_worker=1,
+                memory_limit=0,
+                dashboard_address="127.0.0.1:0",  # the usual port may be another cluster's
+                preload=[_IGNORE_CTRL_C],
+            )
+            stack.enter_context(local)
+        client = stack.enter_context(_connected(address or local))
+        cluster = Cluster(client, plan, say)
+        stack.callback(cluster.shutdown)
+        say(f"the workers of {address or 'this machine'} get ready")
+        cluster.wait_until_judged()
+        yield cluster

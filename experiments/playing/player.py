@@ -1,0 +1,364 @@
+"""The process in which agents play, and the one that watches over it.
+
+A worker of the pool never runs an agent itself: it forks a *player*, hands it games through a
+pipe and reads the results. A player that hangs is killed, one that dies is noticed, and either
+is replaced by a fresh fork of the worker, which has never run anything that could have gone
+wrong. So the pool itself never breaks, and a misbehaving agent costs one game.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import logging
+import multiprocessing
+import os
+import pickle
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from typing import Any
+
+from agents.base import Agent
+from core.game import DIED, FINISHED, HUNG, GameRecord, Limits, Ply, play_game
+from core.position import Position
+from core.rules import Color, Ruleset
+from experiments.pairing.schedule import Game, Pair
+from experiments.playing.pool import SendRecords, die_with_parent, log_only_to
+from experiments.record.store import COUNTS, GameRow
+
+log = logging.getLogger("lab.games")
+
+LOG_FORMAT = "%(asctime)s %(levelname)-7s %(processName)s game %(game)s %(name)s: %(message)s"
+"""Every line of log.txt names its game; ``-`` where there is none."""
+
+GO_ON, FINISH_PAIRS, STOP_AT_ONCE = range(3)
+"""What workers are told: play on, end after the pair under way, drop everything."""
+
+
+def stop_signal() -> Any:
+    """A number that all forked processes see; ``value`` is GO_ON, FINISH_PAIRS or STOP_AT_ONCE."""
+    return multiprocessing.get_context("fork").RawValue(ctypes.c_int, GO_ON)
+
+
+_KILLED = (-signal.SIGKILL, -signal.SIGTERM)
+_MOST_KILLS = 3
+"""A game whose player was killed so often is lost; until then it is played again."""
+
+_POLL_SECONDS = 0.1
+_LATE_SECONDS = 0.5
+
+
+@dataclass(frozen=True)
+class Table:
+    """What all games of a run have in common.
+
+    names, agents: the line-up. stop: a number shared with all workers (see :func:`stop_signal`).
+    hang_seconds: without an answer for so long a player counts as
+    hung; where a time limit is set, it counts as hung half a second after limit and grace, so
+    that an answer that comes merely late is judged as such.
+    """
+
+    names: Sequence[str]
+    agents: Sequence[Agent]
+    rules: Ruleset
+    limits: Limits
+    grace: float
+    hang_seconds: float
+    stop: Any
+
+    @property
+    def patience(self) -> float:
+        """Seconds after which a player that has not answered is killed."""
+        seconds = self.limits.clock if self.limits.seconds is None else self.limits.seconds
+        return self.hang_seconds if seconds is None else seconds + self.grace + _LATE_SECONDS
+
+
+class _CurrentGame(threading.local):
+    number: int | None = None
+
+
+_current = _CurrentGame()
+
+
+def name_game(record: logging.LogRecord) -> bool:
+    """A logging filter that gives each record its game's number."""
+    if not hasattr(record, "game"):
+        record.game = "-" if _current.number is None else _current.number
+    return True
+
+
+def play(table: Table, game: Game, before_move: Callable[..., None] | None = None) -> GameRow:
+    """Play one game in this process and turn it into rows of the record."""
+    _current.number = game.number
+    started = time.perf_counter()
+    try:
+        played = play_game(
+            {Color.BLACK: table.agents[game.black], Color.WHITE: table.agents[game.white]},
+            game.opening.begin(table.rules),
+            game.opening.moves,
+            table.limits,
+            table.grace,
+            {Color.BLACK: game.seed, Color.WHITE: game.seed + 1},
+            before_move,
+        )
+        _note(table, game, played, time.perf_counter() - started)
+    finally:
+        _current.number = None
+    return to_row(game, played)
+
+
+def _note(table: Table, game: Game, played: GameRecord, seconds: float) -> None:
+    result = f"{played.winner.value} wins" if played.winner else "draw"
+    if played.end_reason == FINISHED:
+        if log.isEnabledFor(logging.DEBUG):
+            names = table.names[game.black], table.names[game.white]
+            log.debug(
+                "%s - %s: %s (%+d) in %.3f s", *names, result, played.disc_difference, seconds
+            )
+    else:
+        loser = table.names[game.black if played.winner is Color.WHITE else game.white]
+        log.warning("'%s' loses: %s. %s", loser, played.end_reason, played.detail)
+
+
+def to_row(game: Game, played: GameRecord) -> GameRow:
+    """The rows of the record for a game that was played."""
+    moves: list[tuple[Any, ...]] = []
+    for ply, turn in enumerate(played.plies, start=len(played.opening) + 1):
+        agent = game.black if turn.color is Color.BLACK else game.white
+        decision = turn.decision
+        if decision is None:
+            moves.append((game.number, ply, agent, turn.move, *(None,) * (len(COUNTS) + 4)))
+            continue
+        counts = (getattr(decision.stats, name) for name in COUNTS)
+        times = turn.microseconds, turn.cpu_microseconds
+        judged = decision.value, decision.depth
+        moves.append((game.number, ply, agent, turn.move, *judged, *counts, *times))
+    points = 0.5 if played.winner is None else float(played.winner is Color.BLACK)
+    return GameRow(
+        (
+            game.number,
+            game.pair,
+            game.black,
+            game.white,
+            played.winner.value if played.winner else "draw",
+            points,
+            played.disc_difference,
+            played.final.black.bit_count(),
+            played.final.white.bit_count(),
+            played.end_reason,
+            game.opening.text,
+            game.seed,
+            played.transcript,
+        ),
+        moves,
+    )
+
+
+# ---------------------------------------------------------------------- player and watcher
+
+
+class _Pulse(ctypes.Structure):
+    """What a player shares with its watcher: since when it has been thinking, and the game so
+    far, so that a game cut short can still be recorded."""
+
+    _fields_ = (
+        ("since", ctypes.c_double),  # time.monotonic() when the player was asked; 0 while idle
+        ("plies", ctypes.c_int32),
+        ("moves", ctypes.c_uint8 * 256),
+    )
+
+
+def _player_main(
+    table: Table, watchers_end: Connection, pipe: Connection, pulse: _Pulse, parent: int
+) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    watchers_end.close()  # or the pipe would not end with the watcher
+    die_with_parent(parent)
+    if sys.platform != "linux":
+        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    # What was there before the fork stays: no need for the garbage collector to go through it,
+    # and copy it, again and again.
+    gc.freeze()
+    lock = threading.Lock()
+
+    def send(message: Any) -> None:
+        with lock:
+            pipe.send(message)
+
+    handler = SendRecords(send)
+    handler.addFilter(name_game)
+    log_only_to(handler)
+
+    def before_move(position: Position, color: Color, plies: Sequence[Ply]) -> None:
+        for number in range(pulse.plies, len(plies)):
+            pulse.moves[number] = plies[number].move
+        pulse.plies = len(plies)
+        pulse.since = time.monotonic()
+
+    while True:
+        try:
+            games: list[Game] = pipe.recv()
+        except EOFError:
+            return
+        for game in games:
+            pulse.plies = 0
+            row = play(table, game, before_move)
+            pulse.since = 0.0
+            send(pickle.dumps(row, pickle.HIGHEST_PROTOCOL))
+
+
+def _end_with(parent: int) -> None:
+    """End this process, whatever its agent does, once it has lost its parent."""
+    while os.getppid() == parent:
+        time.sleep(1.0)
+    os._exit(1)
+
+
+class Stopped(Exception):
+    """The run is to end at once."""
+
+
+class Watcher:
+    """Plays games in a child process, and survives whatever happens there."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self._parent = os.getppid()
+        self._start_player()
+
+    @property
+    def stopping(self) -> bool:
+        """Whether nothing new is to be begun."""
+        return bool(self._table.stop.value != GO_ON)
+
+    def _start_player(self) -> None:
+        context = multiprocessing.get_context("fork")
+        self._pulse: Any = context.RawValue(_Pulse)
+        self._pipe, theirs = context.Pipe()
+        self._player = context.Process(
+            target=_player_main,
+            args=(self._table, self._pipe, theirs, self._pulse, os.getpid()),
+            name=multiprocessing.current_process().name,
+            daemon=True,
+        )
+        self._player.start()
+        theirs.close()
+
+    def play(self, games: Sequence[Game]) -> Iterator[bytes]:
+        """Play the games in order; yields each one's pickled GameRow as it ends."""
+        waiting = list(games)
+        kills = 0
+        while waiting:
+            with contextlib.suppress(OSError):  # that it is dead is noticed below
+                self._pipe.send(waiting)
+            while waiting:
+                end_reason = self._wait()
+                if end_reason is None:
+                    message = self._pipe_message()
+                    if isinstance(message, bytes):
+                        waiting.pop(0)
+                        kills = 0
+                        yield message
+                        continue
+                    if isinstance(message, logging.LogRecord):
+                        logging.getLogger(message.name).handle(message)
+                        continue
+                    end_reason = DIED  # the pipe ended: there is nobody at the other end
+                self._player.kill()
+                self._player.join()
+                self._pipe.close()
+                killed = end_reason == DIED and self._player.exitcode in _KILLED
+                kills += killed  # most likely from outside, which is not the agent's fault
+                if killed and kills < _MOST_KILLS:
+                    self._start_player()
+                    break
+                kills = 0
+                row = self._lost_game(waiting.pop(0), end_reason)
+                self._start_player()
+                yield pickle.dumps(row, pickle.HIGHEST_PROTOCOL)
+                break
+
+    def _wait(self) -> str | None:
+        """Wait until there is something to read (None), or the player is hung.
+
+        Raises Stopped where everything is to be dropped.
+        """
+        while True:
+            if self._table.stop.value == STOP_AT_ONCE:
+                self._player.kill()
+                raise Stopped
+            since = self._pulse.since
+            if since and time.monotonic() - since > self._table.patience:
+                return HUNG
+            if os.getppid() != self._parent:
+                self._player.kill()
+                os._exit(1)  # the driver is gone; nobody wants these games
+            if self._pipe.poll(_POLL_SECONDS):
+                return None
+
+    def _pipe_message(self) -> Any:
+        try:
+            return self._pipe.recv()
+        except (EOFError, OSError, pickle.UnpicklingError):
+            return None
+
+    def _lost_game(self, game: Game, reason: str) -> GameRow:
+        """The game as far as it got, lost by the side to move."""
+        position = game.opening.reach(self._table.rules)
+        plies = []
+        for move in self._pulse.moves[: self._pulse.plies]:
+            plies.append(Ply(move, position.to_move))
+            position = position.play(move)
+        detail = f"exit code {self._player.exitcode}"
+        if reason == HUNG:
+            detail = f"no answer for {self._table.patience:g} s at {position.to_obf()}"
+        played = GameRecord(
+            tuple(game.opening.moves),
+            tuple(plies),
+            position,
+            position.to_move.other,
+            reason,
+            detail,
+        )
+        _current.number = game.number
+        _note(self._table, game, played, 0.0)
+        _current.number = None
+        return to_row(game, played)
+
+
+_watcher: Watcher | None = None  # one for each worker process of the pool
+
+
+def start_worker(table: Table, log_level: int) -> None:
+    """Initialise a worker process: what its agents log from ``log_level`` on is kept."""
+    global _watcher
+    root = logging.getLogger()
+    root.setLevel(log_level)
+    for handler in root.handlers:
+        handler.addFilter(name_game)
+    _watcher = Watcher(table)
+
+
+PlayedPair = tuple[int, list[bytes]]
+"""A pair's number, and the pickled rows of its two games."""
+
+
+def play_pairs(pairs: Iterable[Pair]) -> list[PlayedPair]:
+    """Play pairs in this worker process.
+
+    Fewer than asked for if the run is stopped meanwhile, but always whole pairs.
+    """
+    assert _watcher is not None
+    played: list[PlayedPair] = []
+    with contextlib.suppress(Stopped):
+        for pair in pairs:
+            if _watcher.stopping:
+                break
+            played.append((pair[0].pair, list(_watcher.play(pair))))
+    return played

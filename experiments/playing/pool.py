@@ -1,0 +1,403 @@
+"""Worker processes that may die at any moment: an executor which replaces them.
+
+``concurrent.futures.ProcessPoolExecutor`` gives up when one of its workers is killed, and a program
+with threads cannot fork new ones without the risk that a lock is copied while a thread holds it.
+So the driver forks a *nursery* while it has a single thread; the nursery never does anything but
+fork workers when it is asked to. Each worker has a socket of its own to the driver, and nothing
+is shared between workers: no lock can be left taken by one that is killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import logging
+import logging.handlers
+import multiprocessing
+import os
+import pickle
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import BrokenExecutor, Executor, Future
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from multiprocessing.reduction import ForkingPickler
+from typing import Any
+
+log = logging.getLogger("lab.pool")
+
+_FAILED_STARTS = 10
+"""So many workers in a row that die before they have begun mean that none ever will."""
+
+_BROKEN = "no worker can be started any more"
+
+
+class WorkerDied(Exception):
+    """The worker that had the task was killed, or crashed; the task may be handed out again."""
+
+
+@dataclass
+class _Task:
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    future: Future[Any] = field(default_factory=Future)
+
+
+class WorkerPool(Executor):
+    """Processes that each run ``initializer(*initargs)`` and then what is submitted.
+
+    A task whose worker dies gets :class:`WorkerDied` as its exception, and another worker takes
+    the dead one's place. Should the nursery itself be killed, all tasks get BrokenExecutor. What
+    workers log is handled by the loggers of this process.
+
+    fresh: whether the nursery is a fresh Python process, which gets initializer and arguments
+        pickled, rather than a fork of this one; for where this process has threads already.
+    prepare: called with ``initargs`` in a fresh nursery, once; what it returns are the arguments
+        of the initializer, which all workers share.
+    handle: gets what workers log, instead of the loggers of this process.
+    """
+
+    def __init__(
+        self,
+        workers: int,
+        initializer: Callable[..., None],
+        initargs: tuple[Any, ...] = (),
+        *,
+        fresh: bool = False,
+        prepare: Callable[..., tuple[Any, ...]] | None = None,
+        handle: Callable[[logging.LogRecord], object] | None = None,
+    ) -> None:
+        assert fresh or not prepare, "a fork has all prepared before it"
+        self._handle = handle or _log_here
+        self._waiting: deque[_Task] = deque()
+        self._starting: set[Connection] = set()
+        self._running: dict[Connection, _Task | None] = {}  # by worker; None: idle
+        self._failed_starts = 0
+        self._broken = False
+        self._closing = False
+        self._lock = threading.Lock()
+        self._bell, self._listener = multiprocessing.Pipe()
+        self._control, theirs = socket.socketpair()
+        if fresh:
+            self._end_nursery = _start_fresh(self._control, theirs, initializer, initargs, prepare)
+        else:
+            self._end_nursery = _start_fork(self._control, theirs, initializer, initargs)
+        theirs.close()
+        for _ in range(workers):
+            self._add_worker()
+        self._thread: threading.Thread | None = None
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Hand out a task: a function that can be pickled, called with ``args`` in a worker."""
+        assert not kwargs, "tasks take positional arguments"
+        task = _Task(function, args)
+        with self._lock:
+            if self._closing:
+                raise RuntimeError("the pool is shut down")
+            if self._broken:
+                raise BrokenExecutor(_BROKEN)
+            self._waiting.append(task)
+            if self._thread is None:
+                # A daemon, as its end must not depend on what workers do.
+                self._thread = threading.Thread(target=self._manage, name="pool", daemon=True)
+                self._thread.start()
+        self._ring()
+        return task.future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """End the workers after the tasks that were submitted, or with ``cancel_futures`` after
+        those under way."""
+        with self._lock:
+            if self._closing:
+                return
+            self._closing = True
+            if cancel_futures:
+                for task in self._waiting:
+                    task.future.cancel()
+        if self._thread is None:
+            self._end()
+            return
+        self._ring()
+        if wait:
+            self._thread.join()
+
+    def kill(self) -> None:
+        """End the workers at once, whatever they do: tasks under way get BrokenExecutor."""
+        with contextlib.suppress(OSError):
+            self._control.shutdown(socket.SHUT_RDWR)  # the nursery ends, and its workers with it
+        self.shutdown(wait=False, cancel_futures=True)
+
+    # ------------------------------------------------------------------ the managing thread
+
+    def _ring(self) -> None:
+        with contextlib.suppress(OSError):
+            self._bell.send(None)
+
+    def _manage(self) -> None:
+        try:
+            while not self._broken:
+                self._hand_out()
+                if self._closing and not any(self._running.values()) and not self._waiting:
+                    return
+                for ready in wait([*self._starting, *self._running, self._listener]):
+                    if self._broken:
+                        break
+                    if ready is self._listener:
+                        self._listener.recv()
+                    elif isinstance(ready, Connection):
+                        self._hear(ready)
+        finally:
+            self._break()
+            self._end()
+
+    def _end(self) -> None:
+        for worker in (*self._starting, *self._running):
+            worker.close()
+        with contextlib.suppress(OSError):  # the nursery may be gone already
+            self._control.shutdown(socket.SHUT_RDWR)
+        self._control.close()
+        self._end_nursery()
+
+    def _hand_out(self) -> None:
+        for worker, task in list(self._running.items()):
+            if task is not None:
+                continue
+            task = self._next_task()
+            if task is None:
+                return
+            self._running[worker] = task
+            with contextlib.suppress(OSError):  # a dead worker is noticed when it is listened to
+                worker.send((task.function, task.arguments))
+
+    def _next_task(self) -> _Task | None:
+        """The first waiting task that nobody has cancelled."""
+        while True:
+            with self._lock:
+                task = self._waiting.popleft() if self._waiting else None
+            if task is None or task.future.set_running_or_notify_cancel():
+                return task
+
+    def _hear(self, worker: Connection) -> None:
+        try:
+            kind, content = worker.recv()
+        except Exception:  # it ended, or broke off, or sent what cannot be read
+            self._bury(worker)
+            return
+        if kind == "log":
+            self._handle(content)
+            return
+        if kind == "begun":
+            self._starting.remove(worker)
+            self._running[worker] = None
+            self._failed_starts = 0
+            return
+        task = self._running[worker]
+        assert task is not None
+        self._running[worker] = None
+        if kind == "result":
+            task.future.set_result(content)
+        else:
+            task.future.set_exception(content)
+
+    def _bury(self, worker: Connection) -> None:
+        """A worker is dead: its task fails, a new worker takes its place."""
+        worker.close()
+        task = self._running.pop(worker, None)
+        if worker in self._starting:
+            self._starting.remove(worker)
+            self._failed_starts += 1
+        if task is not None:
+            task.future.set_exception(WorkerDied("the worker process died"))
+        if self._failed_starts >= _FAILED_STARTS:
+            self._break()
+            return
+        try:
+            self._add_worker()
+        except OSError:
+            self._break()
+
+    def _break(self) -> None:
+        with self._lock:
+            self._broken = True
+            tasks = [*self._waiting, *(task for task in self._running.values() if task)]
+            self._waiting.clear()
+        for task in tasks:
+            if not task.future.done():
+                task.future.set_exception(BrokenExecutor(_BROKEN))
+
+    def _add_worker(self) -> None:
+        """Ask the nursery for a worker at the other end of a new socket."""
+        ours, theirs = socket.socketpair()
+        try:
+            socket.send_fds(self._control, [b"w"], [theirs.fileno()])
+        except OSError:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
+        self._starting.add(Connection(ours.detach()))
+
+
+def _log_here(record: logging.LogRecord) -> None:
+    logging.getLogger(record.name).handle(record)
+
+
+# ---------------------------------------------------------------------- nursery
+
+
+def _start_fork(
+    ours: socket.socket, theirs: socket.socket, initializer: Callable[..., None], initargs: Any
+) -> Callable[[], None]:
+    """Fork the nursery from this process, which has a single thread; returns how to end it."""
+    # Ctrl-C must not find the driver's handler in the nursery, nor in what it forks.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    number = os.fork()
+    if number == 0:
+        try:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+            ours.close()
+            _nursery(theirs, initializer, initargs)
+        finally:
+            os._exit(0)
+
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+    def end() -> None:
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(number, 0)
+
+    return end
+
+
+def _start_fresh(
+    ours: socket.socket,
+    theirs: socket.socket,
+    initializer: Callable[..., None],
+    initargs: Any,
+    prepare: Callable[..., tuple[Any, ...]] | None,
+) -> Callable[[], None]:
+    """Start the nursery as a Python of its own, and send it what it needs."""
+    code = (
+        f"import sys; sys.path[:] = {sys.path!r}\n"
+        f"from experiments.playing.pool import fresh_nursery; fresh_nursery({theirs.fileno()})"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], pass_fds=[theirs.fileno()])
+    # A connection only for this message: the socket itself stays open.
+    messenger = Connection(os.dup(ours.fileno()))
+    messenger.send((initializer, initargs, prepare))
+    messenger.close()
+    return lambda: (process.wait(), None)[1]
+
+
+def fresh_nursery(descriptor: int) -> None:
+    """The main function of a nursery that was started rather than forked."""
+    messenger = Connection(os.dup(descriptor))
+    initializer, initargs, prepare = messenger.recv()
+    messenger.close()
+    if prepare is not None:
+        initargs = prepare(*initargs)
+    _nursery(socket.socket(fileno=descriptor), initializer, initargs)
+
+
+def _nursery(control: socket.socket, initializer: Callable[..., None], initargs: Any) -> None:
+    """Fork a worker for each socket that arrives, until the driver closes its end."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver to handle
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks how a worker ended
+    parent, number = os.getpid(), 0
+    while True:
+        word, descriptors, _, _ = socket.recv_fds(control, 1, 1)
+        if not word:
+            return
+        number += 1
+        try:
+            child = os.fork()
+        except OSError:
+            os.close(descriptors[0])  # the driver takes it for a worker that died early
+            continue
+        if child == 0:
+            try:
+                control.close()
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                die_with_parent(parent)
+                multiprocessing.current_process().name = f"worker-{number}"
+                _work(Connection(descriptors[0]), initializer, initargs)
+            finally:
+                os._exit(0)
+        os.close(descriptors[0])
+
+
+# ---------------------------------------------------------------------- worker
+
+
+class SendRecords(logging.handlers.QueueHandler):
+    """A log handler that sends records through a pipe of this process's own: a queue shared by
+    several processes would be left locked if one were killed while writing to it."""
+
+    def __init__(self, send: Callable[[logging.LogRecord], None]) -> None:
+        super().__init__(queue=None)  # type: ignore[arg-type]
+        self._send = send
+
+    def enqueue(self, record: logging.LogRecord) -> None:
+        self._send(record)
+
+
+def log_only_to(handler: logging.Handler) -> None:
+    """Make this the one handler of the process."""
+    root = logging.getLogger()
+    for other in list(root.handlers):
+        root.removeHandler(other)
+    root.addHandler(handler)
+
+
+def _work(driver: Connection, initializer: Callable[..., None], initargs: Any) -> None:
+    # The driver notices a worker's death by the end of this connection, so children of the worker
+    # must not hold it open.
+    os.register_at_fork(after_in_child=driver.close)
+
+    def send_record(record: logging.LogRecord) -> None:
+        with contextlib.suppress(OSError):  # the driver is gone, and with it the log
+            driver.send(("log", record))
+
+    log_only_to(SendRecords(send_record))
+    try:
+        initializer(*initargs)
+    except Exception:
+        log.exception("a worker could not begin")
+        return
+    driver.send(("begun", None))
+    while True:
+        try:
+            function, arguments = driver.recv()
+        except (EOFError, OSError):
+            return
+        try:
+            message = "result", function(*arguments)
+            pickled = ForkingPickler.dumps(message)
+        except Exception as error:
+            pickled = ForkingPickler.dumps(("error", _sendable(error)))
+        driver.send_bytes(pickled)
+
+
+def _sendable(error: Exception) -> Exception:
+    """The exception, or one that tells of it if it cannot be sent to another process."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error
+
+
+def die_with_parent(parent: int) -> None:
+    """Ask the system to end this process when its parent, of this number, ends, however that
+    happens (Linux)."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # 1 = PR_SET_PDEATHSIG
+    if os.getppid() != parent:
+        os._exit(1)  # it ended before that was asked

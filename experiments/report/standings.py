@@ -1,0 +1,265 @@
+"""What a record says about its agents: aggregates computed inside the database, so that they cost
+no memory that grows with the number of games."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import stdtrit
+
+from experiments.record.store import Record
+from experiments.statistics.ratings import (
+    IntArray,
+    Ratings,
+    match_statistics,
+    pentanomial,
+    rate_pools,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# What identifies a game: its moves, and where it began if that was a position of its own (of an
+# opening made of moves, the transcript has them). `low` and `high` are a pair's agents by number;
+# `b` and `w` the half points that `low` made with Black and with White; `discs` the mean disc
+# difference of its games, as `low` sees it. `pairs` are the complete ones, `different` those of
+# them that repeat no earlier one move for move.
+_PAIRS = """
+    pairs as (
+        select pair, min(black, white) as low, max(black, white) as high, opening,
+            max(case when black < white then 2 * black_points end) as b,
+            max(case when black > white then 2 - 2 * black_points end) as w,
+            max(case when black < white then moves end) as one,
+            max(case when black > white then moves end) as other,
+            max(case when black < white then end_reason end) as one_end,
+            max(case when black > white then end_reason end) as other_end,
+            avg(case when black < white then disc_difference else -disc_difference end) as discs
+        from (select *, case when opening glob '*[-XO]*' then opening else '' end || transcript
+              as moves from games)
+        group by pair having count(*) = 2),
+    different as (
+        select min(pair) as pair, low, high, b, w, discs
+        from pairs group by low, high, one, other)
+"""
+
+
+OUTCOME_COLUMNS = ("LL", "LD", "DD_WL", "WD", "WW")
+"""Columns of :func:`matches`: pairs of which the first agent took 0 to 4 half points."""
+
+
+def pairs_by_colour(record: Record) -> IntArray:
+    """Outcomes of all complete pairs that repeat no earlier one, shape (agents, agents, 3, 3).
+
+    ``counts[i, j, b, w]`` pairs in which agent i made b/2 points with Black and w/2 with White
+    against agent j.
+    """
+    size = len(record.agents())
+    counts = np.zeros((size, size, 3, 3), dtype=np.int64)
+    rows = record.query(
+        f"with {_PAIRS} select low, high, b, w, count(*) from different group by low, high, b, w"
+    )
+    for low, high, black, white, pairs in rows.astype(int).itertuples(index=False):
+        counts[low, high, black, white] = counts[high, low, 2 - white, 2 - black] = pairs
+    return counts
+
+
+def pair_counts(record: Record) -> IntArray:
+    """The same, colours taken together, shape (agents, agents, 5).
+
+    ``counts[i, j, k]`` is the number of pairs between agents i and j in which i scored k/2 points.
+    """
+    return pentanomial(pairs_by_colour(record))
+
+
+def rated_parts(
+    record: Record, seed: int = 0, anchor: str | None = None, colour_advantage: bool = False
+) -> list[tuple[IntArray, Ratings]]:
+    """The ratings of each part of the pool whose agents met, if only through others; see
+    :func:`experiments.statistics.ratings.rate_pools`.
+
+    seed: of the bootstrap. anchor: name of the agent rated 0. colour_advantage: whether Black's
+    advantage is fitted too.
+    """
+    by_colour = pairs_by_colour(record)
+    names = record.agents()["name"].tolist()
+    return rate_pools(
+        pentanomial(by_colour),
+        seed=seed,
+        anchor=None if anchor is None else names.index(anchor),
+        by_colour=by_colour if colour_advantage else None,
+    )
+
+
+def standings(
+    record: Record, seed: int = 0, parts: Sequence[tuple[IntArray, Ratings]] | None = None
+) -> pd.DataFrame:
+    """One row an agent, best first; where the pool falls into parts, the largest part first.
+
+    Columns: agent, games, wins, draws, losses, score (share of points, 0 to 1), elo with its 95 %
+    interval low and high, bound (``>`` or ``<`` where the agent won or lost everything), split
+    (whether every pair it played was shared), part (number of its part of the pool, from 0; -1 and
+    no rating for an agent without a complete pair), disc_difference (mean over games played to the
+    end, the agent's view), selective, nodes_per_move, nodes_per_second, evaluations_per_move,
+    forfeits.
+
+    parts: from :func:`rated_parts`, which is asked with ``seed`` if they are not given.
+    """
+    table = record.query(
+        """with seats as (
+               select black as agent, black_points as points, disc_difference as difference,
+                   end_reason != 'finished' and result = 'white' as forfeit
+               from games union all
+               select white, 1 - black_points, -disc_difference,
+                   end_reason != 'finished' and result = 'black' from games),
+           totals as (
+               select agent, count(*) as games, sum(points = 1) as wins, sum(points = 0.5) as draws,
+                   sum(points = 0) as losses, avg(points) as score,
+                   avg(difference) as disc_difference, sum(forfeit) as forfeits
+               from seats group by agent),
+           costs as (
+               select agent, avg(nodes) as nodes_per_move, avg(evaluations) as evaluations_per_move,
+                   1e6 * sum(nodes) / max(1, sum(microseconds)) as nodes_per_second
+               from moves where nodes is not null group by agent)
+           select agents.agent as number, name as agent, selective,
+               games, wins, draws, losses, score,
+               disc_difference, nodes_per_move, nodes_per_second, evaluations_per_move, forfeits
+           from agents join totals using (agent) left join costs using (agent)
+           order by number"""
+    )
+    for name in ("disc_difference", "nodes_per_move", "nodes_per_second", "evaluations_per_move"):
+        table[name] = table[name].astype(float)  # all missing would make it a column of None
+    table = table.assign(elo=np.nan, low=np.nan, high=np.nan, bound="", split=False, part=-1)
+    table = table.set_index("number")
+    listed: list[int] = []
+    for part, (members, ratings) in enumerate(
+        rated_parts(record, seed) if parts is None else parts
+    ):
+        # Among others who did not split everything, an even record has a rating all the same.
+        ratings = replace(ratings, split=ratings.split & ratings.split.all())
+        for name in ("elo", "low", "high", "bound", "split"):
+            table.loc[members, name] = np.asarray(getattr(ratings, name))
+        table.loc[members, "part"] = part
+        listed += members[ratings.order].tolist()
+    others = table.drop(index=listed).sort_values("score", ascending=False, kind="stable")
+    return table.loc[[*listed, *others.index]].reset_index(drop=True)
+
+
+def matches(record: Record) -> pd.DataFrame:
+    """One row a pairing, in the order of the line-up; everything as its first agent sees it.
+
+    Only complete pairs count. Columns:
+
+    - first, second: names.
+    - games, wins, draws, losses; black_wins, black_draws, black_losses, white_wins, white_draws,
+      white_losses: of the first agent, and with each colour. score: its share of points, 0 to 1.
+    - distinct_games: without those that repeat an earlier one, same agents in the same seats, move
+      for move. all_pairs, pairs: the complete pairs, and those that repeat no earlier one.
+      openings: from how many.
+    - LL, LD, DD_WL, WD, WW: the pentanomial counts of the distinct pairs, on which all of the
+      following rests.
+    - elo, elo_margin, bound, nelo, nelo_margin, los, split: see
+      :class:`experiments.statistics.ratings.MatchStatistics`.
+    - discs, discs_margin: mean disc difference over pairs (games played to the end), and half the
+      width of its 95 % interval (Student's); nan where there are none, or only one.
+    - ends: how the games ended, as ``finished 98, time exceeded 2``.
+    """
+
+    table = record.query(
+        f"""with {_PAIRS},
+            sums as (
+                select low, high, 2 * count(*) as games, sum(b = 2) as black_wins,
+                    sum(b = 1) as black_draws, sum(b = 0) as black_losses, sum(w = 2) as white_wins,
+                    sum(w = 1) as white_draws, sum(w = 0) as white_losses, avg(b + w) / 4 as score,
+                    count(distinct one) + count(distinct other) as distinct_games,
+                    count(*) as all_pairs, count(distinct opening) as openings
+                from pairs group by low, high),
+            rest as (
+                select low, high, count(*) as pairs, sum(b + w = 0) as LL, sum(b + w = 1) as LD,
+                    sum(b + w = 2) as DD_WL, sum(b + w = 3) as WD, sum(b + w = 4) as WW,
+                    count(discs) as n, avg(discs) as discs, avg(discs * discs) as squares
+                from different group by low, high)
+            select low, high, f.name as first, s.name as second, games,
+                black_wins + white_wins as wins, black_draws + white_draws as draws,
+                black_losses + white_losses as losses, black_wins, black_draws, black_losses,
+                white_wins, white_draws, white_losses, score, distinct_games, all_pairs, pairs,
+                openings, LL, LD, DD_WL, WD, WW, n, discs, squares
+            from sums join rest using (low, high)
+            join agents f on f.agent = low join agents s on s.agent = high order by low, high"""
+    )
+    found = [match_statistics(row) for row in table[list(OUTCOME_COLUMNS)].to_numpy(np.int64)]
+    for name in ("elo", "elo_margin", "bound", "nelo", "nelo_margin", "los", "split"):
+        table[name] = [getattr(each, name) for each in found]
+    discs, squares, n = (table.pop(name).astype(float) for name in ("discs", "squares", "n"))
+    free = n - 1
+    variance = (squares - discs**2).clip(lower=0) * n / free.where(free > 0)
+    table["discs"] = discs
+    table["discs_margin"] = stdtrit(free, 0.975) * np.sqrt(variance / n)
+    ends = record.query(
+        f"""with {_PAIRS},
+            ended as (
+                select low, high, one_end as reason from pairs
+                union all select low, high, other_end from pairs)
+            select low, high, reason || ' ' || count(*) as text from ended
+            group by low, high, reason order by low, high, count(*) desc, reason"""
+    )
+    joined = ends.groupby(["low", "high"], sort=False)["text"].agg(", ".join).rename("ends")
+    return table.merge(joined, on=["low", "high"]).drop(columns=["low", "high"])
+
+
+def same_positions(record: Record) -> pd.DataFrame:
+    """Where two agents chose the same moves throughout: what each spent on the same positions.
+
+    One row a pairing in which both agents searched and both games of every pair went alike, so
+    that each side's every decision has its counterpart by the other agent on the same position.
+    Columns: first, second (names), pairs, positions, first_nodes, second_nodes (totals).
+    """
+    return record.query(
+        """with twins as (
+               select a.pair, a.game as one, b.game as other, a.transcript = b.transcript as alike,
+                   min(a.black, a.white) as low, max(a.black, a.white) as high
+               from games a join games b on a.pair = b.pair and a.game < b.game),
+           alike as (
+               select low, high, count(*) as pairs from twins group by low, high
+               having min(alike) = 1),
+           decisions as (
+               select low, high, x.agent as agent, x.nodes as nodes, y.nodes as counterpart
+               from twins join alike using (low, high)
+               join moves x on x.game in (one, other)
+               join moves y on y.game = one + other - x.game and y.ply = x.ply
+               where x.depth is not null and y.depth is not null)
+           select f.name as first, s.name as second, pairs,
+               sum(d.agent = low) as positions,
+               sum(case when d.agent = low then d.nodes else 0 end) as first_nodes,
+               sum(case when d.agent = low then d.counterpart else 0 end) as second_nodes
+           from decisions d join alike using (low, high)
+           join agents f on f.agent = low join agents s on s.agent = high
+           group by low, high order by low, high"""
+    )
+
+
+def share_interval(counts: ArrayLike) -> tuple[float, float, float, int]:
+    """The share of points (0 to 1), the ends of its 95 % interval, and the number of pairs.
+
+    counts: shape (5,), the number of pairs with 0 to 4 half points. The interval is normal over
+    pairs, with half a pair won and half a pair lost added, so that pairs which all went alike have
+    one too. All nan without pairs.
+    """
+    seen = np.asarray(counts, dtype=float)
+    pairs = int(seen.sum())
+    if not pairs:
+        return np.nan, np.nan, np.nan, 0
+    shares = np.arange(5) / 4
+    more = seen + np.array([0.5, 0, 0, 0, 0.5])
+    middle = more @ shares / more.sum()
+    margin = 1.96 * np.sqrt(more @ (shares - middle) ** 2) / more.sum()
+    share = float(seen @ shares) / pairs
+    return (
+        share,
+        max(0.0, min(share, middle - margin)),
+        min(1.0, max(share, middle + margin)),
+        pairs,
+    )

@@ -1,0 +1,191 @@
+"""What a sweep says at its end: one table of all its runs, and one report that compares them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+
+from experiments.config import TuningConfig
+from experiments.record.store import Record
+from experiments.report.report import COLUMNS, FigureFile, render, terminal_table
+from experiments.statistics.ratings import interval_text
+from experiments.sweep.running import (
+    CONFIRMATION,
+    RECORD,
+    Combination,
+    about,
+    asked,
+    best_of,
+    combinations,
+    elo_of_tuned,
+    grouped,
+    in_a_line,
+    load,
+    short_names,
+    varied,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SHOWN = ("agent", "games", "score %", "Elo [95 %]", "discs", "nodes/move", "evals/move")
+MOST_FACETS = 6
+
+
+def conclude(folder: Path, console: Console) -> pd.DataFrame:
+    """Print all runs of a sweep in one table, write it as ``sweep.csv`` (and ``sweep.parquet``
+    where its runs export that), and write ``report.html`` and ``report.md``; returns the table."""
+    table = load(folder)
+    known = combinations(folder)
+    values = varied(known, asked(folder)[0])
+    drawn = terminal_table(["settings", *SHOWN])
+    drawn.columns[0].no_wrap = False
+    for number, rows in table.groupby("run"):
+        for row in rows.itertuples():
+            drawn.add_row(in_a_line(values, number), *(COLUMNS[name](row) for name in SHOWN))
+        drawn.add_section()
+    console.print(drawn)
+    table.to_csv(folder / "sweep.csv", index=False)
+    with Record.open(known[table["run"].iloc[0]].folder) as record:
+        head = record.run()
+    if "parquet" in head["config"].get("export", ()):
+        table.to_parquet(folder / "sweep.parquet", index=False)
+    search = _search(known, values, head["config"], folder)
+    figures = []
+    if head["config"].get("figures", True):
+        with console.status("drawing figures"):
+            figures = _draw(table, list(values), search, folder)
+    _write(folder, table, known, values, search, figures)
+    for finding in search.get("findings", ()):
+        console.print(finding, highlight=False)
+    for label, name in (("report", "report.html"), ("table", "sweep.csv")):
+        console.print(f"{label:8}{folder / name}", soft_wrap=True, highlight=False, markup=False)
+    return table
+
+
+def _search(
+    known: Sequence[Combination],
+    values: Mapping[str, Mapping[int, Any]],
+    config: Mapping[str, Any],
+    folder: Path,
+) -> dict[str, Any]:
+    """What a search over settings found, and what a second run of the best says; empty for a
+    sweep."""
+    best = best_of(known)
+    if best is None:
+        return {}
+    tuning = TuningConfig(**config["tuning"])
+    elo, low, high, games = elo_of_tuned(best.folder, tuning)
+    trials = sum(each.objective is not None for each in known)
+    found: dict[str, Any] = {
+        "best": best,
+        "trials": [(e.number, e.objective) for e in known if e.objective is not None],
+        "findings": [
+            f"Best of {trials} trials: run {best.number} ({in_a_line(values, best.number)}), "
+            f"{tuning.agent} {interval_text(elo, low, high)} Elo in {games:,} games. It was "
+            "chosen by this very number, so that its luck was chosen with it: expect less."
+        ],
+    }
+    if (folder / CONFIRMATION / RECORD).is_file():
+        again = elo_of_tuned(folder / CONFIRMATION, tuning)
+        found["again"] = again
+        elo_again, low, high, games = again
+        found["findings"].append(
+            f"Confirmation, from openings of another seed ({tuning.seed}): {tuning.agent} "
+            f"{interval_text(elo_again, low, high)} Elo in {games:,} games. This is the "
+            f"number to report; the difference of {elo - elo_again:+.0f} to the search's is "
+            "selection bias and chance."
+        )
+    return found
+
+
+def _draw(
+    table: pd.DataFrame, keys: Sequence[str], search: Mapping[str, Any], folder: Path
+) -> list[FigureFile]:
+    from experiments.report import figures
+
+    drawn = []
+    if search:
+        chart = figures.search_chart(search["trials"], search.get("again"))
+        figures.save(chart, folder, "search")
+        drawn.append(
+            FigureFile(
+                "search",
+                "The search",
+                "Elo of every trial above its fixed opponent, and the best so far. The band is the "
+                "95 % interval of the confirmation, played from openings of another seed.",
+            )
+        )
+        return drawn
+    groups = grouped(table, keys)
+    if len(groups) not in (1, 2):
+        return drawn
+    short = short_names(keys)
+    names = [", ".join(short[key] for key in group) for group in groups]
+    shown = table.assign(**{n: _joined(table, g) for n, g in zip(names, groups, strict=True)})
+    # Along the axis goes what has an order, or else what has more values.
+    names.sort(key=lambda name: (shown[name].dtype.kind not in "if", -shown[name].nunique()))
+    if len(names) == 2 and shown[names[1]].nunique() > MOST_FACETS:
+        return drawn
+    other = names[1] if len(names) == 2 else None
+    for measure, title, caption in (
+        (
+            "elo",
+            "Elo by setting",
+            "Every run's ratings have a mean of 0, so heights can be compared within a run, and "
+            "an agent's only where its opponents stay the same. Bars are 95 % intervals; triangles "
+            "are bounds of agents that won or lost everything; where every pair was split there is "
+            "no bar.",
+        ),
+        ("nodes_per_move", "Nodes by setting", "Mean nodes of a move, over the games of each run."),
+    ):
+        if shown[measure].notna().any() and (measure == "elo" or shown[measure].max() > 0):
+            chart = figures.sweep_chart(shown, names[0], measure, other)
+            figures.save(chart, folder, measure)
+            drawn.append(FigureFile(measure, title, caption))
+    return drawn
+
+
+def _joined(table: pd.DataFrame, group: Sequence[str]) -> pd.Series:
+    """The values of keys that vary together as one column."""
+    if len(group) == 1:
+        column = table[group[0]]
+        return column if column.dtype.kind in "if" else column.astype(str)
+    return table[list(group)].astype(str).agg(", ".join, axis=1)
+
+
+def _write(
+    folder: Path,
+    table: pd.DataFrame,
+    known: Sequence[Combination],
+    values: Mapping[str, Mapping[int, Any]],
+    search: Mapping[str, Any],
+    figures: Sequence[FigureFile],
+) -> None:
+    rows = []
+    for row in table.itertuples():
+        cells = [str(value.get(row.run, "")) for value in values.values()]
+        rows.append((row.folder, cells, [COLUMNS[name](row) for name in SHOWN]))
+    states = [each.state for each in known]
+    counts = {state: states.count(state) for state in ("finished", "stopped", "failed", "waiting")}
+    render(
+        "sweep",
+        folder,
+        title=f"{folder.parent.name}, {folder.name}",
+        keys=list(short_names(values).values()),
+        columns=SHOWN,
+        rows=rows,
+        failed=[
+            (each.number, in_a_line(values, each.number), each.failure)
+            for each in known
+            if each.state == "failed"
+        ],
+        states=", ".join(f"{number} {state}" for state, number in counts.items() if number),
+        findings=search.get("findings", []),
+        confirmation=CONFIRMATION if "again" in search else "",
+        figures=figures,
+        command=about(folder)["command"],
+    )

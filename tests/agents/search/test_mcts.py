@@ -1,0 +1,550 @@
+"""Monte-Carlo tree search: against its reading twin, against exact solutions, and against what its
+docstrings promise."""
+
+from __future__ import annotations
+
+import copy
+import multiprocessing
+import pickle
+import random
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, note, settings
+from hypothesis import strategies as st
+from scipy.stats import chisquare
+
+from agents import MCTS, AlphaBeta, Decision, DiscCount, Limits, Maximizer, SquareWeights
+from agents.evaluation import FINAL_UNIT, FunctionEvaluation
+from agents.search import MoveEstimate
+from agents.search.context import BOARD, EVALUATION, LEAVES, NODES, PARAMETERS, SQUARES
+from agents.search.montecarlo import rollout
+from agents.search.montecarlo.plain import PlainTree, SplitMix64, choose
+from core import PASS, RULESETS, Color, Position
+from core.bitboard import bits
+
+RandomGame = Callable[[str, int], list[Position]]
+
+ROOT = Path(__file__).parents[3]
+STANDARD = RULESETS["standard"]
+MIDGAME = Position.from_transcript("f5d6c3d3c4")
+seeds = st.integers(0, 2**32 - 1)
+
+SETTINGS: dict[str, dict[str, Any]] = {
+    "as is": {},
+    "win": {"reward": "win"},
+    "unsolved": {"solve": False},
+    "greedy": {"rollout": "greedy", "evaluation": DiscCount(), "epsilon": 0.3},
+    "greedy only": {
+        "rollout": "greedy",
+        "evaluation": DiscCount(),
+        "epsilon": 0,
+        "reward": "win",
+    },
+    "no exploration": {"exploration": 0},
+}
+ways = pytest.mark.parametrize("way", SETTINGS.values(), ids=SETTINGS)
+boards = pytest.mark.parametrize("rules", RULESETS)
+
+
+def sign(number: float) -> int:
+    return (number > 0) - (number < 0)
+
+
+def exact_values(position: Position) -> dict[int, int]:
+    """The disc difference that each move leads to with perfect play."""
+    solver = AlphaBeta(64, DiscCount())
+    values = {}
+    for move in position.moves or (PASS,):
+        after = position.play(move)
+        if after.is_over:
+            values[move] = -after.disc_difference
+        else:
+            values[move] = -int(solver.search(after).value or 0) // FINAL_UNIT
+    return values
+
+
+def late(random_game: RandomGame, rules: str, count: int, empties: int) -> list[Position]:
+    """The positions with so many empty squares and a choice of moves of random games."""
+    found: list[Position] = []
+    seed = 0
+    while len(found) < count:
+        seed += 1
+        game = random_game(rules, seed)
+        found += [p for p in game if p.empties == empties and len(p.moves) > 1][:1]
+    return found
+
+
+# ------------------------------------------------------------------ compiled and plain
+
+
+@boards
+@ways
+@settings(max_examples=4)
+@given(seed=seeds)
+def test_the_compiled_search_grows_the_twins_tree(
+    rules: str, way: dict[str, Any], seed: int, random_game: RandomGame
+) -> None:
+    game = random_game(rules, seed)[:-1]
+    position = random.Random(seed).choice(game[-14:] if seed % 2 else game)
+    note(f"\n{position}\n{position.to_obf()}")
+    fast, slow = (MCTS(playouts=40, compiled=compiled, **way) for compiled in (True, False))
+    assert fast.search(position, seed=seed) == slow.search(position, seed=seed)
+    assert fast.moves == slow.moves
+
+
+@ways
+def test_twins_agree_in_a_longer_search(way: dict[str, Any]) -> None:
+    playouts = 100 if "evaluation" in way else 300
+    fast, slow = (MCTS(playouts=playouts, compiled=compiled, **way) for compiled in (True, False))
+    # Some eight empties, so that much of the tree is proven.
+    ending = Position.from_obf("--OOOOO-XXOOOOX-XXOXOOXOXXOOXOXOXXXOOXOOXXXXOXO-XXXXXXX---XXXX-- O")
+    for position in (MIDGAME, ending):
+        assert fast.search(position, seed=3) == slow.search(position, seed=3)
+        assert fast.moves == slow.moves
+
+
+@ways
+def test_twins_agree_through_a_game_with_a_kept_tree(way: dict[str, Any]) -> None:
+    fast, slow = (MCTS(playouts=40, compiled=compiled, **way) for compiled in (True, False))
+    for agent in (fast, slow):
+        agent.begin_game(Color.BLACK, RULESETS["mini6"], 4)
+    position = Position.start("mini6")
+    rng = random.Random(1)
+    while not position.is_over:
+        if not position.moves:
+            position = position.play(PASS)
+        elif position.to_move is Color.BLACK:
+            decision = fast.decide(position, Limits())
+            assert decision == slow.decide(position, Limits()), f"\n{position}"
+            assert fast.moves == slow.moves
+            position = position.play(decision.move)
+        else:
+            position = position.play(rng.choice(position.moves))
+
+
+def test_twins_agree_when_the_memory_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    import agents.search.montecarlo.mcts as module
+
+    monkeypatch.setattr(module, "WORDS", 1 << 15)  # a MiB is then 4 nodes
+    fast, slow = (
+        MCTS(playouts=200, memory_mb=5, tree_reuse=False, compiled=compiled)
+        for compiled in (True, False)
+    )
+    decision = fast.search(MIDGAME)
+    assert decision == slow.search(MIDGAME)
+    assert decision.stats.playouts == 200
+    assert isinstance(slow._tree, PlainTree)
+    assert 10 < slow._tree.root.size() == slow._tree.used <= 20
+
+
+def test_the_generator_is_splitmix64() -> None:
+    # The first outputs of Vigna's splitmix64.c for the seed 1234567.
+    expected = [6457827717110365317, 3203168211198807973, 9817491932198370423]
+    generator = SplitMix64(1234567)
+    assert [generator.draw() for _ in range(3)] == expected
+    context = np.zeros(64, dtype=np.int64)
+    context[rollout.RANDOM] = 1234567
+    drawn = [int(rollout.draw(np.intp(context.ctypes.data))) % 2**64 for _ in range(3)]
+    assert drawn == expected
+
+
+@given(mask=st.integers(1, 2**64 - 1))
+def test_the_nth_square_of_a_mask(mask: int) -> None:
+    found = [
+        int(rollout.nth_square(np.uint64(mask), np.uint64(n))) for n in range(mask.bit_count())
+    ]
+    assert found == bits(mask)
+
+
+# ------------------------------------------------------------------ randomness
+
+
+def test_random_moves_are_equally_likely() -> None:
+    mask, draws = 0x0010_2004_0000_8103, 70_000
+    context = np.zeros(64, dtype=np.int64)
+    context[rollout.RANDOM] = 1
+    address = np.intp(context.ctypes.data)
+    squares = bits(mask)
+    counts = Counter(
+        int(
+            rollout.nth_square(
+                np.uint64(mask),
+                np.uint64(rollout.below(np.uint64(rollout.draw(address)), np.int64(len(squares)))),
+            )
+        )
+        for _ in range(draws)
+    )
+    assert set(counts) == set(squares)
+    assert chisquare([counts[square] for square in squares]).pvalue > 0.001
+
+
+def test_no_move_is_favoured_while_some_are_untried() -> None:
+    # Each of the root's four moves gets a first visit, in random order, so that after two playouts
+    # every pair of them is equally likely.
+    pairs: Counter[tuple[int, ...]] = Counter()
+    for seed in range(480):
+        agent = MCTS(playouts=2, memory_mb=1)
+        agent.search(Position.start(), seed=seed)
+        pairs[tuple(move for move, found in agent.moves.items() if found.visits)] += 1
+    assert len(pairs) == 6
+    assert chisquare(list(pairs.values())).pvalue > 0.001
+
+
+def test_the_tree_follows_from_the_game_seed_alone() -> None:
+    def tree(seed: int) -> dict[int, MoveEstimate]:
+        agent = MCTS(playouts=500)
+        agent.begin_game(Color.WHITE, STANDARD, seed)
+        agent.decide(MIDGAME, Limits())
+        return agent.moves
+
+    assert tree(1) == tree(1)
+    assert tree(1) != tree(2)
+
+
+def context_for(position: Position) -> np.ndarray:
+    context = np.zeros(64, dtype=np.int64)
+    context[BOARD] = np.uint64(position.ruleset.board).view(np.int64)
+    context[SQUARES] = position.ruleset.squares
+    return context
+
+
+@boards
+def test_a_rollout_without_chance_is_the_maximizers_game(
+    rules: str, random_game: RandomGame
+) -> None:
+    evaluation = DiscCount()
+    maximizer = Maximizer(evaluation)
+    for position in random_game(rules, 2)[::3]:
+        context = context_for(position)
+        context[EVALUATION], context[PARAMETERS] = evaluation.address, evaluation.parameters_address
+        context[rollout.RANDOM] = 5
+        masks = np.uint64(position.mover), np.uint64(position.opponent)
+        result = int(rollout.greedy_rollout(np.intp(context.ctypes.data), *masks))
+        end, nodes, weighed = position, 0, 0
+        while not end.is_over:
+            nodes += max(1, len(end.moves))
+            weighed += max(0, len(end.moves) - 1)
+            end = end.play(maximizer.search(end).move)
+        difference = end.disc_difference
+        assert result == (difference if end.to_move is position.to_move else -difference)
+        assert (context[NODES], context[LEAVES]) == (nodes, weighed)
+
+
+# ------------------------------------------------------------------ what is proven
+
+
+@pytest.mark.parametrize(("rules", "empties"), [("mini4", 6), ("mini6", 7), ("standard", 6)])
+@pytest.mark.parametrize("reward", ["win", "discs"])
+@pytest.mark.parametrize("way", ["random", "greedy"])
+def test_what_is_proven_is_true(
+    rules: str, empties: int, reward: str, way: str, random_game: RandomGame
+) -> None:
+    evaluation = DiscCount() if way == "greedy" else None
+    agent = MCTS(playouts=20_000, reward=reward, rollout=way, evaluation=evaluation)
+    draws = 0
+    for position in late(random_game, rules, 20, empties):
+        exact = exact_values(position)
+        if reward == "win":
+            exact = {move: sign(value) for move, value in exact.items()}
+        most = position.ruleset.squares if reward == "discs" else 1
+        decision = agent.search(position)
+        best = max(exact.values())
+        assert decision.value == best / most, f"\n{position}"
+        assert exact[decision.move] == best
+        for move, found in agent.moves.items():
+            assert found.lower <= exact[move] / most <= found.upper
+            if found.visits:
+                assert found.value is not None
+                assert found.lower <= found.value <= found.upper
+        draws += best == 0
+    if rules != "standard":
+        assert draws  # the case that a proof by wins and losses alone would miss
+
+
+def test_a_proven_search_ends() -> None:
+    position = Position.from_obf("OXXX-OXX-XOXXXXO X", "mini4")
+    decision = MCTS(playouts=10_000).search(position)
+    assert decision.stats.playouts < 100
+    unsolved = MCTS(playouts=10_000, solve=False)
+    assert unsolved.search(position).stats.playouts == 10_000
+    assert not any(found.proven for found in unsolved.moves.values())
+
+
+CHOICES: dict[str, tuple[dict[int, MoveEstimate], int]] = {
+    "most visits": ({3: MoveEstimate(5, 0.9, -1, 1), 9: MoveEstimate(8, 0.1, -1, 1)}, 9),
+    "first of equals": ({9: MoveEstimate(5, 0.9, -1, 1), 3: MoveEstimate(5, 0.1, -1, 1)}, 3),
+    "a proven win": ({3: MoveEstimate(99, 0.9, -1, 1), 9: MoveEstimate(1, 1.0, 1, 1)}, 9),
+    "no proven loss": ({3: MoveEstimate(99, -1.0, -1, -1), 9: MoveEstimate(1, -0.9, -1, 1)}, 9),
+    "all lost": ({3: MoveEstimate(5, -1.0, -1, -1), 9: MoveEstimate(8, -1.0, -1, -1)}, 9),
+    "a draw rather than worse": (
+        {3: MoveEstimate(99, -0.2, -1, 1), 9: MoveEstimate(1, 0.0, 0, 0)},
+        9,
+    ),
+    "better than a draw": ({3: MoveEstimate(99, 0.2, -1, 1), 9: MoveEstimate(1, 0.0, 0, 0)}, 3),
+    "no better than a draw": (
+        {3: MoveEstimate(99, -0.1, -1, 0), 9: MoveEstimate(1, 0.0, 0, 0)},
+        9,
+    ),
+    "at least a draw": ({3: MoveEstimate(9, 0.3, 0, 1), 9: MoveEstimate(5, 0.0, 0, 0)}, 3),
+}
+
+
+@pytest.mark.parametrize(("moves", "best"), CHOICES.values(), ids=CHOICES)
+def test_the_choice_among_moves(moves: dict[int, MoveEstimate], best: int) -> None:
+    assert choose(moves) == best
+
+
+def test_it_finds_the_solvers_best_move_in_positions_with_8_empties(
+    random_game: RandomGame,
+) -> None:
+    positions = late(random_game, "standard", 200, 8)
+    agent = MCTS(playouts=10_000)
+    winner = MCTS(playouts=10_000, reward="win")
+    best = outcomes = 0
+    for position in positions:
+        exact = exact_values(position)
+        top = max(exact.values())
+        best += exact[agent.search(position).move] == top
+        outcomes += sign(exact[winner.search(position).move]) == sign(top)
+    assert best >= 0.95 * len(positions)
+    assert outcomes >= 0.95 * len(positions)
+
+
+def test_it_solves_4x4() -> None:
+    start = Position.start("mini4")
+    assert MCTS(playouts=50_000, reward="discs").search(start).value == -10 / 16
+    assert MCTS(playouts=50_000, reward="win").search(start).value == -1
+
+
+# ------------------------------------------------------------------ the tree kept between moves
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_visits_carry_over_to_the_position_after_the_reply(compiled: bool) -> None:
+    agent = MCTS(playouts=200, compiled=compiled)
+    agent.begin_game(Color.BLACK, STANDARD, 1)
+    decision = agent.decide(Position.start(), Limits())
+    after = Position.start().play(decision.move).play(decision.pv[1])
+    agent.decide(after, Limits())
+    visits = sum(found.visits for found in agent.moves.values())
+    assert 200 < visits < 400
+    fresh = MCTS(playouts=200, compiled=compiled, tree_reuse=False)
+    fresh.begin_game(Color.BLACK, STANDARD, 1)
+    fresh.decide(Position.start(), Limits())
+    fresh.decide(after, Limits())
+    assert sum(found.visits for found in fresh.moves.values()) == 200
+
+
+def test_a_new_game_forgets_the_tree() -> None:
+    agent = MCTS(playouts=200)
+    for _ in range(2):
+        agent.begin_game(Color.BLACK, STANDARD, 1)
+        agent.decide(Position.start(), Limits())
+        assert sum(found.visits for found in agent.moves.values()) == 200
+    agent.search(Position.start())
+    assert sum(found.visits for found in agent.moves.values()) == 200
+
+
+def test_a_tree_is_kept_through_a_forced_pass(random_game: RandomGame) -> None:
+    kept = 0
+    for seed in range(40):
+        game = random_game("mini6", seed)
+        for before, passing, after in zip(game[1:], game[2:], game[3:], strict=False):
+            if passing.must_pass and before.moves:
+                agent = MCTS(playouts=3000, solve=False)
+                agent.begin_game(before.to_move, before.ruleset, 1)
+                agent.decide(before, Limits())
+                agent.decide(after, Limits())
+                kept += sum(found.visits for found in agent.moves.values()) > 3000
+    assert kept > 10
+
+
+def test_a_changed_setting_begins_a_new_tree() -> None:
+    agent = MCTS(playouts=200)
+    agent.begin_game(Color.BLACK, STANDARD, 1)
+    agent.decide(MIDGAME, Limits())
+    agent.exploration = 0.3
+    agent.decide(MIDGAME, Limits())
+    assert sum(found.visits for found in agent.moves.values()) == 200
+
+
+# ------------------------------------------------------------------ limits
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("nodes", [1, 100, 5000])
+def test_a_limit_on_nodes_is_exceeded_by_one_playout_at_most(compiled: bool, nodes: int) -> None:
+    agent = MCTS(compiled=compiled)
+    stats = agent.search(Position.start(), Limits(nodes=nodes)).stats
+    longest = 128
+    assert nodes <= stats.nodes < nodes + longest
+    assert stats.playouts >= nodes // longest
+    # It is the search with that many playouts.
+    assert MCTS(playouts=stats.playouts).search(Position.start()).stats == stats
+
+
+@pytest.mark.parametrize("limits", [Limits(seconds=0.1), Limits(clock=0.3)])
+@pytest.mark.parametrize("compiled", [True, False])
+def test_time_is_respected(limits: Limits, compiled: bool) -> None:
+    agent = MCTS(playouts=1 << 40, compiled=compiled)
+    agent.prepare()
+    endless = MIDGAME
+    started = time.perf_counter()
+    decision = agent.decide(endless, limits)
+    assert time.perf_counter() - started < 0.4
+    assert decision.stats.playouts > 2
+    assert decision.flaw() is None
+
+
+def test_the_shorter_of_two_times_counts() -> None:
+    for own, given_ in ((0.02, 60.0), (60.0, 0.02)):
+        agent = MCTS(seconds=own)
+        agent.prepare()
+        started = time.perf_counter()
+        agent.decide(MIDGAME, Limits(seconds=given_))
+        assert time.perf_counter() - started < 0.5
+
+
+def test_only_a_search_by_the_clock_cannot_be_repeated() -> None:
+    assert MCTS(playouts=5).reproducible
+    assert not MCTS(seconds=1).reproducible
+    assert MCTS.watches_clock
+
+
+def test_without_any_budget_nothing_is_searched() -> None:
+    with pytest.raises(ValueError, match="playouts: set it, or seconds") as refusal:
+        MCTS().decide(Position.start(), Limits(depth=3))
+    assert "\n" not in str(refusal.value)
+
+
+def test_counts_add_up() -> None:
+    stats = MCTS(playouts=300).search(MIDGAME).stats
+    assert (stats.playouts, stats.leaves, stats.evaluations) == (300, 300, 0)
+    greedy = MCTS(playouts=300, rollout="greedy", evaluation=DiscCount()).search(MIDGAME).stats
+    assert greedy.playouts == 300
+    assert greedy.leaves < greedy.nodes
+    assert 0 < greedy.evaluations < greedy.nodes
+
+
+# ------------------------------------------------------------------ the agent
+
+
+def test_searching_a_finished_game_is_refused() -> None:
+    with pytest.raises(ValueError, match="the game is over"):
+        MCTS(playouts=5).search(Position.from_obf("X" * 16 + " O", "mini4"))
+
+
+def test_a_pass_is_answered_with_the_pass() -> None:
+    position = Position.from_obf("OX" + "-" * 14 + " X", "mini4")
+    assert position.must_pass
+    for compiled in (True, False):
+        decision = MCTS(playouts=50, compiled=compiled).search(position)
+        assert decision.move == PASS
+        assert decision.flaw() is None
+
+
+def test_one_legal_move_is_made() -> None:
+    position = Position.from_obf("-OX-" + "-" * 12 + " X", "mini4")
+    assert len(position.moves) == 1
+    assert MCTS(playouts=1).search(position).move == position.moves[0]
+
+
+BAD: list[tuple[dict[str, Any], str]] = [
+    ({"playouts": 0}, "playouts 0: a whole number of 1 or more"),
+    ({"playouts": 2.5}, r"playouts 2\.5"),
+    ({"playouts": True}, "playouts True"),
+    ({"seconds": 0}, "seconds 0: a number of more than 0"),
+    ({"seconds": float("nan")}, "seconds nan"),
+    ({"seconds": "1"}, "seconds '1'"),
+    ({"playouts": 5, "seconds": 1}, "playouts 5 and seconds 1 contradict"),
+    ({"exploration": -1}, "exploration -1: a number of 0 or more"),
+    ({"exploration": float("inf")}, "exploration inf"),
+    ({"reward": "wins"}, "unknown reward 'wins'; choose from win, discs. Did you mean 'win'"),
+    ({"rollout": "gredy"}, "unknown rollout 'gredy'; .* Did you mean 'greedy'"),
+    ({"epsilon": 1.5}, r"epsilon 1\.5: a number from 0 to 1"),
+    ({"rollout": "greedy"}, "evaluation None: greedy rollouts need an Evaluation"),
+    ({"evaluation": DiscCount()}, "evaluation is set, but random rollouts use none"),
+    ({"memory_mb": 0}, "memory_mb 0: a whole number of 1 or more"),
+    ({"solve": "yes"}, "solve 'yes': true or false"),
+    ({"tree_reuse": 1}, "tree_reuse 1: true or false"),
+]
+
+
+@pytest.mark.parametrize(("way", "message"), BAD, ids=[next(iter(way)) for way, _ in BAD])
+def test_bad_settings_are_refused_in_one_line(way: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message) as refusal:
+        MCTS(**way)
+    assert "\n" not in str(refusal.value)
+
+
+def test_it_plays_on_the_boards_of_its_evaluation() -> None:
+    assert MCTS(playouts=5).boards() == {4, 6, 8}
+    assert MCTS(playouts=5, rollout="greedy", evaluation=SquareWeights()).boards() == {8}
+
+
+def test_a_users_heuristic_guides_rollouts_compiled_or_not() -> None:
+    target = f"{ROOT / 'benchmarks' / 'own_heuristic.py'}:freedom"
+    decisions = [
+        MCTS(playouts=20, rollout="greedy", evaluation=FunctionEvaluation(target, compiled)).search(
+            MIDGAME
+        )
+        for compiled in (True, False)
+    ]
+    assert decisions[0] == decisions[1]
+    assert decisions[0].stats.evaluations > 0
+
+
+@ways
+def test_a_copy_searches_in_its_own_memory(way: dict[str, Any]) -> None:
+    original = MCTS(playouts=100, **way)
+    original.begin_game(Color.BLACK, STANDARD, 7)
+    decision = original.decide(MIDGAME, Limits())
+    before = original.moves
+    clone = copy.deepcopy(original)
+    assert clone.moves == {}
+    clone.decide(Position.start(), Limits())
+    assert original.moves == before
+    clone.begin_game(Color.BLACK, STANDARD, 7)
+    assert clone.decide(MIDGAME, Limits()) == decision
+
+
+SEARCH_ELSEWHERE = """
+import pickle, sys
+from core import Position
+agent = pickle.load(sys.stdin.buffer)
+print(agent.search(Position.start()))
+"""
+
+
+def test_an_agent_can_be_sent_to_another_process() -> None:
+    agent = MCTS(playouts=100, rollout="greedy", evaluation=SquareWeights())
+    decision = agent.search(Position.start())
+    done = subprocess.run(
+        [sys.executable, "-c", SEARCH_ELSEWHERE],
+        input=pickle.dumps(agent),
+        cwd=ROOT,
+        capture_output=True,
+        timeout=120,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.decode().strip() == str(decision)
+
+
+def _search_start(agent: MCTS) -> Decision:
+    return agent.search(Position.start())
+
+
+def test_an_agent_works_on_in_a_forked_process() -> None:
+    agent = MCTS(playouts=100)
+    decision = agent.search(Position.start())
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        assert pool.apply(_search_start, (agent,)) == decision
+    assert agent.search(Position.start()) == decision

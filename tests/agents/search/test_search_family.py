@@ -1,0 +1,455 @@
+"""The search family: every exact technique finds minimax's value; what has a twin counts like it;
+tables, limits and switches do what they say."""
+
+from __future__ import annotations
+
+import pickle
+import random
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from agents import (
+    PVS,
+    AlphaBeta,
+    DiscCount,
+    Evaluation,
+    Limits,
+    Minimax,
+    MTDf,
+    SquareWeights,
+)
+from agents.evaluation import FINAL_UNIT, Iago, Mobility
+from agents.search import WindowSearch, context
+from agents.search.limits import allotment
+from agents.search.window import transposition
+from agents.search.window.negamax import negamax
+from agents.search.window.probcut import ProbCut, check_depths, fit
+from agents.search.window.selective import taper_widths
+from core import PASS, RULESETS, Color, Position
+
+RandomGame = Callable[[str, int], list[Position]]
+
+ORDERINGS = (
+    "none",
+    "static",
+    "sorted",
+    "killer",
+    "history",
+    "mobility",
+    "killer+sorted",
+    "history+static",
+    "killer+history+mobility+static",
+)
+TABLE = {"table_mb": 1}
+EXACT: dict[str, dict[str, Any]] = {
+    **{name: {"ordering": name} for name in ORDERINGS},
+    "table without moves": {"ordering": "static", **TABLE},
+    "tt": {"ordering": "tt", **TABLE},
+    "tt+mobility+static, etc": {"ordering": "tt+mobility+static", "etc": True, **TABLE},
+    "iterative": {"ordering": "static", "iterative": True},
+    "iterative, table, etc": {
+        "ordering": "tt+killer+sorted",
+        "iterative": True,
+        "etc": True,
+        **TABLE,
+    },
+    "aspiration": {"ordering": "tt+static", "iterative": True, "aspiration": 5, **TABLE},
+    "iterative, every other depth": {"ordering": "tt", "iterative": True, "step": 2, **TABLE},
+}
+SEARCHES = {
+    f"{kind.__name__} {name}": (kind, settings)
+    for kind in (AlphaBeta, PVS, MTDf)
+    for name, settings in EXACT.items()
+    if not (kind is MTDf and name == "aspiration")
+}
+
+
+def positions(random_game: RandomGame, rules: str, seeds: range) -> list[Position]:
+    """One position of each of these random games, every second one of the last twelve."""
+    found = []
+    for seed in seeds:
+        game = [position for position in random_game(rules, seed)[:-1] if position.moves]
+        found.append(random.Random(seed).choice(game[-12:] if seed % 2 else game))
+    return found
+
+
+def exact_in(
+    random_game: RandomGame,
+    rules: str,
+    evaluation: Evaluation,
+    seeds: range,
+    depths: range,
+    at_a_time: int = len(SEARCHES),
+) -> None:
+    """Every exact search against minimax, so many of them drawn for each position and depth; a
+    failure prints the board and the settings."""
+    rng = random.Random(seeds.start)
+    full = Minimax(1, evaluation)
+    others = {name: kind(1, evaluation, **s) for name, (kind, s) in SEARCHES.items()}
+    for position in positions(random_game, rules, seeds):
+        worth: dict[tuple[int, int], int | None] = {}
+        for depth in depths:
+            value = full.search(position, depth).value
+            for name in rng.sample(sorted(others), at_a_time):
+                found = others[name].search(position, depth)
+                where = f"{name}, depth {depth}\n{position}\n{position.to_obf()}"
+                assert found.value == value, where
+                if depth > 1:
+                    key = depth, found.move
+                    if key not in worth:
+                        after = position.play(found.move)
+                        over = after.is_over
+                        reply = None if over else full.search(after, depth - 1).value
+                        worth[key] = after.disc_difference * FINAL_UNIT if over else reply
+                    reached = worth[key]
+                    assert reached is not None and -reached == value, f"its move: {where}"
+
+
+@pytest.mark.parametrize("rules", ["standard", "mini6", "mini4"])
+def test_every_exact_search_finds_minimaxs_value(random_game: RandomGame, rules: str) -> None:
+    evaluation = SquareWeights() if rules == "standard" else DiscCount()
+    exact_in(random_game, rules, evaluation, range(8), range(1, 5))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "evaluation", [SquareWeights(), Iago(), Mobility()], ids=lambda evaluation: evaluation.name
+)
+def test_every_exact_search_on_many_positions(
+    random_game: RandomGame, evaluation: Evaluation
+) -> None:
+    exact_in(random_game, "standard", evaluation, range(1000, 2000), range(1, 5), at_a_time=4)
+    exact_in(random_game, "standard", evaluation, range(2000, 2030), range(5, 8), at_a_time=6)
+
+
+@pytest.mark.parametrize("ordering", ORDERINGS)
+@pytest.mark.parametrize("kind", [AlphaBeta, PVS])
+def test_orderings_without_a_table_count_like_their_twins(
+    random_game: RandomGame, kind: type[WindowSearch], ordering: str
+) -> None:
+    for rules in ("standard", "mini6"):
+        evaluation = SquareWeights() if rules == "standard" else DiscCount()
+        fast = kind(4, evaluation, ordering=ordering)
+        for position in positions(random_game, rules, range(6)):
+            depth = 4
+            while fast.search(position, depth).stats.nodes > 1200:
+                depth -= 1
+            slow = kind(depth, evaluation, compiled=False, ordering=ordering)
+            assert fast.search(position, depth) == slow.search(position), f"\n{position}"
+
+
+def test_with_everything_off_the_family_is_alpha_beta(random_game: RandomGame) -> None:
+    class General(AlphaBeta):
+        bare = False  # type: ignore[assignment]
+
+    for position in positions(random_game, "standard", range(20)):
+        lean, general = AlphaBeta(5, SquareWeights()), General(5, SquareWeights())
+        assert lean.search(position) == general.search(position), f"\n{position}"
+
+
+def test_better_orderings_visit_fewer_nodes(random_game: RandomGame) -> None:
+    def nodes(**settings: Any) -> int:
+        search = AlphaBeta(6, SquareWeights(), **settings)
+        found = (search.search(position) for position in random_game("standard", 3)[10:30])
+        return sum(decision.stats.nodes for decision in found)
+
+    none = nodes()
+    for ordering in ORDERINGS[1:]:
+        assert nodes(ordering=ordering) < none, ordering
+    with_table = nodes(ordering="tt+mobility+static", iterative=True, **TABLE)
+    assert with_table < nodes(ordering="mobility+static")
+
+
+# ------------------------------------------------------------------ windows and table
+
+
+def test_results_outside_the_window_bound_the_value_and_so_do_entries(
+    random_game: RandomGame,
+) -> None:
+    rng = random.Random(7)
+    evaluation = SquareWeights()
+    settings: dict[str, Any] = {"ordering": "tt+mobility+static", "etc": True, "table_mb": 1}
+    checked = 0
+    for kind in (AlphaBeta, PVS):
+        search = kind(5, evaluation, **settings)
+        full = Minimax(5, evaluation)
+        for position in positions(random_game, "standard", range(40)):
+            value = full.search(position).value
+            assert isinstance(value, int)
+            search.search(position, 1)  # sets the board up, and forgets all others
+            for _ in range(4):
+                alpha = value + rng.randint(-60, 60)
+                beta = alpha + rng.choice((1, 1, 30))
+                masks = np.uint64(position.mover), np.uint64(position.opponent)
+                window = np.int64(alpha), np.int64(beta)
+                args = np.intp(search._address), *masks, *window, np.int64(5), np.int64(0)
+                result = int(negamax(*args))
+                shown = f"value {value}, window {alpha} {beta}, result {result}\n{position}"
+                if result <= alpha:
+                    assert value <= result, shown
+                elif result >= beta:
+                    assert value >= result, shown
+                else:
+                    assert value == result, shown
+            # What the table says of the positions two plies on is true.
+            for move in position.moves:
+                after = position.play(move)
+                masks = np.uint64(after.mover), np.uint64(after.opponent)
+                entry = transposition.find(np.intp(search._address), *masks)
+                if entry != transposition.NOT_FOUND:
+                    depth = int(transposition.depth_of(entry))
+                    true = full.search(after, depth).value
+                    assert true is not None
+                    lower, upper = transposition.lower_of(entry), transposition.upper_of(entry)
+                    assert lower <= true <= upper, f"\n{after}"
+                    checked += 1
+    assert checked > 100
+
+
+def test_a_search_forgets_other_positions_but_a_game_remembers() -> None:
+    settings: dict[str, Any] = {"ordering": "tt+static", "table_mb": 1, "iterative": True}
+    position = Position.from_transcript("f5d6c3d3c4")
+    fresh, used = (PVS(6, SquareWeights(), **settings) for _ in range(2))
+    for transcript in ("e6", "f5f6e6f4", "d3c5"):
+        used.search(Position.from_transcript(transcript))
+    assert fresh.search(position) == used.search(position)
+    again = used.search(position, keep=True)
+    assert again.stats.nodes < fresh.search(position).stats.nodes
+    assert again.value == fresh.search(position).value
+    copied = pickle.loads(pickle.dumps(used))
+    assert copied.search(position) == fresh.search(position)
+
+
+# ------------------------------------------------------------------ limits
+
+
+@pytest.mark.parametrize("limit", [1, 100, 5_000, 60_000])
+def test_a_limit_on_nodes_is_exact_and_repeatable(limit: int) -> None:
+    position = Position.from_transcript("f5d6c3d3c4")
+    settings: dict[str, Any] = {"ordering": "tt+mobility+static", "table_mb": 1}
+    for kind in (AlphaBeta, PVS, MTDf):
+        search = kind(30, SquareWeights(), iterative=True, **settings)
+        decision = search.search(position, limits=Limits(nodes=limit))
+        assert limit <= decision.stats.nodes <= limit + 64
+        assert decision == search.search(position, limits=Limits(nodes=limit))
+        assert decision.move in position.moves
+        full = search.search(position, max(decision.depth or 0, 1))
+        if decision.depth:
+            assert full.value is not None and decision.value is not None
+    for plain in (Minimax(8, SquareWeights()), AlphaBeta(10, SquareWeights())):
+        decision = plain.search(position, limits=Limits(nodes=limit))
+        assert decision.stats.nodes <= limit + 64
+        assert decision.move in position.moves and decision.depth == 0
+
+
+def test_an_interrupted_depth_never_worsens_the_move(random_game: RandomGame) -> None:
+    # Of the depth it was in, the move is at least as good as the one of the depth before.
+    for position in positions(random_game, "standard", range(0, 24, 2)):
+        search = PVS(9, SquareWeights(), ordering="tt+static", table_mb=1, iterative=True)
+        for limit in (2_000, 3_000, 5_000):
+            cut = search.search(position, limits=Limits(nodes=limit))
+            assert cut.depth is not None
+            if not 1 <= cut.depth < 7:
+                continue
+            before = search.search(position, cut.depth)
+            if cut.move != before.move:
+                values = []
+                for move in (cut.move, before.move):
+                    after = position.play(move)
+                    reply = AlphaBeta(cut.depth, SquareWeights()).search(after).value
+                    assert reply is not None
+                    values.append(-reply)
+                assert values[0] >= values[1], f"{limit}\n{position}"
+
+
+def test_a_limit_on_time_is_kept() -> None:
+    position = Position.from_transcript("f5d6c3d3c4")
+    search = PVS(60, SquareWeights(), ordering="tt+static", table_mb=1, iterative=True)
+    search.prepare()
+    search.search(position, 2)
+    for seconds in (0.01, 0.1):
+        started = time.perf_counter()
+        decision = search.search(position, limits=Limits(seconds=seconds))
+        # Generous, since the machine may be busy; benchmarks/limits.py measures it.
+        assert time.perf_counter() - started < seconds + 0.5
+        assert (decision.depth or 0) >= 1
+
+
+def test_the_share_of_a_clock() -> None:
+    assert allotment(Limits(), 60) is None
+    assert allotment(Limits(seconds=1), 60) == pytest.approx(0.997)
+    assert allotment(Limits(clock=25), 60) == pytest.approx(1 - 0.003)
+    assert allotment(Limits(clock=3), 4) == pytest.approx(1 - 0.003)
+    for empties in range(1, 61):
+        share = allotment(Limits(clock=0.001), empties)
+        assert share is not None and 0 < share <= 0.0005
+
+
+def test_iterative_deepening_ends_with_the_game() -> None:
+    start = Position.start("mini4")
+    search = AlphaBeta(40, DiscCount(), ordering="static", iterative=True)
+    decision = search.search(start)
+    assert decision.value == -10 * FINAL_UNIT
+    assert decision.depth is not None and decision.depth < 20
+
+
+# ------------------------------------------------------------------ endgame and selective
+
+
+def test_the_endgame_is_solved_from_the_set_number_of_empties(random_game: RandomGame) -> None:
+    search = PVS(2, SquareWeights(), endgame=8)
+    for seed in range(3):
+        for position in random_game("standard", seed)[49:-1]:
+            if not position.moves:
+                continue
+            decision = search.search(position)
+            if position.empties <= 8:
+                exact = AlphaBeta(20, DiscCount()).search(position)
+                assert decision.value == exact.value, f"\n{position}"
+            else:
+                assert decision.depth == 2
+            cut = search.search(position, limits=Limits(nodes=50))
+            assert cut.move in position.moves
+
+
+def test_wide_tapers_and_high_margins_change_nothing(random_game: RandomGame) -> None:
+    for position in positions(random_game, "standard", range(10)):
+        exact = AlphaBeta(4, SquareWeights(), ordering="static").search(position)
+        wide = AlphaBeta(4, SquareWeights(), ordering="static", taper=[64])
+        assert wide.search(position).value == exact.value
+        assert wide.selective
+
+
+def test_a_taper_searches_only_so_many_moves() -> None:
+    position = Position.from_transcript("f5d6c3d3c4")
+    search = AlphaBeta(2, SquareWeights(), ordering="sorted", taper=[2, [3, 1]])
+    # The root, two moves; three replies to the first, at most one to the second.
+    assert search.search(position).stats.nodes in (6, 7)
+    widths = taper_widths([5, [4, 2]])
+    assert widths[0].tolist() == [5] * 32
+    assert widths[1].tolist() == widths[60].tolist() == [4] + [2] * 31
+
+
+def test_a_singular_extension_looks_further(random_game: RandomGame) -> None:
+    longer = 0
+    for position in positions(random_game, "standard", range(30)):
+        search = AlphaBeta(2, SquareWeights(), singular_margin=0, singular_plies=2)
+        line = search.search(position).pv
+        assert len(line) <= 4
+        longer += len(line) > 2
+        for move in line:
+            position = position.play(move)
+    assert longer > 10
+
+
+def test_probcut_saves_nodes_and_says_so(random_game: RandomGame) -> None:
+    settings: dict[str, Any] = {"ordering": "tt+mobility+static", "table_mb": 4, "iterative": True}
+    exact = PVS(8, SquareWeights(), **settings)
+    cut = PVS(8, SquareWeights(), probcut=True, **settings)
+    assert cut.selective and not exact.selective
+    totals = [0, 0]
+    returns = same = 0
+    for position in random_game("standard", 1)[10:34:3]:
+        found = [search.search(position) for search in (exact, cut)]
+        for i in range(2):
+            totals[i] += found[i].stats.nodes
+        returns += found[1].stats.probcut_returns
+        same += found[0].move == found[1].move
+    assert returns > 100 and totals[1] < totals[0]
+    assert same >= 4
+
+
+def test_probcut_is_fitted_saved_and_known_by_its_evaluation(tmp_path: Path) -> None:
+    made = fit(Mobility(), "mobility", depth=4, positions=60, seed=3, command="a test")
+    path = tmp_path / "mobility.yaml"
+    made.save(path)
+    assert ProbCut.load(path) == made
+    assert {check.depth for check in made.checks} == {3, 4}
+    PVS(5, Mobility(), probcut=path).search(Position.start())
+    with pytest.raises(ValueError, match="fitted for mobility, not for iago"):
+        PVS(5, Iago(), probcut=path)
+    with pytest.raises(ValueError, match="no parameters are fitted for iago"):
+        PVS(5, Iago(), probcut=True)
+    with pytest.raises(ValueError, match="no such file"):
+        PVS(5, Iago(), probcut=tmp_path / "none.yaml")
+    assert [check_depths(depth) for depth in (3, 4, 6, 9, 10)] == [
+        (1,),
+        (2,),
+        (2, 4),
+        (3, 5),
+        (4, 6),
+    ]
+
+
+# ------------------------------------------------------------------ bad settings
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"ordering": "tt"}, "needs a table"),
+        ({"ordering": "static+tt", "table_mb": 1}, "tt can only come first"),
+        ({"ordering": "kiler"}, "Did you mean 'killer'"),
+        ({"ordering": "static+static"}, "twice"),
+        ({"etc": True}, "needs a table"),
+        ({"table_mb": 0}, "1 or more"),
+        ({"table_mb": 1.5}, "whole number"),
+        ({"table_mb": 1 << 40}, "of memory"),
+        ({"aspiration": 10}, "iterative"),
+        ({"step": 2}, "set iterative"),
+        ({"step": 0, "iterative": True}, "1 or more"),
+        ({"aspiration": 0, "iterative": True}, "1 or more"),
+        ({"taper": [3]}, "set an ordering"),
+        ({"taper": [], "ordering": "static"}, "a list is needed"),
+        ({"taper": [0], "ordering": "static"}, "1 or more"),
+        ({"taper": 5, "ordering": "static"}, "a list is needed"),
+        ({"singular_margin": -1}, "0 or more"),
+        ({"singular_margin": 5, "singular_plies": 0}, "1 or more"),
+        ({"probcut": True, "probcut_confidence": 0}, "more than 0"),
+        ({"endgame": 61}, "0 (never) to 60"),
+        ({"endgame": 10, "endgame_table_mb": 0}, "endgame_table_mb 0"),
+        ({"compiled": False, "table_mb": 1}, "only the compiled search has it"),
+        ({"compiled": False, "iterative": True}, "only the compiled search has it"),
+    ],
+    ids=str,
+)
+def test_settings_that_contradict_each_other_are_refused(
+    settings: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(ValueError, match=re.escape(words)) as refused:
+        AlphaBeta(4, SquareWeights(), **settings)
+    assert "\n" not in str(refused.value)
+
+
+def test_mtdf_has_no_aspiration_and_no_twin() -> None:
+    with pytest.raises(ValueError, match="aspiration"):
+        MTDf(4, SquareWeights(), iterative=True, aspiration=5)
+    with pytest.raises(ValueError, match="no plain twin"):
+        MTDf(4, SquareWeights(), compiled=False)
+
+
+def test_a_pass_at_the_root_is_answered_with_it() -> None:
+    position = next(p for seed in range(500) for p in random_line(seed) if p.must_pass)
+    for kind, settings in SEARCHES.values():
+        assert kind(3, DiscCount(), **settings).search(position).move == PASS
+
+
+def random_line(seed: int) -> list[Position]:
+    rng = random.Random(seed)
+    line = [Position.start()]
+    while not line[-1].is_over:
+        line.append(line[-1].play(rng.choice(line[-1].moves or (PASS,))))
+    return line
+
+
+def test_the_context_holds_the_deepest_search() -> None:
+    assert context.SIZE > context.EXTENSIONS + context.MAX_DEPTH
+    agent = AlphaBeta(context.MAX_DEPTH, DiscCount(), ordering="killer+static", iterative=True)
+    agent.begin_game(Color.BLACK, RULESETS["mini4"], 0)
+    assert agent.search(Position.start("mini4")).value == -10 * FINAL_UNIT

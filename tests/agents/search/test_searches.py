@@ -1,0 +1,452 @@
+"""Tree searches: the compiled ones against their reading twins, against minimax, and against what
+their docstrings promise."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import random
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import event, given, note, settings
+from hypothesis import strategies as st
+
+from agents import (
+    AlphaBeta,
+    Decision,
+    DiscCount,
+    Evaluation,
+    Limits,
+    Maximizer,
+    Minimax,
+    SearchStats,
+    SquareWeights,
+)
+from agents.evaluation import FINAL_UNIT
+from agents.search import SearchAgent, context
+from agents.search.window import plain
+from agents.search.window.alphabeta import alphabeta
+from core import PASS, RULESETS, Position
+from core.perft import perft
+
+RandomGame = Callable[[str, int], list[Position]]
+
+ROOT = Path(__file__).parents[3]
+
+SEARCHES: dict[str, type[SearchAgent]] = {"minimax": Minimax, "alphabeta": AlphaBeta}
+# Square weights are made for the 8x8 board only.
+BOARDS = [
+    ("standard", SquareWeights()),
+    ("standard", DiscCount()),
+    ("wpi", SquareWeights()),
+    ("mini6", DiscCount()),
+    ("mini4", DiscCount()),
+]
+boards = pytest.mark.parametrize(
+    ("rules", "evaluation"), BOARDS, ids=[f"{name}-{type(e).__name__}" for name, e in BOARDS]
+)
+seeds = st.integers(0, 2**32 - 1)
+
+PLAIN_NODES = 10_000
+"""What a reading twin may visit in one example; it takes some 15 microseconds a node."""
+
+
+def pick(random_game: RandomGame, rules: str, seed: int) -> Position:
+    """A position of a random game that is not over, half of them among the last twelve, where
+    passes and ends of the game come into sight."""
+    game = random_game(rules, seed)[:-1]
+    rng = random.Random(seed)
+    return rng.choice(game[-12:] if seed % 2 else game)
+
+
+def shown(position: Position, depth: int) -> None:
+    """Printed with a failing example."""
+    note(f"depth {depth}\n{position}\n{position.to_obf()}")
+
+
+def sights(decision: Decision) -> None:
+    """Which special cases the examples met; shown by ``--hypothesis-show-statistics``."""
+    if PASS in decision.pv:
+        event("a pass in the principal variation")
+    if abs(decision.value or 0) >= FINAL_UNIT:
+        event("the game ends within the horizon")
+
+
+def true_value(position: Position, depth: int, evaluation: Evaluation) -> int:
+    """Minimax's value, also of depth 0."""
+    return plain.minimax(position, depth, evaluation.plain, SearchStats())[0]
+
+
+# ------------------------------------------------------------------ compiled and plain
+
+
+@boards
+@pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES)
+@settings(max_examples=60)
+@given(seed=seeds, depth=st.integers(1, 5))
+def test_compiled_searches_decide_and_count_like_their_twins(
+    search: type[SearchAgent],
+    rules: str,
+    evaluation: Evaluation,
+    seed: int,
+    depth: int,
+    random_game: RandomGame,
+) -> None:
+    position = pick(random_game, rules, seed)
+    fast = search(5, evaluation)
+    while fast.search(position, depth).stats.nodes > PLAIN_NODES:
+        depth -= 1
+    shown(position, depth)
+    slow = search(depth, evaluation, compiled=False)
+    decision = fast.search(position, depth)
+    assert decision == slow.search(position)
+    assert decision.depth == depth
+    sights(decision)
+
+
+@pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES)
+def test_twins_agree_where_sides_pass_and_games_end(
+    search: type[SearchAgent], random_game: RandomGame
+) -> None:
+    # The same at depth 5 in the last plies of fixed games, so that these cases surely occur.
+    passes = ends = 0
+    for rules in RULESETS:
+        fast, slow = search(5, DiscCount()), search(5, DiscCount(), compiled=False)
+        for seed in range(12):
+            for position in random_game(rules, seed)[-6:-1]:
+                decision = fast.search(position)
+                assert decision == slow.search(position), f"\n{position}"
+                passes += PASS in decision.pv
+                ends += decision.stats.evaluations < decision.stats.leaves
+    assert passes > 20
+    assert ends > 100
+
+
+@boards
+@settings(max_examples=200)
+@given(seed=seeds, depth=st.integers(1, 6))
+def test_alphabeta_finds_minimaxs_value_move_and_variation(
+    rules: str, evaluation: Evaluation, seed: int, depth: int, random_game: RandomGame
+) -> None:
+    position = pick(random_game, rules, seed)
+    shown(position, depth)
+    full = Minimax(depth, evaluation).search(position)
+    pruned = AlphaBeta(depth, evaluation).search(position)
+    assert (pruned.value, pruned.move, pruned.pv) == (full.value, full.move, full.pv)
+    assert pruned.stats.nodes <= full.stats.nodes
+    assert pruned.stats.leaves <= full.stats.leaves
+    assert pruned.stats.evaluations <= full.stats.evaluations
+    sights(full)
+
+
+@boards
+@pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES)
+@settings(max_examples=60)
+@given(seed=seeds, depth=st.integers(1, 5))
+def test_decisions_and_counts_are_what_they_say(
+    search: type[SearchAgent],
+    rules: str,
+    evaluation: Evaluation,
+    seed: int,
+    depth: int,
+    random_game: RandomGame,
+) -> None:
+    position = pick(random_game, rules, seed)
+    shown(position, depth)
+    decision = search(depth, evaluation).search(position)
+    stats = decision.stats
+    note(str(decision))
+    assert decision.flaw() is None
+    assert stats.nodes > stats.leaves >= stats.evaluations >= 0
+    assert stats.cutoffs >= stats.first_move_cutoffs >= 0
+    assert search is AlphaBeta or stats.cutoffs == 0
+    # The principal variation can be played, and ends at a leaf that is worth the value.
+    assert decision.pv[0] == decision.move
+    end = position
+    for move in decision.pv:
+        end = end.play(move)
+    if end.is_over:
+        value = end.disc_difference * FINAL_UNIT
+    else:
+        assert len(decision.pv) == depth
+        value = evaluation.plain(end)
+    assert decision.value == (value if end.to_move is position.to_move else -value)
+
+
+def test_minimax_visits_as_many_leaves_as_perft_counts() -> None:
+    for rules, depths in (("standard", 6), ("wpi", 5), ("mini6", 6), ("mini4", 16)):
+        start = Position.start(rules)
+        nodes = 1
+        for depth in range(1, depths + 1):
+            stats = Minimax(depth, DiscCount()).search(start).stats
+            assert stats.leaves == perft(start, depth), f"{rules}, depth {depth}"
+            if rules != "mini4":  # no game ends so early, so all leaves of a depth are new nodes
+                nodes += stats.leaves
+                assert (stats.nodes, stats.evaluations) == (nodes, stats.leaves)
+
+
+# ------------------------------------------------------------------ windows
+
+
+class Kernel:
+    """The bare alpha-beta kernel on a context of its own."""
+
+    def __init__(self, rules: str, evaluation: Evaluation) -> None:
+        self.evaluation = evaluation  # its parameters must outlive the search
+        self.context = context.new()
+        context.set_constants(self.context, RULESETS[rules], evaluation)
+
+    def search(self, position: Position, depth: int, alpha: int, beta: int) -> tuple[int, Any]:
+        """The result within this window, and the principal variation."""
+        self.context[: context.COUNTERS] = 0
+        result = alphabeta(
+            np.intp(self.context.ctypes.data),
+            np.uint64(position.mover),
+            np.uint64(position.opponent),
+            np.int64(alpha),
+            np.int64(beta),
+            np.int64(depth),
+        )
+        return int(result), context.read_pv(self.context, depth)
+
+    @property
+    def stats(self) -> SearchStats:
+        return SearchStats(*self.context[: context.COUNTERS].tolist())
+
+
+@boards
+@settings(max_examples=100)
+@given(
+    seed=seeds,
+    depth=st.integers(1, 5),
+    offset=st.one_of(st.integers(-3, 3), st.integers(-200, 200)),
+    width=st.one_of(st.just(1), st.integers(1, 200)),
+)
+def test_a_result_outside_the_window_bounds_the_value(
+    rules: str,
+    evaluation: Evaluation,
+    seed: int,
+    depth: int,
+    offset: int,
+    width: int,
+    random_game: RandomGame,
+) -> None:
+    position = pick(random_game, rules, seed)
+    shown(position, depth)
+    full = Minimax(depth, evaluation).search(position)
+    value = full.value
+    assert isinstance(value, int)
+    unit = FINAL_UNIT if abs(value) >= FINAL_UNIT else 1
+    alpha = value + offset * unit - width * unit // 2
+    beta = alpha + width * unit
+    kernel = Kernel(rules, evaluation)
+    result, line = kernel.search(position, depth, alpha, beta)
+    note(f"value {value}, window ({alpha}, {beta}), result {result}")
+    if result <= alpha:
+        event("failed low")
+        assert value <= result
+    elif result >= beta:
+        event("failed high")
+        assert value >= result
+    else:
+        event("inside the window")
+        assert (result, line) == (value, full.pv)
+    if kernel.stats.nodes <= PLAIN_NODES:
+        stats = SearchStats()
+        twin, _ = plain.alphabeta(position, depth, evaluation.plain, stats, alpha, beta)
+        assert (twin, stats) == (result, kernel.stats)
+
+
+def test_solving_4x4() -> None:
+    # Known: White wins 11-3, and the two empty squares go to the winner.
+    decision = AlphaBeta(16, DiscCount()).search(Position.start("mini4"))
+    assert decision.value == -10 * FINAL_UNIT
+    assert decision.stats.evaluations == 0  # every line ends with the game
+    assert decision.value == Minimax(16, DiscCount()).search(Position.start("mini4")).value
+
+
+# ------------------------------------------------------------------ equal moves, ends of games
+
+
+class Nothing(Evaluation):
+    """Every unfinished position is worth the same."""
+
+    @staticmethod
+    def kernel(mover: Any, opponent: Any, parameters: Any) -> Any:
+        return np.int32(0)
+
+    def plain(self, position: Position) -> int:
+        return 0
+
+
+@pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES)
+@pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "plain"])
+@pytest.mark.parametrize("rules", RULESETS)
+def test_among_equal_moves_the_first_is_chosen(
+    search: type[SearchAgent], compiled: bool, rules: str, random_game: RandomGame
+) -> None:
+    agent = search(3, Nothing(), compiled)
+    for position in random_game(rules, 11)[:4]:
+        expected, after = [], position
+        for _ in range(3):
+            expected.append(after.moves[0] if after.moves else PASS)
+            after = after.play(expected[-1])
+        decision = agent.search(position)
+        assert (decision.value, decision.pv) == (0, tuple(expected)), f"\n{position}"
+
+
+# The corner a8 looks better by 120 points, but after b8 the game is over and won.
+CORNER_OR_WIN = Position.from_obf(
+    "XXXXXXXXXXOOOOXXXOXXOXOXXOXXXOOXXXXXOOOXXOXXOXXXXOOOXXXX--OXXXXX X"
+)
+
+
+@pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES)
+@pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "plain"])
+def test_a_won_game_counts_more_than_any_promise(search: type[SearchAgent], compiled: bool) -> None:
+    decision = search(1, SquareWeights([[100_000] * 4] * 4), compiled).search(CORNER_OR_WIN)
+    assert CORNER_OR_WIN.name_of(decision.move) == "b8"
+    assert decision.value == 34 * FINAL_UNIT
+    assert decision.stats == SearchStats(nodes=3, evaluations=1, leaves=2)
+
+
+@pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES)
+@pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "plain"])
+def test_a_position_in_which_a_pass_is_due(search: type[SearchAgent], compiled: bool) -> None:
+    position = Position.from_obf("-XOO" + "-" * 12 + " X", "mini4")
+    decision = search(2, DiscCount(), compiled).search(position)
+    assert decision == Decision(
+        PASS, -16 * FINAL_UNIT, (PASS, 0), 2, SearchStats(nodes=3, leaves=1)
+    )
+
+
+@pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES)
+@pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "plain"])
+def test_the_deepest_search_that_fits(search: type[SearchAgent], compiled: bool) -> None:
+    agent = search(context.MAX_DEPTH, DiscCount(), compiled)
+    decision = agent.search(CORNER_OR_WIN)
+    assert decision.value == 34 * FINAL_UNIT
+    assert decision.depth == 64
+
+
+# ------------------------------------------------------------------ agents as objects
+
+
+@pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES)
+def test_one_agent_can_change_boards(search: type[SearchAgent]) -> None:
+    agent = search(4, DiscCount())
+    for rules in ("standard", "mini4", "mini6", "standard", "wpi", "mini4"):
+        start = Position.start(rules)
+        assert agent.search(start) == search(4, DiscCount()).search(start), rules
+
+
+def test_agents_in_one_process_share_nothing() -> None:
+    position = Position.from_transcript("f5d6c3d3c4")
+    agents = [AlphaBeta(4, SquareWeights()), AlphaBeta(4, DiscCount()), Minimax(3, DiscCount())]
+    alone = [agent.search(position) for agent in agents]
+    assert [agent.search(position) for agent in reversed(agents)] == alone[::-1]
+    assert len({decision.value for decision in alone}) == 3
+
+
+@pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES)
+def test_a_copy_of_an_agent_searches_in_its_own_memory(search: type[SearchAgent]) -> None:
+    # Kernels get the address of their memory, which a copy must not take over.
+    original = search(4, SquareWeights())
+    start = Position.start()
+    decision = original.search(start)
+    before = original._context.copy()
+    clone = copy.deepcopy(original)
+    assert clone.search(start.play("d3")) == search(4, SquareWeights()).search(start.play("d3"))
+    assert (original._context == before).all()
+    assert clone.search(start) == decision
+
+
+SEARCH_ELSEWHERE = """
+import pickle, sys
+from core import Position
+agent = pickle.load(sys.stdin.buffer)
+print(agent.search(Position.start()))
+"""
+
+
+@pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES)
+def test_an_agent_can_be_sent_to_another_process(search: type[SearchAgent]) -> None:
+    # None of the addresses it used here means anything there.
+    agent = search(4, SquareWeights())
+    decision = agent.search(Position.start())
+    done = subprocess.run(
+        [sys.executable, "-c", SEARCH_ELSEWHERE],
+        input=pickle.dumps(agent),
+        cwd=ROOT,
+        capture_output=True,
+        timeout=120,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.decode().strip() == str(decision)
+
+
+def test_a_depth_limit_can_only_shorten_a_search() -> None:
+    agent = AlphaBeta(3, DiscCount())
+    start = Position.start()
+    for limit, depth in ((None, 3), (1, 1), (2, 2), (3, 3), (9, 3)):
+        assert agent.decide(start, Limits(depth=limit)).depth == depth
+
+
+def test_searching_a_finished_game_is_refused() -> None:
+    with pytest.raises(ValueError, match="the game is over"):
+        Minimax(2, DiscCount()).search(Position.from_obf("X" * 16 + " O", "mini4"))
+
+
+# The game is nearly over, so that even an unlimited search would end.
+NEARLY_OVER = Position.from_obf("OXXX-OXX-XOXXXXO X", "mini4")
+
+
+@pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES)
+@pytest.mark.parametrize("depth", [0, -1, 65])
+def test_a_depth_for_which_there_is_no_memory_is_refused(
+    search: type[SearchAgent], depth: int
+) -> None:
+    # A compiled kernel would write outside its context. The twin is asked first: if that is not
+    # refused, this test fails before it does harm.
+    for compiled in (False, True):
+        agent = search(2, DiscCount(), compiled)
+        with pytest.raises(ValueError, match=f"depth[ =]{depth}"):
+            agent.search(NEARLY_OVER, depth)
+        if depth < 65:  # a greater limit is no reason to look deeper than the agent does
+            with pytest.raises(ValueError, match=f"depth[ =]{depth}"):
+                agent.decide(NEARLY_OVER, Limits(depth=depth))
+
+
+@pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES)
+@pytest.mark.parametrize("depth", [0, -1, 65, 2.0, "3", True, None])
+def test_bad_depths_are_refused(search: type[SearchAgent], depth: Any) -> None:
+    with pytest.raises(ValueError, match="a whole number from 1 to 64 is needed") as refusal:
+        search(depth, DiscCount())
+    assert repr(depth) in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("evaluation", [None, "DiscCount", DiscCount, len])
+def test_what_is_no_evaluation_is_refused(evaluation: Any) -> None:
+    for build in (lambda: Minimax(2, evaluation), lambda: Maximizer(evaluation)):
+        with pytest.raises(ValueError, match="is not an Evaluation"):
+            build()
+
+
+def test_an_agent_says_on_which_boards_it_plays() -> None:
+    assert Minimax(2, DiscCount()).boards() == {4, 6, 8}
+    assert AlphaBeta(2, SquareWeights()).boards() == {8}
+
+
+def test_another_evaluation_takes_effect_at_once() -> None:
+    agent = AlphaBeta(3, SquareWeights())
+    start = Position.start()
+    agent.search(start)
+    agent.evaluation = DiscCount()
+    assert agent.search(start) == AlphaBeta(3, DiscCount()).search(start)

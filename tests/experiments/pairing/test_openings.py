@@ -1,0 +1,437 @@
+"""Openings are legal, distinct and reproducible, wherever they come from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from omegaconf import OmegaConf
+from rich.console import Console
+
+from agents.config import ConfigError
+from core import PASS, RULESETS, Position, Ruleset
+from experiments.__main__ import main
+from experiments.config import OpeningsConfig, read
+from experiments.pairing import balanced
+from experiments.pairing import openings as openings_module
+from experiments.pairing.openings import (
+    BALANCED,
+    KINDS,
+    Opening,
+    all_openings,
+    balanced_lines,
+    choose_openings,
+    random_openings,
+    read_openings,
+)
+from experiments.record.store import Record
+from experiments.run import run
+from experiments.studies.searches import sample
+
+STANDARD = RULESETS["standard"]
+START_OBF = Position.start().to_obf()
+FORCED_PASS = "a2a3b4c1a4b1a1"  # 4x4: a pass is due after the fifth move
+GGF = (
+    "(;GM[Othello]TY[8]BO[8 -------- -------- -------- ---O*--- ---*O--- -------- -------- "
+    "-------- *]B[d3//0.01]W[c5]B[e6]W[f5];)"
+)
+
+
+def canonical(openings: Iterable[Opening], rules: Ruleset) -> list[Position]:
+    return [opening.reach(rules).canonical() for opening in openings]
+
+
+def choose(count: int, rules: Ruleset = STANDARD, seed: int = 1, **setting: Any) -> list[Opening]:
+    return choose_openings(OpeningsConfig(**setting), count, rules, seed)
+
+
+def file_of(folder: Path, *lines: str) -> str:
+    path = folder / "mine.txt"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return str(path)
+
+
+# ------------------------------------------------------------------ an opening
+
+
+@given(name=st.sampled_from(list(RULESETS)), plies=st.integers(0, 11), seed=st.integers(0, 99))
+@settings(max_examples=60, deadline=None)
+def test_what_the_record_says_can_be_read_again(name: str, plies: int, seed: int) -> None:
+    rules = RULESETS[name]
+    for opening in random_openings(1, plies, rules, seed):
+        assert Opening.read(opening.text, rules) == opening
+        reached = opening.reach(rules)
+        placed = Opening(start=reached)
+        assert Opening.read(placed.text, rules) == placed
+        assert placed.reach(rules) == placed.begin(rules) == reached
+
+
+def test_passes_are_plies_of_an_opening() -> None:
+    opening = Opening.read(FORCED_PASS, "mini4")
+    assert len(opening.moves) == 8
+    assert opening.moves[5] == PASS
+    assert opening.text == FORCED_PASS
+    cut = Opening.read(FORCED_PASS, "mini4", plies=6)
+    assert cut.moves == opening.moves[:6]
+    assert cut.text == FORCED_PASS[:10] + "--"
+    assert Opening.read(cut.text, "mini4") == cut
+
+
+# ------------------------------------------------------------------ any kind
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_longer_list_begins_with_the_shorter_and_comes_from_the_arguments(
+    kind: str, tmp_path: Path
+) -> None:
+    """Whatever was asked for before: runs are continued later, in other processes."""
+    setting: dict[str, Any] = {"kind": kind}
+    if kind in ("random", "all"):
+        setting["plies"] = 4
+    if kind == "file":
+        setting["file"] = file_of(tmp_path, *(o.text for o, _ in all_openings(4, STANDARD)))
+        setting["shuffle"] = True
+    if kind == "start":
+        setting["repeats"] = True
+    long = choose(50, **setting)
+    for count in (1, 7, 30, 49):
+        assert choose(count, **setting) == long[:count]
+    assert choose(50, **setting) == long
+    if kind != "start":
+        assert choose(50, seed=2, **setting) != long
+        assert len(set(canonical(long, STANDARD))) == 50
+
+
+@pytest.mark.parametrize(
+    ("kind", "there_are"), [("start", 1), ("random", 3), ("all", 3), ("file", 2)]
+)
+def test_more_pairs_than_openings(kind: str, there_are: int, tmp_path: Path) -> None:
+    setting: dict[str, Any] = {"kind": kind}
+    if kind in ("random", "all"):
+        setting["plies"] = 2  # one first move and three second ones up to symmetry
+    lines = ["f5d6", "# c4e3 is the same turned round", "c4e3", "f5f4"]
+    if kind == "file":
+        setting["file"] = file_of(tmp_path, *lines)
+    few = choose(there_are, **setting)
+    assert len(set(canonical(few, STANDARD))) == there_are
+    only = "is only one opening" if there_are == 1 else f"are only {there_are} distinct openings"
+    with pytest.raises(ConfigError) as caught:
+        choose(there_are + 1, **setting)
+    words = str(caught.value)
+    assert f"games={2 * there_are + 2}: there {only} (" in words
+    assert f"at most games={2 * there_are}, or set openings.repeats=true" in words
+    again = choose(7, repeats=True, **setting)
+    assert again[:there_are] == few if kind != "file" else again[0] == few[0]
+    assert again == (again[: len(lines) - 1 if kind == "file" else there_are] * 7)[:7]
+
+
+def test_balanced_openings_run_out_too() -> None:
+    there_are = len(balanced_lines())
+    with pytest.raises(ConfigError, match=f"only {there_are:,} distinct openings"):
+        choose(there_are + 1, kind="balanced")
+
+
+# ------------------------------------------------------------------ random, all
+
+
+@pytest.mark.parametrize("rules", RULESETS.values(), ids=RULESETS)
+def test_random_openings_are_legal_and_distinct_up_to_symmetry(rules: Ruleset) -> None:
+    count, plies = (200, 8) if rules.side == 8 else (30, 6)
+    openings = choose(count, rules, 3, kind="random", plies=plies)
+    reached = [opening.reach(rules) for opening in openings]
+    assert all(len(opening.moves) == plies for opening in openings)
+    assert not any(position.is_over for position in reached)
+    assert len({position.canonical() for position in reached}) == count
+
+
+def test_all_positions_of_a_ply_are_there_once() -> None:
+    """Distinct positions up to symmetry, https://oeis.org/A124005 beside perft's plies; here 1, 3,
+    14, 60, 322, held to what random games reach."""
+    for plies, there_are in enumerate((1, 1, 3, 14, 60, 322)):
+        listed = canonical((o for o, _ in all_openings(plies, STANDARD)), STANDARD)
+        assert len(listed) == len(set(listed)) == there_are
+        assert set(canonical(random_openings(there_are, plies, STANDARD, 1), STANDARD)) <= set(
+            listed
+        )
+    chosen = choose(60, kind="all", plies=4)
+    assert set(canonical(chosen, STANDARD)) == set(
+        canonical(random_openings(60, 4, STANDARD, 1), STANDARD)
+    )
+
+
+def test_openings_that_are_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(openings_module, "ENUMERABLE", 2000)  # there are 1,773 at ply 6
+    with pytest.raises(ConfigError, match=r"than 2,000 .* at ply 7 .* at most 6, or openings=rand"):
+        choose(1, kind="all", plies=20)
+    monkeypatch.undo()
+    for kind in ("all", "random"):
+        with pytest.raises(ConfigError, match=r"openings\.plies=25: no game of ruleset mini4 goes"):
+            choose(1, RULESETS["mini4"], kind=kind, plies=25)
+
+
+# ------------------------------------------------------------------ files
+
+
+def test_a_file_of_all_notations(tmp_path: Path) -> None:
+    other = GGF.replace("---O*--- ---*O---", "---OO--- ---**---").replace(
+        "W[c5]B[e6]W[f5]", "W[c6]"
+    )
+    scores = f"{START_OBF}; C4:+3; D3:+3;"
+    path = file_of(
+        tmp_path, "# my lines", "", "f5 d6 c3", scores, f"  {GGF}", f"2 {GGF}{other}", "% end"
+    )
+    openings = read_openings(Path(path), STANDARD)
+    moved = Position.from_transcript("d3c5e6f5")
+    assert [o.text for o in openings[:4]] == ["f5d6c3", START_OBF, "d3c5e6f5", "d3c5e6f5"]
+    assert openings[4].start is not None
+    assert openings[4].moves == b""
+    assert openings[2].reach(STANDARD) == moved != openings[4].start
+    assert openings[4].start.discs == 6
+    cut = read_openings(Path(path), STANDARD, plies=1)
+    assert [o.text for o in cut[:4]] == ["f5", START_OBF, "d3", "d3"]
+    assert cut[4].reach(STANDARD).discs == 5
+    # In the file's own order, positions that differ in nothing but a symmetry only once.
+    assert choose(4, kind="file", file=path) == [*openings[:3], openings[4]]
+    every = choose(6, kind="file", file=path, repeats=True)
+    assert every == [*openings, openings[0]]
+
+
+@pytest.mark.parametrize("ending", ["\r\n", "\n"])
+def test_files_from_elsewhere(ending: str, tmp_path: Path) -> None:
+    path = tmp_path / "mine.txt"
+    path.write_bytes(("\ufeff" + "f5d6" + ending + "f5f4").encode())
+    assert [o.text for o in read_openings(path, STANDARD)] == ["f5d6", "f5f4"]
+
+
+WHOLE_GAME = "e6f4e3f6g5d6e7f5c5"  # after nine moves White has no disc left
+BAD_LINES = {
+    "f5d6a1": r"move 3 of the transcript: a1: traps nothing",
+    "f5f5": r"move 2 of the transcript: f5: square occupied",
+    "f5d6c": r"transcript 'f5d6c': 'c' is left over",
+    "f5--": r"move 2 of the transcript: pass while moves exist",
+    "f5 d6 k9": r"move 3 of the transcript: 'k9': not a square \(squares are a1 to h8\)",
+    WHOLE_GAME: r"the game is over there; openings\.plies=N takes its first N plies",
+    START_OBF.replace("-", "X"): r"the game is over there",
+    START_OBF[1:]: r"63 squares instead of 64",
+    START_OBF[:-1]: r"side to move ''",
+    "-" * 16 + " X": r"16 squares instead of 64",
+    GGF.replace("W[f5]", "W[a1]"): r"move 4 of the transcript: a1: traps nothing",
+    GGF.replace("W[f5]", "B[f5]"): r"move 4 of the transcript: f5: white is to move",
+    GGF + GGF.replace("W[f5]", "W[a1]"): r"game 2: move 4 of the transcript: a1: traps nothing",
+    GGF[:-2]: r"GGF: the game is cut off",
+    "(;GM[Othello]BO[4 ---- -O*- -*O- ---- *];)": r"a game on 4x4; ruleset standard is 8x8",
+}
+
+
+@pytest.mark.parametrize("line", BAD_LINES, ids=str)
+def test_a_bad_line_is_named_with_the_reason(line: str, tmp_path: Path) -> None:
+    path = file_of(tmp_path, "# openings", "f5d6", line)
+    with pytest.raises(ConfigError, match=BAD_LINES[line]) as caught:
+        choose(1, kind="file", file=path)
+    assert str(caught.value).startswith(f"{path}, line 3: ")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_board_that_is_not_the_rulesets(tmp_path: Path) -> None:
+    path = file_of(tmp_path, "f5d6")
+    with pytest.raises(ConfigError, match=r"line 1: move 1 .* 'f5': not a square .* a1 to d4"):
+        choose(1, RULESETS["mini4"], kind="file", file=path)
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    empty, binary = file_of(tmp_path, "# nothing"), tmp_path / "binary"
+    binary.write_bytes(b"\xff\xfe\x00")
+    for path, why in (
+        (tmp_path / "nowhere.txt", "No such file"),
+        (tmp_path, "Is a directory"),
+        (binary, "not a text file"),
+        (empty, "no opening in it"),
+    ):
+        with pytest.raises(ConfigError, match=re.escape(f"openings.file={path}: ") + f".*{why}"):
+            choose(1, kind="file", file=str(path))
+
+
+def test_a_bad_file_ends_a_run_before_anything_is_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.txt").write_text("f5d6\nf5d6c3c3\n")
+    words = "agents=duel agent@first=random agent@second=greedy games=2 openings=file"
+    assert main(["run", *words.split(), "openings.file=mine.txt"]) == 2
+    error = capsys.readouterr().err.splitlines()
+    assert error[-1].endswith("mine.txt, line 2: move 4 of the transcript: c3: square occupied")
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+# ------------------------------------------------------------------ runs
+
+
+@pytest.mark.parametrize("executor", ["serial", "processes"])
+def test_a_run_from_positions_of_its_own_can_be_replayed(tmp_path: Path, executor: str) -> None:
+    """Also the game of a player whose process dies, which its watcher writes down."""
+    positions = [Position.from_transcript(text).to_obf() for text in ("f5d6c3", "f5f6e6f4")]
+    path = file_of(tmp_path, positions[0], "f5d6c5", positions[1])
+    words = ["agents=ab_mirror", "depth=2", "games=6", f"executor={executor}"]
+    if executor == "processes":
+        words.append("+agents.dies._target_=misbehaving.Dies")
+    plan = read(
+        [*words, "figures=false", f"results={tmp_path}", "openings=file", f"openings.file={path}"]
+    )
+    result = run(plan, "test", Console(quiet=True))
+    with Record.open(result.folder) as record:
+        assert record.openings() == [positions[0], "f5d6c5", positions[1]]
+        searched = sample(record, 6, 1)
+        assert set() < {text for text, _ in searched} <= set(record.openings())
+        assert all(position.moves for _, position in searched)
+    games, moves = result.games, result.moves
+    assert games["opening"].value_counts().to_dict() == dict.fromkeys(
+        record_texts(games), len(games) // 3
+    )
+    for game in games.itertuples():
+        opening = Opening.read(game.opening, STANDARD)
+        position = opening.reach(STANDARD)
+        for move in moves[moves["game"] == game.game].itertuples():
+            assert move.agent == (game.black if position.to_move.value == "black" else game.white)
+            position = position.play(int(move.square))
+        assert opening.begin(STANDARD).follow(split(game.transcript))[0] == position
+        assert position.is_over == (game.end_reason == "finished")
+        assert game.black_discs == position.black.bit_count()
+    report = (result.folder / "report.md").read_text(encoding="utf-8")
+    assert f"3 (from {path}), each played twice" in report
+
+
+def record_texts(games: Any) -> list[str]:
+    return list(dict.fromkeys(games["opening"]))
+
+
+def split(transcript: str) -> list[str]:
+    return [transcript[i : i + 2] for i in range(0, len(transcript), 2)]
+
+
+def test_a_run_from_the_start(tmp_path: Path) -> None:
+    words = "agents=duel agent@first=random agent@second=random games=6 openings=start"
+    with pytest.raises(ConfigError, match=r"games=6: there is only one opening"):
+        run(read(words.split()), "test", Console(quiet=True))
+    plan = read([*words.split(), "figures=false", "openings.repeats=true", f"results={tmp_path}"])
+    result = run(plan, "test", Console(quiet=True))
+    assert set(result.games["opening"]) == {""}
+    assert result.games["transcript"].nunique() > 1
+    assert result.moves["ply"].min() == 1
+
+
+# ------------------------------------------------------------------ balanced
+
+
+@pytest.mark.parametrize("name", ["standard", "wpi"])
+def test_the_shipped_openings_are_legal_and_distinct(name: str) -> None:
+    rules = RULESETS[name]
+    openings = [Opening.read(line, rules) for line in balanced_lines()]
+    about = OmegaConf.load(BALANCED.with_suffix(".yaml"))
+    assert len(openings) == about.kept >= 1000
+    assert {len(opening.moves) for opening in openings} == {8}
+    assert len(set(canonical(openings, rules))) == len(openings)
+
+
+def test_wpi_plays_the_mirror_image() -> None:
+    """The same squares, which are upside down there, with colours exchanged: for the one who begins
+    nothing is different."""
+    for opening in choose(100, kind="balanced"):
+        ours, theirs = opening.reach(STANDARD), opening.reach(RULESETS["wpi"])
+        assert (ours.black, ours.white) == (theirs.white, theirs.black)
+        assert ours.to_move is theirs.to_move.other
+        drawn = [str(position).splitlines()[1:9] for position in (ours, theirs)]
+        swapped = str.maketrans("XO", "OX")
+        assert drawn[0] == [line.translate(swapped) for line in reversed(drawn[1])]
+
+
+def test_the_shipped_openings_are_balanced() -> None:
+    """Searched again, a few of them have the expected score that the recorded fit promises."""
+    about = OmegaConf.load(BALANCED.with_suffix(".yaml"))
+    recipe = balanced.Recipe(**about.settings)
+    curve = balanced.Curve(about.fit.intercept, about.fit.slope)
+    searcher = balanced.Searcher(recipe)
+    searcher.prepare(lambda line: None)
+    for opening in choose(12, seed=5, kind="balanced"):
+        value = searcher.value(recipe.depth, opening.reach(STANDARD))
+        assert 0.45 <= recipe.low <= curve.score(value) <= recipe.high <= 0.55, opening.text
+
+
+def test_the_curve_is_found_again() -> None:
+    import numpy as np
+
+    rng = np.random.default_rng(1)
+    values = rng.normal(5000, 20000, 20000)
+    true = balanced.Curve(-0.3, 5e-5)
+    chances = true.score(values)
+    scores = (rng.random(len(values)) < chances).astype(float)
+    scores[:2000] = 0.5 * (scores[:2000] + (rng.random(2000) < chances[:2000]))  # with draws
+    found = balanced.fit_curve(values, scores)
+    assert found.intercept == pytest.approx(true.intercept, abs=0.05)
+    assert found.slope == pytest.approx(true.slope, rel=0.05)
+    assert found.score(found.value(0.45)) == pytest.approx(0.45)
+    for hopeless in (np.ones(len(values)), (values > 0).astype(float), 1 - scores):
+        with pytest.raises(ConfigError, match=r"do not tell .* \(--games\)"):
+            balanced.fit_curve(values, hopeless)
+
+
+QUICK = balanced.Recipe(4, "square_weights", 3, 2, 40, 1, 0.4, 0.6, 10, 2)
+
+
+def test_balanced_openings_do_not_depend_on_the_number_of_workers() -> None:
+    one, two = (balanced.make(QUICK, workers) for workers in (1, 2))
+    assert one.openings == two.openings
+    assert one.notes == two.notes
+    assert 0 < one.notes["kept"] == len(one.openings) < one.notes["candidates"] == 60
+    searcher = balanced.Searcher(QUICK)
+    curve = balanced.Curve(one.notes["fit"]["intercept"], one.notes["fit"]["slope"])
+    for opening in one.openings:
+        assert 0.4 <= curve.score(searcher.value(3, opening.reach(STANDARD))) <= 0.6
+
+
+def test_the_command_writes_a_file_that_openings_file_reads(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = (
+        "openings mine.txt --plies 4 --evaluation square_weights --depth 3 --shallow 2 --games 40 "
+        "--play-depth 1 --most 10 --seed 2 --band 0.4 0.6"
+    )
+    assert main([*words.split(), "--workers", "2"]) == 0
+    assert "60 positions at ply 4" in capsys.readouterr().out
+    about = OmegaConf.load("mine.yaml")
+    assert balanced.Recipe(**about.settings) == QUICK
+    assert about.command == f"python -m experiments {words}"
+    openings = choose(about.kept, kind="file", file="mine.txt")
+    assert openings == balanced.make(QUICK, 1).openings
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ("x.txt --shallow 9 --depth 8", "--shallow 9: 1 to the depth, 8"),
+        ("x.txt --band 0.6 0.4", "--low 0.6: more than 0 and less than high, 0.4"),
+        ("x.txt --band 0.4 1.5", "--high 1.5: less than 1"),
+        ("x.txt --play-depth 99", "depth 99: a whole number from 1 to 64"),
+        ("x.txt --evaluation iagu", "unknown evaluation 'iagu'"),
+        ("nowhere/x.txt", "nowhere/x.txt: not a file that can be written"),
+        ("x.yaml", "x.yaml: this name is taken"),
+    ],
+)
+def test_a_recipe_that_cannot_be_followed(
+    words: str,
+    why: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["openings", "--plies", "2", *words.split()]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert why in error
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,413 @@
+"""Games over a Dask cluster: real schedulers and workers, each a process of its own."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from processes import descendants
+from records import content, games_in, query, runs_in
+from rich.console import Console
+
+from agents.config import ConfigError
+from experiments.__main__ import main
+from experiments.config import Plan, read
+from experiments.pairing.openings import choose_openings
+from experiments.pairing.schedule import schedule
+from experiments.playing import cluster
+from experiments.playing.pool import WorkerPool
+from experiments.record.provenance import versions
+from experiments.report import report
+from experiments.run import resume, run
+
+pytest.importorskip("distributed")
+
+ROOT = Path(__file__).resolve().parents[3]
+DUEL = ["agents=duel", "agent@first=alphabeta", "agent@second=random", "seed=3"]
+WORDS = [*DUEL, "games=300"]
+LONG = [*DUEL, "games=400", "depth=6"]
+QUIET = Console(quiet=True)
+
+Content = dict[str, list[tuple[object, ...]]]
+
+
+def await_(done: Callable[[], object], seconds: float = 120) -> None:
+    deadline = time.monotonic() + seconds
+    while not done():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+@contextmanager
+def python(*words: str, path: Path = ROOT, **settings: object) -> Iterator[subprocess.Popen[str]]:
+    """A Python of its own, with the lab from ``path``; killed in the end."""
+    process = subprocess.Popen(
+        [sys.executable, *words],
+        env={**os.environ, "PYTHONPATH": str(path)},
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+        **{"stdout": subprocess.PIPE, **settings},  # type: ignore[call-overload]
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+class Scheduler:
+    """A Dask scheduler, and workers that join it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._file = folder / "scheduler.json"
+
+    @contextmanager
+    def running(self) -> Iterator[Scheduler]:
+        words = ["--port", "0", "--host", "127.0.0.1", "--no-dashboard"]
+        words += ["--scheduler-file", str(self._file)]
+        with self._dask("scheduler", *words) as self.process:
+            await_(lambda: self._file.exists() and self._file.stat().st_size)
+            self.address = json.loads(self._file.read_text())["address"]
+            yield self
+
+    @contextmanager
+    def worker(self, name: str, path: Path = ROOT) -> Iterator[subprocess.Popen[str]]:
+        words = ["--name", name, "--nthreads", "1", "--no-nanny", "--no-dashboard"]
+        words += ["--local-directory", str(self._folder)]
+        with self._dask("worker", self.address, *words, path=path) as process:
+            yield process
+
+    @contextmanager
+    def _dask(self, *words: str, path: Path = ROOT) -> Iterator[subprocess.Popen[str]]:
+        with (
+            (self._folder / "dask.log").open("a") as log,
+            python("-m", "dask", *words, path=path, cwd=self._folder, stdout=log) as process,
+        ):
+            yield process
+
+
+@pytest.fixture(autouse=True)
+def _runs_without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(report, "_draw", lambda *args: [])
+
+
+@pytest.fixture
+def scheduler(tmp_path: Path) -> Iterator[Scheduler]:
+    with Scheduler(tmp_path).running() as scheduler:
+        yield scheduler
+
+
+def serial(folder: Path, *words: str) -> Content:
+    """What the record of the same run has when it is played in this process."""
+    plan = read([*words, f"results={folder / 'serial'}", "executor=serial"])
+    return content(run(plan, "test", QUIET).folder)
+
+
+@pytest.fixture(scope="module")
+def long_serial(tmp_path_factory: pytest.TempPathFactory) -> Content:
+    return serial(tmp_path_factory.mktemp("long"), *LONG)
+
+
+@contextmanager
+def meanwhile(action: Callable[[], None]) -> Iterator[None]:
+    """Do something in another thread; an exception there is raised here in the end."""
+    errors: list[BaseException] = []
+
+    def guarded() -> None:
+        try:
+            action()
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=guarded)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
+    if errors:
+        raise errors[0]
+
+
+# ---------------------------------------------------------------------- workers come and go
+
+
+@pytest.mark.slow
+def test_a_worker_killed_in_mid_run_costs_nothing(tmp_path: Path, scheduler: Scheduler) -> None:
+    results = tmp_path / "results"
+    killed_at = 0
+
+    with scheduler.worker("left") as left, scheduler.worker("right"):
+
+        def kill() -> None:
+            nonlocal killed_at
+            await_(lambda: games_in(results) >= 20)
+            left.kill()
+            killed_at = games_in(results)
+
+        words = [*WORDS, f"results={results}", "executor=dask"]
+        plan = read([*words, f"executor.address={scheduler.address}"])
+        with meanwhile(kill):
+            folder = run(plan, "test", QUIET).folder
+    assert killed_at < 300
+    assert content(folder) == serial(tmp_path, *WORDS)
+    log = (folder / "log.txt").read_text()
+    assert "worker left at tcp://127.0.0.1" in log and "is gone" in log
+    assert f"Dask cluster at {scheduler.address}" in (folder / "report.md").read_text()
+
+
+@pytest.mark.slow
+def test_workers_that_join_play_if_they_have_the_same_lab(
+    tmp_path: Path, scheduler: Scheduler, long_serial: Content
+) -> None:
+    results = tmp_path / "results"
+    printed = io.StringIO()
+    console = Console(file=printed, width=300)
+    with ExitStack() as stack:
+        stack.enter_context(scheduler.worker("early"))
+
+        def join() -> None:
+            await_(lambda: games_in(results) >= 10)
+            stack.enter_context(scheduler.worker("odd", path=other_lab(tmp_path)))
+            stack.enter_context(scheduler.worker("late"))
+
+        words = [*LONG, f"results={results}", "executor=dask"]
+        plan = read([*words, f"executor.address={scheduler.address}"])
+        with meanwhile(join):
+            folder = run(plan, "test", console).folder
+    (refused,) = [line for line in printed.getvalue().splitlines() if "worker odd at" in line]
+    assert "cannot play: other versions than the driver has: code " in refused
+    log = (folder / "log.txt").read_text()
+    assert "worker late at" in log and "worker odd at" in log
+    assert [line for line in log.splitlines() if "odd" in line and "plays" in line] == []
+    assert content(folder) == long_serial
+
+
+def other_lab(folder: Path) -> Path:
+    """A copy of the lab with a difference that changes no game."""
+    copy = folder / "other"
+    for name in ("agents", "core", "experiments", "conf"):
+        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+    with (copy / "agents" / "simple.py").open("a") as file:
+        file.write("# edited\n")
+    return copy
+
+
+@pytest.mark.slow
+def test_other_versions_are_refused_before_anything_is_written(
+    tmp_path: Path, scheduler: Scheduler, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with scheduler.worker("fine"), scheduler.worker("odd", path=other_lab(tmp_path)):
+        words = ["run", *WORDS, f"results={tmp_path / 'results'}", "executor=dask"]
+        assert main([*words, f"executor.address={scheduler.address}"]) == 2
+    printed = capsys.readouterr().err
+    assert printed.count("\n") == 1
+    assert "worker odd at tcp://127.0.0.1" in printed
+    here = versions({})["code"]
+    assert f"other versions than the driver has: code {here} -> " in printed
+    assert not (tmp_path / "results").exists()
+
+
+FATAL = """
+import os
+import signal
+from pathlib import Path
+from agents import RandomAgent
+
+class Fatal(RandomAgent):
+    "Kills the Dask worker it plays for, in games of certain seeds."
+
+    def __init__(self, seeds):
+        self.seeds = seeds
+
+    def begin_game(self, color, rules, seed):
+        super().begin_game(color, rules, seed)
+        if seed in self.seeds:
+            worker = os.getsid(0)  # it leads a session of its own
+            assert b"\\0dask\\0worker\\0" in Path(f"/proc/{worker}/cmdline").read_bytes()
+            os.kill(worker, signal.SIGKILL)
+            signal.pause()  # until this process is ended too
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+def test_a_pair_that_kills_three_workers_is_skipped(
+    tmp_path: Path, scheduler: Scheduler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The agent is in a file of the user's, in the folder from which the run is started."""
+    (tmp_path / "fatal.py").write_text(FATAL)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    words = ["agents=duel", "agent@first=random", "agent@second=greedy", "games=200"]
+    words += ["first._target_=fatal.Fatal", f"results={tmp_path / 'results'}", "executor=dask"]
+
+    def planned(seeds: list[int]) -> Plan:
+        more = [f"executor.address={scheduler.address}", f"+first.seeds={seeds}"]
+        return read([*words, *more])
+
+    plan = planned([])
+    openings = choose_openings(plan.settings.openings, 100, plan.rules, plan.settings.seed)
+    pairs = list(schedule(plan.pairings, openings, plan.settings.seed))
+    plan = planned([game.seed + offset for game in pairs[3] for offset in (0, 1)])
+    with ExitStack() as stack:
+        workers = [stack.enter_context(scheduler.worker(f"w{number}")) for number in range(4)]
+        folder = run(plan, "test", QUIET).folder
+        assert sorted(worker.poll() is None for worker in workers) == [False] * 3 + [True]
+    assert [pair for pair, *_ in query(folder, "select pair from skipped")] == [3]
+    assert query(folder, "select count(*) from games") == [(198,)]
+
+
+@pytest.mark.slow
+def test_without_its_scheduler_a_run_ends_and_is_resumed_elsewhere(
+    tmp_path: Path, scheduler: Scheduler, long_serial: Content
+) -> None:
+    results = tmp_path / "results"
+    words = ["run", *LONG, f"results={results}", "executor=dask"]
+    with (
+        scheduler.worker("only"),
+        python("-m", "experiments", *words, f"executor.address={scheduler.address}") as driver,
+    ):
+        await_(lambda: games_in(results) >= 20 or driver.poll() is not None)
+        scheduler.process.kill()
+        printed, _ = driver.communicate(timeout=60)
+    assert driver.returncode == 1, printed
+    (folder,) = runs_in(results)
+    assert "the scheduler does not answer any more" in printed
+    assert f"python -m experiments resume {folder}" in printed
+    assert "Traceback" not in printed
+    resume(folder, console=QUIET, executor="processes", workers=2)
+    assert content(folder) == long_serial
+
+
+# ---------------------------------------------------------------------- stopping
+
+
+@pytest.mark.slow
+def test_ctrl_c_finishes_what_is_under_way(
+    tmp_path: Path, scheduler: Scheduler, long_serial: Content
+) -> None:
+    results = tmp_path / "results"
+    with scheduler.worker("one"), scheduler.worker("two"):
+        words = ["run", *LONG, f"results={results}", "executor=dask"]
+        with python("-m", "experiments", *words, f"executor.address={scheduler.address}") as driver:
+            await_(lambda: games_in(results) >= 20 or driver.poll() is not None)
+            os.killpg(driver.pid, signal.SIGINT)
+            printed, _ = driver.communicate(timeout=60)
+        assert driver.returncode == 130, printed
+        (folder,) = runs_in(results)
+        assert f"python -m experiments resume {folder}" in printed
+        assert "Traceback" not in printed and "distributed" not in printed
+        assert 20 <= games_in(results) < 400
+        assert main(["resume", str(folder), "--address", scheduler.address]) == 0
+    assert content(folder) == long_serial
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+@pytest.mark.parametrize("end", ["driver killed", "Ctrl-C twice", "worker killed"])
+def test_what_plays_ends_with_the_run_and_with_the_worker(
+    tmp_path: Path, scheduler: Scheduler, end: str
+) -> None:
+    results = tmp_path / "results"
+    # One game takes minutes.
+    words = ["run", *DUEL, "games=4", "depth=14", f"results={results}", "executor=dask"]
+    with (
+        scheduler.worker("only") as worker,
+        python("-m", "experiments", *words, f"executor.address={scheduler.address}") as driver,
+    ):
+        await_(lambda: len(set(descendants(worker.pid))) >= 3 or driver.poll() is not None)
+        playing = set(descendants(worker.pid))
+        time.sleep(1)
+        if end == "driver killed":
+            driver.kill()
+        elif end == "Ctrl-C twice":
+            driver.send_signal(signal.SIGINT)
+            time.sleep(1)
+            driver.send_signal(signal.SIGINT)
+            driver.communicate(timeout=30)
+        else:
+            worker.kill()
+            worker.wait()
+        await_(lambda: not any(Path(f"/proc/{number}").exists() for number in playing), 20)
+
+
+# ---------------------------------------------------------------------- here, or nowhere
+
+
+@pytest.mark.slow
+def test_a_cluster_of_this_machine(tmp_path: Path) -> None:
+    words = [*WORDS, f"results={tmp_path}", "executor=dask", "executor.workers=2"]
+    result = run(read(words), "test", QUIET)
+    assert result.complete
+    assert content(result.folder) == serial(tmp_path, *WORDS)
+    assert "2 (Dask)" in (result.folder / "report.md").read_text()
+
+
+@pytest.mark.slow
+def test_ctrl_c_in_a_terminal_does_not_end_the_workers_of_this_machine(tmp_path: Path) -> None:
+    words = ["run", *LONG, f"results={tmp_path}", "executor=dask", "executor.workers=2"]
+    with python("-m", "experiments", *words) as driver:
+        await_(lambda: games_in(tmp_path) >= 20 or driver.poll() is not None)
+        os.killpg(driver.pid, signal.SIGINT)  # as a terminal does it
+        printed, _ = driver.communicate(timeout=60)
+    assert driver.returncode == 130, printed
+    assert "Traceback" not in printed and "distributed" not in printed
+    log = (runs_in(tmp_path)[0] / "log.txt").read_text()
+    assert "is gone" not in log
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nowhere", "tcp://127.0.0.1:none"])
+def test_no_scheduler_is_one_line(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    address: str,
+) -> None:
+    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 0.3)
+    results = tmp_path / "results"
+    words = ["run", *WORDS, f"results={results}", "executor=dask"]
+    assert main([*words, f"executor.address={address}"]) == 2
+    printed = capsys.readouterr().err
+    assert printed.count("\n") == 1
+    assert f"executor.address={address}: no scheduler answers there" in printed
+    assert not results.exists()
+
+
+@pytest.mark.slow
+def test_a_file_that_is_not_on_the_worker_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine.py").write_text(
+        "from agents.evaluation import heuristic\n\n"
+        "@heuristic\ndef flat(mover, opponent):\n    return 0\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    words = [*DUEL, "evaluation=function", "evaluation.target=./mine.py:flat", "executor=dask"]
+    here = cluster.order_for(read(words))
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    for order, complaint in (
+        (here, ""),
+        (replace(here, folder="/nowhere"), r"mine\.py is missing there"),
+        (replace(here, versions={**here.versions, "numba": "0.1"}), r"driver has: numba 0\.1 -> "),
+    ):
+        begin, prepare = cluster._begin, cluster._prepare
+        with WorkerPool(1, begin, (order,), fresh=True, prepare=prepare) as pool:
+            future = pool.submit(cluster._ready)
+            with pytest.raises(ConfigError, match=complaint) if complaint else nullcontext():
+                future.result()

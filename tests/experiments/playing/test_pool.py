@@ -1,0 +1,170 @@
+"""Workers may be killed at any moment."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import signal
+import threading
+import time
+from collections import Counter
+from concurrent.futures import BrokenExecutor, wait
+
+import pytest
+
+from experiments.pairing.openings import Opening
+from experiments.pairing.schedule import Pair, schedule
+from experiments.playing.match import MOST_DEATHS, Workers, play_over
+from experiments.playing.player import PlayedPair
+from experiments.playing.pool import WorkerDied, WorkerPool
+
+_begun_with: list[str] = []
+
+
+def begin(word: str) -> None:
+    _begun_with.append(word)
+
+
+def word_and_number(number: int) -> tuple[str, int, int]:
+    return _begun_with[-1], number, os.getpid()
+
+
+def kill_oneself() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def fail() -> None:
+    raise ValueError("no such thing")
+
+
+class Awkward(Exception):
+    """Cannot be read back from its pickle."""
+
+    def __init__(self, one: int, two: int) -> None:
+        super().__init__(f"{one} and {two}")
+
+
+def raise_awkwardly() -> None:
+    raise Awkward(1, 2)
+
+
+def give_a_function() -> object:
+    return lambda: None
+
+
+def speak() -> None:
+    logging.getLogger("lab.test").error("from a worker")
+
+
+def never_begins() -> None:
+    raise RuntimeError("this worker cannot begin")
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_tasks_are_done_by_workers_that_have_begun(fresh: bool) -> None:
+    with WorkerPool(2, begin, ("hello",), fresh=fresh) as pool:
+        results = [pool.submit(word_and_number, n) for n in range(50)]
+        found = [future.result(timeout=60) for future in results]
+        with pytest.raises(ValueError, match="no such thing"):
+            pool.submit(fail).result(timeout=60)
+    assert [(word, n) for word, n, _ in found] == [("hello", n) for n in range(50)]
+    workers = {process for _, _, process in found}
+    assert 1 <= len(workers) <= 2 and os.getpid() not in workers
+    with pytest.raises(RuntimeError, match="shut down"):
+        pool.submit(fail)
+
+
+@pytest.mark.parametrize("kills", [40, pytest.param(200, marks=pytest.mark.slow)])
+def test_killed_workers_in_a_row(kills: int) -> None:
+    """Beside a thread that never stops logging and printing, as a driver has them."""
+    done = threading.Event()
+
+    def chatter() -> None:
+        while not done.is_set():
+            logging.getLogger("lab.test").debug("still here")
+            time.sleep(0.0005)
+
+    thread = threading.Thread(target=chatter)
+    thread.start()
+    try:
+        with WorkerPool(2, begin, ("x",)) as pool:
+            for _ in range(kills):
+                with pytest.raises(WorkerDied):
+                    pool.submit(kill_oneself).result(timeout=60)
+            assert pool.submit(word_and_number, 7).result(timeout=60)[:2] == ("x", 7)
+    finally:
+        done.set()
+        thread.join()
+
+
+def test_what_workers_log_is_handled_here(caplog: pytest.LogCaptureFixture) -> None:
+    with WorkerPool(1, begin, ("x",)) as pool:
+        pool.submit(speak).result(timeout=60)
+    assert [record.message for record in caplog.records] == ["from a worker"]
+    assert caplog.records[0].processName == "worker-1"
+
+
+def test_workers_that_can_never_begin_break_the_pool(caplog: pytest.LogCaptureFixture) -> None:
+    with WorkerPool(2, never_begins) as pool, pytest.raises(BrokenExecutor):
+        pool.submit(fail).result(timeout=60)
+    assert "this worker cannot begin" in caplog.text
+
+
+def test_without_its_nursery_the_pool_is_broken() -> None:
+    with WorkerPool(1, begin, ("x",)) as pool:
+        _, _, worker = pool.submit(word_and_number, 1).result(timeout=60)
+        with open(f"/proc/{worker}/stat") as stat:
+            nursery = int(stat.read().split()[3])
+        os.kill(nursery, signal.SIGKILL)
+        with pytest.raises(BrokenExecutor):  # noqa: PT012
+            while True:
+                with contextlib.suppress(WorkerDied):
+                    pool.submit(time.sleep, 0.01).result(timeout=60)
+
+
+def die_of_pair_3(pairs: list[Pair]) -> list[PlayedPair]:
+    if any(pair[0].pair == 3 for pair in pairs):
+        kill_oneself()
+    return [(pair[0].pair, []) for pair in pairs]
+
+
+def test_a_pair_that_kills_three_workers_is_skipped() -> None:
+    pairs = schedule([(0, 1)], [Opening()] * 40, seed=1)
+    with WorkerPool(2, begin, ("x",)) as pool:
+        results = [r for batch in play_over(Workers(pool, 2, die_of_pair_3), pairs) for r in batch]
+    assert Counter(result.number for result in results) == Counter(range(40))
+    assert MOST_DEATHS == 3
+
+
+def test_cancelled_tasks_hold_nobody_up() -> None:
+    with WorkerPool(1, begin, ("x",)) as pool:
+        futures = [pool.submit(word_and_number, n) for n in range(30)]
+        cancelled = [n for n in range(5, 25) if futures[n].cancel()]
+        assert futures[29].result(timeout=60)[1] == 29
+        assert cancelled
+    with WorkerPool(1, begin, ("x",)) as pool:
+        futures = [pool.submit(word_and_number, n) for n in range(30)]
+        pool.shutdown(cancel_futures=True)
+        assert all(future.done() for future in futures)
+
+
+def test_what_cannot_be_sent_is_told_in_words() -> None:
+    with WorkerPool(1, begin, ("x",)) as pool:
+        with pytest.raises(RuntimeError, match="Awkward: 1 and 2"):
+            pool.submit(raise_awkwardly).result(timeout=60)
+        with pytest.raises(Exception, match="pickle"):
+            pool.submit(give_a_function).result(timeout=60)
+        assert pool.submit(word_and_number, 1).result(timeout=60)[1] == 1
+
+
+def test_idle_workers_that_die_are_replaced() -> None:
+    with WorkerPool(2, begin, ("x",)) as pool:
+        first = {pool.submit(word_and_number, n).result(timeout=60)[2] for n in range(20)}
+        for worker in first:
+            os.kill(worker, signal.SIGKILL)
+        futures = [pool.submit(word_and_number, n) for n in range(20)]
+        wait(futures, timeout=60)
+        # A task may have been handed to a worker before its death was noticed.
+        later = {f.result()[2] for f in futures if f.exception() is None}
+    assert later and not later & first

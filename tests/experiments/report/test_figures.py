@@ -1,0 +1,330 @@
+"""Figures: labelled, complete, nothing written over something else, the same file again."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from experiments.report.figures import (
+    MINUS,
+    elo_chart,
+    pruning_chart,
+    save,
+    superiority_matrix,
+    win_rate_matrix,
+)
+
+LONG = [
+    "alphabeta-depth-8-mobility-and-corner-weights-with-parity",
+    "minimax depth 4, square weights from the literature of 1990",
+    "random",
+    "extremely_long_name_without_any_space_in_it_whatsoever_to_break_at",
+    "greedy",
+]
+
+
+def names_of(agents: int) -> list[str]:
+    return [f"agent-{number}" for number in range(agents)]
+
+
+def standings(names: list[str], bounds: bool = False, equal: bool = False) -> pd.DataFrame:
+    """Invented ratings, best first; with ``bounds`` the first and the last agent are perfect."""
+    agents = len(names)
+    rng = np.random.default_rng(agents)
+    elo = np.zeros(agents) if equal else np.sort(rng.normal(0, 200, agents))[::-1]
+    width = np.zeros(agents) if equal else rng.uniform(10, 60, agents)
+    frame = pd.DataFrame({"agent": names, "elo": elo, "low": elo - width, "high": elo + 2 * width})
+    frame["bound"] = ""
+    frame["games"] = rng.integers(10, 1_000_000, agents)
+    if bounds:
+        frame.loc[0, "bound"], frame.loc[agents - 1, "bound"] = ">", "<"
+        frame.loc[0, ["elo", "low", "high"]] = elo.max() + 600
+        frame.loc[agents - 1, ["elo", "low", "high"]] = elo.min() - 600
+    return frame
+
+
+def scores(names: list[str], equal: bool = False) -> pd.DataFrame:
+    """Invented scores; the first agent never lost to the last, and 0 and 1 did not meet."""
+    agents = len(names)
+    rng = np.random.default_rng(agents)
+    upper = np.triu(np.full((agents, agents), 0.5) if equal else rng.random((agents, agents)), 1)
+    table = upper + np.tril(1 - upper.T, -1)
+    table[0, -1], table[-1, 0] = 1, 0
+    np.fill_diagonal(table, np.nan)
+    if agents > 2:
+        table[0, 1] = table[1, 0] = np.nan
+    return pd.DataFrame(table, index=names, columns=names)
+
+
+def counts(minimax: int, alphabeta: int) -> pd.DataFrame:
+    """Invented node counts up to these depths."""
+    rows = [("minimax", depth, 8.0**depth + 1, 50) for depth in range(1, minimax + 1)]
+    rows += [
+        ("alpha-beta", depth, 8.0 ** (0.6 * depth) + 5, 50) for depth in range(1, 1 + alphabeta)
+    ]
+    return pd.DataFrame(rows, columns=["algorithm", "depth", "nodes", "positions"])
+
+
+# ------------------------------------------------------------------ what can be read
+
+
+def shown_ticks(axis: Axis) -> list[Text]:
+    """The labels of the ticks within the axis's ends; matplotlib keeps others it doesn't draw."""
+    low, high = sorted(axis.get_view_interval())
+    slack = 1e-9 * (high - low)
+    return [
+        label
+        for label, place in zip(axis.get_ticklabels(), axis.get_ticklocs(), strict=True)
+        if low - slack <= place <= high + slack
+    ]
+
+
+def texts_of(axes: Axes) -> list[Text]:
+    texts = [axes.title, axes.xaxis.label, axes.yaxis.label, *axes.texts]
+    texts += [*shown_ticks(axes.xaxis), *shown_ticks(axes.yaxis)]
+    legend = axes.get_legend()
+    return texts + (list(legend.get_texts()) if legend else [])
+
+
+def drawn(figure: Figure) -> list[Text]:
+    """All texts of a figure after drawing it, so that their places are known."""
+    FigureCanvasAgg(figure).draw()
+    texts = itertools.chain(figure.texts, *(texts_of(axes) for axes in figure.axes))
+    return [text for text in texts if text.get_text() and text.get_visible()]
+
+
+def check_texts(figure: Figure) -> None:
+    """No text touches another or is cut off by the figure's edge."""
+    texts = drawn(figure)
+    boxes = [text.get_window_extent() for text in texts]
+    edge = figure.bbox
+    for text, box in zip(texts, boxes, strict=True):
+        assert edge.x0 <= box.x0 and box.x1 <= edge.x1, f"{text.get_text()!r} is cut off"
+        assert edge.y0 <= box.y0 and box.y1 <= edge.y1, f"{text.get_text()!r} is cut off"
+    for (one, first), (other, second) in itertools.combinations(zip(texts, boxes, strict=True), 2):
+        assert not first.overlaps(second), f"{one.get_text()!r} touches {other.get_text()!r}"
+
+
+def squeezed(text: str) -> str:
+    """A text without its blanks and line breaks."""
+    return "".join(text.split())
+
+
+def tick_names(axis: Axis) -> list[str]:
+    return [squeezed(label.get_text()) for label in shown_ticks(axis)]
+
+
+def words(figure: Figure) -> set[str]:
+    return {text.get_text() for text in drawn(figure)}
+
+
+# ------------------------------------------------------------------ Elo
+
+
+ELO_CASES = {
+    "1 agent": standings(names_of(1)),
+    "2 agents": standings(names_of(2)),
+    "2 perfect agents": standings(names_of(2), bounds=True),
+    "5 long names, bounds": standings(LONG, bounds=True),
+    "12 agents": standings(names_of(12), bounds=True),
+    "20 agents": standings(names_of(20)),
+    "30 agents": standings(names_of(30)),
+    "all equal": standings(names_of(4), equal=True),
+}
+
+
+def cases(frames: dict[str, pd.DataFrame], *slow: str) -> pytest.MarkDecorator:
+    """A test for each frame; the largest take seconds to draw, and are slow tests."""
+    marks = {name: [pytest.mark.slow] if name in slow else [] for name in frames}
+    drawn = [pytest.param(frame, id=name, marks=marks[name]) for name, frame in frames.items()]
+    return pytest.mark.parametrize("frame", drawn)
+
+
+@cases(ELO_CASES, "30 agents")
+def test_elo_chart_shows_everyone(frame: pd.DataFrame) -> None:
+    figure = elo_chart(frame)
+    check_texts(figure)
+    (axes,) = figure.axes
+    assert axes.get_xlabel().startswith("Elo (95 % interval, mean of the pool")
+    assert axes.get_ylabel() == "agent"
+    assert tick_names(axes.yaxis) == [squeezed(name) for name in frame["agent"]]
+    assert axes.yaxis_inverted(), "the first agent must be at the top"
+    low, high = axes.get_xlim()
+    assert low < frame["low"].min() and frame["high"].max() < high
+
+
+def test_elo_chart_writes_the_values() -> None:
+    frame = pd.DataFrame(
+        {
+            "agent": ["best", "good", "bad", "worst"],
+            "elo": [620.4, 123.4, -123.4, -0.2],
+            "low": [620.4, 104.0, -140.0, -0.2],
+            "high": [620.4, 144.0, -110.0, -0.2],
+            "bound": [">", "", "", ""],
+            "games": [40, 1400, 40, 40],
+        }
+    )
+    expected = {
+        *("> +620", "+123 [104, 144]", f"{MINUS}123 [{MINUS}140, {MINUS}110]"),
+        *("+0 [0, 0]", "1,400"),
+    }
+    assert expected <= words(elo_chart(frame))
+
+
+def test_elo_chart_says_what_zero_means() -> None:
+    bounded = standings(names_of(5), bounds=True)
+    assert "mean of the pool without bounds = 0" in elo_chart(bounded).axes[0].get_xlabel()
+    assert "mean of the pool = 0" in elo_chart(standings(names_of(5))).axes[0].get_xlabel()
+    only = standings(names_of(2), bounds=True)
+    assert "mean of the pool = 0" in elo_chart(only).axes[0].get_xlabel()
+    anchored = elo_chart(standings(names_of(5)), anchor="agent-3")
+    assert "agent-3 = 0" in anchored.axes[0].get_xlabel()
+
+
+def test_elo_chart_grows_with_the_agents() -> None:
+    heights = [elo_chart(standings(names_of(agents))).get_figheight() for agents in (5, 12, 30)]
+    assert heights[0] < heights[1] < heights[2]
+
+
+# ------------------------------------------------------------------ scores
+
+
+SCORE_CASES = {
+    **{f"{agents} agents": scores(names_of(agents)) for agents in (2, 3, 12)},
+    "2 long names": scores(LONG[:2]),
+    "5 long names": scores(LONG),
+    "20 long names": scores([f"{LONG[number % 4]} {number}" for number in range(20)]),
+    "all equal": scores(names_of(4), equal=True),
+}
+
+
+@cases(SCORE_CASES, "20 long names")
+def test_win_rate_matrix_shows_everyone(frame: pd.DataFrame) -> None:
+    figure = win_rate_matrix(frame)
+    check_texts(figure)
+    axes, bar = figure.axes
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("opponent", "agent")
+    assert bar.get_ylabel() == "score of the row agent, %"
+    expected = [squeezed(name) for name in frame.index]
+    assert tick_names(axes.xaxis) == expected
+    assert tick_names(axes.yaxis) == expected
+    box = axes.get_window_extent()
+    assert box.width == pytest.approx(box.height, rel=0.03), "cells must be square"
+
+
+def test_win_rate_matrix_writes_per_cent_and_leaves_blank_who_never_met() -> None:
+    names = names_of(3)
+    nan = float("nan")
+    table = pd.DataFrame([[nan, 0.75, nan], [0.25, nan, 1], [nan, 0, nan]], names, names)
+    figure = win_rate_matrix(table)
+    assert sorted(text.get_text() for text in figure.axes[0].texts) == ["0", "100", "25", "75"]
+    (mesh,) = figure.axes[0].collections
+    assert mesh.get_clim() == (0, 100)
+
+
+def test_win_rate_matrix_wants_a_square() -> None:
+    with pytest.raises(ValueError, match="same agents"):
+        win_rate_matrix(scores(names_of(3)).iloc[:2])
+    with pytest.raises(ValueError, match="at least one"):
+        win_rate_matrix(pd.DataFrame())
+
+
+@pytest.mark.parametrize("name", ["2 agents", "5 long names", "12 agents"])
+def test_superiority_matrix_shows_everyone(name: str) -> None:
+    figure = superiority_matrix(SCORE_CASES[name])
+    check_texts(figure)
+    axes, bar = figure.axes
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("than", "agent")
+    assert bar.get_ylabel() == "row agent rated above, %"
+
+
+# ------------------------------------------------------------------ pruning
+
+
+PRUNING_CASES = {
+    "1 depth": counts(1, 1),
+    "8 depths": counts(8, 8),
+    "minimax stops early": counts(6, 12),
+    "alpha-beta alone": counts(0, 5),
+}
+
+
+@pytest.mark.parametrize("frame", PRUNING_CASES.values(), ids=PRUNING_CASES)
+def test_pruning_chart_is_labelled(frame: pd.DataFrame) -> None:
+    figure = pruning_chart(frame, "square weights")
+    check_texts(figure)
+    (axes,) = figure.axes
+    assert axes.get_xlabel() == "search depth (plies)"
+    assert axes.get_ylabel() == "nodes per position (log scale)"
+    assert axes.get_yscale() == "log"
+    assert "square weights" in axes.get_title()
+    assert tick_names(axes.xaxis) == [str(depth) for depth in sorted(set(frame["depth"]))]
+    legend = axes.get_legend()
+    assert legend is not None
+    assert {text.get_text() for text in legend.get_texts()} == set(frame["algorithm"])
+
+
+def test_pruning_chart_writes_the_ratios_and_where_minimax_stopped() -> None:
+    nodes = {"minimax": [10, 100, 1000, 100_000], "alpha-beta": [10, 45, 62, 400, 2000]}
+    rows = [
+        (name, depth, float(count), 50)
+        for name, column in nodes.items()
+        for depth, count in enumerate(column, start=1)
+    ]
+    frame = pd.DataFrame(rows, columns=["algorithm", "depth", "nodes", "positions"])
+    figure = pruning_chart(frame, "disc count")
+    labels = [text.get_text() for text in figure.axes[0].texts]
+    assert labels == ["100 %", "45 %", "6.2 %", "1/250"]
+    (note,) = figure.texts
+    assert "50 positions" in note.get_text()
+    assert "minimax was searched to depth 4 only" in note.get_text()
+    assert "only" not in pruning_chart(counts(3, 3), "disc count").texts[0].get_text()
+
+
+def test_pruning_chart_refuses_other_algorithms() -> None:
+    with pytest.raises(ValueError, match="'pvs'"):
+        pruning_chart(counts(2, 2).replace("minimax", "pvs"), "")
+
+
+# ------------------------------------------------------------------ all of them
+
+
+def test_frames_that_lack_something_are_refused() -> None:
+    with pytest.raises(ValueError, match="lacks games"):
+        elo_chart(standings(names_of(2)).drop(columns="games"))
+    with pytest.raises(ValueError, match="lacks nodes, positions"):
+        pruning_chart(counts(2, 2).drop(columns=["nodes", "positions"]), "")
+    with pytest.raises(ValueError, match="no rows"):
+        elo_chart(standings(names_of(2)).iloc[:0])
+
+
+def test_save_writes_png_and_svg_with_text_and_the_same_again(tmp_path: Path) -> None:
+    frame = standings(names_of(5), bounds=True)
+    first = save(elo_chart(frame), tmp_path / "new" / "one", "elo")
+    second = save(elo_chart(frame), tmp_path / "two", "elo")
+    assert [path.name for path in first] == ["elo.png", "elo.svg"]
+    for one, other in zip(first, second, strict=True):
+        assert one.read_bytes() == other.read_bytes()
+    svg = first[1].read_text(encoding="utf-8")
+    for name in frame["agent"]:
+        assert f">{name}</text>" in svg
+    assert "<dc:date>" not in svg
+
+
+def test_pyplot_keeps_no_figure_and_no_setting() -> None:
+    before = dict(plt.rcParams)
+    elo_chart(standings(names_of(2)))
+    win_rate_matrix(scores(names_of(2)))
+    pruning_chart(counts(2, 2), "")
+    assert plt.get_fignums() == []
+    assert dict(plt.rcParams) == before

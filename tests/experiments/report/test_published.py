@@ -1,0 +1,235 @@
+"""Experiments that repeat what was published: their YAMLs, their counts, and what stands beside."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from rich.console import Console
+
+from agents import AlphaBeta, Maximizer, Minimax, SquareWeights
+from agents.config import ConfigError, choices, load_evaluation
+from core import Position
+from experiments.config import read
+from experiments.record.store import Record
+from experiments.report.figures import depth_chart
+from experiments.report.published import wilson
+from experiments.report.standings import share_interval
+from experiments.run import RunResult, run
+from experiments.studies.searches import compare_searches, count_searches, sample
+
+RandomGame = Callable[[str, int], list[Position]]
+
+
+def play(folder: Path, *overrides: str) -> RunResult:
+    return run(
+        read([f"results={folder}", "executor=serial", *overrides]), "test", Console(quiet=True)
+    )
+
+
+# ---------------------------------------------------------------------- the YAMLs
+
+
+@pytest.mark.parametrize("name", choices("experiment"))
+def test_every_experiment_can_be_run(name: str) -> None:
+    if name.startswith("tune"):
+        pytest.importorskip("hydra_plugins.hydra_optuna_sweeper", reason="needs the extra optuna")
+    plan = read([f"experiment={name}"])
+    assert plan.settings.name == name
+    assert len(plan.agents) >= 2
+    published = plan.settings.published
+    assert name.startswith("tune") or published is not None
+    if published is not None:
+        for one, row in published.points.items():
+            for other, points in row.items():
+                back = published.points.get(other, {}).get(one, published.games - points)
+                assert points + back == published.games, (one, other)
+
+
+def test_the_command_line_comes_after_the_experiment() -> None:
+    settings = read(["experiment=paip_4ply", "depth=2", "openings.plies=6", "games=2"]).settings
+    assert (settings.depth, settings.openings.plies, settings.games) == (2, 6, 2)
+    assert settings.agents["weighted"]["depth"] == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("experiment=paip_2ply", "unknown experiment 'paip_2ply'; choose from .*paip_1ply"),
+        ("study.positions=0", "study.positions=0: a number from 1 on, or all"),
+        ("study.positions=many", "study.positions=many"),
+        (
+            "study.baseline=nobody",
+            "unknown study.baseline 'nobody'; choose from alphabeta, minimax",
+        ),
+        ("study.depths=[3,65]", "study.depths: 65 is not from 1 to 64"),
+        ("study.depths=3", "study.depths"),
+        ("tuning.agent=nobody", "unknown tuning.agent 'nobody'"),
+        ("agents=classics tuning.agent=random", "tuning needs two agents, .* not 6"),
+        ("tuning.games=3", "tuning.games=3: an even number"),
+        ("+published.games=3", "published.*source"),
+        ("experiment=paip_1ply +published.points.random.nobody=3", "in published 'nobody'"),
+        ("experiment=paip_1ply published.points.random.mobility=11", r"random\.mobility=11"),
+        ("experiment=paip_1ply published.points.random=3", r"published\.points\.random"),
+    ],
+)
+def test_bad_settings_are_named(words: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message) as caught:
+        read(words.split())
+    assert "\n" not in str(caught.value)
+
+
+# ---------------------------------------------------------------------- PAIP's mobility
+
+
+def test_a_maximizer_of_own_mobility_does_as_in_paip(random_game: RandomGame) -> None:
+    """The move after which the same player would have most moves, the first of equals."""
+    agent = Maximizer(load_evaluation("mobility", form="own"))
+
+    def moves_of_the_one_who_moved(after: Position) -> int:
+        swapped = Position(after.opponent, after.mover, after.to_move.other)
+        return len(swapped.moves)
+
+    looked_at = 0
+    for seed in range(4):
+        for position in random_game("standard", seed):
+            after = {move: position.play(move) for move in position.moves}
+            if not after or any(each.is_over for each in after.values()):
+                continue
+            best = max(after, key=lambda move: moves_of_the_one_who_moved(after[move]))
+            assert agent.search(position).move == best, f"\n{position}"
+            looked_at += 1
+    assert looked_at > 100
+
+
+# ---------------------------------------------------------------------- counting
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory: pytest.TempPathFactory) -> RunResult:
+    words = ["experiment=paip_ordering", "depth=3", "games=4"]
+    return play(tmp_path_factory.mktemp("results"), *words)
+
+
+def test_all_positions_of_the_games_are_each_taken_once(result: RunResult) -> None:
+    seen = set()
+    for game in result.games.itertuples():
+        position = Position.from_transcript(game.opening)
+        moves = result.moves[result.moves["game"] == game.game]
+        for move in moves.itertuples():
+            if not np.isnan(move.depth):
+                seen.add(position)
+            position = position.play(int(move.square))
+    with Record.open(result.folder) as record:
+        every, few = sample(record, "all", 1), sample(record, 5, 1)
+        assert few == sample(record, 5, 1)
+        assert few != sample(record, 5, 2)
+    assert len(every) == len(seen)
+    assert {position for _, position in every} == seen
+    assert len(few) == 5
+    assert {opening for opening, _ in every} == set(result.games["opening"])
+
+
+def test_counts_are_those_of_the_searches(random_game: RandomGame) -> None:
+    positions = [(f"{seed}", random_game("standard", seed)[20]) for seed in (1, 1, 2)]
+    agents = {"minimax": Minimax(2, SquareWeights()), "alphabeta": AlphaBeta(2, SquareWeights())}
+    costs = count_searches(positions, agents, [1, 2])
+    assert len(costs) == 2 * 2 * 2
+    table = compare_searches(costs, "minimax", seed=1).set_index(["agent", "depth"])
+    for (name, depth), row in table.iterrows():
+        nodes = [agents[name].search(position, depth).stats.nodes for _, position in positions]
+        base = [agents["minimax"].search(p, depth).stats.nodes for _, p in positions]
+        assert row["nodes"] == pytest.approx(np.mean(nodes))
+        assert row["nodes_ratio"] == pytest.approx(sum(nodes) / sum(base))
+        assert row["nodes_low"] <= row["nodes_ratio"] <= row["nodes_high"]
+        assert (row["positions"], row["openings"]) == (3, 2)
+    assert table.loc[("alphabeta", 2), "nodes_ratio"] < 1
+    assert "nodes_ratio" not in compare_searches(costs)
+    for baseline in ("minimax", None):
+        chart = depth_chart(compare_searches(costs, baseline), baseline)
+        assert (
+            chart.axes[0].get_ylabel().startswith("nodes, minimax = 1" if baseline else "nodes a")
+        )
+    own = count_searches(positions, agents)
+    assert set(own["depth"]) == {2}
+
+
+def test_intervals_of_ratios_hold_the_truth() -> None:
+    """Openings drawn with a known ratio of totals, 0.5: intervals hold it in 95 % of samples."""
+    rng = np.random.default_rng(5)
+    held = 0
+    for trial in range(60):
+        base = rng.gamma(2, 100, 40)
+        own = base * rng.gamma(4, 0.125, 40)
+        counts = {"leaves": 0, "cutoffs": 0, "first_move_cutoffs": 0, "table_returns": 0}
+        frame = pd.concat(
+            pd.DataFrame(
+                {
+                    "agent": name,
+                    "depth": 1,
+                    "selective": False,
+                    "positions": 1,
+                    "opening": [str(i) for i in range(40)],
+                    "nodes": values,
+                    "evaluations": values,
+                }
+                | counts
+            )
+            for name, values in (("base", base), ("own", own))
+        )
+        row = compare_searches(frame, "base", trial).set_index("agent").loc["own"]
+        held += row["nodes_low"] <= 0.5 <= row["nodes_high"]
+    assert 52 <= held <= 60
+
+
+def test_shares_of_points_have_intervals_even_when_all_pairs_went_alike() -> None:
+    assert share_interval([10, 20, 100, 30, 40])[0] == pytest.approx(0.5875)
+    share, low, high, pairs = share_interval([0, 0, 0, 0, 50])
+    assert (share, high, pairs) == (1, 1, 50)
+    assert 0.9 < low < 1
+    assert np.isnan(share_interval([0] * 5)[0])
+    rng = random.Random(3)
+    truth = (0.1 * 1 + 0.3 * 2 + 0.2 * 3 + 0.3 * 4) / 4
+    held = 0
+    for _ in range(400):
+        drawn = rng.choices(range(5), [0.1, 0.1, 0.3, 0.2, 0.3], k=60)
+        _, low, high, _ = share_interval([drawn.count(outcome) for outcome in range(5)])
+        held += low <= truth <= high
+    assert 368 <= held <= 396
+
+
+# ---------------------------------------------------------------------- beside the original
+
+
+def test_the_report_shows_both(result: RunResult) -> None:
+    text = (result.folder / "report.md").read_text(encoding="utf-8")
+    page = (result.folder / "report.html").read_text(encoding="utf-8")
+    assert "section 18.9" in text
+    assert "Beside the original" in page
+    costs = pd.read_csv(result.folder / "searches.csv").set_index("agent")
+    assert costs["positions"].nunique() == 1  # noqa: PD101
+    row = costs.loc["static"]
+    ours = f"{row['nodes_ratio']:.2f} [{row['nodes_low']:.2f}, {row['nodes_high']:.2f}]"
+    assert f"| static, nodes | {ours} | 0.63 |" in text
+    assert f"<td>{ours}</td><td>0.63</td>" in page
+    assert costs.loc["none", "nodes_ratio"] == 1
+
+
+def test_points_beside_points(tmp_path: Path) -> None:
+    done = play(tmp_path, "experiment=paip_1ply", "games=6")
+    text = (done.folder / "report.md").read_text(encoding="utf-8")
+    row = done.standings.set_index("agent").loc["weighted"]
+    line = next(each for each in text.splitlines() if each.startswith("| weighted, score in all"))
+    assert f"{100 * row['score']:.1f} % [" in line
+    assert "28 of 40: 70 % [55, 82]" in line
+    assert sum(" against " in each for each in text.splitlines() if each[0:1] == "|") == 10
+
+
+def test_wilson_of_none_and_all() -> None:
+    assert wilson(0, 10)[0] == 0
+    assert wilson(10, 10)[1] == 1
+    assert wilson(0, 10)[1] == pytest.approx(0.2775, abs=1e-3)  # 1.96^2 / (10 + 1.96^2)

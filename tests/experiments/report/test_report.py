@@ -1,0 +1,126 @@
+"""What a report says beyond the standings: matches, repeated games, sequential tests."""
+
+from __future__ import annotations
+
+from io import StringIO
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from rich.console import Console
+
+from agents.config import ConfigError
+from experiments.config import read
+from experiments.report.report import FEW, MATCH_COLUMNS, described, repeated, sprt_outcome
+from experiments.run import RunResult, run
+from experiments.statistics.sequential import Sprt
+
+
+def play(folder: Path, *overrides: str) -> tuple[RunResult, str, str]:
+    """A run, what it printed and its report.md."""
+    console = Console(record=True, width=120, file=StringIO())
+    plan = read([f"results={folder}", "executor=serial", *overrides])
+    result = run(plan, "test", console)
+    report = (result.folder / "report.md").read_text(encoding="utf-8")
+    assert (result.folder / "report.html").read_text(encoding="utf-8").count("Match by match") == 1
+    return result, console.export_text(), report
+
+
+DUEL = ("agents=duel", "agent@first=greedy", "agent@second=random")
+
+
+def test_a_duel_shows_its_match_on_the_terminal_and_in_the_report(tmp_path: Path) -> None:
+    result, printed, report = play(tmp_path, *DUEL, "games=40")
+    (row,) = pd.read_csv(result.folder / "matches.csv").itertuples()
+    standings = result.standings.set_index("agent")
+    assert (row.first, row.wins) == ("first", standings.loc["first", "wins"])
+    assert row.wins + row.draws + row.losses == 40
+    for name, cell in MATCH_COLUMNS.items():
+        assert name in report
+        assert f" {cell(row)} " in report
+    assert "first -" in printed
+    assert MATCH_COLUMNS["nElo ± 95 %"](row) in printed
+    assert "distinct games | 40; effective number of pairs 20" in report
+    assert "superiority" not in report  # of two, LOS says it
+
+
+def test_many_agents_get_a_superiority_matrix_and_no_matches_on_the_terminal(
+    tmp_path: Path,
+) -> None:
+    words = ("agents=classics", "games=4", "agents.alphabeta_5.depth=2", "rating.anchor=greedy")
+    result, printed, report = play(tmp_path, *words)
+    assert (result.folder / "superiority.svg").exists()
+    assert "superiority.png" in report
+    assert "as the first sees it" not in printed
+    assert len(pd.read_csv(result.folder / "matches.csv")) == 15
+    assert result.standings.set_index("agent").loc["greedy", "elo"] == 0
+    assert "Elo is relative to greedy" in report
+    assert "0 (anchor)" in report
+
+
+def test_blacks_advantage_is_told_on_request(tmp_path: Path) -> None:
+    _, printed, report = play(tmp_path, *DUEL, "games=40", "rating.colour_advantage=true")
+    assert "Black's advantage: " in printed
+    assert "Black's advantage: " in report
+
+
+def test_an_anchor_that_is_not_there() -> None:
+    with pytest.raises(ConfigError, match=r"unknown rating.anchor 'randm'; choose from first, sec"):
+        read([*DUEL, "rating.anchor=randm"])
+
+
+def test_two_agents_without_chance_and_one_opening(tmp_path: Path) -> None:
+    """Ten pairs, of which nine are the first again: one pair is what is known."""
+    words = ("agents=duel", "agent@first=weighted", "agent@second=greedy", "games=20")
+    result, printed, report = play(tmp_path, *words, "openings=start", "openings.repeats=true")
+    (row,) = pd.read_csv(result.folder / "matches.csv").itertuples()
+    assert (row.games, row.distinct_games, row.all_pairs, row.pairs) == (20, 2, 10, 1)
+    told = "from the one opening only 1 of their 10 pairs are distinct"
+    assert told in " ".join(printed.split())
+    assert told in report
+    assert "distinct games | 2; effective number of pairs 1 " in report
+
+
+def repetitions(**columns: list[int]) -> pd.DataFrame:
+    rows = len(columns["pairs"])
+    names = {"first": [f"a{n}" for n in range(rows)], "second": [f"b{n}" for n in range(rows)]}
+    return pd.DataFrame(names | columns)
+
+
+def test_repeated_pairs_are_told_and_why() -> None:
+    assert not list(repeated(repetitions(all_pairs=[50], pairs=[50], openings=[50])))
+    (out_of_openings,) = repeated(repetitions(all_pairs=[50], pairs=[10], openings=[10]))
+    assert "a0 and b0 play without chance and have run out of openings" in out_of_openings
+    assert "only 10 of their 50 pairs" in out_of_openings
+    (by_chance,) = repeated(repetitions(all_pairs=[50], pairs=[45], openings=[10]))
+    assert by_chance.startswith("5 of the 50 pairs of a0 and b0 repeat an earlier one")
+    many = FEW + 1
+    table = repetitions(all_pairs=[50] * many, pairs=[10, 20, 20, 20], openings=[10] * many)
+    (folded,) = repeated(table)
+    assert f"In {many} pairings" in folded
+    assert "only 70 of their 200 pairs are distinct" in folded
+    assert "in 1 of them both agents play without chance" in folded
+
+
+def test_the_outcome_of_a_sequential_test_is_told() -> None:
+    test = Sprt(0, 10)
+    accepted = sprt_outcome(test, [30, 90, 300, 120, 60])
+    assert "H1 was accepted after 600 pairs" in accepted
+    assert f"LLR {test.llr([30, 90, 300, 120, 60]):+.2f}, bounds -2.94 and +2.94" in accepted
+    assert "biased" in accepted
+    undecided = sprt_outcome(test, [0, 0, 1, 0, 0])
+    assert "no decision after 1 pair;" in undecided
+    assert "biased" not in undecided
+
+
+def test_agents_are_described_by_what_sets_them_apart() -> None:
+    settings = read(["agents=search_family", "agents.minimax.compiled=false"]).settings.agents
+    told = described(settings)
+    assert told["minimax"] == "Minimax, depth 4, evaluation SquareWeights, compiled False"
+    assert told["ab_none"].endswith("evaluation SquareWeights, ordering none, compiled True")
+    assert "table_mb 16, etc True, iterative True" in told["mtdf_table"]
+    assert "endgame" not in "".join(told.values())  # everybody has it as it is by default
+    weights = read(["agents=heuristics"]).settings.agents
+    assert "weights corners 25 mobility 8 stable_discs 12" in described(weights)["composite"]
+    program = {"mine": {"object": "__main__.Mine", "depth": 3, "trace": None}}
+    assert described(program) == {"mine": "Mine, depth 3"}

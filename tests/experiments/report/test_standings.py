@@ -1,0 +1,193 @@
+"""What the record says of its agents and pairings, from games written by hand."""
+
+from __future__ import annotations
+
+from io import StringIO
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from experiments.record.store import GameRow, Record
+from experiments.report.standings import (
+    matches,
+    pair_counts,
+    pairs_by_colour,
+    rated_parts,
+    standings,
+)
+from experiments.statistics.ratings import match_statistics
+
+AGENTS = ("ann", "bob", "cid", "dan")
+# a result: points of Black, disc difference, end reason, transcript
+Result = tuple[float, int | None, str, str]
+
+
+def result(difference: int, transcript: str) -> Result:
+    """A game played to the end."""
+    return (np.sign(difference) + 1) / 2, difference, "finished", transcript
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Record:
+    made = Record.create(tmp_path / "games.sqlite")
+    made.write_agents((number, name, {}, 1, True, False) for number, name in enumerate(AGENTS))
+    return made
+
+
+class Writer:
+    """Adds pairs to a record."""
+
+    def __init__(self, record: Record) -> None:
+        self.record, self.pair = record, 0
+
+    def add(
+        self, first: str, second: str, one: Result, other: Result | None, opening: str = "f5"
+    ) -> None:
+        """A pair: the first agent's game with Black, and its game with White, if there was one."""
+        rows = []
+        seats = [AGENTS.index(first), AGENTS.index(second)]
+        for place, game in enumerate((one, other)):
+            if game is not None:
+                points, difference, reason, transcript = game
+                winner = {0: "white", 0.5: "draw", 1: "black"}[points]
+                number = 2 * self.pair + place
+                seated = seats[:: 1 if place == 0 else -1]
+                rows.append(
+                    GameRow(
+                        (
+                            *(number, self.pair, *seated, winner, points, difference),
+                            *(0, 0, reason, opening, 0, transcript),
+                        ),
+                        [],
+                    )
+                )
+        self.record.write_games(rows)
+        self.pair += 1
+
+
+def test_a_match_is_seen_from_its_first_agent(record: Record) -> None:
+    writer = Writer(record)
+    writer.add("ann", "bob", result(10, "a"), result(-4, "b"))  # won twice, +7 a game
+    writer.add("ann", "bob", result(0, "c"), result(6, "d"))  # drawn, lost: -3
+    # bob has Black first: he wins, and then ann forfeits with Black
+    writer.add("bob", "ann", result(2, "e"), (0.0, None, "time exceeded", "f"))
+    table = matches(record)
+    (row,) = table.itertuples()
+    assert (row.first, row.second, row.games) == ("ann", "bob", 6)
+    assert (row.wins, row.draws, row.losses) == (2, 1, 3)
+    assert (row.black_wins, row.black_draws, row.black_losses) == (1, 1, 1)
+    assert (row.white_wins, row.white_draws, row.white_losses) == (1, 0, 2)
+    assert row.score == pytest.approx(2.5 / 6)
+    assert [row.LL, row.LD, row.DD_WL, row.WD, row.WW] == [1, 1, 0, 0, 1]
+    assert (row.all_pairs, row.pairs, row.distinct_games, row.openings) == (3, 3, 6, 1)
+    assert row.ends == "finished 5, time exceeded 1"
+    means = np.array([7, -3, -2])
+    assert row.discs == pytest.approx(means.mean())
+    assert row.discs_margin == pytest.approx(4.302653 * means.std(ddof=1) / np.sqrt(3))
+    alone = match_statistics([1, 1, 0, 0, 1])
+    for name in ("elo", "elo_margin", "nelo", "los"):
+        assert getattr(row, name) == pytest.approx(getattr(alone, name), nan_ok=True)
+
+
+def test_pairs_by_colour_agree_with_the_games(record: Record) -> None:
+    writer = Writer(record)
+    writer.add("ann", "bob", result(10, "a"), result(0, "b"))
+    writer.add(
+        "bob", "ann", result(10, "c"), result(8, "d")
+    )  # ann: lost with White, won with Black
+    counts = pairs_by_colour(record)
+    assert counts[0, 1, 2, 1] == 1 and counts[0, 1, 2, 0] == 1
+    assert counts[1, 0, 1, 0] == 1 and counts[1, 0, 2, 0] == 1
+    assert counts.sum() == 4
+    assert pair_counts(record)[0, 1].tolist() == [0, 0, 1, 1, 0]
+
+
+def test_repeated_pairs_count_once(record: Record) -> None:
+    writer = Writer(record)
+    for _ in range(5):
+        writer.add("ann", "bob", result(10, "a"), result(4, "b"))
+    writer.add("ann", "bob", result(10, "a"), result(6, "other"))  # one game is new
+    writer.add("ann", "bob", result(4, "b"), result(10, "a"))  # the same moves, other seats
+    writer.add("ann", "cid", result(10, "a"), result(4, "b"))  # another opponent
+    first, second = matches(record).itertuples()
+    assert (first.games, first.distinct_games) == (14, 5)
+    assert (first.all_pairs, first.pairs) == (7, 3)
+    assert (second.all_pairs, second.pairs, second.distinct_games) == (1, 1, 2)
+    assert pair_counts(record)[0, 1].sum() == 3
+    assert first.wins == 7  # all games are counted as games
+
+
+def test_games_from_two_positions_are_two_games(record: Record) -> None:
+    """A transcript begins with an opening's moves, but not where it is a position."""
+    writer = Writer(record)
+    for opening in ("---XO--- X", "---OX--- X"):
+        writer.add("ann", "bob", result(10, "a"), result(4, "b"), opening)
+    for opening in ("f5", "f5d6"):
+        writer.add("ann", "bob", result(10, "f5d6c3"), result(4, "f5d6c4"), opening)
+    (row,) = matches(record).itertuples()
+    assert (row.all_pairs, row.pairs, row.distinct_games) == (4, 3, 6)
+
+
+def test_a_pair_without_its_second_game_does_not_count(record: Record) -> None:
+    writer = Writer(record)
+    writer.add("ann", "bob", result(10, "a"), result(4, "b"))
+    writer.add("ann", "bob", result(10, "c"), None)
+    writer.add("ann", "cid", result(10, "c"), None)
+    (row,) = matches(record).itertuples()
+    assert (row.games, row.pairs) == (2, 1)
+    assert pair_counts(record).sum() == 2
+
+
+def test_nothing_but_forfeits_has_no_disc_difference(record: Record) -> None:
+    forfeit: Result = (1.0, None, "never answered", "a")
+    Writer(record).add("ann", "bob", forfeit, forfeit)
+    (row,) = matches(record).itertuples()
+    assert np.isnan(row.discs) and np.isnan(row.discs_margin)
+    assert row.ends == "never answered 2"
+
+
+def test_no_complete_pair_at_all(record: Record) -> None:
+    Writer(record).add("ann", "bob", result(10, "a"), None)
+    assert matches(record).empty
+    table = standings(record)
+    assert table["elo"].isna().all()
+    assert (table["part"] == -1).all()
+    assert table["agent"].tolist() == ["ann", "bob"]
+
+
+def test_parts_that_never_met_are_rated_apart(record: Record) -> None:
+    writer = Writer(record)
+    for number in range(10):
+        writer.add("ann", "cid", result(10, f"a{number}"), result(4 - number, f"b{number}"))
+        writer.add("bob", "dan", result(-9, f"a{number}"), result(4 - number, f"b{number}"))
+    table = standings(record)
+    assert table["agent"].tolist() == ["ann", "cid", "dan", "bob"]
+    assert table["part"].tolist() == [0, 0, 1, 1]
+    for _, part in table.groupby("part"):
+        assert part["elo"].mean() == pytest.approx(0)
+    anchored = standings(record, parts=rated_parts(record, anchor="bob")).set_index("agent")
+    assert anchored.loc["bob", "elo"] == 0
+    assert anchored.loc["ann", "elo"] == pytest.approx(-anchored.loc["cid", "elo"])
+
+
+def test_blacks_advantage_is_fitted_on_request(record: Record) -> None:
+    writer = Writer(record)
+    for number in range(20):  # Black wins three quarters
+        black = 5 if number % 4 else -5
+        writer.add("ann", "bob", result(black, f"a{number}"), result(5, f"b{number}"))
+        writer.add("ann", "bob", result(5, f"c{number}"), result(-5, f"d{number}"))
+    ((_, plain),) = rated_parts(record)
+    ((_, fitted),) = rated_parts(record, colour_advantage=True)
+    assert plain.advantage is None
+    assert fitted.advantage is not None
+    assert fitted.advantage[0] > 0
+
+
+def test_a_match_table_has_plain_columns(record: Record) -> None:
+    Writer(record).add("ann", "bob", result(10, "a"), result(4, "b"))
+    table = matches(record)
+    assert not table.columns.duplicated().any()
+    again = pd.read_csv(StringIO(table.to_csv(index=False)))
+    assert again["first"].tolist() == ["ann"]
