@@ -11,7 +11,7 @@ import numpy as np
 from agents import PVS, Limits, RandomAgent, SquareWeights
 from core.game import play_game
 from core.rules import Color
-from experiments.config import available_cores
+from experiments.system import available_cores
 
 GRACE = 0.02
 

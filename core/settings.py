@@ -27,6 +27,7 @@ import difflib
 import functools
 import inspect
 import math
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
@@ -73,22 +74,25 @@ class Constraint(ABC):
 class Whole(Constraint):
     """A whole number from ``low`` to ``high`` (None: without end); truth values are none.
 
-    even: whether it must be even. why: what the message adds, the reason for the range.
+    even: whether it must be even. word: a word that is allowed instead. why: what the message adds,
+    the reason for the range.
     """
 
     low: int = 0
     high: int | None = None
     even: bool = False
+    word: str | None = None
     why: str = ""
 
     @property
     def needed(self) -> str:
         kind = "an even number" if self.even else "a whole number"
         end = f" of {self.low} or more" if self.high is None else f" from {self.low} to {self.high}"
-        return kind + end + (f" ({self.why})" if self.why else "")
+        word = "" if self.word is None else f", or {self.word},"
+        return kind + end + word + (f" ({self.why})" if self.why else "")
 
     def allows(self, value: object) -> bool:
-        return (
+        return (self.word is not None and value == self.word) or (
             type(value) is int
             and self.low <= value
             and (self.high is None or value <= self.high)
@@ -146,6 +150,41 @@ class Choice(Constraint):
 
     def refusal(self, name: str, value: object, optional: bool) -> str:
         return unknown_choice(name, value, self.choices)
+
+
+@dataclass(frozen=True)
+class Each(Constraint):
+    """A list, each element of which the inner constraint allows."""
+
+    inner: Constraint
+
+    @property
+    def needed(self) -> str:
+        return f"a list is needed, of which each element is {self.inner.needed}"
+
+    def allows(self, value: object) -> bool:
+        return isinstance(value, list | tuple) and all(map(self.inner.allows, value))
+
+    def refusal(self, name: str, value: object, optional: bool) -> str:
+        if not isinstance(value, list | tuple):
+            return f"{name}={value!s:.{_LONGEST}}: {self.needed}"
+        bad = next(each for each in value if not self.inner.allows(each))
+        return self.inner.refusal(name, bad, optional=False)
+
+
+@dataclass(frozen=True)
+class Text(Constraint):
+    """A text that matches a regular expression as a whole; ``words`` say what that is."""
+
+    pattern: str
+    words: str
+
+    @property
+    def needed(self) -> str:
+        return self.words
+
+    def allows(self, value: object) -> bool:
+        return isinstance(value, str) and re.fullmatch(self.pattern, value, re.DOTALL) is not None
 
 
 class Switch(Constraint):

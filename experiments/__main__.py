@@ -234,7 +234,7 @@ def openings_command(arguments: Sequence[str]) -> int:
 
 def plan_command(arguments: Sequence[str]) -> int:
     """``plan``: how many pairs of games a question needs, and how long they take here."""
-    from experiments.plan import run_plan
+    from experiments.sample_size import run_plan
 
     return run_plan(arguments, make_console())
 

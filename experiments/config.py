@@ -1,13 +1,13 @@
-"""What a run is: the schema that the composed YAML is checked against, and the checks."""
+"""What a run is: its settings, and the one way from them to a plan that can be played."""
 
 from __future__ import annotations
 
 import importlib.util
-import os
+import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from omegaconf import MISSING, DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
@@ -28,64 +28,18 @@ from agents.search import SearchAgent
 from agents.search.context import MAX_DEPTH
 from core.game import Limits
 from core.rules import RULESETS, Ruleset, ruleset
-from core.settings import nearest
-from experiments.pairing.openings import check_openings
-from experiments.pairing.schedule import Pairing, gauntlet, round_robin
-from experiments.statistics.sequential import Sprt
+from core.settings import Choice, Each, Number, Text, Whole, check_settings, nearest
+from experiments.pairing import Openings, Schedule
+from experiments.playing import Executor
+from experiments.playing.conditions import Conditions, Elsewhere
 
-EXPORTS = ("csv", "parquet")
-LOG_LEVELS = ("debug", "info", "warning", "error")
+_EVEN_GAMES = Whole(2, even=True, why="each opening is played twice, colours swapped")
+_SEED = Whole(0, (1 << 63) - 1)
 
 
 @dataclass
 class RulesetConfig:
-    name: str = "standard"
-
-
-@dataclass
-class OpeningsConfig:
-    """kind: where they come from, one of ``KINDS`` in :mod:`experiments.pairing.openings`. plies:
-    how long they are (of a file's games: at most). file: of transcripts, OBF positions or GGF
-    games. shuffle: a file's order is drawn from the run's seed. repeats: whether openings may be used again when
-    there are more pairs of games than openings."""
-
-    kind: str = "random"
-    plies: int | None = None
-    file: str | None = None
-    shuffle: bool = False
-    repeats: bool = False
-
-
-SCHEDULES = ("round_robin", "gauntlet", "sprt")
-
-
-@dataclass
-class ScheduleConfig:
-    """kind: one of :data:`SCHEDULES`. champion: who meets all the others in a gauntlet, None for
-    the first of the line-up. The others are the sequential test's, see
-    :class:`~experiments.statistics.sequential.Sprt`; its Elo is the first agent's against the
-    second."""
-
-    kind: str = "round_robin"
-    champion: str | None = None
-    elo0: float = 0.0
-    elo1: float = 30.0
-    sprt_alpha: float = 0.05
-    sprt_beta: float = 0.05
-    model: str = "logistic"
-
-
-EXECUTORS = ("processes", "serial", "dask")
-
-
-@dataclass
-class ExecutorConfig:
-    """kind: one of :data:`EXECUTORS`. workers: None for as many as there are cores. address: of
-    a Dask cluster's scheduler; None for a cluster of this machine."""
-
-    kind: str = "processes"
-    workers: int | None = None
-    address: str | None = None
+    name: Annotated[str, Choice(*RULESETS)] = "standard"
 
 
 @dataclass
@@ -94,28 +48,38 @@ class LimitsConfig:
     per player and game; None for no limit. grace: seconds of tolerance when judged. hang: seconds
     without an answer after which a player counts as hung where time is not limited."""
 
-    depth: int | None = None
-    nodes: int | None = None
-    seconds: float | None = None
-    clock: float | None = None
-    grace: float = 0.02
-    hang: float = 60.0
+    depth: Annotated[int | None, Whole(1)] = None
+    nodes: Annotated[int | None, Whole(1)] = None
+    seconds: Annotated[float | None, Number(above=0)] = None
+    clock: Annotated[float | None, Number(above=0)] = None
+    grace: Annotated[float, Number(low=0)] = 0.02
+    hang: Annotated[float, Number(above=0)] = 60.0
 
 
 @dataclass
 class StudyConfig:
-    """positions: of the run's games, on which the report's studies count nodes: a number, no two
-    from the same game, or ``all`` that its searches met. baseline: the agent whose counts are 1;
-    depths: plies to count at, None for each agent's own."""
+    """What the report's studies of searches count.
 
-    positions: Any = 20
+    positions: of the run's games: a number, no two from the same game; or ``all`` that its searches
+        met.
+    baseline: the agent whose counts are 1.
+    depths: plies to count at; None for each agent's own.
+    """
+
+    positions: Annotated[Any, Whole(1, word="all")] = 20
     baseline: str | None = None
-    depths: list[int] | None = None
+    depths: Annotated[list[int] | None, Each(Whole(1, MAX_DEPTH))] = None
 
     @property
     def asked(self) -> bool:
         """Whether the study of searches was asked for, whatever the line-up."""
         return self.positions == "all" or self.baseline is not None or self.depths is not None
+
+    def check(self, agents: Mapping[str, Agent]) -> None:
+        """Raise ConfigError if it cannot be made of this line-up."""
+        searchers = [name for name, agent in agents.items() if isinstance(agent, SearchAgent)]
+        if self.baseline is not None and self.baseline not in searchers:
+            raise unknown("study.baseline", self.baseline, searchers)
 
 
 @dataclass
@@ -125,8 +89,18 @@ class TuningConfig:
     no choice has been made by."""
 
     agent: str | None = None
-    games: int = 400
-    seed: int = 1001
+    games: Annotated[int, _EVEN_GAMES] = 400
+    seed: Annotated[int, _SEED] = 1001
+
+    def check(self, agents: Mapping[str, Agent]) -> None:
+        """Raise ConfigError if nothing of this line-up can be tuned."""
+        if self.agent is not None:
+            if self.agent not in agents:
+                raise unknown("tuning.agent", self.agent, agents)
+            if len(agents) != 2:
+                raise ConfigError(
+                    f"tuning needs two agents, the tuned and a fixed one, not {len(agents)}"
+                )
 
 
 @dataclass
@@ -140,10 +114,25 @@ class PublishedConfig:
 
     source: str = MISSING
     notes: list[str] = field(default_factory=list)
-    games: int = 0
+    games: Annotated[int, Whole(0)] = 0
     points: dict[str, Any] = field(default_factory=dict)
     nodes: dict[str, float] = field(default_factory=dict)
     evaluations: dict[str, float] = field(default_factory=dict)
+
+    def check(self, agents: Mapping[str, Agent]) -> None:
+        """Raise ConfigError if it tells of agents that are not in this line-up."""
+        for first, row in self.points.items():
+            if not isinstance(row, Mapping):
+                raise ConfigError(f"published.points.{first}={row}: points by opponent are needed")
+            allowed = Number(0, self.games)
+            for second, points in row.items():
+                if not allowed.allows(points):
+                    name = f"published.points.{first}.{second}"
+                    raise ConfigError(allowed.refusal(name, points, optional=False))
+        met = [name for row in self.points.values() for name in row]
+        for name in (*self.points, *met, *self.nodes, *self.evaluations):
+            if name not in agents:
+                raise unknown("agent in published", name, agents)
 
 
 @dataclass
@@ -154,35 +143,48 @@ class RatingConfig:
     anchor: str | None = None
     colour_advantage: bool = False
 
+    def check(self, agents: Mapping[str, Agent]) -> None:
+        """Raise ConfigError if the anchor is not in this line-up."""
+        if self.anchor is not None and self.anchor not in agents:
+            raise unknown("rating.anchor", self.anchor, agents)
+
 
 @dataclass
 class RunConfig:
-    """A run, as written in ``conf/run.yaml``; the comments there explain each setting."""
+    """A run, as written in ``conf/run.yaml``; the comments there explain each setting.
 
-    name: str = MISSING
+    ``agents``, ``evaluation``, ``openings``, ``schedule`` and ``executor`` describe objects, named
+    by their ``_target_``, which know themselves what their settings may be.
+    """
+
+    name: Annotated[str, Text(r"(?![/.])(?!.*\.\.).+", "a plain folder name")] = MISSING
     agents: dict[str, Any] = field(default_factory=dict)
     evaluation: dict[str, Any] = field(default_factory=dict)
     ruleset: RulesetConfig = field(default_factory=RulesetConfig)
-    openings: OpeningsConfig = field(default_factory=OpeningsConfig)
-    schedule: ScheduleConfig = field(default_factory=ScheduleConfig)
-    executor: ExecutorConfig = field(default_factory=ExecutorConfig)
+    openings: dict[str, Any] = field(default_factory=dict)
+    schedule: dict[str, Any] = field(default_factory=dict)
+    executor: dict[str, Any] = field(default_factory=dict)
     limits: LimitsConfig = field(default_factory=LimitsConfig)
     rating: RatingConfig = field(default_factory=RatingConfig)
-    games: int = 100
-    seed: int = 1
-    depth: int = 4
-    results: str = "results"
-    export: list[str] = field(default_factory=list)
+    games: Annotated[int, _EVEN_GAMES] = 100
+    seed: Annotated[int, _SEED] = 1
+    depth: Annotated[int, Whole(1)] = 4
+    results: Annotated[str, Text(r".+", "a folder")] = "results"
+    export: Annotated[list[str], Each(Choice("csv", "parquet"))] = field(default_factory=list)
     figures: bool = True
-    log_level: str = "info"
+    log_level: Annotated[str, Choice("debug", "info", "warning", "error")] = "info"
     study: StudyConfig = field(default_factory=StudyConfig)
     tuning: TuningConfig = field(default_factory=TuningConfig)
     published: PublishedConfig | None = None
 
 
+OBJECTS = ("agents", "evaluation", "openings", "schedule", "executor")
+"""Settings of a run that describe objects; what they may hold their classes say."""
+
+
 @dataclass(frozen=True)
 class Plan:
-    """A run that has passed all checks, with its agents built.
+    """A run that has passed all checks, with its objects built.
 
     settings: the resolved configuration as plain data; goes into the record.
     """
@@ -190,63 +192,131 @@ class Plan:
     settings: RunConfig
     agents: dict[str, Agent]
     rules: Ruleset
-    workers: int
+    limits: Limits
+    openings: Openings
+    schedule: Schedule
+    executor: Executor
 
     @property
-    def crew(self) -> str:
-        """Who plays, in words."""
-        asked = self.settings.executor
-        if asked.address is not None:
-            return f"those of the Dask cluster at {asked.address}"
-        if asked.kind == "serial":
-            return "none (serial)"
-        return f"{self.workers}" + (" (Dask)" if asked.kind == "dask" else "")
+    def names(self) -> list[str]:
+        """The line-up."""
+        return list(self.agents)
 
     @property
-    def pairings(self) -> list[Pairing]:
-        """Who meets whom, by number."""
-        return pairings_of(self.settings)
+    def rounds(self) -> int:
+        """How many rounds the schedule has at most, each from one opening."""
+        return self.schedule.rounds(self.settings.games // 2)
 
     @property
     def pairs(self) -> int:
-        """How many pairs the schedule has; a sequential test may end with fewer."""
-        return scheduled(self.settings)
+        """How many pairs the schedule has at most."""
+        return scheduled_of(self.settings)[1]
 
     @property
-    def sprt(self) -> Sprt | None:
-        """The sequential test that ends the run, if one does."""
-        asked = self.settings.schedule
-        if asked.kind != "sprt":
-            return None
-        return Sprt(asked.elo0, asked.elo1, asked.sprt_alpha, asked.sprt_beta, asked.model)
+    def of_objects(self) -> bool:
+        """Whether its agents are objects of a program, which settings cannot make again."""
+        return any("object" in agent for agent in self.settings.agents.values())
+
+    def conditions(self) -> Conditions:
+        """What all its games have in common."""
+        limits = self.settings.limits
+        return Conditions(
+            self.names,
+            list(self.agents.values()),
+            self.rules,
+            self.limits,
+            limits.grace,
+            limits.hang,
+            logging.getLevelName(self.settings.log_level.upper()),
+            None if self.of_objects else Elsewhere(conditions_of, asdict(self.settings)),
+        )
 
 
-def pairings_of(settings: RunConfig) -> list[Pairing]:
-    """Who meets whom in a run, by number."""
-    asked = settings.schedule
-    names = list(settings.agents)
-    if asked.kind == "gauntlet":
-        champion = names[0] if asked.champion is None else asked.champion
-        return gauntlet(len(names), names.index(champion))
-    return round_robin(len(names))
+# ---------------------------------------------------------------------- ways to a plan
 
 
-def scheduled(settings: RunConfig) -> int:
-    """How many pairs the schedule of a run has."""
-    return len(pairings_of(settings)) * (settings.games // 2)
+def plan_of(settings: RunConfig, agents: Mapping[str, Agent] | None = None) -> Plan:
+    """The one way to a plan: check the settings of a run and build its objects; ConfigError.
+
+    agents: where they are objects of a program; otherwise they are built from the settings.
+    """
+    try:
+        check_settings(settings)
+        limits = Limits(
+            settings.limits.depth,
+            settings.limits.nodes,
+            settings.limits.seconds,
+            settings.limits.clock,
+        )
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
+    if "parquet" in settings.export and importlib.util.find_spec("pyarrow") is None:
+        raise ConfigError(
+            "export: parquet needs pyarrow; pip install 'othello-strategy-lab[parquet]' or pyarrow"
+        )
+    rules = ruleset(settings.ruleset.name)
+    openings, schedule, executor = (
+        _object(settings, name, kind)
+        for name, kind in (("openings", Openings), ("schedule", Schedule), ("executor", Executor))
+    )
+    _checked("openings", openings.check, rules)
+    if agents is None:
+        agents = {name: build_agent(agent, name) for name, agent in settings.agents.items()}
+    if len(agents) < 2:
+        raise ConfigError(f"a line-up needs at least two agents; this one has {len(agents)}")
+    for name, agent in agents.items():
+        _check_board(agent, name, rules)
+        _checked(f"agent '{name}'", agent.check_limits, limits)
+    _checked("schedule", schedule.check, list(agents))
+    for part in (settings.rating, settings.study, settings.tuning, settings.published):
+        if part is not None:
+            part.check(agents)
+    return Plan(settings, dict(agents), rules, limits, openings, schedule, executor)
 
 
-# Keys of the composed configuration that are not settings of the run: duel's two places.
-_PLACES = ("first", "second")
+def scheduled_of(settings: RunConfig) -> tuple[Schedule, int]:
+    """The schedule of a run, and how many pairs it has at most; ConfigError."""
+    schedule = _object(settings, "schedule", Schedule)
+    return schedule, schedule.length(list(settings.agents), settings.games // 2)
+
+
+def _object(settings: RunConfig, name: str, kind: type) -> Any:
+    """The object that a part of the settings describes."""
+    described = getattr(settings, name)
+    built = build(described, name)
+    if not isinstance(built, kind):
+        where = f"{kind.__module__.rpartition('.')[0]}.{kind.__name__}"
+        raise ConfigError(f"{name}: {described['_target_']} is no {where}; subclass it")
+    return built
+
+
+def _checked(where: str, check: Any, *arguments: Any) -> None:
+    try:
+        check(*arguments)
+    except ValueError as error:
+        raise ConfigError(f"{where}: {one_line(error)}") from error
+
+
+def _check_board(agent: Agent, name: str, rules: Ruleset) -> None:
+    if rules.side in agent.boards():
+        return
+    sides = ", ".join(f"{side}x{side}" for side in sorted(agent.boards()))
+    what = f"agent '{name}' plays on boards"
+    if isinstance(agent, SearchAgent):
+        what = f"evaluation {agent.evaluation.name} of agent '{name}' is made for boards"
+    raise ConfigError(
+        f"{what} of {sides}; ruleset {rules.name} is {rules.side}x{rules.side} "
+        "(evaluation=disc_count is for all boards)"
+    )
 
 
 def read(overrides: Sequence[str], extra_folders: Sequence[str | Path] = ()) -> Plan:
-    """Compose ``conf/run.yaml`` with overrides and check it; raises ConfigError."""
+    """Compose ``conf/run.yaml`` with overrides, and plan it; raises ConfigError."""
     return check(compose("run", overrides, extra_folders), overrides)
 
 
 def check(config: DictConfig, overrides: Sequence[str] = ()) -> Plan:
-    """Check a composed configuration and build its agents.
+    """The plan of a composed configuration.
 
     overrides: what was asked for on the command line; a ``depth`` or ``evaluation`` among them
     that reaches no agent is an error. Raises ConfigError with one line that names the bad part.
@@ -257,19 +327,10 @@ def check(config: DictConfig, overrides: Sequence[str] = ()) -> Plan:
     except OmegaConfBaseException as error:
         raise ConfigError(one_line(error)) from error
     assert isinstance(raw, dict)
-    # These two may still have open settings, which the schema's own check would not pass.
-    agents, evaluation = raw.pop("agents", None), raw.pop("evaluation", None)
-    if not isinstance(agents, dict):
-        raise ConfigError(f"agents={agents}: a line-up is needed")
-    if not isinstance(evaluation, dict):
-        raise ConfigError(f"evaluation={evaluation}: one of the choices of --help is needed")
     settings = _typed({str(key): value for key, value in raw.items() if key not in _PLACES})
-    check_numbers(settings)
-    rules = known_ruleset(settings.ruleset.name)
-    if settings.rating.anchor is not None and settings.rating.anchor not in agents:
-        raise unknown("rating.anchor", settings.rating.anchor, agents)
-    check_openings(settings.openings, rules)
-    filled, used = fill_open(agents, depth=settings.depth, evaluation=evaluation)
+    settings.agents, used = fill_open(
+        settings.agents, depth=settings.depth, evaluation=settings.evaluation
+    )
     for key in ("depth", "evaluation"):
         asked = next((o for o in overrides if o.lstrip("+").split("=")[0].split(".")[0] == key), "")
         if asked and key not in used:
@@ -277,170 +338,46 @@ def check(config: DictConfig, overrides: Sequence[str] = ()) -> Plan:
                 f"{asked}: no agent of this line-up leaves its {key} open, so it has no effect; "
                 f"set it for one agent with agents.NAME.{key}=..."
             )
-    settings.agents = filled
-    settings.evaluation = evaluation
-    if "evaluation" in used and not isinstance(build(evaluation, "evaluation"), Evaluation):
-        raise ConfigError(f"evaluation: {evaluation['_target_']} is no Evaluation")
-    built = {name: build_agent(agent, name) for name, agent in filled.items()}
-    _check_studies(settings, built)
-    return plan_of(settings, built, rules)
+    if "evaluation" in used:
+        _object(settings, "evaluation", Evaluation)
+    return plan_of(settings)
 
 
 def from_record(config: Mapping[str, Any]) -> RunConfig:
     """The settings of a run, from the plain data that its record has; raises ConfigError."""
-    raw = dict(config)
-    agents, evaluation = raw.pop("agents"), raw.pop("evaluation")
-    settings = _typed(raw)
-    settings.agents, settings.evaluation = agents, evaluation
-    return settings
+    return _typed(dict(config))
 
 
-def choice(group: str, asked: str | Mapping[str, Any]) -> Any:
+def conditions_of(config: Mapping[str, Any]) -> Conditions:
+    """The conditions of a run, from the plain data that its record has, for a process elsewhere."""
+    return plan_of(from_record(config)).conditions()
+
+
+def chosen(group: str, asked: str | Mapping[str, Any]) -> dict[str, Any]:
     """The settings of an option of a group, as :class:`RunConfig` has them.
 
     asked: the option's name, or a mapping with the name as ``kind`` and the settings that are to be
-    other than in its file. Raises ConfigError.
+    other than in its file; or a mapping with a ``_target_`` of one's own. Raises ConfigError.
     """
     changes = {"kind": asked} if isinstance(asked, str) else dict(asked)
-    settings = load(group, str(changes.get("kind", "")))
-    for key in changes:
-        if key not in settings:
-            raise unknown(f"setting of {group}={changes['kind']}", key, settings)
-    return getattr(_typed({"name": group, group: settings | changes}), group)
+    if "_target_" in changes:
+        return changes
+    return load(group, str(changes.pop("kind", ""))) | changes
 
 
-def plan_of(settings: RunConfig, agents: dict[str, Agent], rules: Ruleset) -> Plan:
-    """The plan of a run with these agents, whether they can play it checked; ConfigError."""
-    workers = plan_workers(settings.executor, agents, rules)
-    _check_schedule(settings.schedule, agents)
-    for name, agent in agents.items():
-        try:
-            agent.check_limits(limits_of(settings))
-        except ValueError as error:
-            raise ConfigError(f"agent '{name}': {one_line(error)}") from error
-    return Plan(settings, agents, rules, workers)
-
-
-def _check_studies(settings: RunConfig, agents: Mapping[str, Agent]) -> None:
-    """Raise ConfigError for a study, tuning or comparison that cannot be made of this line-up."""
-    study, tuning, published = settings.study, settings.tuning, settings.published
-    searchers = [name for name, agent in agents.items() if isinstance(agent, SearchAgent)]
-    if study.positions != "all" and (type(study.positions) is not int or study.positions < 1):
-        raise ConfigError(f"study.positions={study.positions}: a number from 1 on, or all")
-    if study.baseline is not None and study.baseline not in searchers:
-        raise unknown("study.baseline", study.baseline, searchers)
-    for depth in study.depths or ():
-        if not 1 <= depth <= MAX_DEPTH:
-            raise ConfigError(f"study.depths: {depth} is not from 1 to {MAX_DEPTH}")
-    if tuning.agent is not None:
-        if tuning.agent not in agents:
-            raise unknown("tuning.agent", tuning.agent, agents)
-        if len(agents) != 2:
-            raise ConfigError(
-                f"tuning needs two agents, the tuned and a fixed one, not {len(agents)}"
-            )
-    if tuning.games < 2 or tuning.games % 2:
-        raise ConfigError(f"tuning.games={tuning.games}: an even number, 2 or more")
-    if tuning.seed < 0:
-        raise ConfigError(f"tuning.seed={tuning.seed}: 0 or more")
-    if published is not None:
-        for first, row in published.points.items():
-            if not isinstance(row, Mapping):
-                raise ConfigError(f"published.points.{first}={row}: points by opponent are needed")
-            for second, points in row.items():
-                if not isinstance(points, int | float) or not 0 <= points <= published.games:
-                    raise ConfigError(
-                        f"published.points.{first}.{second}={points}: 0 to published.games="
-                        f"{published.games} points are needed"
-                    )
-        met = [name for row in published.points.values() for name in row]
-        for name in (*published.points, *met, *published.nodes, *published.evaluations):
-            if name not in agents:
-                raise unknown("agent in published", name, agents)
-
-
-def plan_workers(executor: ExecutorConfig, agents: Mapping[str, Agent], rules: Ruleset) -> int:
-    """The number of worker processes here, 0 for none; checks that the agents can play here."""
-    if len(agents) < 2:
-        raise ConfigError(f"a line-up needs at least two agents; this one has {len(agents)}")
-    for name, agent in agents.items():
-        if rules.side not in agent.boards():
-            sides = ", ".join(f"{side}x{side}" for side in sorted(agent.boards()))
-            what = f"agent '{name}' plays on boards"
-            if isinstance(agent, SearchAgent):
-                what = f"evaluation {agent.evaluation.name} of agent '{name}' is made for boards"
-            raise ConfigError(
-                f"{what} of {sides}; ruleset {rules.name} is {rules.side}x{rules.side} "
-                "(evaluation=disc_count is for all boards)"
-            )
-    if executor.address is not None and executor.kind != "dask":
-        raise ConfigError(f"executor.address={executor.address}: only executor=dask has an address")
-    if executor.kind == "serial":
-        if executor.workers not in (None, 1):
-            raise ConfigError(f"executor.workers={executor.workers}: executor=serial uses one")
-        return 0
-    if executor.kind not in EXECUTORS:
-        raise unknown("executor", executor.kind, EXECUTORS)
-    if executor.kind == "dask" and importlib.util.find_spec("distributed") is None:
-        raise ConfigError(
-            "executor=dask needs distributed; pip install 'othello-strategy-lab[dask]' or "
-            "distributed"
-        )
-    if executor.address is not None:
-        if executor.workers is not None:
-            raise ConfigError(
-                f"executor.workers={executor.workers}: a cluster has the workers it has; without "
-                "executor.address they are started here"
-            )
-        return 0
-    if executor.workers is None:
-        return available_cores()
-    if executor.workers < 1:
-        raise ConfigError(f"executor.workers={executor.workers}: at least one worker is needed")
-    return executor.workers
-
-
-def _check_schedule(asked: ScheduleConfig, agents: Mapping[str, Agent]) -> None:
-    """Raise ConfigError for a schedule that is unknown, or not for these agents."""
-    if asked.kind not in SCHEDULES:
-        raise unknown("schedule", asked.kind, SCHEDULES)
-    if asked.champion is not None:
-        if asked.kind != "gauntlet":
-            raise ConfigError(
-                f"schedule.champion={asked.champion}: only schedule=gauntlet has a champion"
-            )
-        if asked.champion not in agents:
-            raise unknown("schedule.champion", asked.champion, agents)
-    if asked.kind != "sprt":
-        return
-    if len(agents) != 2:
-        raise ConfigError(f"schedule=sprt tests two agents; this line-up has {len(agents)}")
-    for key in ("sprt_alpha", "sprt_beta"):
-        rate = getattr(asked, key)
-        if not 0 < rate < 0.5:
-            raise ConfigError(f"schedule.{key}={rate}: an error rate between 0 and 0.5 is needed")
-    try:
-        Sprt(asked.elo0, asked.elo1, asked.sprt_alpha, asked.sprt_beta, asked.model)
-    except ValueError as error:
-        raise ConfigError(f"schedule: {one_line(error)}") from error
-
-
-def limits_of(settings: RunConfig) -> Limits:
-    """What a move may cost in a run."""
-    limits = settings.limits
-    return Limits(limits.depth, limits.nodes, limits.seconds, limits.clock)
-
-
-def available_cores() -> int:
-    """Cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+_PLACES = ("first", "second")  # of a duel: keys of the composed configuration, but no settings
 
 
 def _typed(raw: dict[str, Any]) -> RunConfig:
+    """The settings in plain data, with the types that RunConfig declares."""
+    objects = {}
+    for name in OBJECTS:
+        objects[name] = raw.pop(name, None)
+        if not isinstance(objects[name], dict):
+            needed = "a line-up" if name == "agents" else "one of the choices of --help"
+            raise ConfigError(f"{name}={objects[name]}: {needed} is needed")
     try:
-        typed = OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(RunConfig), raw))
+        settings = OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(RunConfig), raw))
     except OmegaConfBaseException as error:
         key = getattr(error, "full_key", None) or ""
         first = str(error).splitlines()[0]
@@ -452,70 +389,13 @@ def _typed(raw: dict[str, Any]) -> RunConfig:
         if "is not a ListConfig" in first:
             raise ConfigError(f"{key}={_at(raw, key)}: write a list, {key}=[...]") from error
         raise ConfigError(f"{key}={_at(raw, key)}: {first}") from error
-    assert isinstance(typed, RunConfig)
-    return typed
+    assert isinstance(settings, RunConfig)
+    for name, described in objects.items():
+        setattr(settings, name, described)
+    return settings
 
 
 def _at(raw: Any, key: str) -> Any:
     for part in key.split("."):
         raw = raw.get(part) if isinstance(raw, Mapping) else None
     return raw
-
-
-def check_numbers(settings: RunConfig) -> None:
-    """Raise ConfigError for a setting outside its range."""
-    limits = settings.limits
-    for key, value, good, wanted in (
-        ("depth", settings.depth, settings.depth >= 1, "1 or more"),
-        (
-            "games",
-            settings.games,
-            settings.games >= 2 and settings.games % 2 == 0,
-            "an even number, 2 or more: each opening is played twice, colours swapped",
-        ),
-        ("seed", settings.seed, 0 <= settings.seed < 1 << 63, "0 or more, below 2^63"),
-        (
-            "limits.seconds",
-            limits.seconds,
-            limits.seconds is None or 0 < limits.seconds < float("inf"),
-            "more than 0, or null for no limit",
-        ),
-        (
-            "limits.clock",
-            limits.clock,
-            limits.clock is None or 0 < limits.clock < float("inf"),
-            "more than 0, or null for no limit",
-        ),
-        (
-            "limits.clock",
-            limits.clock,
-            limits.clock is None or limits.seconds is None,
-            f"contradicts limits.seconds={limits.seconds}; a time per move or one for the game",
-        ),
-        ("limits.depth", limits.depth, limits.depth is None or limits.depth >= 1, "1 or more"),
-        ("limits.nodes", limits.nodes, limits.nodes is None or limits.nodes >= 1, "1 or more"),
-        ("limits.grace", limits.grace, 0 <= limits.grace < float("inf"), "0 or more"),
-        ("limits.hang", limits.hang, 0 < limits.hang < float("inf"), "more than 0"),
-    ):
-        if not good:
-            raise ConfigError(f"{key}={value}: {wanted}")
-    for kind in settings.export:
-        if kind not in EXPORTS:
-            raise unknown("export", kind, EXPORTS)
-    if "parquet" in settings.export and importlib.util.find_spec("pyarrow") is None:
-        raise ConfigError(
-            "export: parquet needs pyarrow; pip install 'othello-strategy-lab[parquet]' or pyarrow"
-        )
-    if settings.log_level not in LOG_LEVELS:
-        raise unknown("log_level", settings.log_level, LOG_LEVELS)
-    if not settings.results:
-        raise ConfigError("results=: a folder is needed")
-    if not settings.name or settings.name.startswith(("/", ".")) or ".." in settings.name:
-        raise ConfigError(f"name={settings.name}: a plain folder name is needed")
-
-
-def known_ruleset(name: str) -> Ruleset:
-    """The ruleset called ``name``; raises ConfigError."""
-    if name not in RULESETS:
-        raise unknown("ruleset", name, RULESETS)
-    return ruleset(name)

@@ -24,7 +24,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, fields
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from omegaconf import OmegaConf
@@ -37,13 +37,15 @@ from scipy.stats import linregress
 from agents.config import ConfigError, load_evaluation
 from agents.evaluation import FINAL_UNIT
 from agents.search import PVS
+from agents.search.context import MAX_DEPTH
 from core.cli import Parser, whole_number
 from core.game import FINISHED, play_game
 from core.position import Position, prepare_rules
 from core.rules import RULESETS, Color
-from experiments.config import available_cores
+from core.settings import Number, Whole, check_settings
 from experiments.pairing.openings import Opening, all_openings
-from experiments.playing.pool import die_with_parent
+from experiments.record.provenance import versions
+from experiments.system import available_cores, die_with_parent
 
 _PURPOSE = 3  # keeps these random numbers apart from those of openings and games
 TAIL = 0.1
@@ -64,16 +66,30 @@ class Recipe:
     band of Black's expected score. most: how many are kept at most. seed: of what is played out.
     """
 
-    plies: int = 8
+    plies: Annotated[int, Whole(1)] = 8
     evaluation: str = "iago"
-    depth: int = 8
-    shallow: int = 4
-    games: int = 4000
-    play_depth: int = 6
-    low: float = 0.45
-    high: float = 0.55
-    most: int = 5000
-    seed: int = 1
+    depth: Annotated[int, Whole(1, MAX_DEPTH)] = 8
+    shallow: Annotated[int, Whole(1)] = 4
+    games: Annotated[int, Whole(10)] = 4000
+    play_depth: Annotated[int, Whole(1, MAX_DEPTH)] = 6
+    low: Annotated[float, Number(above=0, below=1)] = 0.45
+    high: Annotated[float, Number(above=0, below=1)] = 0.55
+    most: Annotated[int, Whole(1)] = 5000
+    seed: Annotated[int, Whole(0)] = 1
+
+    def check(self) -> None:
+        """Raise ConfigError, in the words of the command line, if it cannot be followed."""
+        try:
+            check_settings(self, "--")
+        except ValueError as error:
+            raise ConfigError(str(error).replace("_", "-")) from None
+        if self.shallow > self.depth:
+            raise ConfigError(
+                f"--shallow={self.shallow}: a whole number from 1 to the depth, {self.depth}, is "
+                "needed"
+            )
+        if self.low >= self.high:
+            raise ConfigError(f"--low={self.low}: less than --high={self.high} is needed")
 
 
 @dataclass(frozen=True)
@@ -192,7 +208,7 @@ def make(recipe: Recipe, workers: int, console: Console | None = None) -> Balanc
     workers: processes. Raises ConfigError for a recipe that cannot be followed.
     """
     console = console or Console(quiet=True)
-    _check(recipe)
+    recipe.check()
     candidates = all_openings(recipe.plies, RULESETS["standard"])
     try:
         searcher = Searcher(recipe)
@@ -250,24 +266,14 @@ def _select(
     kept = np.flatnonzero((recipe.low <= expected) & (expected <= recipe.high))
     even = np.argsort(np.abs(expected[kept] - 0.5), kind="stable")
     kept = np.sort(kept[even[: recipe.most]])
-
     checked = rng.permutation(np.setdiff1d(kept, sample))[: recipe.games // 4]
     results = each(_play_out, checked, "checking")
     notes = {
         "candidates": len(candidates),
         "searched_deeply": len(sample) + len(likely),
         "kept": len(kept),
-        "expected": {"least": float(expected[kept].min()), "most": float(expected[kept].max())}
-        if len(kept)
-        else None,
-        "fit": {
-            "intercept": curve.intercept,
-            "slope": curve.slope,
-            "games": len(sample),
-            "black_score": float(scores.mean()),
-            "log_loss": _log_loss(curve.intercept + curve.slope * deep, scores),
-            "log_loss_of_the_mean": _log_loss(logit(scores.mean()), scores),
-        },
+        "expected": _ends(expected[kept]),
+        "fit": _about_fit(curve, deep, scores),
         "first_search": {
             "slope": float(line.slope),
             "intercept": float(line.intercept),
@@ -283,16 +289,22 @@ def _select(
     return Balanced([candidates[int(index)] for index in kept], notes)
 
 
-def _check(recipe: Recipe) -> None:
-    for name, good, wanted in (
-        ("plies", recipe.plies >= 1, "1 or more"),
-        ("shallow", 1 <= recipe.shallow <= recipe.depth, f"1 to the depth, {recipe.depth}"),
-        ("games", recipe.games >= 10, "10 or more"),
-        ("low", 0 < recipe.low < recipe.high, f"more than 0 and less than high, {recipe.high}"),
-        ("high", recipe.low < recipe.high < 1, "less than 1"),
-    ):
-        if not good:
-            raise ConfigError(f"--{name} {getattr(recipe, name)}: {wanted}")
+def _ends(expected: np.ndarray) -> dict[str, float] | None:
+    if not len(expected):
+        return None
+    return {"least": float(expected.min()), "most": float(expected.max())}
+
+
+def _about_fit(curve: Curve, values: np.ndarray, scores: np.ndarray) -> dict[str, float]:
+    mean = float(scores.mean())
+    return {
+        "intercept": curve.intercept,
+        "slope": curve.slope,
+        "games": len(scores),
+        "black_score": mean,
+        "log_loss": _log_loss(curve.intercept + curve.slope * values, scores),
+        "log_loss_of_the_mean": _log_loss(logit(mean), scores),
+    }
 
 
 # ---------------------------------------------------------------------- the command line
@@ -301,8 +313,6 @@ def _check(recipe: Recipe) -> None:
 def write(found: Balanced, recipe: Recipe, path: Path) -> Path:
     """Write the openings, a transcript a line, and beside them a YAML that tells how they were
     made; returns the YAML's path."""
-    from experiments.record.provenance import versions
-
     names = {"play_depth": "play-depth"}
     options = {names.get(key, key): value for key, value in asdict(recipe).items()}
     options["band"] = f"{options.pop('low')} {options.pop('high')}"

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from itertools import cycle, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import Annotated, TypeVar
 
 import numpy as np
 
-from agents.config import ConfigError, unknown
+from agents.config import ConfigError
 from core.notation import (
     PASS,
     GgfGame,
@@ -23,11 +24,8 @@ from core.notation import (
 )
 from core.position import Position
 from core.rules import Ruleset
+from core.settings import Switch, Whole, check_settings
 
-if TYPE_CHECKING:
-    from experiments.config import OpeningsConfig
-
-KINDS = ("all", "balanced", "file", "random", "start")
 BALANCED = Path(__file__).parent / "data" / "balanced_8.txt"
 """The balanced openings that come with the project; the YAML beside it tells how they were made
 (see :mod:`experiments.pairing.balanced`)."""
@@ -85,85 +83,158 @@ class Opening:
         return position
 
 
-def choose_openings(
-    settings: OpeningsConfig, count: int, rules: Ruleset, seed: int
-) -> list[Opening]:
-    """The openings of ``count`` pairs of games, in their order.
+# ---------------------------------------------------------------------- what a run may ask for
 
-    The list depends on nothing but the arguments, and a longer list begins with the shorter one.
-    Unless ``settings.repeats`` is set, no two of them lead to the same position, also up to the
-    symmetries of the board; with it the list is gone through again and again, and a file's lines
-    are all used, also those that lead to the same position.
 
-    Raises ConfigError for settings that contradict each other or the ruleset, for a file with a
-    line that cannot be used (with its number, the move and the reason), and where there are not
-    enough openings.
+@dataclass(frozen=True)
+class Openings(ABC):
+    """Where the games of a run begin: an object named by ``_target_`` in ``conf/openings``.
+
+    A kind of one's own says in :meth:`find` which openings there are.
+
+    repeats: whether openings may be used again where there are more pairs of games than openings.
     """
-    check_openings(settings, rules)
-    if settings.kind == "random":
-        found = random_openings(count, settings.plies or 0, rules, seed)
-    elif settings.kind == "start":
-        found = [Opening()]
-    elif settings.kind == "balanced":
-        found = [Opening.read(line, rules) for line in _shuffled(balanced_lines(), seed)[:count]]
-    elif settings.kind == "all":
-        every = all_openings(settings.plies or 0, rules)
-        found = _shuffled([opening for opening, _ in every], seed)
-    else:
-        found = read_openings(Path(str(settings.file)), rules, settings.plies)
-        if settings.shuffle:
+
+    _: KW_ONLY
+    repeats: Annotated[bool, Switch()] = False
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+    @property
+    @abstractmethod
+    def text(self) -> str:
+        """What they are, in a few words."""
+
+    @abstractmethod
+    def find(self, count: int, rules: Ruleset, seed: int) -> list[Opening]:
+        """The openings there are, in their order; ``count`` of them are enough.
+
+        The list depends on nothing but the arguments, and a longer one begins with the shorter.
+        Raises ValueError where there are none.
+        """
+
+    def check(self, rules: Ruleset) -> None:  # noqa: B027
+        """Raise ValueError if there are none for this ruleset."""
+
+    def choose(self, count: int, rules: Ruleset, seed: int) -> list[Opening]:
+        """The openings of ``count`` pairs of games, in their order.
+
+        Unless ``repeats`` is set, no two of them lead to the same position, also up to the
+        symmetries of the board; with it the list is gone through again and again.
+
+        Raises ConfigError where there are not enough, or for what :meth:`find` refuses.
+        """
+        try:
+            found = self.find(count, rules, seed)
+        except ValueError as error:
+            raise ConfigError(str(error)) from None
+        if count > len(found) and not self.repeats:
+            are = "are" if len(found) > 1 else "is"
+            number = f"{len(found):,} distinct openings" if len(found) > 1 else "one opening"
+            raise ConfigError(
+                f"games={2 * count}: there {are} only {number} ({self.text}, ruleset {rules.name}),"
+                f" to be played twice; ask for at most games={2 * len(found)}, or set "
+                "openings.repeats=true"
+            )
+        return list(islice(cycle(found), count))
+
+
+@dataclass(frozen=True)
+class StartOpening(Openings):
+    """The start itself."""
+
+    text = "the start"
+
+    def find(self, count: int, rules: Ruleset, seed: int) -> list[Opening]:
+        return [Opening()]
+
+
+@dataclass(frozen=True)
+class RandomOpenings(Openings):
+    """Random legal plies from the start, all distinct up to the symmetries of the board.
+
+    plies: how many. Each is drawn uniformly from the legal moves; games that end within the opening
+        are not used.
+    """
+
+    plies: Annotated[int, Whole(0)]
+
+    @property
+    def text(self) -> str:
+        return f"{self.plies} random plies"
+
+    def find(self, count: int, rules: Ruleset, seed: int) -> list[Opening]:
+        found = random_openings(count, self.plies, rules, seed)
+        if not found:
+            raise ValueError(_too_long(self.plies, rules))
+        return found
+
+
+@dataclass(frozen=True)
+class AllOpenings(Openings):
+    """Every distinct position at a ply, in an order drawn from the run's seed."""
+
+    plies: Annotated[int, Whole(0)]
+
+    @property
+    def text(self) -> str:
+        return f"every position at ply {self.plies}"
+
+    def find(self, count: int, rules: Ruleset, seed: int) -> list[Opening]:
+        found = [opening for opening, _ in all_openings(self.plies, rules)]
+        if not found:
+            raise ValueError(_too_long(self.plies, rules))
+        return _shuffled(found, seed)
+
+
+@dataclass(frozen=True)
+class BalancedOpenings(Openings):
+    """The openings with about equal chances that come with the project, in an order drawn from the
+    run's seed. Those of ``standard`` serve ``wpi`` too: its board is upside down and its colours
+    are exchanged, so the same squares are the mirror image."""
+
+    text = "balanced, 8 plies"
+
+    def check(self, rules: Ruleset) -> None:
+        if rules.side != 8:
+            raise ValueError(
+                f"the balanced ones are made for 8x8; ruleset {rules.name} is "
+                f"{rules.side}x{rules.side} (openings=random is for all boards)"
+            )
+
+    def find(self, count: int, rules: Ruleset, seed: int) -> list[Opening]:
+        lines = BALANCED.read_text(encoding="utf-8").splitlines()
+        lines = [line for line in lines if not line.startswith(_COMMENTS)]
+        return [Opening.read(line, rules) for line in _shuffled(lines, seed)[:count]]
+
+
+@dataclass(frozen=True)
+class FileOpenings(Openings):
+    """The openings of a text file; see :func:`read_openings`.
+
+    file: its path. plies: games and transcripts are cut after so many; None takes them whole.
+    shuffle: take them in an order drawn from the run's seed, not in the file's. With ``repeats`` a
+    line that leads to the same position as an earlier one is used too.
+    """
+
+    file: str
+    plies: Annotated[int | None, Whole(0)] = None
+    shuffle: Annotated[bool, Switch()] = False
+
+    @property
+    def text(self) -> str:
+        return f"from {self.file}"
+
+    def find(self, count: int, rules: Ruleset, seed: int) -> list[Opening]:
+        found = read_openings(Path(self.file), rules, self.plies)
+        if self.shuffle:
             found = _shuffled(found, seed)
-        if not settings.repeats:
-            found = distinct(found, rules)
-    if not found:
-        raise ConfigError(
-            f"openings.plies={settings.plies}: no game of ruleset {rules.name} goes on so long"
-        )
-    if count > len(found) and not settings.repeats:
-        are = "are" if len(found) > 1 else "is"
-        number = f"{len(found):,} distinct openings" if len(found) > 1 else "one opening"
-        raise ConfigError(
-            f"games={2 * count}: there {are} only {number} ({describe(settings)}, ruleset "
-            f"{rules.name}), to be played twice; ask for at most games={2 * len(found)}, or set "
-            "openings.repeats=true"
-        )
-    return list(islice(cycle(found), count))
+        return found if self.repeats else distinct(found, rules)
 
 
-def check_openings(settings: OpeningsConfig, rules: Ruleset) -> None:
-    """Raise ConfigError for settings that contradict each other or the ruleset."""
-    kind, plies = settings.kind, settings.plies
-    if kind not in KINDS:
-        raise unknown("openings", kind, KINDS)
-    if plies is not None and plies < 0:
-        raise ConfigError(f"openings.plies={plies}: 0 or more")
-    if plies is None and kind in ("random", "all"):
-        raise ConfigError(f"openings.plies=null: openings={kind} needs their number")
-    if plies is not None and kind in ("start", "balanced"):
-        raise ConfigError(f"openings.plies={plies}: has no effect with openings={kind}")
-    if (settings.file is None) == (kind == "file"):
-        raise ConfigError(
-            "openings=file needs openings.file=PATH"
-            if kind == "file"
-            else f"openings.file={settings.file}: has no effect without openings=file"
-        )
-    if kind == "balanced" and rules.side != 8:
-        others = ", ".join(other for other in KINDS if other != kind)
-        raise ConfigError(
-            f"openings=balanced: they are made for 8x8; ruleset {rules.name} is "
-            f"{rules.side}x{rules.side} (choose from {others})"
-        )
-
-
-def describe(settings: OpeningsConfig) -> str:
-    """What kind of openings these are, in a few words."""
-    return {
-        "all": f"every position at ply {settings.plies}",
-        "balanced": "balanced, 8 plies",
-        "file": f"from {settings.file}",
-        "random": f"{settings.plies} random plies",
-        "start": "the start",
-    }[settings.kind]
+def _too_long(plies: int, rules: Ruleset) -> str:
+    return f"openings.plies={plies}: no game of ruleset {rules.name} goes on so long"
 
 
 # ---------------------------------------------------------------------- where they come from
@@ -218,14 +289,6 @@ def all_openings(plies: int, rules: Ruleset) -> list[tuple[Opening, Position]]:
                 )
         level = list(following.values())
     return level
-
-
-def balanced_lines() -> list[str]:
-    """The transcripts of the openings that come with the project. Those of ``standard`` serve
-    ``wpi`` too: its board is upside down and its colours are exchanged, so the same squares are the
-    mirror image."""
-    lines = BALANCED.read_text(encoding="utf-8").splitlines()
-    return [line for line in lines if not line.startswith(_COMMENTS)]
 
 
 def read_openings(path: Path, rules: Ruleset, plies: int | None = None) -> list[Opening]:

@@ -1,10 +1,6 @@
-"""Workers on other machines: an executor over a Dask cluster.
+"""Workers on other machines: an executor over a Dask cluster, as the driver sees it.
 
-A Dask worker never runs an agent itself, as agents may hang or crash. For each run it keeps a pool
-of fresh processes (:class:`~experiments.playing.pool.WorkerPool`), one a thread, in which
-agents are built from their settings and compared with the driver's before they get a game. The
-pool belongs to a :class:`Lease`, a Dask actor that lives as long as the driver holds on to it: it
-ends with the run, with the driver however that ends, and with the Dask worker.
+What a Dask worker does is told in :mod:`experiments.playing.cluster_worker`.
 
 The driver chooses which worker gets a task, and gives it as many as it has threads. So it knows
 what was lost with a worker, keeps tasks from workers that play something else, and what has not
@@ -15,173 +11,29 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import importlib
 import logging
-import os
 import queue
-import sys
 import threading
 import time
 import uuid
-import weakref
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Any
 
-from agents.config import ConfigError, build_agent, one_line
-from experiments import config as schema
-from experiments.config import Plan
+from agents.config import ConfigError, one_line
+from experiments.playing.cluster_worker import Assignment, Lease, work
+from experiments.playing.conditions import Conditions, Elsewhere
 from experiments.playing.match import Workers
-from experiments.playing.player import GO_ON, Table, start_worker, stop_signal
-from experiments.playing.pool import WorkerDied, WorkerPool
-from experiments.record.provenance import differences, versions
+from experiments.playing.pool import WorkerDied
 
 log = logging.getLogger("lab.cluster")
 
 CONNECT_SECONDS = 10.0
 """A scheduler that has not answered for so long is not there."""
 _LOOK_SECONDS = 1.0  # from one look at who has joined or left to the next
-
-
-# ---------------------------------------------------------------------- on a Dask worker
-
-
-@dataclass(frozen=True)
-class Order:
-    """What a worker needs to know to play in a run, as plain data, which any version can read.
-
-    config: the run's settings. versions: the driver's (:mod:`experiments.record.provenance`).
-    folder, path: the driver's current folder and its ``sys.path``, where files of the
-    user's may be, if the worker sees the same folders.
-    """
-
-    config: Mapping[str, Any]
-    versions: Mapping[str, str]
-    log_level: int
-    folder: str
-    path: list[str]
-
-
-def order_for(plan: Plan) -> Order:
-    """What a worker needs to know to play in this run."""
-    return Order(
-        asdict(plan.settings),
-        versions(plan.settings.agents),
-        logging.getLevelName(plan.settings.log_level.upper()),
-        os.getcwd(),
-        [os.path.abspath(place) for place in sys.path],
-    )
-
-
-_pools: dict[str, tuple[WorkerPool, deque[logging.LogRecord]]] = {}
-"""In a Dask worker: the pool of each lease, and what its processes have logged."""
-
-
-class Lease:
-    """A Dask worker's part in a run: as long as this object lives, there is a pool for it."""
-
-    def __init__(self, key: str, order: Order) -> None:
-        """
-        key: what tasks call the pool; no two leases have the same.
-
-        Raises ConfigError where the worker cannot play what the driver has planned.
-        """
-        from distributed import get_worker
-
-        records: deque[logging.LogRecord] = deque()
-        pool = WorkerPool(
-            get_worker().state.nthreads,
-            _begin,
-            (order,),
-            fresh=True,
-            prepare=_prepare,
-            handle=records.append,
-        )
-        try:
-            pool.submit(_ready).result()
-        except (BrokenExecutor, WorkerDied) as error:
-            pool.kill()
-            raise ConfigError(f"{error}; its own log may say why") from error
-        except BaseException:
-            pool.kill()
-            raise
-        _pools[key] = pool, records
-        weakref.finalize(self, _end, key)
-
-
-def _end(key: str) -> None:
-    pool, _ = _pools.pop(key)
-    pool.kill()
-
-
-def _work(
-    lease: object, key: str, function: Callable[..., Any], arguments: tuple[Any, ...]
-) -> tuple[Any, list[logging.LogRecord]]:
-    """Run a task in the pool of a lease; returns also what was logged since the last one.
-
-    lease: not used here; the task fails together with it.
-    """
-    pool, records = _pools[key]
-    result = pool.submit(function, *arguments).result()
-    return result, [records.popleft() for _ in range(len(records))]
-
-
-# ---------------------------------------------------------------------- in its fresh processes
-
-
-def _prepare(order: Order) -> tuple[Table | Exception, int]:
-    """Build the agents, if all is as the driver has it; otherwise what is wrong."""
-    try:
-        if Path(order.folder).is_dir():
-            os.chdir(order.folder)
-        sys.path += [place for place in order.path if place not in sys.path]
-        importlib.invalidate_caches()
-        return _build(order), order.log_level
-    except Exception as error:
-        return error, order.log_level
-
-
-def _build(order: Order) -> Table:
-    from experiments.playing.executors import prepare, table_of
-
-    here = versions(order.config["agents"])
-    missing = [name for name in order.versions if name not in here]
-    if missing:
-        raise ConfigError(
-            f"{', '.join(missing)} is missing there; put it into a folder that is the same on all "
-            "machines, and start the run from there"
-        )
-    changed = differences(order.versions, here)
-    if changed:
-        raise ConfigError(f"other versions than the driver has: {'; '.join(changed)}")
-    settings = schema.from_record(order.config)
-    agents = {name: build_agent(agent, name) for name, agent in settings.agents.items()}
-    plan = schema.plan_of(settings, agents, schema.known_ruleset(settings.ruleset.name))
-    prepare(plan)
-    return table_of(plan, stop_signal())
-
-
-_failure: Exception | None = None
-
-
-def _begin(table: Table | Exception, log_level: int) -> None:
-    global _failure
-    if isinstance(table, Exception):
-        _failure = table
-    else:
-        start_worker(table, log_level)
-
-
-def _ready() -> None:
-    if _failure is not None:
-        raise _failure
-
-
-# ---------------------------------------------------------------------- in the driver
 
 
 @dataclass(eq=False)
@@ -214,6 +66,16 @@ class _Member:
         plain = self.name in ("", self.address)
         return f"worker {self.address}" if plain else f"worker {self.name} at {self.address}"
 
+    @property
+    def alive(self) -> bool:
+        """Whether the worker has its lease, as far as Dask knows."""
+        return bool(self.lease.status == "finished")
+
+    def release(self) -> None:
+        """Let go of the lease, and so of the worker's processes."""
+        with contextlib.suppress(Exception):  # there may be nobody left to tell
+            self.lease.release()
+
 
 class Cluster(Executor):
     """The workers of a Dask cluster, those there now and those that join, as an executor.
@@ -223,18 +85,25 @@ class Cluster(Executor):
     as the driver does never gets one.
     """
 
-    def __init__(self, client: Any, plan: Plan, say: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        client: Any,
+        elsewhere: Elsewhere,
+        stopping: Callable[[], bool],
+        say: Callable[[str], None],
+    ) -> None:
         """
-        client: a Dask client. say: gets what the user should know while waiting.
+        client: a Dask client. stopping: once it says True nothing more is handed out. say: gets
+        what the user should know while waiting.
         """
         self.workers = Workers(self, 1)  # its number follows the cluster's size
         self._client = client
-        self._order = order_for(plan)
+        self._assignment = Assignment.of(elsewhere)
         self._say = say
-        self._stop: Any = None
+        self._stopping = stopping
         self._members: dict[str, _Member] = {}
         self._refused: set[str] = set()
-        self._judged: Future[None] = Future()
+        self._all_ready: Future[None] = Future()
         self._waiting: deque[_Task] = deque()
         self._open: set[_Task] = set()  # tasks without an end yet, waiting or given to a worker
         self._lock = threading.Lock()
@@ -244,16 +113,12 @@ class Cluster(Executor):
         self._thread = threading.Thread(target=self._manage, name="cluster", daemon=True)
         self._thread.start()
 
-    def wait_until_judged(self) -> None:
+    def wait_until_ready(self) -> None:
         """Wait until there are workers, and all that are there are ready to play.
 
         Raises ConfigError if one of them cannot.
         """
-        self._judged.result()
-
-    def obey(self, stop: Any) -> None:
-        """Hand out nothing more once the ``value`` of this number is not GO_ON."""
-        self._stop = stop
+        self._all_ready.result()
 
     def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Hand out a task: a function that can be pickled, called with ``args`` in a worker."""
@@ -280,7 +145,7 @@ class Cluster(Executor):
         try:
             while not self._broken:
                 if time.monotonic() - looked >= _LOOK_SECONDS:
-                    self._look_around()
+                    self._look_for_workers()
                     looked = time.monotonic()
                 self._hand_out()
                 with contextlib.suppress(queue.Empty):
@@ -293,10 +158,10 @@ class Cluster(Executor):
             self._broken = f"the cluster cannot be used any more: {one_line(error)}"
         finally:
             for member in self._members.values():
-                _release(member)
+                member.release()
             self._break()
 
-    def _look_around(self) -> None:
+    def _look_for_workers(self) -> None:
         """Invite workers that have joined, forget those that are gone."""
         if self._client.status == "closed":
             self._broken = "the scheduler does not answer any more"
@@ -304,19 +169,19 @@ class Cluster(Executor):
             return
         found = self._client.scheduler_info(n_workers=-1)["workers"]
         for member in list(self._members.values()):
-            if member.address not in found or (member.ready and not _alive(member)):
+            if member.address not in found or (member.ready and not member.alive):
                 self._dismiss(member)
         self._refused &= found.keys()
         for address, facts in found.items():
             if address not in self._members and address not in self._refused:
                 self._invite(address, str(facts["name"]), facts["nthreads"])
-        self._take_stock()
+        self._count_workers()
 
-    def _take_stock(self) -> None:
+    def _count_workers(self) -> None:
         ready = [member for member in self._members.values() if member.ready]
         self.workers.number = max(1, sum(member.seats for member in ready))
-        if ready and len(ready) == len(self._members) and not self._judged.done():
-            self._judged.set_result(None)
+        if ready and len(ready) == len(self._members) and not self._all_ready.done():
+            self._all_ready.set_result(None)
         alone = not self._members
         if alone and not self._alone:
             self._say("no workers are there; waiting for some to join (Ctrl-C ends)")
@@ -324,7 +189,7 @@ class Cluster(Executor):
 
     def _invite(self, address: str, name: str, seats: int) -> None:
         key = uuid.uuid4().hex
-        lease = self._send(address, Lease, key, self._order, actor=True)
+        lease = self._send(address, Lease, key, self._assignment, actor=True)
         member = self._members[address] = _Member(address, name, seats, key, lease)
         lease.add_done_callback(lambda _: self._events.put(lambda: self._welcome(member)))
 
@@ -332,7 +197,7 @@ class Cluster(Executor):
         """The worker has answered the invitation."""
         if self._members.get(member.address) is not member:
             return
-        if _alive(member):
+        if member.alive:
             member.ready = True
         elif member.lease.status == "error":
             error = member.lease.exception()
@@ -341,16 +206,16 @@ class Cluster(Executor):
             self._dismiss(member)
         else:
             self._dismiss(member)
-        self._take_stock()
+        self._count_workers()
 
     def _refuse(self, member: _Member, error: BaseException) -> None:
         message = f"{member.where} cannot play: {_explained(error)}"
         self._refused.add(member.address)
-        if self._judged.done():
+        if self._all_ready.done():
             log.error(message)
             self._say(message)
         else:
-            self._judged.set_exception(ConfigError(message))
+            self._all_ready.set_exception(ConfigError(message))
 
     def _dismiss(self, member: _Member) -> None:
         if self._members.get(member.address) is member:
@@ -361,18 +226,14 @@ class Cluster(Executor):
             self._open.discard(task)
             task.future.set_exception(WorkerDied(f"{member.where} was lost"))
         member.tasks.clear()
-        _release(member)
+        member.release()
 
     def _hand_out(self) -> None:
-        if self._stop is not None and self._stop.value != GO_ON:
-            while self._waiting:
-                task = self._waiting.popleft()
-                self._open.discard(task)
-                task.future.cancel()
-                task.future.set_running_or_notify_cancel()
+        if self._stopping():
+            self._take_back()
         while self._waiting:
             free = [m for m in self._members.values() if m.ready and len(m.tasks) < m.seats]
-            free = [member for member in free if _alive(member)]
+            free = [member for member in free if member.alive]
             if not free:
                 return
             task = self._waiting.popleft()
@@ -381,13 +242,21 @@ class Cluster(Executor):
                 continue
             self._give(task, min(free, key=lambda member: len(member.tasks) / member.seats))
 
+    def _take_back(self) -> None:
+        """Cancel what no worker has got yet."""
+        while self._waiting:
+            task = self._waiting.popleft()
+            self._open.discard(task)
+            task.future.cancel()
+            task.future.set_running_or_notify_cancel()
+
     def _give(self, task: _Task, member: _Member) -> None:
         if not member.seen:  # not before: there was no log yet
             log.info("%s plays, %d games at a time", member.where, member.seats)
             member.seen = True
         member.tasks.add(task)
         given = self._send(
-            member.address, _work, member.lease, member.key, task.function, task.arguments
+            member.address, work, member.lease, member.key, task.function, task.arguments
         )
         # Not Client.get_executor(): a future of its never ends if the worker is lost after the
         # task, but before it has passed the result on.
@@ -413,7 +282,7 @@ class Cluster(Executor):
             self._waiting.appendleft(task)
             return
         error = future.exception()
-        lost = isinstance(error, BrokenExecutor | _killed_worker()) or not _alive(member)
+        lost = isinstance(error, BrokenExecutor | _killed_worker()) or not member.alive
         if error is not None and lost:
             self._dismiss(member)
             return
@@ -435,18 +304,8 @@ class Cluster(Executor):
         for task in self._open:
             if task.future.running() or task.future.set_running_or_notify_cancel():
                 task.future.set_exception(BrokenExecutor(self._broken))
-        if not self._judged.done():
-            self._judged.set_exception(ConfigError(self._broken))
-
-
-def _release(member: _Member) -> None:
-    with contextlib.suppress(Exception):  # there may be nobody left to tell
-        member.lease.release()
-
-
-def _alive(member: _Member) -> bool:
-    """Whether the worker has its lease, as far as Dask knows."""
-    return bool(member.lease.status == "finished")
+        if not self._all_ready.done():
+            self._all_ready.set_exception(ConfigError(self._broken))
 
 
 def _killed_worker() -> type[Exception]:
@@ -501,26 +360,27 @@ def _connected(target: Any) -> Any:
 
 
 @contextmanager
-def reach(plan: Plan, say: Callable[[str], None]) -> Iterator[Cluster]:
-    """The cluster of a run with ``executor=dask``, its workers ready to play.
+def reach(
+    conditions: Conditions, address: str | None, workers: int, say: Callable[[str], None]
+) -> Iterator[Workers]:
+    """The workers of the cluster at an address, ready to play; without one, so many of a cluster of
+    this machine's own.
 
     say: gets what the user should know while waiting. Raises ConfigError where there is no
     scheduler, or a worker that cannot play as this process would.
     """
     from distributed import LocalCluster
 
-    for name, agent in plan.settings.agents.items():
-        if "object" in agent:
-            raise ConfigError(
-                f"agent '{name}' is an object of this program; executor=dask builds agents from "
-                "their settings, on each worker"
-            )
-    address = plan.settings.executor.address
+    if conditions.elsewhere is None:
+        raise ConfigError(
+            "the agents are objects of this program; executor=dask builds agents from their "
+            "settings, on each worker"
+        )
     with contextlib.ExitStack() as stack:
         stack.enter_context(_dask_logs_here())
         if address is None:
             local = LocalCluster(
-                n_workers=plan.workers,
+                n_workers=workers,
                 threads_per_worker=1,
                 memory_limit=0,
                 dashboard_address="127.0.0.1:0",  # the usual port may be another cluster's
@@ -528,8 +388,8 @@ def reach(plan: Plan, say: Callable[[str], None]) -> Iterator[Cluster]:
             )
             stack.enter_context(local)
         client = stack.enter_context(_connected(address or local))
-        cluster = Cluster(client, plan, say)
+        cluster = Cluster(client, conditions.elsewhere, lambda: conditions.stopping, say)
         stack.callback(cluster.shutdown)
         say(f"the workers of {address or 'this machine'} get ready")
-        cluster.wait_until_judged()
-        yield cluster
+        cluster.wait_until_ready()
+        yield cluster.workers

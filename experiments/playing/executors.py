@@ -2,74 +2,117 @@
 
 from __future__ import annotations
 
-import logging
+import importlib.util
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
+from typing import Annotated
 
-from agents.config import ConfigError, one_line
-from core.compile import Announce
-from core.position import prepare_rules
-from experiments.config import Plan, limits_of
-from experiments.playing.match import Workers
-from experiments.playing.player import Table, start_worker
+from core.settings import Whole, checked
+from experiments.playing.conditions import STOP_AT_ONCE, Conditions
+from experiments.playing.match import Play, Workers, play_over, play_serially
+from experiments.playing.player import start_worker
 from experiments.playing.pool import WorkerPool
+from experiments.system import available_cores
 
-if TYPE_CHECKING:
-    from experiments.playing.cluster import Cluster
-
-
-def prepare(plan: Plan, announce: Announce | None = None) -> None:
-    """Load or compile all kernels of a run, before processes fork; ConfigError."""
-    prepare_rules(announce)
-    for name, agent in plan.agents.items():
-        try:
-            agent.prepare(announce)
-        except ValueError as error:
-            raise ConfigError(f"agent '{name}': {one_line(error)}") from error
+Say = Callable[[str], None]
+"""Receives one line that the user should know."""
 
 
-def table_of(plan: Plan, stop: Any) -> Table:
-    """What all games of a run have in common. stop: see :class:`Table`."""
-    return Table(
-        list(plan.agents),
-        list(plan.agents.values()),
-        plan.rules,
-        limits_of(plan.settings),
-        plan.settings.limits.grace,
-        plan.settings.limits.hang,
-        stop,
-    )
+class Executor(ABC):
+    """Where the games of a run are played: an object named by ``_target_`` in ``conf/executor``.
 
-
-@contextmanager
-def reached(plan: Plan, say: Callable[[str], None]) -> Iterator[Cluster | None]:
-    """The cluster that plays a run, its workers ready; None where no cluster does.
-
-    Raises ConfigError where it cannot be reached, or one of its workers cannot play this run; so
-    enter this before anything is written.
+    workers: how many processes of this machine play at a time; 0 for none but this one.
     """
-    if plan.settings.executor.kind != "dask":
-        yield None
-        return
-    from experiments.playing.cluster import reach
 
-    with reach(plan, say) as cluster:
-        yield cluster
+    workers: int = 0
+
+    @property
+    @abstractmethod
+    def text(self) -> str:
+        """Who plays, in a few words."""
+
+    @abstractmethod
+    def ready(self, conditions: Conditions, say: Say) -> AbstractContextManager[Play]:
+        """Within it there is what it takes to play by these conditions: a function that plays.
+
+        To be entered before anything is written, and while this process has a single thread: it may
+        be forked. Raises ConfigError where the games cannot be played here. When it is left, for
+        whatever reason, everything that is still under way is dropped.
+        """
 
 
-@contextmanager
-def workers_for(plan: Plan, table: Table, cluster: Cluster | None) -> Iterator[Workers | None]:
-    """The workers of a run, None for this process itself. For a pool of processes, enter this
-    while the process has no other thread: they are forked from it, agents, kernels and all."""
-    if cluster is not None:
-        cluster.obey(table.stop)
-        with cluster:
-            yield cluster.workers
-        return
-    if plan.settings.executor.kind == "serial":
-        yield None
-        return
-    level = logging.getLevelName(plan.settings.log_level.upper())
-    with WorkerPool(plan.workers, start_worker, (table, level)) as pool:
-        yield Workers(pool, plan.workers)
+class Serial(Executor):
+    """One game after another in this process, for debugging; an agent that hangs is not stopped."""
+
+    text = "none (serial)"
+
+    @contextmanager
+    def ready(self, conditions: Conditions, say: Say) -> Iterator[Play]:
+        yield partial(play_serially, conditions, stop=lambda: conditions.stopping)
+
+
+class Processes(Executor):
+    """A pool of processes on this machine."""
+
+    @checked
+    def __init__(self, workers: Annotated[int | None, Whole(1)] = None) -> None:
+        """``workers``: how many, None for as many as there are cores."""
+        self.workers = workers or available_cores()
+
+    @property
+    def text(self) -> str:
+        return f"{self.workers}"
+
+    @contextmanager
+    def ready(self, conditions: Conditions, say: Say) -> Iterator[Play]:
+        with WorkerPool(self.workers, start_worker, (conditions,)) as pool:
+            try:
+                yield partial(
+                    play_over, Workers(pool, self.workers), stop=lambda: conditions.stopping
+                )
+            finally:
+                conditions.stop.value = STOP_AT_ONCE
+
+
+class Dask(Executor):
+    """A Dask cluster: workers of this machine, or of others."""
+
+    @checked
+    def __init__(
+        self, address: str | None = None, workers: Annotated[int | None, Whole(1)] = None
+    ) -> None:
+        """
+        address: of a running scheduler, ``tcp://host:port``; None for a cluster of this machine,
+        for this run. workers: of such a cluster, None for as many as there are cores.
+        """
+        if importlib.util.find_spec("distributed") is None:
+            raise ValueError(
+                "executor=dask needs distributed; pip install 'othello-strategy-lab[dask]' or "
+                "distributed"
+            )
+        if address is not None and workers is not None:
+            raise ValueError(
+                f"executor.workers={workers}: a cluster has the workers it has; without "
+                "executor.address they are started here"
+            )
+        self.address = address
+        self.workers = 0 if address is not None else workers or available_cores()
+
+    @property
+    def text(self) -> str:
+        if self.address is not None:
+            return f"those of the Dask cluster at {self.address}"
+        return f"{self.workers} (Dask)"
+
+    @contextmanager
+    def ready(self, conditions: Conditions, say: Say) -> Iterator[Play]:
+        # Dask takes half a second to import.
+        from experiments.playing.cluster import reach
+
+        with reach(conditions, self.address, self.workers, say) as workers:
+            try:
+                yield partial(play_over, workers, stop=lambda: conditions.stopping)
+            finally:
+                conditions.stop.value = STOP_AT_ONCE

@@ -1,20 +1,21 @@
-"""Playing a schedule of pairs: over an executor, or in this process."""
+"""Playing pairs: over an executor of tasks, or in this process."""
 
 from __future__ import annotations
 
 import pickle
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import dataclass
-from itertools import islice
+from typing import NamedTuple
 
 from agents.config import one_line
-from experiments.pairing.schedule import Pair
-from experiments.playing.player import PlayedPair, Table, play, play_pairs
+from experiments.pairing.schedule import Draw, Pair
+from experiments.playing.conditions import Conditions
+from experiments.playing.player import PlayedPair, play, play_pairs
 from experiments.playing.pool import WorkerDied
-from experiments.record.store import GameRow
+from experiments.record.store import PlayedGame
 
 _TASK_SECONDS = 0.2  # long enough that handing out work costs little, short enough to be even
 _LARGEST_TASK = 64
@@ -22,16 +23,19 @@ MOST_DEATHS = 3
 """A pair during which so many workers died is skipped."""
 
 
-@dataclass(frozen=True, slots=True)
-class PairResult:
+class PairResult(NamedTuple):
     """What became of a pair.
 
-    number: of the pair, in the schedule. rows: its two games; empty if it was skipped because
+    number: of the pair, in the schedule. games: its two games; none if it was skipped because
     workers died of it.
     """
 
     number: int
-    rows: list[GameRow]
+    games: list[PlayedGame]
+
+
+Play = Callable[[Draw], Iterator[list[PairResult]]]
+"""Plays what is drawn; yields what became of it in batches, in no fixed order."""
 
 
 class TaskFailed(Exception):
@@ -44,13 +48,12 @@ def never() -> bool:
 
 
 def play_serially(
-    table: Table, pairs: Iterator[Pair], stop: Callable[[], bool] = never
+    conditions: Conditions, draw: Draw, stop: Callable[[], bool] = never
 ) -> Iterator[list[PairResult]]:
     """Play pair after pair in this process until ``stop``."""
-    for pair in pairs:
-        if stop():
-            return
-        yield [PairResult(pair[0].pair, [play(table, game) for game in pair])]
+    while not stop() and (pairs := draw.take(1)):
+        for pair in pairs:
+            yield [PairResult(pair[0].pair, [play(conditions, game) for game in pair])]
 
 
 @dataclass
@@ -65,7 +68,7 @@ class Workers:
 
 
 def play_over(
-    workers: Workers, pairs: Iterator[Pair], stop: Callable[[], bool] = never
+    workers: Workers, draw: Draw, stop: Callable[[], bool] = never
 ) -> Iterator[list[PairResult]]:
     """Play pairs over an executor; yields what became of them in batches, in no fixed order.
 
@@ -75,49 +78,70 @@ def play_over(
     skipped.
 
     stop: asked now and then; once it says True nothing new is handed out. (What the workers have
-        already got they drop or finish as the table's stop signal says.)
+    already got they drop or finish as the stop signal says.)
     """
-    size = 1
-    running: dict[Future[list[PlayedPair]], list[Pair]] = {}
-    again: deque[Pair] = deque()
-    deaths: Counter[int] = Counter()
-
-    def submit() -> None:
-        while len(running) < 2 * workers.number and not stop():
-            chunk = [again.popleft()] if again else list(islice(pairs, size))
-            if not chunk:
-                return
-            running[workers.executor.submit(workers.task, chunk)] = chunk
-
-    submit()
-    since, done = time.perf_counter(), 0
-    while running:
-        finished, _ = wait(running, return_when=FIRST_COMPLETED)
-        if stop():
-            for future in [future for future in running if future.cancel()]:
-                running.pop(future)
-        results = []
-        for future in finished:
-            chunk = running.pop(future, [])
-            if future.cancelled():
-                continue
-            error = future.exception()
-            if isinstance(error, workers.died):
-                deaths.update(pair[0].pair for pair in chunk)
-                for pair in chunk:
-                    if deaths[pair[0].pair] < MOST_DEATHS:
-                        again.append(pair)
-                    else:
-                        results.append(PairResult(pair[0].pair, []))
-                continue
-            if error is not None:
-                raise error if isinstance(error, BrokenExecutor) else TaskFailed(one_line(error))
-            done += len(chunk)
-            for number, rows in future.result():
-                results.append(PairResult(number, [pickle.loads(row) for row in rows]))
-        if done:
-            seconds_per_pair = (time.perf_counter() - since) * workers.number / done
-            size = max(1, min(_LARGEST_TASK, round(_TASK_SECONDS / seconds_per_pair)))
-        submit()
+    tasks = _Tasks(workers, draw, stop)
+    tasks.hand_out()
+    while tasks.running:
+        finished, _ = wait(tasks.running, return_when=FIRST_COMPLETED)
+        results = tasks.collect(finished)
+        tasks.hand_out()
         if results:
             yield results
+            tasks.hand_out()  # what became of them may have led to further pairs
+
+
+class _Tasks:
+    """The tasks under way."""
+
+    def __init__(self, workers: Workers, draw: Draw, stop: Callable[[], bool]) -> None:
+        self.running: dict[Future[list[PlayedPair]], list[Pair]] = {}
+        self._workers, self._draw, self._stop = workers, draw, stop
+        self._again: deque[Pair] = deque()
+        self._deaths: Counter[int] = Counter()
+        self._size = 1  # pairs in a task
+        self._since, self._done = time.perf_counter(), 0
+
+    def hand_out(self) -> None:
+        """Give the workers something to do, and something to do next."""
+        while len(self.running) < 2 * self._workers.number and not self._stop():
+            pairs = [self._again.popleft()] if self._again else self._draw.take(self._size)
+            if not pairs:
+                return
+            task = self._workers.executor.submit(self._workers.task, pairs)
+            self.running[task] = pairs
+
+    def collect(self, finished: Iterable[Future[list[PlayedPair]]]) -> list[PairResult]:
+        """What became of the pairs of finished tasks."""
+        if self._stop():
+            for task in [task for task in self.running if task.cancel()]:
+                del self.running[task]
+        results = []
+        for task in finished:
+            pairs = self.running.pop(task, [])
+            if not task.cancelled():
+                results += self._results(task, pairs)
+        if self._done:
+            seconds = (time.perf_counter() - self._since) * self._workers.number / self._done
+            self._size = max(1, min(_LARGEST_TASK, round(_TASK_SECONDS / seconds)))
+        return results
+
+    def _results(self, task: Future[list[PlayedPair]], pairs: list[Pair]) -> list[PairResult]:
+        error = task.exception()
+        if isinstance(error, self._workers.died):
+            return [PairResult(pair[0].pair, []) for pair in pairs if not self._tried_again(pair)]
+        if error is not None:
+            raise error if isinstance(error, BrokenExecutor) else TaskFailed(one_line(error))
+        self._done += len(pairs)
+        return [
+            PairResult(number, [pickle.loads(game) for game in games])
+            for number, games in task.result()
+        ]
+
+    def _tried_again(self, pair: Pair) -> bool:
+        """Whether a pair whose worker died is to be played again."""
+        self._deaths[pair[0].pair] += 1
+        if self._deaths[pair[0].pair] == MOST_DEATHS:
+            return False
+        self._again.append(pair)
+        return True

@@ -20,144 +20,96 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from multiprocessing.connection import Connection
+from operator import attrgetter
 from typing import Any
 
-from agents.base import Agent
-from core.game import DIED, FINISHED, HUNG, GameRecord, Limits, Ply, play_game
+from core.game import DIED, FINISHED, HUNG, GameRecord, Ply, play_game
 from core.position import Position
-from core.rules import Color, Ruleset
+from core.rules import Color
 from experiments.pairing.schedule import Game, Pair
-from experiments.playing.pool import SendRecords, die_with_parent, log_only_to
-from experiments.record.store import COUNTS, GameRow
+from experiments.playing.conditions import STOP_AT_ONCE, Conditions
+from experiments.playing.pool import SendRecords, log_only_to
+from experiments.record.log import logging_game, name_game
+from experiments.record.store import COUNTS, GameRow, MoveRow, PlayedGame
+from experiments.system import die_with_parent
 
 log = logging.getLogger("lab.games")
-
-LOG_FORMAT = "%(asctime)s %(levelname)-7s %(processName)s game %(game)s %(name)s: %(message)s"
-"""Every line of log.txt names its game; ``-`` where there is none."""
-
-GO_ON, FINISH_PAIRS, STOP_AT_ONCE = range(3)
-"""What workers are told: play on, end after the pair under way, drop everything."""
-
-
-def stop_signal() -> Any:
-    """A number that all forked processes see; ``value`` is GO_ON, FINISH_PAIRS or STOP_AT_ONCE."""
-    return multiprocessing.get_context("fork").RawValue(ctypes.c_int, GO_ON)
-
 
 _KILLED = (-signal.SIGKILL, -signal.SIGTERM)
 _MOST_KILLS = 3
 """A game whose player was killed so often is lost; until then it is played again."""
 
 _POLL_SECONDS = 0.1
-_LATE_SECONDS = 0.5
 
 
-@dataclass(frozen=True)
-class Table:
-    """What all games of a run have in common.
-
-    names, agents: the line-up. stop: a number shared with all workers (see :func:`stop_signal`).
-    hang_seconds: without an answer for so long a player counts as
-    hung; where a time limit is set, it counts as hung half a second after limit and grace, so
-    that an answer that comes merely late is judged as such.
-    """
-
-    names: Sequence[str]
-    agents: Sequence[Agent]
-    rules: Ruleset
-    limits: Limits
-    grace: float
-    hang_seconds: float
-    stop: Any
-
-    @property
-    def patience(self) -> float:
-        """Seconds after which a player that has not answered is killed."""
-        seconds = self.limits.clock if self.limits.seconds is None else self.limits.seconds
-        return self.hang_seconds if seconds is None else seconds + self.grace + _LATE_SECONDS
-
-
-class _CurrentGame(threading.local):
-    number: int | None = None
-
-
-_current = _CurrentGame()
-
-
-def name_game(record: logging.LogRecord) -> bool:
-    """A logging filter that gives each record its game's number."""
-    if not hasattr(record, "game"):
-        record.game = "-" if _current.number is None else _current.number
-    return True
-
-
-def play(table: Table, game: Game, before_move: Callable[..., None] | None = None) -> GameRow:
+def play(
+    conditions: Conditions, game: Game, before_move: Callable[..., None] | None = None
+) -> PlayedGame:
     """Play one game in this process and turn it into rows of the record."""
-    _current.number = game.number
-    started = time.perf_counter()
-    try:
+    with logging_game(game.number):
+        started = time.perf_counter()
         played = play_game(
-            {Color.BLACK: table.agents[game.black], Color.WHITE: table.agents[game.white]},
-            game.opening.begin(table.rules),
+            {
+                Color.BLACK: conditions.agents[game.black],
+                Color.WHITE: conditions.agents[game.white],
+            },
+            game.opening.begin(conditions.rules),
             game.opening.moves,
-            table.limits,
-            table.grace,
+            conditions.limits,
+            conditions.grace,
             {Color.BLACK: game.seed, Color.WHITE: game.seed + 1},
             before_move,
         )
-        _note(table, game, played, time.perf_counter() - started)
-    finally:
-        _current.number = None
+        _note(conditions, game, played, time.perf_counter() - started)
     return to_row(game, played)
 
 
-def _note(table: Table, game: Game, played: GameRecord, seconds: float) -> None:
+def _note(conditions: Conditions, game: Game, played: GameRecord, seconds: float) -> None:
     result = f"{played.winner.value} wins" if played.winner else "draw"
     if played.end_reason == FINISHED:
         if log.isEnabledFor(logging.DEBUG):
-            names = table.names[game.black], table.names[game.white]
+            names = conditions.names[game.black], conditions.names[game.white]
             log.debug(
                 "%s - %s: %s (%+d) in %.3f s", *names, result, played.disc_difference, seconds
             )
     else:
-        loser = table.names[game.black if played.winner is Color.WHITE else game.white]
+        loser = conditions.names[game.black if played.winner is Color.WHITE else game.white]
         log.warning("'%s' loses: %s. %s", loser, played.end_reason, played.detail)
 
 
-def to_row(game: Game, played: GameRecord) -> GameRow:
+def to_row(game: Game, played: GameRecord) -> PlayedGame:
     """The rows of the record for a game that was played."""
-    moves: list[tuple[Any, ...]] = []
+    moves = []
     for ply, turn in enumerate(played.plies, start=len(played.opening) + 1):
         agent = game.black if turn.color is Color.BLACK else game.white
-        decision = turn.decision
-        if decision is None:
-            moves.append((game.number, ply, agent, turn.move, *(None,) * (len(COUNTS) + 4)))
-            continue
-        counts = (getattr(decision.stats, name) for name in COUNTS)
-        times = turn.microseconds, turn.cpu_microseconds
-        judged = decision.value, decision.depth
-        moves.append((game.number, ply, agent, turn.move, *judged, *counts, *times))
-    points = 0.5 if played.winner is None else float(played.winner is Color.BLACK)
-    return GameRow(
-        (
-            game.number,
-            game.pair,
-            game.black,
-            game.white,
-            played.winner.value if played.winner else "draw",
-            points,
-            played.disc_difference,
-            played.final.black.bit_count(),
-            played.final.white.bit_count(),
-            played.end_reason,
-            game.opening.text,
-            game.seed,
-            played.transcript,
+        about: tuple[Any, ...] = ()
+        if (decision := turn.decision) is not None:
+            counts = _counts(decision.stats)
+            times = turn.microseconds, turn.cpu_microseconds
+            about = (decision.value, decision.depth, *counts, *times)
+        moves.append(MoveRow(game.number, ply, agent, turn.move, *about))
+    return PlayedGame(
+        GameRow(
+            game=game.number,
+            pair=game.pair,
+            black=game.black,
+            white=game.white,
+            result=played.winner.value if played.winner else "draw",
+            black_points=0.5 if played.winner is None else float(played.winner is Color.BLACK),
+            disc_difference=played.disc_difference,
+            black_discs=played.final.black.bit_count(),
+            white_discs=played.final.white.bit_count(),
+            end_reason=played.end_reason,
+            opening=game.opening.text,
+            seed=game.seed,
+            transcript=played.transcript,
         ),
         moves,
     )
+
+
+_counts = attrgetter(*COUNTS)
 
 
 # ---------------------------------------------------------------------- player and watcher
@@ -175,7 +127,7 @@ class _Pulse(ctypes.Structure):
 
 
 def _player_main(
-    table: Table, watchers_end: Connection, pipe: Connection, pulse: _Pulse, parent: int
+    conditions: Conditions, watchers_end: Connection, pipe: Connection, pulse: _Pulse, parent: int
 ) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     watchers_end.close()  # or the pipe would not end with the watcher
@@ -208,7 +160,7 @@ def _player_main(
             return
         for game in games:
             pulse.plies = 0
-            row = play(table, game, before_move)
+            row = play(conditions, game, before_move)
             pulse.since = 0.0
             send(pickle.dumps(row, pickle.HIGHEST_PROTOCOL))
 
@@ -227,15 +179,10 @@ class Stopped(Exception):
 class Watcher:
     """Plays games in a child process, and survives whatever happens there."""
 
-    def __init__(self, table: Table) -> None:
-        self._table = table
+    def __init__(self, conditions: Conditions) -> None:
+        self.conditions = conditions
         self._parent = os.getppid()
         self._start_player()
-
-    @property
-    def stopping(self) -> bool:
-        """Whether nothing new is to be begun."""
-        return bool(self._table.stop.value != GO_ON)
 
     def _start_player(self) -> None:
         context = multiprocessing.get_context("fork")
@@ -243,7 +190,7 @@ class Watcher:
         self._pipe, theirs = context.Pipe()
         self._player = context.Process(
             target=_player_main,
-            args=(self._table, self._pipe, theirs, self._pulse, os.getpid()),
+            args=(self.conditions, self._pipe, theirs, self._pulse, os.getpid()),
             name=multiprocessing.current_process().name,
             daemon=True,
         )
@@ -251,7 +198,7 @@ class Watcher:
         theirs.close()
 
     def play(self, games: Sequence[Game]) -> Iterator[bytes]:
-        """Play the games in order; yields each one's pickled GameRow as it ends."""
+        """Play the games in order; yields each one's pickled PlayedGame as it ends."""
         waiting = list(games)
         kills = 0
         while waiting:
@@ -290,11 +237,11 @@ class Watcher:
         Raises Stopped where everything is to be dropped.
         """
         while True:
-            if self._table.stop.value == STOP_AT_ONCE:
+            if self.conditions.stop.value == STOP_AT_ONCE:
                 self._player.kill()
                 raise Stopped
             since = self._pulse.since
-            if since and time.monotonic() - since > self._table.patience:
+            if since and time.monotonic() - since > self.conditions.patience:
                 return HUNG
             if os.getppid() != self._parent:
                 self._player.kill()
@@ -308,16 +255,16 @@ class Watcher:
         except (EOFError, OSError, pickle.UnpicklingError):
             return None
 
-    def _lost_game(self, game: Game, reason: str) -> GameRow:
+    def _lost_game(self, game: Game, reason: str) -> PlayedGame:
         """The game as far as it got, lost by the side to move."""
-        position = game.opening.reach(self._table.rules)
+        position = game.opening.reach(self.conditions.rules)
         plies = []
         for move in self._pulse.moves[: self._pulse.plies]:
             plies.append(Ply(move, position.to_move))
             position = position.play(move)
         detail = f"exit code {self._player.exitcode}"
         if reason == HUNG:
-            detail = f"no answer for {self._table.patience:g} s at {position.to_obf()}"
+            detail = f"no answer for {self.conditions.patience:g} s at {position.to_obf()}"
         played = GameRecord(
             tuple(game.opening.moves),
             tuple(plies),
@@ -326,23 +273,22 @@ class Watcher:
             reason,
             detail,
         )
-        _current.number = game.number
-        _note(self._table, game, played, 0.0)
-        _current.number = None
+        with logging_game(game.number):
+            _note(self.conditions, game, played, 0.0)
         return to_row(game, played)
 
 
 _watcher: Watcher | None = None  # one for each worker process of the pool
 
 
-def start_worker(table: Table, log_level: int) -> None:
-    """Initialise a worker process: what its agents log from ``log_level`` on is kept."""
+def start_worker(conditions: Conditions) -> None:
+    """Initialise a worker process."""
     global _watcher
     root = logging.getLogger()
-    root.setLevel(log_level)
+    root.setLevel(conditions.log_level)
     for handler in root.handlers:
         handler.addFilter(name_game)
-    _watcher = Watcher(table)
+    _watcher = Watcher(conditions)
 
 
 PlayedPair = tuple[int, list[bytes]]
@@ -358,7 +304,7 @@ def play_pairs(pairs: Iterable[Pair]) -> list[PlayedPair]:
     played: list[PlayedPair] = []
     with contextlib.suppress(Stopped):
         for pair in pairs:
-            if _watcher.stopping:
+            if _watcher.conditions.stopping:
                 break
             played.append((pair[0].pair, list(_watcher.play(pair))))
     return played

@@ -10,7 +10,6 @@ is shared between workers: no lock can be left taken by one that is killed.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import logging
 import logging.handlers
 import multiprocessing
@@ -28,6 +27,8 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.reduction import ForkingPickler
 from typing import Any
+
+from experiments.system import die_with_parent
 
 log = logging.getLogger("lab.pool")
 
@@ -391,13 +392,3 @@ def _sendable(error: Exception) -> Exception:
     except Exception:
         return RuntimeError(f"{type(error).__name__}: {error}")
     return error
-
-
-def die_with_parent(parent: int) -> None:
-    """Ask the system to end this process when its parent, of this number, ends, however that
-    happens (Linux)."""
-    if sys.platform == "linux":
-        with contextlib.suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # 1 = PR_SET_PDEATHSIG
-    if os.getppid() != parent:
-        os._exit(1)  # it ended before that was asked

@@ -1,21 +1,17 @@
-"""The folder of a run: making it, keeping others out while it grows, and its log."""
+"""The folder of a run: making it, and keeping others out while it grows."""
 
 from __future__ import annotations
 
 import fcntl
-import logging
-import multiprocessing
 import os
-import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 
 from agents.config import ConfigError
-from experiments.playing.player import LOG_FORMAT, name_game
 
 _PATIENCE = 3.0  # seconds: a driver that was just killed may take a moment to be gone
 
@@ -38,46 +34,6 @@ def make_folder(parent: Path, started: datetime, dated: bool) -> Path:
             raise ConfigError(f"results: cannot write in {folder}")
         return folder
     raise ConfigError(f"results: {parent} has too many runs of this second")
-
-
-class _LogFile(logging.FileHandler):
-    """A log that a full disk cuts short without further words: the record's writer says it."""
-
-    def handleError(self, record: logging.LogRecord) -> None:
-        pass
-
-
-@contextmanager
-def logging_to(path: Path, level: str) -> Iterator[None]:
-    """Send what this process and its workers log to one file."""
-    import multiprocessing_logging
-
-    if multiprocessing.get_start_method(allow_none=True) != "fork":
-        multiprocessing.set_start_method("fork", force=True)
-    root = logging.getLogger()
-    before, level_before = list(root.handlers), root.level
-    handler = _LogFile(path, encoding="utf-8")
-    handler.setFormatter(logging.Formatter(LOG_FORMAT))
-    handler.addFilter(name_game)
-    for other in before:
-        root.removeHandler(other)
-    root.addHandler(handler)
-    root.setLevel(level.upper())
-    # matplotlib and others have much to say at these levels that is not about the run
-    for noisy in ("matplotlib", "PIL", "fontTools", "numba"):
-        logging.getLogger(noisy).setLevel(logging.WARNING)
-    if sys.platform != "darwin":  # its queue asks for its size, which macOS cannot tell
-        multiprocessing_logging.install_mp_handler()
-    try:
-        yield
-    finally:
-        for ours in list(root.handlers):
-            root.removeHandler(ours)
-            with suppress(OSError):
-                ours.close()
-        for other in before:
-            root.addHandler(other)
-        root.setLevel(level_before)
 
 
 def _close_all(descriptors: list[int]) -> None:

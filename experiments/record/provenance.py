@@ -13,7 +13,7 @@ from typing import Any
 import agents
 import core
 from core.compile import processor
-from experiments.config import available_cores
+from experiments.system import available_cores
 
 _PACKAGES = ("othello-strategy-lab", "numba", "llvmlite", "numpy", "scipy", "pandas")
 _HARMLESS = ("scipy", "pandas")  # for reports, not for games

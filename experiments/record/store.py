@@ -1,32 +1,135 @@
 """The record of a run: one SQLite file, written by the driver alone, readable while it grows.
 
-Tables (``results/README.md`` explains every column): ``run`` one row; ``agents``; ``openings``;
-``games``; ``moves``. Games enter in batches, the two games of a pair in one transaction.
+The tables are the row types below, a column a field (``results/README.md`` explains every column).
+Games enter in batches, the two games of a pair in one transaction.
 """
 
 from __future__ import annotations
 
 import json
 import sqlite3
+from collections import namedtuple
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, fields
+from dataclasses import fields
+from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import NoneType
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_type_hints
 
-from core.game import SearchStats
+from core.game import FINISHED, SearchStats
 
 if TYPE_CHECKING:
     import pandas as pd  # loaded when a table is read, since a run starts sooner without it
 
-FORMAT = 3
+FORMAT = 4
 """Version of the tables; changes when their meaning does."""
 
+FILE = "games.sqlite"
+"""The record's name in the folder of its run."""
+
 _PATIENCE = 30.0  # seconds to wait while another program writes or holds on to the file
+
+
+# ---------------------------------------------------------------------- the tables
+
+
+class AgentRow(NamedTuple):
+    """An agent of the line-up. config: its settings as JSON."""
+
+    agent: int
+    name: str
+    config: str
+    version: int
+    reproducible: bool
+    selective: bool
+
+    @classmethod
+    def of(cls, agent: int, name: str, config: Mapping[str, Any], *about: Any) -> AgentRow:
+        """The row of an agent with these settings; about: the last three fields."""
+        return cls(agent, name, json.dumps(config), *about)
+
+
+class OpeningRow(NamedTuple):
+    """An opening of the run, in its order; ``text`` is to be read with ``Opening.read``."""
+
+    number: int
+    text: str
+
+
+class SkippedRow(NamedTuple):
+    """A pair of games that was not played."""
+
+    pair: int
+    reason: str
+
+
+class GameRow(NamedTuple):
+    """A finished game."""
+
+    game: int
+    pair: int
+    black: int
+    white: int
+    result: str
+    black_points: float
+    disc_difference: int | None
+    black_discs: int
+    white_discs: int
+    end_reason: str
+    opening: str
+    seed: int
+    transcript: str
+
+    def points_of(self, agent: int) -> float:
+        """0, 0.5 or 1 point for one of its two agents, by number."""
+        return self.black_points if agent == self.black else 1 - self.black_points
+
+    @property
+    def identity(self) -> str:
+        """What tells it from other games of the same agents: where it began, unless its moves say
+        that, and its moves."""
+        if self.transcript.startswith(self.opening):
+            return self.transcript
+        return self.opening + self.transcript
+
 
 COUNTS = tuple(field.name for field in fields(SearchStats))
 """The columns of ``moves`` that say what a decision cost, as :class:`core.game.SearchStats` has
 them."""
+
+_MOVE_COLUMNS: dict[str, Any] = {
+    **dict.fromkeys(("game", "ply", "agent", "square"), int),
+    "value": float | None,
+    "depth": int | None,
+    **dict.fromkeys((*COUNTS, "microseconds", "cpu_microseconds"), int | None),
+}
+MoveRow = namedtuple("MoveRow", _MOVE_COLUMNS, defaults=[None] * (len(_MOVE_COLUMNS) - 4))  # type: ignore[misc]
+"""One turn of a game. Of a forced pass, which is nobody's decision, only the first four are set."""
+
+
+class PlayedGame(NamedTuple):
+    """A finished game as it enters the record."""
+
+    game: GameRow
+    moves: list[tuple[Any, ...]]  # MoveRows
+
+
+def _columns(row: Any) -> dict[str, Any]:
+    """The names and types of a table's columns."""
+    return _MOVE_COLUMNS if row is MoveRow else get_type_hints(row)
+
+
+def _declared(row: Any, key: str) -> str:
+    """The columns of a table in SQL; ``key`` says which of them is its primary key."""
+    names = {int: "integer", bool: "integer", float: "real", str: "text"}
+    columns = []
+    for name, kind in _columns(row).items():
+        kinds = [each for each in get_args(kind) or (kind,) if each is not NoneType]
+        need = "" if NoneType in get_args(kind) else " not null"
+        columns.append(f"{name} {names[kinds[0]]}{need}")
+    return ", ".join([*columns, f"primary key ({key})"])
+
 
 _SCHEMA = f"""
 create table run (
@@ -34,60 +137,29 @@ create table run (
     config text not null, command text not null, versions text not null, machine text not null,
     started text not null, wall_seconds real, complete integer not null default 0
 );
-create table agents (
-    agent integer primary key, name text not null unique, config text not null,
-    version integer not null, reproducible integer not null, selective integer not null
-);
-create table openings (number integer primary key, text text not null);
 create table sessions (
     session integer primary key, command text not null, versions text not null,
     machine text not null, started text not null
 );
-create table skipped (pair integer primary key, reason text not null);
-create table games (
-    game integer primary key, pair integer not null, black integer not null,
-    white integer not null, result text not null, black_points real not null,
-    disc_difference integer, black_discs integer not null, white_discs integer not null,
-    end_reason text not null, opening text not null, seed integer not null,
-    transcript text not null
-);
-create table moves (
-    game integer not null, ply integer not null, agent integer not null, square integer not null,
-    value real, depth integer, {", ".join(f"{name} integer" for name in COUNTS)},
-    microseconds integer, cpu_microseconds integer,
-    primary key (game, ply)
-) without rowid;
+create table agents ({_declared(AgentRow, "agent")}, unique (name));
+create table openings ({_declared(OpeningRow, "number")});
+create table skipped ({_declared(SkippedRow, "pair")});
+create table games ({_declared(GameRow, "game")});
+create table moves ({_declared(MoveRow, "game, ply")}) without rowid;
 """
-TABLES = ("run", "agents", "openings", "sessions", "skipped", "games", "moves")
 
 
-@dataclass(frozen=True, slots=True)
-class GameRow:
-    """A finished game as it enters the record: the row of ``games``, and its rows of ``moves``."""
+# ---------------------------------------------------------------------- the file
 
-    game: tuple[Any, ...]
-    moves: list[tuple[Any, ...]]
 
-    @property
-    def number(self) -> int:
-        """The game's number in the schedule."""
-        return int(self.game[0])
-
-    def points_of(self, agent: int) -> float:
-        """0, 0.5 or 1 point for one of its two agents, by number."""
-        black, points = self.game[2], float(self.game[5])
-        return points if agent == black else 1 - points
-
-    @property
-    def transcript(self) -> str:
-        """What identifies it: where it began, unless that is in its moves, and the moves."""
-        opening, moves = str(self.game[10]), str(self.game[12])
-        return moves if moves.startswith(opening) else opening + moves
-
-    @property
-    def end_reason(self) -> str:
-        """How it ended."""
-        return str(self.game[9])
+@contextmanager
+def _kept(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    """Close a connection that could not be made ready."""
+    try:
+        yield connection
+    except BaseException:
+        connection.close()
+        raise
 
 
 class Record:
@@ -102,10 +174,10 @@ class Record:
         """A new record at ``path``; raises FileExistsError if there is one."""
         if path.exists():
             raise FileExistsError(f"{path} exists; a record is never overwritten")
-        connection = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
-        connection.execute("pragma journal_mode = wal")
-        connection.execute("pragma synchronous = normal")
-        connection.executescript(_SCHEMA)
+        with _kept(sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)) as connection:
+            connection.execute("pragma journal_mode = wal")
+            connection.execute("pragma synchronous = normal")
+            connection.executescript(_SCHEMA)
         return cls(connection, path)
 
     @classmethod
@@ -113,7 +185,7 @@ class Record:
         """An existing record (the file, or the folder of the run), for reading."""
         path = Path(path)
         if path.is_dir():
-            path = path / "games.sqlite"
+            path = path / FILE
         if not path.is_file():
             raise FileNotFoundError(f"{path}: no record of a run there")
         uri = f"{path.resolve().as_uri()}?mode=ro"
@@ -134,11 +206,11 @@ class Record:
         """An existing record, for adding to it."""
         with cls.open(path) as record:
             path = record.path
-        connection = sqlite3.connect(path, timeout=0, isolation_level=None)
-        with suppress(sqlite3.OperationalError):  # somebody reads it: it goes without
-            connection.execute("pragma journal_mode = wal")
-        connection.execute(f"pragma busy_timeout = {1000 * _PATIENCE:.0f}")
-        connection.execute("pragma synchronous = normal")
+        with _kept(sqlite3.connect(path, timeout=0, isolation_level=None)) as connection:
+            with suppress(sqlite3.OperationalError):  # somebody reads it: it goes without
+                connection.execute("pragma journal_mode = wal")
+            connection.execute(f"pragma busy_timeout = {1000 * _PATIENCE:.0f}")
+            connection.execute("pragma synchronous = normal")
         return cls(connection, path)
 
     # ------------------------------------------------------------------ writing
@@ -171,38 +243,32 @@ class Record:
             f"insert into {table} ({names}) values ({marks})", tuple(row.values())
         )
 
-    def write_agents(
-        self, rows: Iterable[tuple[int, str, dict[str, Any], int, bool, bool]]
-    ) -> None:
-        """Fill ``agents``: number, name, settings, version, whether reproducible, selective."""
-        self._connection.executemany(
-            "insert into agents values (?, ?, ?, ?, ?, ?)",
-            [(n, name, json.dumps(conf), *rest) for n, name, conf, *rest in rows],
-        )
+    def write_agents(self, rows: Iterable[AgentRow]) -> None:
+        """Fill ``agents``."""
+        self._insert_all("agents", AgentRow, rows)
 
     def write_openings(self, texts: Iterable[str]) -> None:
         """Fill ``openings`` with the chosen ones in their order (see ``Opening.text``)."""
         self._connection.execute("delete from openings")
-        self._connection.executemany("insert into openings values (?, ?)", enumerate(texts))
+        self._insert_all("openings", OpeningRow, enumerate(texts))
 
-    def go_on(self, config: dict[str, Any]) -> None:
-        """Replace the run's configuration; there are games to come."""
-        self._connection.execute("update run set complete = 0, config = ?", (json.dumps(config),))
-
-    def write_games(self, rows: Iterable[GameRow]) -> None:
+    def write_games(self, games: Iterable[PlayedGame]) -> None:
         """Add finished games."""
-        rows = list(rows)
-        self._connection.executemany(
-            f"insert into games values ({', '.join('?' * 13)})", [row.game for row in rows]
-        )
-        self._connection.executemany(
-            f"insert into moves values ({', '.join('?' * (len(COUNTS) + 8))})",
-            [move for row in rows for move in row.moves],
-        )
+        games = list(games)
+        self._insert_all("games", GameRow, (played.game for played in games))
+        self._insert_all("moves", MoveRow, (move for played in games for move in played.moves))
 
     def write_skipped(self, pair: int, reason: str) -> None:
         """Note that a pair will not be played."""
-        self._connection.execute("insert into skipped values (?, ?)", (pair, reason))
+        self._insert_all("skipped", SkippedRow, [SkippedRow(pair, reason)])
+
+    def _insert_all(self, table: str, row: Any, rows: Iterable[tuple[Any, ...]]) -> None:
+        marks = ", ".join("?" * len(row._fields))
+        self._connection.executemany(f"insert into {table} values ({marks})", rows)
+
+    def continue_with(self, config: dict[str, Any]) -> None:
+        """Replace the run's configuration; there are games to come."""
+        self._connection.execute("update run set complete = 0, config = ?", (json.dumps(config),))
 
     def finish(self, wall_seconds: float, complete: bool) -> None:
         """Note how much longer the run took, and whether all that was scheduled is there."""
@@ -247,12 +313,19 @@ class Record:
         rows = self._connection.execute("select pair from games union select pair from skipped")
         return {pair for (pair,) in rows}
 
-    def transcripts_of_pairs(self) -> Iterator[tuple[str, ...]]:
-        """What identifies the games of each pair, in the order of the schedule; see
-        :attr:`GameRow.transcript`."""
-        rows = self._connection.execute("select * from games order by game")
-        for one, other in zip(rows, rows, strict=True):
-            yield GameRow(one, []).transcript, GameRow(other, []).transcript
+    def pairs(self) -> Iterator[tuple[int, list[GameRow]]]:
+        """The number and the games of each pair that was played or skipped, in the order of the
+        schedule; of a skipped one no games."""
+        games = map(GameRow._make, self._connection.execute("select * from games order by game"))
+        played = {pair: list(rows) for pair, rows in groupby(games, key=lambda row: row.pair)}
+        for pair in sorted(self.settled()):
+            yield pair, played.get(pair, [])
+
+    def count_games(self, forfeited: bool = False) -> int:
+        """How many games there are, or how many of them did not go to their end."""
+        only = "where end_reason != ?" if forfeited else "where ? is not null"
+        row = self._connection.execute(f"select count(*) from games {only}", [FINISHED])
+        return int(row.fetchone()[0])
 
     def skipped(self) -> pd.DataFrame:
         """One row a pair that was not played: pair, reason."""
@@ -274,9 +347,9 @@ class Record:
 
     def games(self) -> pd.DataFrame:
         """One row a game, in schedule order; ``black`` and ``white`` by name."""
+        names = {"black": "b.name as black", "white": "w.name as white"}
         return self.query(
-            """select game, pair, b.name as black, w.name as white, result, black_points,
-               disc_difference, black_discs, white_discs, end_reason, opening, seed, transcript
+            f"""select {", ".join(names.get(column, column) for column in GameRow._fields)}
                from games join agents b on b.agent = black join agents w on w.agent = white
                order by game"""
         )
@@ -284,8 +357,7 @@ class Record:
     def moves(self) -> pd.DataFrame:
         """One row a move made by an agent, ``agent`` by name; passes have square 64."""
         return self.query(
-            f"""select game, ply, name as agent, square, value, depth, {", ".join(COUNTS)},
-               microseconds, cpu_microseconds
+            f"""select {", ".join(MoveRow._fields).replace("agent", "name as agent")}
                from moves join agents using (agent) order by game, ply"""
         )
 

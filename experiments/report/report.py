@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 import jinja2
 import numpy as np
-from numpy.typing import ArrayLike
 from omegaconf import OmegaConf
 from rich import box
 from rich.console import Console
@@ -25,8 +24,7 @@ from scipy.sparse.csgraph import connected_components
 
 from agents.search import SearchAgent, WindowSearch
 from core.game import FINISHED
-from experiments.config import Plan, available_cores, limits_of
-from experiments.pairing.openings import describe
+from experiments.config import Plan
 from experiments.record.provenance import differences
 from experiments.record.store import Record
 from experiments.report.published import beside
@@ -45,9 +43,9 @@ from experiments.statistics.ratings import (
     interval_text,
     match_statistics,
 )
-from experiments.statistics.sequential import Sprt
 from experiments.studies.pruning import count_nodes
 from experiments.studies.searches import compare_searches, count_searches, sample
+from experiments.system import available_cores
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -361,29 +359,10 @@ def repeated(paired: pd.DataFrame) -> Iterable[str]:
             )
 
 
-def sprt_outcome(test: Sprt, counts: ArrayLike) -> str:
-    """How a sequential test ended, in words; counts: shape (5,), pairs as the first agent sees them
-    in the order in which the test saw them."""
-    decision = test.decide(counts)
-    pairs = int(np.sum(counts))
-    ended = f"{decision} was accepted" if decision else "no decision"
-    return (
-        f"SPRT, {test.model} Elo, H0: {test.elo0:g}, H1: {test.elo1:g} (error rates "
-        f"{test.alpha:g}, {test.beta:g}): {ended} after {pairs:,} pair{'s' * (pairs != 1)}; LLR "
-        f"{test.llr(counts):+.2f}, bounds {test.lower:+.2f} and {test.upper:+.2f}. "
-        + (
-            "The Elo of a match that its own result stopped is biased: it overstates on average "
-            "how far the result is from the other hypothesis."
-            if decision
-            else "More pairs can still decide it."
-        )
-    )
-
-
 def _about_record(record: Record, plan: Plan) -> Iterable[str]:
     """How a sequential test ended; which pairs are missing; whether versions were mixed."""
-    if plan.sprt:
-        yield sprt_outcome(plan.sprt, pair_counts(record)[0, 1])
+    if outcome := plan.schedule.outcome(pair_counts(record)):
+        yield outcome
     skipped = record.skipped()
     if len(skipped):
         numbers = ", ".join(f"{pair}" for pair in skipped["pair"].head(20))
@@ -429,11 +408,11 @@ BUSY_SHARE = 0.95
 
 def _time_kept(record: Record, plan: Plan) -> Iterable[str]:
     """Whether a run with a time limit had the machine to itself."""
-    if not limits_of(plan.settings).timed:
+    if not plan.limits.timed:
         return
-    if plan.workers > available_cores():
+    if plan.executor.workers > available_cores():
         yield (
-            f"The machine was oversubscribed: {plan.workers} workers on {available_cores()} cores; "
+            f"The machine was oversubscribed: {plan.executor.workers} workers on {available_cores()} cores; "
             "agents had less time than their limit says."
         )
     clocked = [name for name, agent in plan.agents.items() if agent.watches_clock]
@@ -467,7 +446,7 @@ def _costs(record: Record, plan: Plan) -> pd.DataFrame | None:
         for n, a in plan.agents.items()
         if isinstance(a, SearchAgent) and (a.depth > 1 or study.asked)
     }
-    limits = limits_of(plan.settings)
+    limits = plan.limits
     limited = limits.timed or limits.nodes is not None or limits.depth is not None
     several = sum(isinstance(a, WindowSearch) and not a.bare for a in searchers.values()) >= 2
     if not searchers or not (study.asked or (several and not limited)):
@@ -595,11 +574,11 @@ def _write(
     head = record.run()
     games = record.query("select count(*) as games, count(distinct opening) as openings from games")
     forfeited = table["forfeits"].sum()
-    repeats = plan.settings.openings.repeats
+    repeats = plan.openings.repeats
     played = int(games["games"].iloc[0])
     facts = {
         "games": f"{played:,}" + _of_all(played, 2 * plan.pairs, plan, head["complete"]),
-        "openings": f"{games['openings'].iloc[0]:,} ({describe(plan.settings.openings)}), each "
+        "openings": f"{games['openings'].iloc[0]:,} ({plan.openings.text}), each "
         f"played {'again and again, ' if repeats else ''}twice with colours swapped",
         "distinct games": f"{paired['distinct_games'].sum():,}; effective number of pairs "
         f"{paired['pairs'].sum():,} (complete, and repeating no earlier one move for move)",
@@ -608,7 +587,7 @@ def _write(
         "seed": head["seed"],
         "started": datetime.fromisoformat(head["started"]).strftime("%Y-%m-%d %H:%M:%S"),
         "wall time": f"{head['wall_seconds']:.1f} s",
-        "workers": plan.crew,
+        "workers": plan.executor.text,
         "machine": ", ".join(f"{key} {value}" for key, value in head["machine"].items()),
         "versions": ", ".join(f"{key} {value}" for key, value in head["versions"].items()),
     }
@@ -633,7 +612,7 @@ def _write(
 
 
 def _of_all(played: int, total: int, plan: Plan, complete: bool) -> str:
-    if plan.sprt:
+    if plan.schedule.may_end_early:
         return f" of at most {total:,}"
     return "" if complete else f" of {total:,} (stopped early)"
 

@@ -10,7 +10,7 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 
 from agents.config import ConfigError, one_line
-from experiments.config import from_record, scheduled
+from experiments.config import from_record, scheduled_of
 from experiments.record.folder import is_locked
 from experiments.record.store import FORMAT, Record
 from experiments.report.report import standings_tables
@@ -49,8 +49,8 @@ def look(folder: Path, console: Console) -> tuple[RenderableType, bool]:
             head = record.run()
             played = int(record.query("select count(*) from games").iloc[0, 0])
             settings = from_record(head["config"])
-            total = 2 * scheduled(settings)
-            most = "at most " if settings.schedule.kind == "sprt" else ""
+            schedule, pairs = scheduled_of(settings)
+            total, most = 2 * pairs, "at most " if schedule.may_end_early else ""
             line = f"{head['name']}: {played:,} of {most}{total:,} games"
             if ended:
                 line += ", complete" if head["complete"] else ", stopped (resume goes on with it)"

@@ -123,6 +123,23 @@ class Sprt:
         llr = self.llr(counts)
         return "H1" if llr >= self.upper else "H0" if llr <= self.lower else ""
 
+    def outcome(self, counts: ArrayLike) -> str:
+        """How the test ended, in words; counts: shape (5,), as :meth:`llr` has them."""
+        decision = self.decide(counts)
+        pairs = int(np.sum(counts))
+        ended = f"{decision} was accepted" if decision else "no decision"
+        return (
+            f"SPRT, {self.model} Elo, H0: {self.elo0:g}, H1: {self.elo1:g} (error rates "
+            f"{self.alpha:g}, {self.beta:g}): {ended} after {pairs:,} pair{'s' * (pairs != 1)}; "
+            f"LLR {self.llr(counts):+.2f}, bounds {self.lower:+.2f} and {self.upper:+.2f}. "
+            + (
+                "The Elo of a match that its own result stopped is biased: it overstates on "
+                "average how far the result is from the other hypothesis."
+                if decision
+                else "More pairs can still decide it."
+            )
+        )
+
 
 def simulate(
     test: Sprt, shares: ArrayLike, matches: int, seed: int, every: int = 1, most: int = 1_000_000

@@ -25,7 +25,7 @@ from experiments.__main__ import main
 from experiments.config import read
 from experiments.playing.match import PairResult
 from experiments.record.store import Record
-from experiments.run import in_schedule_order, resume, run, run_match
+from experiments.run import in_order, resume, run, run_match
 
 WORDS = ["agents=classics", "games=40", "seed=3", "agents.alphabeta_5.depth=4", "figures=false"]
 TOTAL = 15 * 40
@@ -328,9 +328,14 @@ def test_a_pipe_without_reader_does_not_stop_a_run(tmp_path: Path) -> None:
 
 def test_results_come_in_the_order_of_the_schedule() -> None:
     shuffled = [[4, 0], [2], [1, 3], [7], [6], [5]]
-    batches = ([PairResult(n, []) for n in batch] for batch in shuffled)
-    ordered = [[r.number for r in batch] for batch in in_schedule_order(batches, range(8))]
-    assert ordered == [[0], [1, 2, 3, 4], [5, 6, 7]]
+
+    def recorded(schedule: Schedule) -> list[list[int]]:
+        batches = ([PairResult(n, []) for n in batch] for batch in shuffled)
+        draw = Draw(schedule, ["a", "b"], [Opening()] * 8, seed=1)
+        return [[result.number for result in batch] for batch in in_order(batches, draw)]
+
+    assert recorded(SequentialMatch()) == [[0], [1, 2, 3, 4], [5, 6, 7]]
+    assert recorded(RoundRobin()) == shuffled
 
 
 SPRT = ["agents=duel", "agent@first=greedy", "agent@second=random", "schedule=sprt", "seed=2"]

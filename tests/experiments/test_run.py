@@ -239,9 +239,9 @@ def test_run_match_chooses_openings_and_schedule(tmp_path: Path) -> None:
     assert 2 <= len(sprt.games) <= 40
     for bad, complaint in (
         ({"openings": "balance"}, "unknown openings 'balance'.*balanced"),
-        ({"openings": {"kind": "start", "ply": 3}}, "unknown setting of openings=start 'ply'"),
+        ({"openings": {"kind": "start", "ply": 3}}, "openings.*has no setting 'ply'"),
         ({"openings": {"kind": "random", "plies": "x"}}, "openings.plies"),
-        ({"openings": {"kind": "random", "plies": -1}}, "openings.plies=-1: 0 or more"),
+        ({"openings": {"kind": "random", "plies": -1}}, "openings.plies=-1: a whole number of 0 or more is needed"),
         ({"schedule": {"kind": "sprt", "elo1": -3}}, "elo0 must be below elo1"),
     ):
         with pytest.raises(ConfigError, match=complaint):

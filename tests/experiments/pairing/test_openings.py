@@ -16,16 +16,20 @@ from rich.console import Console
 from agents.config import ConfigError
 from core import PASS, RULESETS, Position, Ruleset
 from experiments.__main__ import main
-from experiments.config import OpeningsConfig, read
-from experiments.pairing import balanced
+from experiments.config import read
+from experiments.pairing import (
+    AllOpenings,
+    BalancedOpenings,
+    FileOpenings,
+    RandomOpenings,
+    StartOpening,
+    balanced,
+)
 from experiments.pairing import openings as openings_module
 from experiments.pairing.openings import (
     BALANCED,
-    KINDS,
     Opening,
     all_openings,
-    balanced_lines,
-    choose_openings,
     random_openings,
     read_openings,
 )
@@ -42,12 +46,21 @@ GGF = (
 )
 
 
+KINDS = {
+    "all": AllOpenings,
+    "balanced": BalancedOpenings,
+    "file": FileOpenings,
+    "random": RandomOpenings,
+    "start": StartOpening,
+}
+
+
 def canonical(openings: Iterable[Opening], rules: Ruleset) -> list[Position]:
     return [opening.reach(rules).canonical() for opening in openings]
 
 
 def choose(count: int, rules: Ruleset = STANDARD, seed: int = 1, **setting: Any) -> list[Opening]:
-    return choose_openings(OpeningsConfig(**setting), count, rules, seed)
+    return KINDS[setting.pop("kind")](**setting).choose(count, rules, seed)
 
 
 def file_of(folder: Path, *lines: str) -> str:
@@ -131,7 +144,7 @@ def test_more_pairs_than_openings(kind: str, there_are: int, tmp_path: Path) -> 
 
 
 def test_balanced_openings_run_out_too() -> None:
-    there_are = len(balanced_lines())
+    there_are = len(BalancedOpenings().find(10_000, STANDARD, 1))
     with pytest.raises(ConfigError, match=f"only {there_are:,} distinct openings"):
         choose(there_are + 1, kind="balanced")
 
@@ -330,7 +343,7 @@ def test_a_run_from_the_start(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["standard", "wpi"])
 def test_the_shipped_openings_are_legal_and_distinct(name: str) -> None:
     rules = RULESETS[name]
-    openings = [Opening.read(line, rules) for line in balanced_lines()]
+    openings = BalancedOpenings().find(10_000, rules, 1)
     about = OmegaConf.load(BALANCED.with_suffix(".yaml"))
     assert len(openings) == about.kept >= 1000
     assert {len(opening.moves) for opening in openings} == {8}
@@ -413,10 +426,10 @@ def test_the_command_writes_a_file_that_openings_file_reads(
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        ("x.txt --shallow 9 --depth 8", "--shallow 9: 1 to the depth, 8"),
-        ("x.txt --band 0.6 0.4", "--low 0.6: more than 0 and less than high, 0.4"),
-        ("x.txt --band 0.4 1.5", "--high 1.5: less than 1"),
-        ("x.txt --play-depth 99", "depth 99: a whole number from 1 to 64"),
+        ("x.txt --shallow 9 --depth 8", "--shallow=9: a whole number from 1 to the depth, 8, is needed"),
+        ("x.txt --band 0.6 0.4", "--low=0.6: less than --high=0.4 is needed"),
+        ("x.txt --band 0.4 1.5", "--high=1.5: a number of more than 0 and less than 1 is needed"),
+        ("x.txt --play-depth 99", "--play-depth=99: a whole number from 1 to 64"),
         ("x.txt --evaluation iagu", "unknown evaluation 'iagu'"),
         ("nowhere/x.txt", "nowhere/x.txt: not a file that can be written"),
         ("x.yaml", "x.yaml: this name is taken"),

@@ -1,19 +1,36 @@
-"""Schedules are fair."""
+"""Schedules are fair, and a schedule of one's own plays like those of the lab."""
 
 from __future__ import annotations
 
 from collections import Counter
 from itertools import combinations
+from pathlib import Path
 
+import pytest
+from records import content
+from rich.console import Console
+
+from agents.config import ConfigError
 from core import RULESETS
-from experiments.pairing.openings import random_openings
-from experiments.pairing.schedule import gauntlet, round_robin, schedule
+from experiments import resume
+from experiments.config import read
+from experiments.pairing import Gauntlet, RoundRobin, Schedule
+from experiments.pairing.openings import Opening, random_openings
+from experiments.pairing.schedule import Draw, Pair
+from experiments.run import run
+
+QUIET = Console(quiet=True)
+NAMES = ["a", "b", "c", "d"]
+
+
+def all_pairs(schedule: Schedule, names: list[str], openings: list[Opening], seed: int) -> list[Pair]:
+    return Draw(schedule, names, openings, seed).take(10_000)
 
 
 def test_round_robin_is_fair() -> None:
     openings = random_openings(5, 8, RULESETS["standard"], 1)
-    pairs = list(schedule(round_robin(4), openings, seed=7))
-    assert len(pairs) == 30
+    pairs = all_pairs(RoundRobin(), NAMES, openings, seed=7)
+    assert len(pairs) == RoundRobin().length(NAMES, 5) == 30
     games = [game for pair in pairs for game in pair]
     assert [game.number for game in games] == list(range(60))
     for one, other in pairs:
@@ -31,16 +48,123 @@ def test_round_robin_is_fair() -> None:
 def test_a_games_seed_depends_on_the_runs_seed_and_its_pair_alone() -> None:
     few = random_openings(2, 8, RULESETS["standard"], 1)
     many = random_openings(9, 8, RULESETS["standard"], 2)
-    pairings = round_robin(2)
-    short, long = list(schedule(pairings, few, 7)), list(schedule(pairings, many, 7))
+    short, long = (all_pairs(RoundRobin(), NAMES[:2], openings, 7) for openings in (few, many))
     for a, b in zip(short, long, strict=False):
         assert [game.seed for game in a] == [game.seed for game in b]
-    assert short[0][0].seed != next(schedule(pairings, few, 8))[0].seed
+    assert short[0][0].seed != all_pairs(RoundRobin(), NAMES[:2], few, 8)[0][0].seed
 
 
 def test_in_a_gauntlet_one_meets_all_others() -> None:
-    assert gauntlet(4, 2) == [(2, 0), (2, 1), (2, 3)]
     openings = random_openings(3, 8, RULESETS["standard"], 1)
-    pairs = list(schedule(gauntlet(4, 2), openings, seed=7))
+    pairs = all_pairs(Gauntlet("c"), NAMES, openings, seed=7)
+    assert [(pair[0].black, pair[0].white) for pair in pairs[:3]] == [(2, 0), (2, 1), (2, 3)]
     assert [pair[0].pair for pair in pairs] == list(range(9))
     assert all(2 in (game.black, game.white) for pair in pairs for game in pair)
+    assert all_pairs(Gauntlet(), NAMES, openings[:1], 7)[0][0].black == 0
+
+
+def test_pairs_are_handed_out_a_few_at_a_time_and_played_ones_left_out() -> None:
+    openings = random_openings(5, 8, RULESETS["standard"], 1)
+    draw = Draw(RoundRobin(), NAMES, openings, 7)
+    draw.skip({0, 7, 29})
+    taken = []
+    while some := draw.take(4):
+        assert len(some) <= 4
+        taken += some
+    every = all_pairs(RoundRobin(), NAMES, openings, 7)
+    assert taken == [pair for pair in every if pair[0].pair not in (0, 7, 29)]
+
+
+# ---------------------------------------------------------------------- a schedule of one's own
+
+KNOCKOUT = """
+from experiments.pairing import Schedule
+
+
+class Knockout(Schedule):
+    \"\"\"Neighbours meet in each round; who has scored less, or as much and comes later, is out.\"\"\"
+
+    adaptive = True
+
+    def __init__(self, third_place=False):
+        self.third_place = third_place
+
+    def check(self, names):
+        if len(names) not in (2, 4, 8):
+            raise ValueError(f"a knockout of {len(names)} agents: 2, 4 or 8 are needed")
+
+    def length(self, names, pairs):
+        return len(names) - 1
+
+    def pairings(self, number, names, results):
+        left, played = list(range(len(names))), iter(results)
+        for _ in range(number):
+            left = [self.winner(next(played)) for _ in range(len(left) // 2)]
+        return list(zip(left[::2], left[1::2], strict=True)) if len(left) > 1 else []
+
+    def winner(self, outcome):
+        return outcome.first if outcome.points >= 1 else outcome.second
+"""
+
+
+@pytest.fixture
+def knockout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The command line of a knockout that stands outside the repository."""
+    (tmp_path / "knockout.py").write_text(KNOCKOUT, encoding="utf-8")
+    (tmp_path / "conf" / "schedule").mkdir(parents=True)
+    (tmp_path / "conf" / "schedule" / "knockout.yaml").write_text(
+        "# Half of the agents are out after each round\n_target_: knockout.Knockout\n",
+        encoding="utf-8",
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    words = ["schedule=knockout", "agents=classics", "~agents.alphabeta_5", "~agents.minimax_2"]
+    return [*words, "games=6", "figures=false", f"results={tmp_path / 'results'}"]
+
+
+def test_a_schedule_from_outside_plays_the_same_games_on_any_number_of_workers(
+    knockout: list[str], tmp_path: Path
+) -> None:
+    records = []
+    for executor in (["executor=serial"], ["executor.workers=1"], ["executor.workers=3"]):
+        plan = read([*knockout, *executor], [tmp_path / "conf"])
+        result = run(plan, "test", QUIET)
+        assert result.complete
+        records.append(content(result.folder))
+    assert records[0] == records[1] == records[2]
+    met = [(black, white) for _, _, black, white, *_ in records[0]["games"][::2]]
+    assert len(met) == plan.pairs == 3
+    assert met[:2] == [(0, 1), (2, 3)]  # random - greedy, weighted - alphabeta_3
+    winners = set()
+    for one, other in zip(records[0]["games"][0:4:2], records[0]["games"][1:4:2], strict=True):
+        points = one[5] + 1 - other[5]
+        winners.add(one[2] if points >= 1 else one[3])
+    assert set(met[2]) == winners
+
+
+def test_a_schedule_from_outside_is_resumed(
+    knockout: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stopped after each number of pairs, also before the final is known."""
+    words = [*knockout, "executor=serial"]
+    whole = content(run(read(words, [tmp_path / "conf"]), "test", QUIET).folder)
+    for pairs in (1, 2):
+        plan = read(words, [tmp_path / "conf"])
+        taken = iter(range(pairs))
+        take = Draw.take
+        with monkeypatch.context() as patched:
+            patched.setattr(
+                Draw, "take", lambda self, most: take(self, most) if next(taken, -1) >= 0 else []
+            )
+            stopped = run(plan, "test", QUIET)
+        assert not stopped.complete
+        assert len(content(stopped.folder)["games"]) == 2 * pairs
+        resumed = resume(stopped.folder, console=QUIET)
+        assert resumed.complete
+        assert content(resumed.folder) == whole
+
+
+def test_a_schedule_from_outside_refuses(knockout: list[str], tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="schedule: a knockout of 3 agents: 2, 4 or 8"):
+        read([*knockout, "~agents.random"], [tmp_path / "conf"])
+    with pytest.raises(ConfigError, match=r"schedule: agents.RandomAgent is no .*Schedule"):
+        read([*knockout, "schedule._target_=agents.RandomAgent"], [tmp_path / "conf"])

@@ -24,8 +24,7 @@ from rich.console import Console
 from agents.config import ConfigError
 from experiments.__main__ import main
 from experiments.config import Plan, read
-from experiments.pairing.openings import choose_openings
-from experiments.pairing.schedule import schedule
+from experiments.pairing.schedule import Draw
 from experiments.playing import cluster
 from experiments.playing.pool import WorkerPool
 from experiments.record.provenance import versions
@@ -261,8 +260,8 @@ def test_a_pair_that_kills_three_workers_is_skipped(
         return read([*words, *more])
 
     plan = planned([])
-    openings = choose_openings(plan.settings.openings, 100, plan.rules, plan.settings.seed)
-    pairs = list(schedule(plan.pairings, openings, plan.settings.seed))
+    openings = plan.openings.choose(100, plan.rules, plan.settings.seed)
+    pairs = Draw(plan.schedule, plan.names, openings, plan.settings.seed).take(100)
     plan = planned([game.seed + offset for game in pairs[3] for offset in (0, 1)])
     with ExitStack() as stack:
         workers = [stack.enter_context(scheduler.worker(f"w{number}")) for number in range(4)]

@@ -14,7 +14,8 @@ from concurrent.futures import BrokenExecutor, wait
 import pytest
 
 from experiments.pairing.openings import Opening
-from experiments.pairing.schedule import Pair, schedule
+from experiments.pairing import RoundRobin
+from experiments.pairing.schedule import Draw, Pair
 from experiments.playing.match import MOST_DEATHS, Workers, play_over
 from experiments.playing.player import PlayedPair
 from experiments.playing.pool import WorkerDied, WorkerPool
@@ -130,9 +131,9 @@ def die_of_pair_3(pairs: list[Pair]) -> list[PlayedPair]:
 
 
 def test_a_pair_that_kills_three_workers_is_skipped() -> None:
-    pairs = schedule([(0, 1)], [Opening()] * 40, seed=1)
+    draw = Draw(RoundRobin(), ["a", "b"], [Opening()] * 40, seed=1)
     with WorkerPool(2, begin, ("x",)) as pool:
-        results = [r for batch in play_over(Workers(pool, 2, die_of_pair_3), pairs) for r in batch]
+        results = [r for batch in play_over(Workers(pool, 2, die_of_pair_3), draw) for r in batch]
     assert Counter(result.number for result in results) == Counter(range(40))
     assert MOST_DEATHS == 3
 

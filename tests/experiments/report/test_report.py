@@ -11,7 +11,7 @@ from rich.console import Console
 
 from agents.config import ConfigError
 from experiments.config import read
-from experiments.report.report import FEW, MATCH_COLUMNS, described, repeated, sprt_outcome
+from experiments.report.report import FEW, MATCH_COLUMNS, described, repeated
 from experiments.run import RunResult, run
 from experiments.statistics.sequential import Sprt
 
@@ -104,11 +104,11 @@ def test_repeated_pairs_are_told_and_why() -> None:
 
 def test_the_outcome_of_a_sequential_test_is_told() -> None:
     test = Sprt(0, 10)
-    accepted = sprt_outcome(test, [30, 90, 300, 120, 60])
+    accepted = test.outcome([30, 90, 300, 120, 60])
     assert "H1 was accepted after 600 pairs" in accepted
     assert f"LLR {test.llr([30, 90, 300, 120, 60]):+.2f}, bounds -2.94 and +2.94" in accepted
     assert "biased" in accepted
-    undecided = sprt_outcome(test, [0, 0, 1, 0, 0])
+    undecided = test.outcome([0, 0, 1, 0, 0])
     assert "no decision after 1 pair;" in undecided
     assert "biased" not in undecided
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments.record.store import GameRow, Record
+from experiments.record.store import AgentRow, GameRow, PlayedGame, Record
 from experiments.report.standings import (
     matches,
     pair_counts,
@@ -32,7 +32,9 @@ def result(difference: int, transcript: str) -> Result:
 @pytest.fixture
 def record(tmp_path: Path) -> Record:
     made = Record.create(tmp_path / "games.sqlite")
-    made.write_agents((number, name, {}, 1, True, False) for number, name in enumerate(AGENTS))
+    made.write_agents(
+        AgentRow.of(number, name, {}, 1, True, False) for number, name in enumerate(AGENTS)
+    )
     return made
 
 
@@ -54,15 +56,8 @@ class Writer:
                 winner = {0: "white", 0.5: "draw", 1: "black"}[points]
                 number = 2 * self.pair + place
                 seated = seats[:: 1 if place == 0 else -1]
-                rows.append(
-                    GameRow(
-                        (
-                            *(number, self.pair, *seated, winner, points, difference),
-                            *(0, 0, reason, opening, 0, transcript),
-                        ),
-                        [],
-                    )
-                )
+                about = winner, points, difference, 0, 0, reason, opening, 0, transcript
+                rows.append(PlayedGame(GameRow(number, self.pair, *seated, *about), []))
         self.record.write_games(rows)
         self.pair += 1
 

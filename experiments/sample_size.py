@@ -20,10 +20,10 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING
+from typing import Annotated, Any
 
 import numpy as np
 from rich.console import Console
@@ -31,12 +31,13 @@ from scipy.special import ndtri
 
 from agents.config import ConfigError, one_line
 from core.game import FINISHED
+from core.settings import Number, check_settings
+from experiments.config import Plan, read
+from experiments.pairing.schedule import Draw, Results
+from experiments.playing.match import TaskFailed
+from experiments.run import RunStopped
 from experiments.statistics.ratings import FloatArray, IntArray, expected_score
 from experiments.statistics.sequential import NELO, Sprt, simulate
-
-if TYPE_CHECKING:
-    from experiments.config import Plan
-    from experiments.pairing.schedule import Pair
 
 SIMULATED = 1000
 """Matches simulated under each hypothesis; the seed is the run's."""
@@ -79,26 +80,20 @@ class Question:
     """What is asked of a match; the settings of ``plan`` that are not the run's."""
 
     elo: float
-    draws: float = 0.04
-    power: float = 0.9
-    alpha: float = 0.05
+    draws: Annotated[float, Number(low=0, below=1)] = 0.04
+    power: Annotated[float, Number(above=0.5, below=1)] = 0.9
+    alpha: Annotated[float, Number(above=0, below=0.5)] = 0.05
     elo0: float = 0.0
     elo1: float = math.nan
-    split: float = 0.0
+    split: Annotated[float, Number(low=0, below=1)] = 0.0
 
     def __post_init__(self) -> None:
         if math.isnan(self.elo1):
             object.__setattr__(self, "elo1", self.elo)
-        for name, good, wanted in (
-            ("elo", self.elo0 < self.elo, f"more than elo0={self.elo0:g} is needed"),
-            ("draws", 0 <= self.draws < 1, "a share is needed, 0 or more and below 1"),
-            ("power", 0.5 < self.power < 1, "more than 0.5 and less than 1"),
-            ("alpha", 0 < self.alpha < 0.5, "more than 0 and less than 0.5"),
-            ("split", 0 <= self.split < 1, "a share is needed, 0 or more and below 1"),
-        ):
-            if not good:
-                raise ConfigError(f"{name}={getattr(self, name):g}: {wanted}")
         try:
+            check_settings(self)
+            if not self.elo0 < self.elo:
+                raise ValueError(f"elo={self.elo:g}: more than elo0={self.elo0:g} is needed")
             self.test()
         except ValueError as error:
             raise ConfigError(str(error)) from error
@@ -154,8 +149,6 @@ def run_plan(arguments: Sequence[str], console: Console) -> int:
         return 0
     question, rest = _read_question(arguments)
     fixed = question.fixed()  # fails before anything is played
-
-    from experiments.config import read
 
     plan = read(rest)
     timing = time_pairs(plan, console)
@@ -214,51 +207,43 @@ class Timing:
 def time_pairs(plan: Plan, console: Console) -> Timing:
     """Play pairs of the line-up, all pairings in turn, for some seconds, by the workers that the
     run would have. Raises ConfigError and RunStopped."""
-    from experiments.pairing.openings import choose_openings
-    from experiments.pairing.schedule import schedule
-    from experiments.playing.executors import prepare, reached, table_of, workers_for
-    from experiments.playing.match import TaskFailed, play_over, play_serially
-    from experiments.playing.player import STOP_AT_ONCE, stop_signal
-    from experiments.run import RunStopped
-
-    prepare(plan, console.print)
-    settings = plan.settings
-    openings = choose_openings(
-        replace(settings.openings, repeats=True), _TIMED_OPENINGS, plan.rules, settings.seed
+    conditions = plan.conditions()
+    conditions.prepare(console.print)
+    openings = replace(plan.openings, repeats=True).choose(
+        _TIMED_OPENINGS, plan.rules, plan.settings.seed
     )
-    pairs = schedule(plan.pairings, openings, settings.seed)
-    stop = stop_signal()
+    draw = _TimedDraw(plan.schedule, plan.names, openings, plan.settings.seed)
     played, forfeits = 0, Counter[str]()
-    with reached(plan, console.print) as cluster:
-        table = table_of(plan, stop)
-        # The workers come first: they are forked while there are no threads.
-        with workers_for(plan, table, cluster) as workers, console.status("timing a few pairs"):
-            begun = time.perf_counter()
-            rounds = _rounds(pairs, len(plan.pairings), begun + TIMED_SECONDS)
-            try:
-                for batch in (
-                    play_over(workers, rounds) if workers else play_serially(table, rounds)
-                ):
-                    played += sum(bool(result.rows) for result in batch)
-                    ends = (row.end_reason for result in batch for row in result.rows)
-                    forfeits.update(end for end in ends if end != FINISHED)
-                seconds = time.perf_counter() - begun
-            except (BrokenExecutor, TaskFailed) as error:
-                raise RunStopped(f"the line-up cannot be timed: {one_line(error)}") from error
-            finally:
-                stop.value = STOP_AT_ONCE
+    with (
+        plan.executor.ready(conditions, console.print) as play,
+        console.status("timing a few pairs"),
+    ):
+        begun = time.perf_counter()
+        try:
+            for batch in play(draw):
+                played += sum(bool(result.games) for result in batch)
+                ends = (each.game.end_reason for result in batch for each in result.games)
+                forfeits.update(end for end in ends if end != FINISHED)
+            seconds = time.perf_counter() - begun
+        except (BrokenExecutor, TaskFailed) as error:
+            raise RunStopped(f"the line-up cannot be timed: {one_line(error)}") from error
     if not played:
         raise RunStopped("the line-up cannot be timed: its workers died")
     return Timing(played, seconds, forfeits)
 
 
-def _rounds(pairs: Iterator[Pair], length: int, until: float) -> Iterator[Pair]:
-    """Whole rounds, so that slow pairings weigh no more than they will; none is begun after
-    ``until``, a value of the performance counter."""
-    for number, pair in enumerate(pairs):
-        if number and number % length == 0 and time.perf_counter() > until:
-            return
-        yield pair
+class _TimedDraw(Draw):
+    """Whole rounds, so that slow pairings weigh no more than they will; none is begun once time is
+    up. Nobody tells it of results, so an adaptive schedule gives its first round alone."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._until = time.perf_counter() + TIMED_SECONDS
+
+    def _draw(self) -> bool:
+        if self._number and time.perf_counter() > self._until:
+            return False
+        return super()._draw()
 
 
 def _print(
@@ -271,7 +256,7 @@ def _print(
 ) -> None:
     from experiments.report.report import terminal_table
 
-    pairings = len(plan.pairings)
+    pairings = len(plan.schedule.pairings(0, plan.names, Results()))
     shares = question.pairs(question.elo)
     mean, variance = _moments(shares)
     nelo = NELO / math.sqrt(2) * (mean - 0.5) / math.sqrt(variance)
@@ -305,7 +290,7 @@ def _print(
         f"SPRT: elo0={question.elo0:g} elo1={question.elo1:g} alpha={question.alpha:g} "
         f"beta={1 - question.power:g}, {SIMULATED:,} simulated matches each.",
         f"Minutes: {', '.join(plan.agents)}; {timing.pairs:,} pairs took {timing.seconds:.1f} s; "
-        f"workers: {plan.crew}.",
+        f"workers: {plan.executor.text}.",
         *_forfeited(timing),
         *_too_few_openings(plan, fixed),
     ]
@@ -326,11 +311,8 @@ def _half_width(mean: float, variance: float, pairs: int) -> float:
 
 def _too_few_openings(plan: Plan, pairs: int) -> list[str]:
     """A warning where the run's openings do not suffice for a fixed match."""
-    from experiments.pairing.openings import choose_openings
-
-    settings = plan.settings
     try:
-        choose_openings(settings.openings, min(pairs, _CHECKED_OPENINGS), plan.rules, settings.seed)
+        plan.openings.choose(min(pairs, _CHECKED_OPENINGS), plan.rules, plan.settings.seed)
     except ConfigError as error:
         return [f"Not enough openings for the fixed match: {error}."]
     return []

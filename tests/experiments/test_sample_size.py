@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from agents.config import ConfigError
-from experiments import plan as module
+from experiments import sample_size as module
 from experiments.__main__ import main
-from experiments.plan import Question
+from experiments.sample_size import Question
 from experiments.statistics.ratings import expected_score
 from experiments.statistics.sequential import simulate
 

@@ -1,0 +1,24 @@
+"""One agent meets each of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.settings import unknown_choice
+from experiments.pairing.schedule import Pairing, Results, Schedule
+
+
+class Gauntlet(Schedule):
+    """One agent meets each of the others, who do not meet each other."""
+
+    def __init__(self, champion: str | None = None) -> None:
+        """``champion``: the name of the one, None for the first of the line-up."""
+        self.champion = champion
+
+    def check(self, names: Sequence[str]) -> None:
+        if self.champion is not None and self.champion not in names:
+            raise ValueError(unknown_choice("schedule.champion", self.champion, names))
+
+    def pairings(self, number: int, names: Sequence[str], results: Results) -> Sequence[Pairing]:
+        champion = 0 if self.champion is None else list(names).index(self.champion)
+        return [(champion, other) for other in range(len(names)) if other != champion]

@@ -1,0 +1,19 @@
+"""Everybody meets everybody."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+from experiments.pairing.schedule import Pairing, Results, Schedule
+
+
+class RoundRobin(Schedule):
+    """Everybody meets everybody.
+
+    All pairings play an opening before the next one is taken, so that a run which is stopped early
+    has met everyone about equally often.
+    """
+
+    def pairings(self, number: int, names: Sequence[str], results: Results) -> Sequence[Pairing]:
+        return list(combinations(range(len(names)), 2))

@@ -1,0 +1,51 @@
+"""Two agents, until a sequential probability ratio test knows which hypothesis holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from core.settings import Choice, Number, checked
+from experiments.pairing.schedule import Pairing, Results, Schedule
+from experiments.statistics.sequential import MODELS, IntArray, Sprt
+
+_FIRST, _SECOND = 0, 1
+
+
+class SequentialMatch(Schedule):
+    """Two agents, until :class:`~experiments.statistics.sequential.Sprt` knows whether the first is
+    stronger by ``elo0`` or by ``elo1``. Pairs enter the test in the order of the schedule."""
+
+    @checked
+    def __init__(
+        self,
+        elo0: float = 0.0,
+        elo1: float = 30.0,
+        sprt_alpha: Annotated[float, Number(above=0, below=0.5)] = 0.05,
+        sprt_beta: Annotated[float, Number(above=0, below=0.5)] = 0.05,
+        model: Annotated[str, Choice(*MODELS)] = "logistic",
+    ) -> None:
+        """
+        elo0, elo1: Elo of the first agent against the second by H0 and by H1. sprt_alpha: how often
+        H1 may be accepted where H0 holds; sprt_beta: the reverse. model: what elo0 and elo1 count.
+        """
+        self.test = Sprt(elo0, elo1, sprt_alpha, sprt_beta, model)
+
+    def check(self, names: Sequence[str]) -> None:
+        if len(names) != 2:
+            raise ValueError(f"schedule=sprt tests two agents; this line-up has {len(names)}")
+
+    def pairings(self, number: int, names: Sequence[str], results: Results) -> Sequence[Pairing]:
+        return [(_FIRST, _SECOND)]
+
+    def verdict(self, results: Results) -> str:
+        return self.test.decide(results.counts(_FIRST, _SECOND))
+
+    def note(self, results: Results) -> str:
+        llr = self.test.llr(results.counts(_FIRST, _SECOND))
+        return f"LLR {llr:+.2f} ({self.test.lower:.2f}, {self.test.upper:.2f}) " + self.verdict(
+            results
+        )
+
+    def outcome(self, counts: IntArray) -> str:
+        return self.test.outcome(counts[_FIRST, _SECOND])

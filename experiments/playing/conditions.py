@@ -1,0 +1,80 @@
+"""What all games of a run have in common, and how workers are told to stop."""
+
+from __future__ import annotations
+
+import ctypes
+import multiprocessing
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from agents.base import Agent
+from agents.config import ConfigError, one_line
+from core.compile import Announce
+from core.game import Limits
+from core.position import prepare_rules
+from core.rules import Ruleset
+
+GO_ON, FINISH_PAIRS, STOP_AT_ONCE = range(3)
+"""What workers are told: play on, end after the pair under way, drop everything."""
+
+_LATE_SECONDS = 0.5
+
+
+def stop_signal() -> Any:
+    """A number that all forked processes see; ``value`` is GO_ON, FINISH_PAIRS or STOP_AT_ONCE."""
+    return multiprocessing.get_context("fork").RawValue(ctypes.c_int, GO_ON)
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """How a process that is no fork of this one makes the same conditions.
+
+    make: a function that can be imported there; it is called with ``config``, plain data, and gives
+    the Conditions.
+    """
+
+    make: Callable[[Mapping[str, Any]], Conditions]
+    config: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What all games of a run have in common.
+
+    names, agents: the line-up. stop: a number shared with all workers (see :func:`stop_signal`).
+    hang_seconds: without an answer for so long a player counts as hung; where a time limit is set,
+    it counts as hung half a second after limit and grace, so that an answer that comes merely late
+    is judged as such. log_level: from which level on what agents log is kept. elsewhere: None where
+    an agent is an object of this program, which cannot be made again.
+    """
+
+    names: Sequence[str]
+    agents: Sequence[Agent]
+    rules: Ruleset
+    limits: Limits
+    grace: float
+    hang_seconds: float
+    log_level: int
+    elsewhere: Elsewhere | None = None
+    stop: Any = field(default_factory=stop_signal)
+
+    @property
+    def patience(self) -> float:
+        """Seconds after which a player that has not answered is killed."""
+        seconds = self.limits.clock if self.limits.seconds is None else self.limits.seconds
+        return self.hang_seconds if seconds is None else seconds + self.grace + _LATE_SECONDS
+
+    @property
+    def stopping(self) -> bool:
+        """Whether nothing new is to be begun."""
+        return bool(self.stop.value != GO_ON)
+
+    def prepare(self, announce: Announce | None = None) -> None:
+        """Load or compile all kernels, before processes fork; ConfigError."""
+        prepare_rules(announce)
+        for name, agent in zip(self.names, self.agents, strict=True):
+            try:
+                agent.prepare(announce)
+            except ValueError as error:
+                raise ConfigError(f"agent '{name}': {one_line(error)}") from error
