@@ -12,13 +12,13 @@ The annotation of a setting says what it may be, and one mechanism checks it and
 ...         check_settings(self)
 >>> Search(depth=65)
 Traceback (most recent call last):
-ValueError: depth=65: a whole number from 1 to 64 is needed
+core.settings.SettingError: depth=65: a whole number from 1 to 64 is needed
 >>> Search(3, reward="disc")
 Traceback (most recent call last):
-ValueError: unknown reward 'disc'; choose from win, discs. Did you mean 'discs'?
+core.settings.SettingError: unknown reward 'disc'; choose from win, discs. Did you mean 'discs'?
 
 ``None`` is allowed where the type allows it. The arguments of a class that is no dataclass are
-checked by putting :func:`checked` on its ``__init__``.
+checked by putting :func:`checked` on its ``__init__``. Refusals are SettingErrors.
 """
 
 from __future__ import annotations
@@ -52,6 +52,18 @@ def unknown_choice(kind: str, name: object, choices: Iterable[str]) -> str:
     )
 
 
+def _shown(value: object) -> str:
+    """A value as one would write it, cut where it is long."""
+    if value is None:
+        return "null"
+    return f"{value:g}" if isinstance(value, float) else f"{value!s:.{_LONGEST}}"
+
+
+class SettingError(ValueError):
+    """A setting has a value that its declaration does not allow; the message begins with the name
+    of the setting, unless it is a choice's."""
+
+
 class Constraint(ABC):
     """What values a setting may have. To be put into ``Annotated[type, constraint]``."""
 
@@ -67,7 +79,7 @@ class Constraint(ABC):
     def refusal(self, name: str, value: object, optional: bool) -> str:
         """The message for a value that is not allowed."""
         null = ", or null," if optional else ""
-        return f"{name}={value!s:.{_LONGEST}}: {self.needed}{null} is needed"
+        return f"{name}={_shown(value)}: {self.needed}{null} is needed"
 
 
 @dataclass(frozen=True)
@@ -167,7 +179,7 @@ class Each(Constraint):
 
     def refusal(self, name: str, value: object, optional: bool) -> str:
         if not isinstance(value, list | tuple):
-            return f"{name}={value!s:.{_LONGEST}}: {self.needed}"
+            return f"{name}={_shown(value)}: {self.needed}"
         bad = next(each for each in value if not self.inner.allows(each))
         return self.inner.refusal(name, bad, optional=False)
 
@@ -236,7 +248,7 @@ def check_values(
             continue
         value = values[name]
         if not (optional and value is None) and not constraint.allows(value):
-            raise ValueError(constraint.refusal(f"{where}{name}", value, optional))
+            raise SettingError(constraint.refusal(f"{where}{name}", value, optional))
 
 
 @functools.cache

@@ -55,6 +55,13 @@ class LimitsConfig:
     grace: Annotated[float, Number(low=0)] = 0.02
     hang: Annotated[float, Number(above=0)] = 60.0
 
+    def of_a_move(self) -> Limits:
+        """What a move may cost; ValueError if these limits contradict each other."""
+        try:
+            return Limits(self.depth, self.nodes, self.seconds, self.clock)
+        except ValueError as error:
+            raise ValueError(f"limits: {error}") from error
+
 
 @dataclass
 class StudyConfig:
@@ -242,12 +249,7 @@ def plan_of(settings: RunConfig, agents: Mapping[str, Agent] | None = None) -> P
     """
     try:
         check_settings(settings)
-        limits = Limits(
-            settings.limits.depth,
-            settings.limits.nodes,
-            settings.limits.seconds,
-            settings.limits.clock,
-        )
+        limits = settings.limits.of_a_move()
     except ValueError as error:
         raise ConfigError(str(error)) from error
     if "parquet" in settings.export and importlib.util.find_spec("pyarrow") is None:

@@ -17,7 +17,7 @@ class Gauntlet(Schedule):
 
     def check(self, names: Sequence[str]) -> None:
         if self.champion is not None and self.champion not in names:
-            raise ValueError(unknown_choice("schedule.champion", self.champion, names))
+            raise ValueError(unknown_choice("champion", self.champion, names))
 
     def pairings(self, number: int, names: Sequence[str], results: Results) -> Sequence[Pairing]:
         champion = 0 if self.champion is None else list(names).index(self.champion)

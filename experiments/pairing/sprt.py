@@ -33,7 +33,7 @@ class SequentialMatch(Schedule):
 
     def check(self, names: Sequence[str]) -> None:
         if len(names) != 2:
-            raise ValueError(f"schedule=sprt tests two agents; this line-up has {len(names)}")
+            raise ValueError(f"a sequential test needs two agents; this line-up has {len(names)}")
 
     def pairings(self, number: int, names: Sequence[str], results: Results) -> Sequence[Pairing]:
         return [(_FIRST, _SECOND)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-import multiprocessing
+import mmap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,7 +23,7 @@ _LATE_SECONDS = 0.5
 
 def stop_signal() -> Any:
     """A number that all forked processes see; ``value`` is GO_ON, FINISH_PAIRS or STOP_AT_ONCE."""
-    return multiprocessing.get_context("fork").RawValue(ctypes.c_int, GO_ON)
+    return ctypes.c_int.from_buffer(mmap.mmap(-1, mmap.PAGESIZE))  # GO_ON, as all of it is 0
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ def test_plain_overrides() -> None:
     plan = read(words)
     settings = plan.settings
     assert (settings.depth, settings.seed, settings.games) == (5, 7, 400)
-    assert (plan.workers, plan.rules.name) == (2, "wpi")
+    assert (plan.executor.workers, plan.rules.name) == (2, "wpi")
 
 
 def test_agents_and_heuristics_from_outside(tmp_path: Path) -> None:
@@ -95,37 +95,38 @@ BAD = {
     "agents=duel agent@first=greedy": r"agent@second",
     "evaluation=disk_count": r"unknown evaluation 'disk_count'; .* Did you mean 'disc_count'",
     "ruleset=wpy": r"unknown ruleset 'wpy'; choose from .* Did you mean 'wpi'",
-    "ruleset.name=chess": r"unknown ruleset 'chess'; choose from",
+    "ruleset.name=chess": r"unknown ruleset\.name 'chess'; choose from",
     "executor=threads": r"unknown executor 'threads'; choose from dask, processes, serial",
-    "executor.kind=proceses": r"unknown executor 'proceses'.*processes",
-    "depth=0": r"depth=0: 1 or more",
+    "executor._target_=agents.AlphaBeta": r"executor: .*(has no setting|AlphaBeta)",
+    "executor._target_=agents.GreedyAgent": r"executor: .*has no setting 'workers'",
+    "depth=0": r"depth=0: a whole number of 1 or more is needed",
     "depth=-2": r"depth=-2",
     "depth=deep": r"depth=deep.*(integer|Integer)",
     "depth=2.5": r"depth=2\.5.*(integer|Integer)",
-    "depth=65": r"depth 65: a whole number from 1 to 64",
+    "depth=65": r"depth=65: a whole number from 1 to 64",
     "games=0": r"games=0: an even number",
     "games=7": r"games=7: an even number",
     "games=-2": r"games=-2",
     "games=many": r"games=many",
     "seed=-1": r"seed=-1",
     "openings.plies=-1": r"openings\.plies=-1",
-    "openings.plies=null": r"openings\.plies=null: openings=random needs their number",
-    "openings=all openings.plies=null": r"openings\.plies=null: openings=all needs",
+    "openings.plies=null": r"openings\.plies=null: a whole number of 0 or more is needed",
+    "openings.plies=x": r"openings\.plies=x: a whole number",
     "openings=al": r"unknown openings 'al'; choose from all, balanced, file, random, start\.",
-    "openings.kind=al": r"unknown openings 'al'; choose from all, .* Did you mean 'all'",
-    "openings=file": r"openings=file needs openings\.file=PATH",
-    "openings=file openings.file=my.txt openings.plies=-1": r"openings\.plies=-1: 0 or more",
+    "openings.kind=al": r"unknown setting 'openings\.kind'",
+    "openings=file": r"openings\.file is left open; say openings\.file=",
+    "openings=file openings.file=my.txt openings.plies=-1": r"openings\.plies=-1: a whole .* or null, is needed",
     "openings=start openings.plies=3": r"openings\.plies only goes with openings=all",
-    "openings=start +openings.plies=3": r"openings\.plies=3: has no effect with openings=start",
-    "+openings.file=my.txt": r"openings\.file=my\.txt: has no effect without openings=file",
+    "openings=start +openings.plies=3": r"openings: .*StartOpening has no setting 'plies'; .*repeats",
+    "+openings.file=my.txt": r"openings: .*RandomOpenings has no setting 'file'",
     "openings=balanced ruleset=mini6 evaluation=disc_count": r"made for 8x8; ruleset mini6 is 6x6 "
-    r"\(choose from all, file, random, start\)",
+    r"\(openings=random is for all boards\)",
     "openings=balanced ruleset=mini4 evaluation=disc_count": r"made for 8x8; ruleset mini4 is 4x4",
-    "executor.workers=0": r"executor\.workers=0: at least one",
-    "executor=serial executor.workers=2": r"executor\.workers=2",
-    "executor=dask executor.workers=0": r"executor\.workers=0: at least one",
+    "executor.workers=0": r"executor\.workers=0: a whole number of 1 or more, or null, is needed",
+    "executor=serial executor.workers=2": r"executor\.workers only goes with executor=dask or executor=processes",
+    "executor=dask executor.workers=0": r"executor\.workers=0: a whole number of 1 or more",
     "executor=dask executor.address=tcp://x:1 executor.workers=2": r"executor\.workers=2: .* has",
-    "+executor.address=tcp://x:1": r"executor\.address=tcp://x:1: only executor=dask has",
+    "+executor.address=tcp://x:1": r"executor: .*Processes has no setting 'address'",
     "limits.seconds=0": r"limits\.seconds=0",
     "limits.grace=-1": r"limits\.grace=-1",
     "limits.hang=0": r"limits\.hang=0",
@@ -147,7 +148,7 @@ BAD = {
     "+agents.extra._target_=agents.AlphaBeta": r"agent 'extra'.*(depth|argument)",
     "+agents.extra.depth=3": r"agent 'extra' has no _target_",
     "agents.minimax.evaluation._target_=agents.RandomAgent": r"unknown setting|not an Evaluation",
-    "evaluation._target_=agents.RandomAgent": r"no Evaluation",
+    "evaluation._target_=agents.RandomAgent": r"evaluation: agents.RandomAgent is no .*Evaluation",
     "agents.minimax=5": r"agent 'minimax'",
 }
 

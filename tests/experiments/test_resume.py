@@ -23,6 +23,9 @@ from agents import GreedyAgent, Maximizer, RandomAgent, SquareWeights
 from agents.config import ConfigError
 from experiments.__main__ import main
 from experiments.config import read
+from experiments.pairing import RoundRobin, Schedule, SequentialMatch
+from experiments.pairing.openings import Opening
+from experiments.pairing.schedule import Draw
 from experiments.playing.match import PairResult
 from experiments.record.store import Record
 from experiments.run import in_order, resume, run, run_match

@@ -241,7 +241,10 @@ def test_run_match_chooses_openings_and_schedule(tmp_path: Path) -> None:
         ({"openings": "balance"}, "unknown openings 'balance'.*balanced"),
         ({"openings": {"kind": "start", "ply": 3}}, "openings.*has no setting 'ply'"),
         ({"openings": {"kind": "random", "plies": "x"}}, "openings.plies"),
-        ({"openings": {"kind": "random", "plies": -1}}, "openings.plies=-1: a whole number of 0 or more is needed"),
+        (
+            {"openings": {"kind": "random", "plies": -1}},
+            "openings.plies=-1: a whole number of 0 or more is needed",
+        ),
         ({"schedule": {"kind": "sprt", "elo1": -3}}, "elo0 must be below elo1"),
     ):
         with pytest.raises(ConfigError, match=complaint):

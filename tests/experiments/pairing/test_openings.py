@@ -426,7 +426,10 @@ def test_the_command_writes_a_file_that_openings_file_reads(
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        ("x.txt --shallow 9 --depth 8", "--shallow=9: a whole number from 1 to the depth, 8, is needed"),
+        (
+            "x.txt --shallow 9 --depth 8",
+            "--shallow=9: a whole number from 1 to the depth, 8, is needed",
+        ),
         ("x.txt --band 0.6 0.4", "--low=0.6: less than --high=0.4 is needed"),
         ("x.txt --band 0.4 1.5", "--high=1.5: a number of more than 0 and less than 1 is needed"),
         ("x.txt --play-depth 99", "--play-depth=99: a whole number from 1 to 64"),

@@ -23,7 +23,9 @@ QUIET = Console(quiet=True)
 NAMES = ["a", "b", "c", "d"]
 
 
-def all_pairs(schedule: Schedule, names: list[str], openings: list[Opening], seed: int) -> list[Pair]:
+def all_pairs(
+    schedule: Schedule, names: list[str], openings: list[Opening], seed: int
+) -> list[Pair]:
     return Draw(schedule, names, openings, seed).take(10_000)
 
 

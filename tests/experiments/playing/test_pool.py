@@ -13,8 +13,8 @@ from concurrent.futures import BrokenExecutor, wait
 
 import pytest
 
-from experiments.pairing.openings import Opening
 from experiments.pairing import RoundRobin
+from experiments.pairing.openings import Opening
 from experiments.pairing.schedule import Draw, Pair
 from experiments.playing.match import MOST_DEATHS, Workers, play_over
 from experiments.playing.player import PlayedPair

@@ -52,7 +52,7 @@ def test_every_experiment_can_be_run(name: str) -> None:
 
 def test_the_command_line_comes_after_the_experiment() -> None:
     settings = read(["experiment=paip_4ply", "depth=2", "openings.plies=6", "games=2"]).settings
-    assert (settings.depth, settings.openings.plies, settings.games) == (2, 6, 2)
+    assert (settings.depth, settings.openings["plies"], settings.games) == (2, 6, 2)
     assert settings.agents["weighted"]["depth"] == 2
 
 
@@ -60,13 +60,13 @@ def test_the_command_line_comes_after_the_experiment() -> None:
     ("words", "message"),
     [
         ("experiment=paip_2ply", "unknown experiment 'paip_2ply'; choose from .*paip_1ply"),
-        ("study.positions=0", "study.positions=0: a number from 1 on, or all"),
+        ("study.positions=0", "study.positions=0: a whole number of 1 or more, or all, is needed"),
         ("study.positions=many", "study.positions=many"),
         (
             "study.baseline=nobody",
             "unknown study.baseline 'nobody'; choose from alphabeta, minimax",
         ),
-        ("study.depths=[3,65]", "study.depths: 65 is not from 1 to 64"),
+        ("study.depths=[3,65]", "study.depths=65: a whole number from 1 to 64 is needed"),
         ("study.depths=3", "study.depths"),
         ("tuning.agent=nobody", "unknown tuning.agent 'nobody'"),
         ("agents=classics tuning.agent=random", "tuning needs two agents, .* not 6"),
