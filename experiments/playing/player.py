@@ -80,7 +80,7 @@ def _note(conditions: Conditions, game: Game, played: GameRecord, seconds: float
 
 def to_row(game: Game, played: GameRecord) -> PlayedGame:
     """The rows of the record for a game that was played."""
-    moves = []
+    moves: list[tuple[Any, ...]] = []
     for ply, turn in enumerate(played.plies, start=len(played.opening) + 1):
         agent = game.black if turn.color is Color.BLACK else game.white
         about: tuple[Any, ...] = ()

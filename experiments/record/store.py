@@ -104,7 +104,7 @@ _MOVE_COLUMNS: dict[str, Any] = {
     "depth": int | None,
     **dict.fromkeys((*COUNTS, "microseconds", "cpu_microseconds"), int | None),
 }
-MoveRow = namedtuple("MoveRow", _MOVE_COLUMNS, defaults=[None] * (len(_MOVE_COLUMNS) - 4))  # type: ignore[misc]
+MoveRow: Any = namedtuple("MoveRow", _MOVE_COLUMNS, defaults=[None] * (len(_MOVE_COLUMNS) - 4))
 """One turn of a game. Of a forced pass, which is nobody's decision, only the first four are set."""
 
 

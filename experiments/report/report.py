@@ -412,8 +412,8 @@ def _time_kept(record: Record, plan: Plan) -> Iterable[str]:
         return
     if plan.executor.workers > available_cores():
         yield (
-            f"The machine was oversubscribed: {plan.executor.workers} workers on {available_cores()} cores; "
-            "agents had less time than their limit says."
+            f"The machine was oversubscribed: {plan.executor.workers} workers on "
+            f"{available_cores()} cores; agents had less time than their limit says."
         )
     clocked = [name for name, agent in plan.agents.items() if agent.watches_clock]
     share = record.query(

@@ -243,7 +243,7 @@ def test_run_match_chooses_openings_and_schedule(tmp_path: Path) -> None:
         ({"openings": {"kind": "random", "plies": "x"}}, "openings.plies"),
         (
             {"openings": {"kind": "random", "plies": -1}},
-            "openings.plies=-1: a whole number of 0 or more is needed",
+            "openings.plies=-1: a whole number of 0",
         ),
         ({"schedule": {"kind": "sprt", "elo1": -3}}, "elo0 must be below elo1"),
     ):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
 
@@ -84,7 +85,7 @@ from experiments.pairing import Schedule
 
 
 class Knockout(Schedule):
-    \"\"\"Neighbours meet in each round; who has scored less, or as much and comes later, is out.\"\"\"
+    \"\"\"Neighbours meet; who has scored less, or as much and comes later, is out.\"\"\"
 
     adaptive = True
 
@@ -143,6 +144,12 @@ def test_a_schedule_from_outside_plays_the_same_games_on_any_number_of_workers(
     assert set(met[2]) == winners
 
 
+def only(pairs: int, take: Callable[[Draw, int], list[Pair]]) -> Callable[[Draw, int], list[Pair]]:
+    """``take``, but for so many pairs alone."""
+    left = iter(range(pairs))
+    return lambda draw, most: take(draw, most) if next(left, None) is not None else []
+
+
 def test_a_schedule_from_outside_is_resumed(
     knockout: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -151,12 +158,8 @@ def test_a_schedule_from_outside_is_resumed(
     whole = content(run(read(words, [tmp_path / "conf"]), "test", QUIET).folder)
     for pairs in (1, 2):
         plan = read(words, [tmp_path / "conf"])
-        taken = iter(range(pairs))
-        take = Draw.take
         with monkeypatch.context() as patched:
-            patched.setattr(
-                Draw, "take", lambda self, most: take(self, most) if next(taken, -1) >= 0 else []
-            )
+            patched.setattr(Draw, "take", only(pairs, Draw.take))
             stopped = run(plan, "test", QUIET)
         assert not stopped.complete
         assert len(content(stopped.folder)["games"]) == 2 * pairs
