@@ -42,7 +42,7 @@ def announce(line: str) -> None:
 
 
 @kernel
-def _call_all(address, movers, opponents, parameters, rounds):  # type: ignore[no-untyped-def]
+def _call_all(address: Any, movers: Any, opponents: Any, parameters: Any, rounds: Any) -> Any:
     """Evaluate all positions ``rounds`` times."""
     total = 0
     for _ in range(rounds):
@@ -260,7 +260,7 @@ def _fit_probcut(options: Any, console: Console) -> None:
 
     from rich.progress import track
 
-    from agents.search.window.probcut import fit
+    from agents.search.window.probcut_fit import fit
 
     (name, evaluation), *rest = _chosen(options.evaluation, 8).items()
     if rest:

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from agents import PVS, AlphaBeta, MTDf, SquareWeights
 from agents.search import WindowSearch
-from agents.search.window.probcut import sample_positions
+from agents.search.window.probcut_fit import sample_positions
 
 BEST: dict[str, Any] = {
     "ordering": "tt+mobility+static",

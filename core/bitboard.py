@@ -5,7 +5,7 @@ A mask holds one bit a square, a1 = bit 0, h1 = bit 7, h8 = bit 63, whatever the
 opponent)*: the discs of the side to move and of the other side. All kernels take and return
 ``uint64`` masks (from Python: ``numpy.uint64``).
 
-Both kernels exist twice, as vector code (:mod:`core.vector`) and in plain form here; which one is
+:func:`legal_moves` and :func:`flips` exist twice, as vector code (:mod:`core.vector`) and in plain form here; which one is
 used is decided once, at import: vector code on x86-64 with AVX2, the plain form elsewhere or if
 the environment variable ``OTHELLO_LAB_PORTABLE`` is set.
 """
@@ -17,11 +17,15 @@ import platform
 import numpy as np
 
 from core import vector
-from core.compile import kernel, portable_requested, processor
+from core.compile import Int, Mask, Square, kernel, portable_requested, processor
 from core.vector import highest_bit, lowest_square, popcount
 
 __all__ = [
+    "CORNERS",
     "VECTORISED",
+    "after",
+    "after_flips",
+    "around",
     "bits",
     "disc_difference",
     "flips",
@@ -36,6 +40,17 @@ __all__ = [
 
 # Constants of the kernels' own type: a literal mixed with uint64 would turn the result into int64.
 ZERO, ONE = np.uint64(0), np.uint64(1)
+BYTE = np.uint64(0xFF)
+"""The first row; of any row shifted down to it, the eight squares."""
+FILE_A = np.uint64(0x0101010101010101)
+NOT_A, NOT_H = ~FILE_A, ~(FILE_A << np.uint64(7))
+GATHER = np.uint64(0x0102040810204080)
+"""Times a mask of squares on file a: their bits are collected in the top byte, a1 lowest."""
+TOP_BYTE = np.uint64(56)
+"""A shift by so much brings the top byte down."""
+CORNERS = (0, 7, 56, 63)
+"""a1, h1, a8, h8."""
+
 _INNER_COLUMNS = np.uint64(0x7E7E7E7E7E7E7E7E)
 _EVERYWHERE = np.uint64(0xFFFFFFFFFFFFFFFF)
 _UPWARD = np.array(vector.UPWARD, dtype=np.uint64)
@@ -43,7 +58,7 @@ _DOWNWARD = np.array(vector.DOWNWARD, dtype=np.uint64)
 
 
 @kernel
-def _line_moves(mover, opponent, inside, step):  # type: ignore[no-untyped-def]
+def _line_moves(mover: Mask, opponent: Mask, inside: Mask, step: np.uint64) -> Mask:
     """Squares that bracket a run of opponent discs along one direction, both ways.
 
     The run is filled outward from the mover's discs in doubling steps: after the first two lines
@@ -65,7 +80,7 @@ def _line_moves(mover, opponent, inside, step):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def plain_legal_moves(mover, opponent):  # type: ignore[no-untyped-def]
+def plain_legal_moves(mover: Mask, opponent: Mask) -> Mask:
     """As :func:`legal_moves`, without vector instructions."""
     ends = _line_moves(mover, opponent, _INNER_COLUMNS, np.uint64(1))
     ends |= _line_moves(mover, opponent, _EVERYWHERE, np.uint64(8))
@@ -75,7 +90,7 @@ def plain_legal_moves(mover, opponent):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def plain_flips(mover, opponent, square):  # type: ignore[no-untyped-def]
+def plain_flips(mover: Mask, opponent: Mask, square: Square) -> Mask:
     """As :func:`flips`, without vector instructions."""
     flipped = ZERO
     for direction in range(4):
@@ -93,13 +108,13 @@ def plain_flips(mover, opponent, square):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def vector_legal_moves(mover, opponent):  # type: ignore[no-untyped-def]
+def vector_legal_moves(mover: Mask, opponent: Mask) -> Mask:
     """As :func:`legal_moves`, four directions at a time."""
     return vector.legal_moves(mover, opponent)
 
 
 @kernel
-def vector_flips(mover, opponent, square):  # type: ignore[no-untyped-def]
+def vector_flips(mover: Mask, opponent: Mask, square: Square) -> Mask:
     """As :func:`flips`, four directions at a time."""
     return vector.flips(mover, opponent, square)
 
@@ -120,20 +135,30 @@ flips = vector_flips if VECTORISED else plain_flips
 empty ``square`` (uint64, 0..63) turns; 0 where the move is illegal."""
 
 
-_NOT_A = np.uint64(0xFEFEFEFEFEFEFEFE)
-_NOT_H = np.uint64(0x7F7F7F7F7F7F7F7F)
+@kernel
+def after(mover: Mask, opponent: Mask, square: Square) -> tuple[Mask, Mask]:
+    """The position after a legal move: mover and opponent of the next turn."""
+    return after_flips(mover, opponent, square, flips(mover, opponent, square))
+
+
+@kernel
+def after_flips(mover: Mask, opponent: Mask, square: Square, flipped: Mask) -> tuple[Mask, Mask]:
+    """As :func:`after`, where it is known what the move flips."""
+    return opponent ^ flipped, mover ^ flipped ^ (ONE << square)
+
+
 _ONE_ROW = np.uint64(8)
 
 
 @kernel
-def neighbours(mask):  # type: ignore[no-untyped-def]
-    """The squares of ``mask`` and all squares beside them, also diagonally, on the 8x8 board."""
-    wide = mask | ((mask << ONE) & _NOT_A) | ((mask >> ONE) & _NOT_H)
+def neighbours(mask: Mask) -> Mask:
+    """The squares of ``mask`` and all their neighbours, also diagonal ones, on the 8x8 board."""
+    wide = mask | ((mask << ONE) & NOT_A) | ((mask >> ONE) & NOT_H)
     return wide | (wide << _ONE_ROW) | (wide >> _ONE_ROW)
 
 
 @kernel
-def disc_difference(mover, opponent, squares):  # type: ignore[no-untyped-def]
+def disc_difference(mover: Mask, opponent: Mask, squares: Int) -> Int:
     """Mover's discs minus opponent's, the empty ones of ``squares`` (int64, the size of the board)
     going to the winner: the score of a finished game by the rules of the World Othello Federation.
     """
@@ -152,6 +177,17 @@ def bits(mask: int) -> list[int]:
         squares.append((mask & -mask).bit_length() - 1)
         mask &= mask - 1
     return squares
+
+
+def around(square: int) -> set[int]:
+    """The three to eight neighbours of a square on the 8x8 board."""
+    column, row = square % 8, square // 8
+    return {
+        8 * y + x
+        for x in range(max(0, column - 1), min(8, column + 2))
+        for y in range(max(0, row - 1), min(8, row + 2))
+        if (x, y) != (column, row)
+    }
 
 
 def _swap(mask: int, select: int, distance: int) -> int:

@@ -23,14 +23,32 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import llvmlite
 import numba
+import numpy as np
 from llvmlite import binding
 
 Announce = Callable[[str], None]
 """Receives one human-readable line, e.g. ``print``."""
+
+# The types of what kernels work on, for readers and callers: Numba finds them out by itself.
+Mask = np.uint64
+"""A set of squares, a bit a square."""
+Square = np.uint64
+"""A square, 0 (a1) to 63 (h8)."""
+Int = np.int64
+"""Any other whole number: a value, a depth, a count."""
+Index = int | np.int64
+"""A number that may come from a loop over a range."""
+Address = np.intp
+"""Where an array of int64 starts in memory: passed on faster than the array itself."""
+Array = np.ndarray
+"""An array, or a pointer to its first element."""
+
+_Parameters = ParamSpec("_Parameters")
+_Result = TypeVar("_Result")
 
 _ROOT = Path(__file__).resolve().parent.parent
 _PACKAGES = ("core", "agents")  # where kernels live, and every constant they take in
@@ -104,13 +122,16 @@ def _own_cache() -> Iterator[None]:
         numba.config.CACHE_DIR = before
 
 
-def kernel(function: Callable[..., Any]) -> Any:
+def kernel(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
     """Compile ``function`` with Numba when it is first called, and cache the machine code.
 
     Kernels release the GIL, so that a timer thread can run beside them, and use C division.
     """
     with _own_cache():
-        return numba.njit(function, cache=is_ours(function), nogil=True, error_model="numpy")
+        compiled: Any = numba.njit(
+            function, cache=is_ours(function), nogil=True, error_model="numpy"
+        )
+    return compiled
 
 
 def callback(function: Callable[..., Any], signature: Any) -> Any:

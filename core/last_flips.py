@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.compile import kernel
+from core.bitboard import BYTE, FILE_A, GATHER, TOP_BYTE
+from core.compile import Int, Mask, Square, kernel
 from core.vector import DOWNWARD, UPWARD
 
 _LINE = 8
-_BYTE = np.uint64(0xFF)
-_THREE, _SEVEN, _TOP_BYTE = np.uint64(3), np.uint64(7), np.uint64(56)
-_FILE_A = np.uint64(0x0101010101010101)
-_GATHER = np.uint64(0x0102040810204080)  # a product with it collects the a-file in the top byte
+_THREE, _SEVEN = np.uint64(3), np.uint64(7)
+_ROW = np.uint64(56)  # of a square's number, the bits that say its row times 8
 
 
 def _flipped_on_line(place: int, mover: int) -> int:
@@ -53,7 +52,7 @@ _RISING, _FALLING = _diagonals(2), _diagonals(3)
 
 
 @kernel
-def last_flips(mover, square):  # type: ignore[no-untyped-def]
+def last_flips(mover: Mask, square: Square) -> Int:
     """Number of discs (int64) the mover's disc on ``square`` (uint64) flips if that is the only
     empty square of the board; 0 where the move is illegal.
 
@@ -61,13 +60,13 @@ def last_flips(mover, square):  # type: ignore[no-untyped-def]
     opponent's there lies behind the last square a run could end on.
     """
     column, row = square & _SEVEN, square >> _THREE
-    across = (mover >> (square & _TOP_BYTE)) & _BYTE
-    down = (((mover >> column) & _FILE_A) * _GATHER) >> _TOP_BYTE
+    across = (mover >> (square & _ROW)) & BYTE
+    down = (((mover >> column) & FILE_A) * GATHER) >> TOP_BYTE
     # A diagonal has one square a column, so the product adds its rows up without a carry. Columns
     # it does not reach stay 0, as if an opponent's run went on over the border: that brackets
     # nothing.
-    rising = ((mover & _RISING[square]) * _FILE_A) >> _TOP_BYTE
-    falling = ((mover & _FALLING[square]) * _FILE_A) >> _TOP_BYTE
+    rising = ((mover & _RISING[square]) * FILE_A) >> TOP_BYTE
+    falling = ((mover & _FALLING[square]) * FILE_A) >> TOP_BYTE
     here, there = np.int64(column) << 8, np.int64(row) << 8
     return (
         np.int64(_FLIPPED[here + np.int64(across)])

@@ -9,31 +9,26 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.bitboard import flips, legal_moves, lowest_square, popcount
-from core.compile import Announce, kernel, prepare
+from core.bitboard import ONE, ZERO, after, legal_moves, lowest_square, popcount
+from core.compile import Announce, Int, Mask, kernel, prepare
 from core.position import PASS, Position
-
-_ZERO, _ONE = np.uint64(0), np.uint64(1)
 
 
 @kernel
-def _leaves(mover, opponent, board, depth):  # type: ignore[no-untyped-def]
+def _leaves(mover: Mask, opponent: Mask, board: Mask, depth: Int) -> Int:
     """Leaves ``depth`` >= 1 plies below a position."""
     moves = legal_moves(mover, opponent) & board
-    if moves == _ZERO:
-        if legal_moves(opponent, mover) & board == _ZERO or depth == 1:
+    if moves == ZERO:
+        if legal_moves(opponent, mover) & board == ZERO or depth == 1:
             return np.int64(1)
         return _leaves(opponent, mover, board, depth - np.int64(1))
     if depth == 1:
         return popcount(moves)
     count = np.int64(0)
-    while moves != _ZERO:
+    while moves != ZERO:
         square = lowest_square(moves)
-        moves &= moves - _ONE
-        flipped = flips(mover, opponent, square)
-        count += _leaves(
-            opponent ^ flipped, mover ^ flipped ^ (_ONE << square), board, depth - np.int64(1)
-        )
+        moves &= moves - ONE
+        count += _leaves(*after(mover, opponent, square), board, depth - np.int64(1))
     return count
 
 

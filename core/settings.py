@@ -141,7 +141,7 @@ class Number(Constraint):
         return (
             isinstance(value, int | float)
             and type(value) is not bool
-            and math.isfinite(value)
+            and -math.inf < value < math.inf
             and self.low <= value <= self.high
             and self.above < value < self.below
         )

@@ -13,20 +13,16 @@ from functools import cache
 
 import numpy as np
 
-from core.bitboard import ZERO
-from core.compile import kernel
+from core.bitboard import BYTE, FILE_A, GATHER, NOT_A, NOT_H, ONE, TOP_BYTE, ZERO
+from core.compile import Array, Int, Mask, kernel
 
 _EDGE = 8
-_BYTE = np.uint64(0xFF)
-_FILE_A = np.uint64(0x0101010101010101)
 _INSIDE = np.uint64(0x007E7E7E7E7E7E00)
-_NOT_A, _NOT_H = np.uint64(0xFEFEFEFEFEFEFEFE), np.uint64(0x7F7F7F7F7F7F7F7F)
-_GATHER = np.uint64(0x0102040810204080)  # a product with it collects a file into the top byte
 _DIAGONAL = np.uint64(0x8040201008040201)
 _TO_COLUMN_H = np.uint64(0x00406070787C7E7F)  # row r: what lifts bit r, if set, to bit 7
-_ONE, _TWO, _FOUR = np.uint64(1), np.uint64(2), np.uint64(4)
+_TWO, _FOUR = np.uint64(2), np.uint64(4)
 _SEVEN, _EIGHT, _NINE = np.uint64(7), np.uint64(8), np.uint64(9)
-_SIXTEEN, _THIRTY_TWO, _ROW_8 = np.uint64(16), np.uint64(32), np.uint64(56)
+_SIXTEEN, _THIRTY_TWO = np.uint64(16), np.uint64(32)
 
 
 # ------------------------------------------------------------------ edges, tried out in advance
@@ -58,7 +54,8 @@ def _stable_on_edge(own: int, other: int) -> tuple[int, int]:
     return stable_own, stable_other
 
 
-def _base_3(mask: int) -> int:
+def base_3(mask: int) -> int:
+    """The number in base 3 that has a digit 1 where a mask of an edge's 8 squares has a bit."""
     return sum(3**square for square in range(_EDGE) if mask >> square & 1)
 
 
@@ -69,15 +66,12 @@ def edge_table() -> np.ndarray:
     Shape (6817,), int32: first, for each mask of 8 squares, its number in base 3; then, for each
     of the 3^8 edges numbered that way (0 empty, 1 own, 2 other), the mask.
     """
-    base_3 = [
-        sum(3**square for square in range(_EDGE) if mask >> square & 1) for mask in range(256)
-    ]
     table = np.zeros(256 + 3**_EDGE, dtype=np.int32)
-    table[:256] = base_3
+    table[:256] = [base_3(mask) for mask in range(256)]
     for own in range(256):
         for other in range(256):
             if not own & other:
-                number = base_3[own] + 2 * base_3[other]
+                number = table[own] + 2 * table[other]
                 table[256 + number] = _stable_on_edge(own, other)[0]
     return table
 
@@ -86,7 +80,7 @@ def edge_table() -> np.ndarray:
 
 
 @kernel
-def _spread(empty, step, up, down):  # type: ignore[no-untyped-def]
+def _spread(empty: Mask, step: np.uint64, up: Mask, down: Mask) -> Mask:
     """The squares of all diagonals in one direction that hold an empty square. In doubling steps
     both ways; ``up`` and ``down`` keep a step from leaving the board sideways."""
     above, below = empty, empty
@@ -106,13 +100,13 @@ def _spread(empty, step, up, down):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def stable_discs(mover, opponent, table):  # type: ignore[no-untyped-def]
+def stable_discs(mover: Mask, opponent: Mask, table: Array) -> Mask:
     """Mask of the mover's discs that can never be flipped, a sound lower bound.
 
     table: :func:`edge_table`, as an array or a pointer to its first element.
     """
-    stable = _stable_edge(table, mover & _BYTE, opponent & _BYTE)
-    stable |= _stable_edge(table, mover >> _ROW_8, opponent >> _ROW_8) << _ROW_8
+    stable = _stable_edge(table, mover & BYTE, opponent & BYTE)
+    stable |= _stable_edge(table, mover >> TOP_BYTE, opponent >> TOP_BYTE) << TOP_BYTE
     # A file is gathered into one byte, and its stable discs are scattered again.
     west = _stable_edge(table, _gathered(mover), _gathered(opponent))
     stable |= _scattered(west)
@@ -120,16 +114,16 @@ def stable_discs(mover, opponent, table):  # type: ignore[no-untyped-def]
     stable |= _scattered(east) << _SEVEN
 
     occupied = mover | opponent
-    rows = occupied & (occupied >> _ONE)
+    rows = occupied & (occupied >> ONE)
     rows &= rows >> _TWO
     rows &= rows >> _FOUR
-    rows = (rows & _FILE_A) * _BYTE
+    rows = (rows & FILE_A) * BYTE
     files = occupied & (occupied >> _EIGHT)
     files &= files >> _SIXTEEN
     files &= files >> _THIRTY_TWO
-    files = (files & _BYTE) * _FILE_A
-    falling = ~_spread(~occupied, _NINE, _NOT_A, _NOT_H)
-    rising = ~_spread(~occupied, _SEVEN, _NOT_H, _NOT_A)
+    files = (files & BYTE) * FILE_A
+    falling = ~_spread(~occupied, _NINE, NOT_A, NOT_H)
+    rising = ~_spread(~occupied, _SEVEN, NOT_H, NOT_A)
 
     inside = mover & _INSIDE
     stable |= rows & files & falling & rising & inside
@@ -138,7 +132,7 @@ def stable_discs(mover, opponent, table):  # type: ignore[no-untyped-def]
     while True:
         more = (
             inside
-            & (rows | (stable << _ONE) | (stable >> _ONE))
+            & (rows | (stable << ONE) | (stable >> ONE))
             & (files | (stable << _EIGHT) | (stable >> _EIGHT))
             & (falling | (stable << _NINE) | (stable >> _NINE))
             & (rising | (stable << _SEVEN) | (stable >> _SEVEN))
@@ -149,20 +143,20 @@ def stable_discs(mover, opponent, table):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _stable_edge(table, own, other):  # type: ignore[no-untyped-def]
+def _stable_edge(table: Array, own: Mask, other: Mask) -> Mask:
     """The own stable discs of an edge given as two masks of 8 bits."""
     number = table[np.int64(own)] + 2 * table[np.int64(other)]
     return np.uint64(table[256 + np.int64(number)])
 
 
 @kernel
-def _gathered(mask):  # type: ignore[no-untyped-def]
+def _gathered(mask: Mask) -> Mask:
     """The a-file as 8 bits, a1 in bit 0."""
-    return ((mask & _FILE_A) * _GATHER) >> _ROW_8
+    return ((mask & FILE_A) * GATHER) >> TOP_BYTE
 
 
 @kernel
-def _scattered(edge):  # type: ignore[no-untyped-def]
+def _scattered(edge: Mask) -> Mask:
     """8 bits back on the a-file, bit 0 on a1."""
-    diagonal = (edge * _FILE_A) & _DIAGONAL  # bit r of row r
-    return ((diagonal + _TO_COLUMN_H) >> _SEVEN) & _FILE_A
+    diagonal = (edge * FILE_A) & _DIAGONAL  # bit r of row r
+    return ((diagonal + _TO_COLUMN_H) >> _SEVEN) & FILE_A

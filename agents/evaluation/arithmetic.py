@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from core.compile import kernel
+from core.compile import Int, kernel
 
 FORMS = ("difference", "ratio", "own")
 """How two counts can be compared: mine - theirs, (mine - theirs) / (mine + theirs + 2), or -theirs:
@@ -18,7 +18,7 @@ RATIO_UNIT = 1000
 
 
 @kernel
-def rounded(numerator, denominator):  # type: ignore[no-untyped-def]
+def rounded(numerator: Int, denominator: Int) -> Int:
     """numerator / denominator (int64, denominator > 0) rounded to the nearest, half to even."""
     quotient = numerator // denominator
     twice = 2 * (numerator - quotient * denominator)
@@ -28,7 +28,7 @@ def rounded(numerator, denominator):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def compared(mine, theirs, form):  # type: ignore[no-untyped-def]
+def compared(mine: Int, theirs: Int, form: Int) -> Int:
     """Two counts (int64) compared in the form of this number; a ratio is in thousandths."""
     if form == _OWN:
         return -theirs
@@ -45,7 +45,5 @@ def plain_compared(mine: int, theirs: int, form: str) -> int:
 
 
 def form_parameters(form: str) -> np.ndarray:
-    """The parameters of an evaluation in one of the FORMS; ValueError for another word."""
-    if form not in FORMS:
-        raise ValueError(f"form '{form}'; choose from {', '.join(FORMS)}")
+    """The parameters of an evaluation in one of the FORMS."""
     return np.array([FORMS.index(form)], dtype=np.int32)

@@ -20,7 +20,18 @@ import numpy as np
 from numba import types
 from numba.core.errors import NumbaError
 
-from core.compile import Announce, callback, is_ours, kernel, prepare, why_not
+from core.compile import (
+    Address,
+    Announce,
+    Array,
+    Int,
+    Mask,
+    callback,
+    is_ours,
+    kernel,
+    prepare,
+    why_not,
+)
 from core.position import Position
 from core.vector import call_evaluation
 
@@ -52,7 +63,7 @@ def compile_evaluation(function: Callable[..., Any]) -> Any:
 
 
 @kernel
-def _evaluate_one(address, mover, opponent, parameters):  # type: ignore[no-untyped-def]
+def _evaluate_one(address: Address, mover: Mask, opponent: Mask, parameters: Address) -> Int:
     return call_evaluation(address, mover, opponent, parameters)
 
 
@@ -74,7 +85,7 @@ class Evaluation(ABC):
 
     @staticmethod
     @abstractmethod
-    def kernel(mover: Any, opponent: Any, parameters: Any) -> Any:
+    def kernel(mover: Mask, opponent: Mask, parameters: Array) -> np.int32:
         """The value of an unfinished position; compiled, so plain arithmetic on masks only."""
 
     @abstractmethod

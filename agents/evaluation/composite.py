@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -18,9 +17,9 @@ from agents.evaluation.parity import Parity
 from agents.evaluation.square_weights import ModifiedSquareWeights, SquareWeights
 from agents.evaluation.stable_discs import StableDiscs
 from core.bitboard import popcount
-from core.compile import Announce
+from core.compile import Announce, Array, Mask
 from core.position import Position
-from core.settings import nearest
+from core.settings import Number, unknown_choice
 from core.vector import address_of, call_evaluation, load, load_float
 
 FEATURES: dict[str, Callable[[], Evaluation]] = {
@@ -44,7 +43,7 @@ FEATURES: dict[str, Callable[[], Evaluation]] = {
 MOST_EMPTIES = 60
 SQUARES = 64
 LARGEST = FINAL_UNIT - 1
-LARGEST_WEIGHT = 1e9
+_WEIGHT = Number(-1e9, 1e9)
 
 
 class Composite(Evaluation):
@@ -68,13 +67,13 @@ class Composite(Evaluation):
         Raises ValueError for unknown features, weights that are no finite numbers, and stages
         that overlap or leave a gap.
         """
-        everywhere = _checked(weights or {}, "weights")
+        everywhere = _checked_weights(weights or {}, "weights")
         self._stage_of = np.zeros(MOST_EMPTIES + 1, dtype=np.int64)
         self.stages: list[dict[str, float]] = [everywhere]
         if stages:
             _check_list(stages)
             self.stages = [
-                everywhere | _checked(stage.get("weights") or {}, f"stages[{i}].weights")
+                everywhere | _checked_weights(stage.get("weights") or {}, f"stages[{i}].weights")
                 for i, stage in enumerate(stages)
             ]
             self._stage_of = _stage_by_empties(stages)
@@ -111,7 +110,7 @@ class Composite(Evaluation):
         return np.array(table, dtype=np.int64).view(np.int32)
 
     @staticmethod
-    def kernel(mover: Any, opponent: Any, parameters: Any) -> Any:
+    def kernel(mover: Mask, opponent: Mask, parameters: Array) -> np.int32:
         table = address_of(parameters)
         at = load(table, np.int64(SQUARES) - popcount(mover | opponent))
         count = load(table, at)
@@ -146,22 +145,15 @@ class Composite(Evaluation):
         return {k: v for k, v in super().__getstate__().items() if k != "parameters"}
 
 
-def _checked(weights: Mapping[str, float], where: str) -> dict[str, float]:
+def _checked_weights(weights: Mapping[str, float], where: str) -> dict[str, float]:
     if not isinstance(weights, Mapping):
         raise ValueError(f"{where}={weights!r:.60}: names of features and their weights are needed")
     checked = {}
     for name, weight in weights.items():
         if name not in FEATURES:
-            choices = ", ".join(FEATURES)
-            raise ValueError(
-                f"{where}: unknown feature '{name}'; choose from {choices}."
-                f"{nearest(str(name), FEATURES)}"
-            )
-        if isinstance(weight, bool) or not isinstance(weight, int | float):
-            raise ValueError(f"{where}.{name}: {weight!r} is not a number")
-        if not (abs(weight) <= LARGEST_WEIGHT):
-            kind = "too large" if abs(weight) < math.inf else "not a finite number"
-            raise ValueError(f"{where}.{name}: {weight!s:.60} is {kind}")
+            raise ValueError(f"{where}: {unknown_choice('feature', name, FEATURES)}")
+        if not _WEIGHT.allows(weight):
+            raise ValueError(_WEIGHT.refusal(f"{where}.{name}", weight, optional=False))
         checked[str(name)] = float(weight)
     return checked
 

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from agents.evaluation.base import Evaluation
-from agents.evaluation.mobility import around
-from core.bitboard import popcount
+from core.bitboard import CORNERS, ZERO, around, popcount
+from core.compile import Array, Mask
 from core.position import Position
 
-CORNERS = (0, 7, 56, 63)
-"""a1, h1, a8, h8."""
-
 _CORNER_MASK = np.uint64(sum(1 << corner for corner in CORNERS))
-_BESIDE = np.array([sum(1 << s for s in around(corner)) for corner in CORNERS], dtype=np.uint64)
+_NEIGHBOURS = np.array([sum(1 << s for s in around(corner)) for corner in CORNERS], dtype=np.uint64)
 _CORNER = np.array([1 << corner for corner in CORNERS], dtype=np.uint64)
-_NONE = np.uint64(0)
 
 
 class Corners(Evaluation):
@@ -30,7 +24,7 @@ class Corners(Evaluation):
     sides = frozenset({8})
 
     @staticmethod
-    def kernel(mover: Any, opponent: Any, parameters: Any) -> Any:
+    def kernel(mover: Mask, opponent: Mask, parameters: Array) -> np.int32:
         return np.int32(popcount(mover & _CORNER_MASK) - popcount(opponent & _CORNER_MASK))
 
     def plain(self, position: Position) -> int:
@@ -49,11 +43,11 @@ class CornerCloseness(Evaluation):
     sides = frozenset({8})
 
     @staticmethod
-    def kernel(mover: Any, opponent: Any, parameters: Any) -> Any:
-        near = _NONE
+    def kernel(mover: Mask, opponent: Mask, parameters: Array) -> np.int32:
+        near = ZERO
         for i in range(4):
-            if (mover | opponent) & _CORNER[i] == _NONE:
-                near |= _BESIDE[i]
+            if (mover | opponent) & _CORNER[i] == ZERO:
+                near |= _NEIGHBOURS[i]
         return np.int32(popcount(opponent & near) - popcount(mover & near))
 
     def plain(self, position: Position) -> int:

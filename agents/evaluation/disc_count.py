@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from agents.evaluation.base import Evaluation
 from core.bitboard import popcount
+from core.compile import Array, Mask
 from core.position import Position
 
 
@@ -19,7 +18,7 @@ class DiscCount(Evaluation):
     """
 
     @staticmethod
-    def kernel(mover: Any, opponent: Any, parameters: Any) -> Any:
+    def kernel(mover: Mask, opponent: Mask, parameters: Array) -> np.int32:
         return np.int32(popcount(mover) - popcount(opponent))
 
     def plain(self, position: Position) -> int:

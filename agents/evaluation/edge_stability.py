@@ -22,13 +22,14 @@ import os
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from agents.evaluation.base import Evaluation
-from core.compile import Announce, kernel, prepare, user_cache
+from core.bitboard import BYTE, FILE_A, GATHER, ONE, TOP_BYTE
+from core.compile import Announce, Array, Int, Mask, kernel, prepare, user_cache
 from core.position import Position
+from core.stability import base_3
 
 TABLE_VERSION = 1
 """Part of the cached table's file name; changes when its making does."""
@@ -52,7 +53,7 @@ _POWERS = 3 ** np.arange(SQUARES)
 
 
 @kernel
-def _class(edge, square):  # type: ignore[no-untyped-def]
+def _class(edge: np.ndarray, square: int) -> int:
     """The stability class of the disc on a square of an edge (an array of 10)."""
     if square == 0 or square == 9:
         corner = 1 if square == 0 else 8
@@ -82,7 +83,7 @@ def _class(edge, square):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _play(edge, square, colour, after):  # type: ignore[no-untyped-def]
+def _play(edge: np.ndarray, square: int, colour: int, after: np.ndarray) -> int:
     """Copy an edge into ``after`` with a disc of ``colour`` put on an empty square, and what it
     flips along the edge flipped; returns how many are."""
     opponent = MINE + THEIRS - colour
@@ -105,17 +106,17 @@ def _play(edge, square, colour, after):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _chance(edge, square, scratch):  # type: ignore[no-untyped-def]
+def _chance(edge: np.ndarray, square: int, scratch: np.ndarray) -> float:
     """The probability that the mover can play on an empty square of an edge."""
     if square == 0 or square == 9:
         return 0.5
     if _play(edge, square, MINE, scratch) > 0:
         return 1.0
     if square == 1 or square == 8:
-        beside = edge[0] if square == 1 else edge[9]
-        if beside == THEIRS:
+        neighbour = edge[0] if square == 1 else edge[9]
+        if neighbour == THEIRS:
             return 0.9
-        return 0.1 if beside == EMPTY else 0.001
+        return 0.1 if neighbour == EMPTY else 0.001
     own = (edge[square - 1] == MINE) + (edge[square + 1] == MINE)
     other = (edge[square - 1] == THEIRS) + (edge[square + 1] == THEIRS)
     chance = NEIGHBOURS[own, other]
@@ -125,7 +126,7 @@ def _chance(edge, square, scratch):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _improved(edge, present, table):  # type: ignore[no-untyped-def]
+def _improved(edge: np.ndarray, present: float, table: np.ndarray) -> float:
     """The value of an edge one move further on; ``present`` is what the table says of it now."""
     after = np.empty(SQUARES, dtype=np.int64)
     values = np.empty(SQUARES + 1)
@@ -159,7 +160,7 @@ def _improved(edge, present, table):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _make_table():  # type: ignore[no-untyped-def]
+def _make_table() -> np.ndarray:
     table = np.zeros(EDGES, dtype=np.float64)
     edges = np.empty((EDGES, SQUARES), dtype=np.int64)
     discs = np.zeros(EDGES, dtype=np.int64)
@@ -212,39 +213,35 @@ def edge_values() -> np.ndarray:
 
 # ---------------------------------------------------------------------- reading an edge off a board
 
-# Numbers in base 3 of the eight squares of an edge as bits of a byte, X-squares aside.
-_BASE_3 = [sum(3 ** (1 + i) for i in range(8) if mask >> i & 1) for mask in range(256)]
-_BYTE, _ONE = np.uint64(0xFF), np.uint64(1)
-_FILE_A, _GATHER = np.uint64(0x0101010101010101), np.uint64(0x0102040810204080)
-_TOP, _SEVEN = np.uint64(56), np.uint64(7)
+_SEVEN = np.uint64(7)
 _B2, _G2, _B7, _G7 = np.uint64(9), np.uint64(14), np.uint64(49), np.uint64(54)
 _FIRST_X, _LAST_X = np.int64(1), np.int64(3**9)
 
 
 @kernel
-def _half_number(parameters, edge, first, last):  # type: ignore[no-untyped-def]
+def _half_number(parameters: Array, edge: Mask, first: Mask, last: Mask) -> Int:
     """What one side's discs contribute to an edge's number: the edge as a byte, the X-squares as
     0 or 1."""
     return np.int64(parameters[np.int64(edge)]) + np.int64(first) + _LAST_X * np.int64(last)
 
 
 @kernel
-def _halves(parameters, mask):  # type: ignore[no-untyped-def]
+def _halves(parameters: Array, mask: Mask) -> tuple[Int, Int, Int, Int]:
     """One side's part of the numbers of the four edges: row 1, row 8, file a, file h."""
-    b2, g2 = mask >> _B2 & _ONE, mask >> _G2 & _ONE
-    b7, g7 = mask >> _B7 & _ONE, mask >> _G7 & _ONE
-    file_a = ((mask & _FILE_A) * _GATHER) >> _TOP
-    file_h = ((mask >> _SEVEN & _FILE_A) * _GATHER) >> _TOP
+    b2, g2 = mask >> _B2 & ONE, mask >> _G2 & ONE
+    b7, g7 = mask >> _B7 & ONE, mask >> _G7 & ONE
+    file_a = ((mask & FILE_A) * GATHER) >> TOP_BYTE
+    file_h = ((mask >> _SEVEN & FILE_A) * GATHER) >> TOP_BYTE
     return (
-        _half_number(parameters, mask & _BYTE, b2, g2),
-        _half_number(parameters, mask >> _TOP, b7, g7),
+        _half_number(parameters, mask & BYTE, b2, g2),
+        _half_number(parameters, mask >> TOP_BYTE, b7, g7),
         _half_number(parameters, file_a, b2, b7),
         _half_number(parameters, file_h, g2, g7),
     )
 
 
 @kernel
-def edge_sum(mover, opponent, parameters):  # type: ignore[no-untyped-def]
+def edge_sum(mover: Mask, opponent: Mask, parameters: Array) -> Int:
     """The values of the four edges together, int64. parameters: :func:`edge_parameters`."""
     own, other = _halves(parameters, mover), _halves(parameters, opponent)
     value = np.int64(0)
@@ -254,9 +251,10 @@ def edge_sum(mover, opponent, parameters):  # type: ignore[no-untyped-def]
 
 
 def edge_parameters() -> np.ndarray:
-    """What :func:`edge_sum` needs: the base-3 number of each byte, then all edges' values; shape
-    (59305,), int32."""
-    return np.concatenate([np.array(_BASE_3, dtype=np.int32), edge_values()])
+    """What :func:`edge_sum` needs, int32, shape (59305,): what each byte of discs on the eight
+    squares of an edge contributes to its number, then the values of all edges."""
+    of_bytes = [3 * base_3(mask) for mask in range(256)]  # the first digit is the X-square's
+    return np.concatenate([np.array(of_bytes, dtype=np.int32), edge_values()])
 
 
 _EDGE_SQUARES = (
@@ -299,7 +297,7 @@ class EdgeStability(Evaluation):
         super().prepare(announce)
 
     @staticmethod
-    def kernel(mover: Any, opponent: Any, parameters: Any) -> Any:
+    def kernel(mover: Mask, opponent: Mask, parameters: Array) -> np.int32:
         return np.int32(edge_sum(mover, opponent, parameters))
 
     def plain(self, position: Position) -> int:

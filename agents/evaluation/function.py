@@ -23,19 +23,20 @@ import multiprocessing
 import sys
 import traceback
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import cache, cached_property
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, overload
+from typing import Annotated, Any, overload
 
 import numba
 import numpy as np
 
 from agents.evaluation.base import FINAL_UNIT, SIGNATURE, Evaluation
-from core.compile import Announce, why_not
+from core.compile import Announce, Array, Mask, why_not
 from core.notation import PASS
 from core.position import Position
-from core.settings import nearest
+from core.settings import Number, Switch, check_settings, nearest
 
 LARGEST = FINAL_UNIT - 1
 CHECK_POSITIONS = 1000
@@ -71,57 +72,64 @@ def heuristic(function: Callable[..., Any] | None = None, *, boards: Iterable[in
     return mark(function) if function else mark
 
 
+class NotZero(Number):
+    """Any finite number but 0."""
+
+    needed = "a finite number other than 0"
+
+    def allows(self, value: object) -> bool:
+        return value != 0 and super().allows(value)
+
+
+@dataclass(eq=False)
 class FunctionEvaluation(Evaluation):
     """The evaluation made of a user's function.
 
     Its twin is the function itself, run as ordinary Python. An integer result is taken as it is; a
     float is multiplied by ``scale`` and rounded half to even; both are clipped to +-(2^24 - 1).
+
+    Compiles the function and tries it on 1,000 random positions. Raises ValueError, one line, for
+    what cannot be found, compiled or used.
     """
 
-    def __init__(self, target: str, compiled: bool = True, scale: float = FLOAT_SCALE) -> None:
-        """
-        target: ``path/to/file.py:function``, or ``module:function``.
-        compiled: False runs it as ordinary Python, some hundred times slower, in the plain search.
-        scale: what results that are floats are multiplied by.
+    target: str
+    """``path/to/file.py:function``, or ``module:function``."""
+    compiled: Annotated[bool, Switch()] = True
+    """False runs it as ordinary Python, some hundred times slower, in the plain search."""
+    scale: Annotated[float, NotZero()] = FLOAT_SCALE
+    """What results that are floats are multiplied by."""
 
-        Compiles the function and tries it on 1,000 random positions. Raises ValueError, one line,
-        for what cannot be found, compiled or used.
-        """
-        number = isinstance(scale, int | float) and not isinstance(scale, bool)
-        if not number or not math.isfinite(scale) or scale == 0:
-            raise ValueError(f"scale {scale!r}: a finite number other than 0 is needed")
-        if not isinstance(compiled, bool):
-            raise ValueError(f"compiled {compiled!r}: true or false is needed")
-        self.target = target
-        self.compiled = compiled
-        self.scale = scale
-        self._function = _find(target)
+    def __post_init__(self) -> None:
+        check_settings(self)
+        self._function = _find(self.target)
         self.sides = getattr(self._function, _BOARDS)
-        self._compiled = _compile(self._function, target) if compiled else None
-        self.floating, self.symmetric = _tried(target, self._function, self._compiled, scale)
+        self._compiled = _compile(self._function, self.target) if self.compiled else None
+        tried = _tried(self.target, self._function, self._compiled, self.scale)
+        self.floating, self.symmetric = tried
 
     @property
     def name(self) -> str:
         return self.target.rpartition(":")[2]
 
     @staticmethod
-    def kernel(mover: Any, opponent: Any, parameters: Any) -> Any:
+    def kernel(mover: Mask, opponent: Mask, parameters: Array) -> np.int32:
         raise NotImplementedError("made for each function: see address")
 
     @cached_property
     def address(self) -> int:
         """Where the compiled function, wrapped to give an integer in range, starts in memory."""
-        function, scale = self._compiled, self.scale
+        function: Any = self._compiled
+        scale, lowest, highest = self.scale, np.int64(-LARGEST), np.int64(LARGEST)
 
-        def whole(mover, opponent, parameters):  # type: ignore[no-untyped-def]
+        def whole(mover: Mask, opponent: Mask, parameters: Array) -> np.int32:
             value = np.int64(function(mover, opponent))
-            return np.int32(min(max(value, -LARGEST), LARGEST))
+            return np.int32(min(max(value, lowest), highest))
 
-        def rounded(mover, opponent, parameters):  # type: ignore[no-untyped-def]
+        def rounded(mover: Mask, opponent: Mask, parameters: Array) -> np.int32:
             value = np.rint(scale * function(mover, opponent))
             if not np.isfinite(value):
                 value = 0.0
-            return np.int32(min(max(value, -LARGEST), LARGEST))
+            return np.int32(min(max(value, lowest), highest))
 
         wrapper = rounded if self.floating else whole
         # Not kept on disk: it is compiled quickly, and what it calls may be edited any time.
@@ -207,8 +215,8 @@ def _loaded(path: Path, stamp: tuple[int, int]) -> Any:
 def _last_line(error: BaseException, file: str) -> str:
     """Where in the user's code an exception came from, and what it says, in one line."""
     if isinstance(error, SyntaxError):
-        beside = error.filename and Path(error.filename).name != Path(file).name
-        where = f"{Path(error.filename).name} " if beside and error.filename else ""
+        name = Path(error.filename or file).name
+        where = "" if name == Path(file).name else f"{name} "
         return f"{where}line {error.lineno}: {error.msg}" if error.lineno else str(error.msg)
     frames = traceback.extract_tb(error.__traceback__)
     own = [f.lineno for f in frames if f.filename == file]

@@ -64,17 +64,10 @@ EAST, SOUTH, SOUTH_WEST, SOUTH_EAST = 1, 8, 7, 9
 WEST, NORTH, NORTH_EAST, NORTH_WEST = -1, -8, -7, -9
 """Directions for :func:`shift`, row 1 being north."""
 
-_NOT_A, _NOT_H = np.uint64(0xFEFEFEFEFEFEFEFE), np.uint64(0x7F7F7F7F7F7F7F7F)
-
 
 def count(mask: np.uint64) -> int:
     """Number of squares in a mask."""
     return int(mask).bit_count()
-
-
-@overload(count)
-def _count(mask):  # type: ignore[no-untyped-def]
-    return lambda mask: bitboard.popcount(np.uint64(mask))
 
 
 def moves(mover: np.uint64, opponent: np.uint64) -> np.uint64:
@@ -82,31 +75,31 @@ def moves(mover: np.uint64, opponent: np.uint64) -> np.uint64:
     return np.uint64(bitboard.legal_moves(np.uint64(mover), np.uint64(opponent)))
 
 
-@overload(moves)
-def _moves(mover, opponent):  # type: ignore[no-untyped-def]
-    return lambda mover, opponent: bitboard.legal_moves(np.uint64(mover), np.uint64(opponent))
-
-
 def flips(mover: np.uint64, opponent: np.uint64, square: int) -> np.uint64:
     """Mask of the discs that a move to ``square`` (0 to 63) would flip."""
     return np.uint64(bitboard.flips(np.uint64(mover), np.uint64(opponent), np.uint64(square)))
 
 
-@overload(flips)
-def _flips(mover, opponent, square):  # type: ignore[no-untyped-def]
-    return lambda mover, opponent, square: bitboard.flips(
-        np.uint64(mover), np.uint64(opponent), np.uint64(square)
-    )
-
-
 def around(mask: np.uint64) -> np.uint64:
-    """The squares of a mask and all squares beside them, also diagonally."""
+    """The squares of a mask and all their neighbours, also diagonal ones."""
     return np.uint64(bitboard.neighbours(np.uint64(mask)))
 
 
-@overload(around)
-def _around(mask):  # type: ignore[no-untyped-def]
-    return lambda mask: bitboard.neighbours(np.uint64(mask))
+# What compiled code calls instead.
+overload(count)(lambda mask: lambda mask: bitboard.popcount(np.uint64(mask)))
+overload(around)(lambda mask: lambda mask: bitboard.neighbours(np.uint64(mask)))
+overload(moves)(
+    lambda mover, opponent: (
+        lambda mover, opponent: bitboard.legal_moves(np.uint64(mover), np.uint64(opponent))
+    )
+)
+overload(flips)(
+    lambda mover, opponent, square: (
+        lambda mover, opponent, square: bitboard.flips(
+            np.uint64(mover), np.uint64(opponent), np.uint64(square)
+        )
+    )
+)
 
 
 @register_jitable
@@ -114,9 +107,9 @@ def shift(mask: np.uint64, direction: int) -> np.uint64:
     """All squares of a mask moved one step; those that would leave the board are dropped."""
     moved = np.uint64(mask)
     if direction in (EAST, SOUTH_EAST, NORTH_EAST):
-        moved &= _NOT_H
+        moved &= bitboard.NOT_H
     if direction in (WEST, NORTH_WEST, SOUTH_WEST):
-        moved &= _NOT_A
+        moved &= bitboard.NOT_A
     if direction > 0:
         return moved << np.uint64(direction)
     return moved >> np.uint64(-direction)

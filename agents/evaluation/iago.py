@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from agents.evaluation.edge_stability import (
 )
 from agents.evaluation.mobility import Mobility, PotentialMobility
 from core.bitboard import legal_moves, neighbours, popcount
+from core.compile import Array, Mask
 from core.position import Position
 
 POTENTIAL = 20_000
@@ -39,7 +39,7 @@ class Iago(EdgeStability):
         return edge_parameters()
 
     @staticmethod
-    def kernel(mover: Any, opponent: Any, parameters: Any) -> Any:
+    def kernel(mover: Mask, opponent: Mask, parameters: Array) -> np.int32:
         number = popcount(mover | opponent) - np.int64(3)
         edges = rounded(
             (np.int64(312_000) + np.int64(6_240) * number) * edge_sum(mover, opponent, parameters),

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
-from agents.evaluation.arithmetic import compared, form_parameters, plain_compared
+from agents.evaluation.arithmetic import FORMS, compared, form_parameters, plain_compared
 from agents.evaluation.base import Evaluation
-from core.bitboard import bits, legal_moves, neighbours, popcount
+from core.bitboard import around, bits, legal_moves, neighbours, popcount
+from core.compile import Array, Mask
 from core.position import Position
+from core.settings import Choice, check_settings
 
 
+@dataclass(eq=False)
 class _Mobility(Evaluation):
     sides = frozenset({8})
 
-    def __init__(self, form: str = "difference") -> None:
-        """``form``: ``difference``; ``ratio``, in thousandths; or ``own``, minus the count of the
-        side that has just moved, so that a maximizer makes its own count large."""
-        self._parameters = form_parameters(form)
-        self.form = form
+    form: Annotated[str, Choice(*FORMS)] = "difference"
+    """``difference``; ``ratio``, in thousandths; or ``own``, minus the count of the side that has
+    just moved, so that a maximizer makes its own count large."""
+
+    def __post_init__(self) -> None:
+        check_settings(self)
 
     def make_parameters(self) -> np.ndarray:
-        return self._parameters
+        return form_parameters(self.form)
 
     def count(self, position: Position) -> int:
         """What is counted for the side to move, in plain Python."""
@@ -43,7 +48,7 @@ class Mobility(_Mobility):
     """
 
     @staticmethod
-    def kernel(mover: Any, opponent: Any, parameters: Any) -> Any:
+    def kernel(mover: Mask, opponent: Mask, parameters: Array) -> np.int32:
         mine = popcount(legal_moves(mover, opponent))
         theirs = popcount(legal_moves(opponent, mover))
         return np.int32(compared(mine, theirs, parameters[0]))
@@ -62,15 +67,15 @@ class PotentialMobility(_Mobility):
     """
 
     @staticmethod
-    def kernel(mover: Any, opponent: Any, parameters: Any) -> Any:
+    def kernel(mover: Mask, opponent: Mask, parameters: Array) -> np.int32:
         empty = ~(mover | opponent)
         mine = popcount(neighbours(opponent) & empty)
         theirs = popcount(neighbours(mover) & empty)
         return np.int32(compared(mine, theirs, parameters[0]))
 
     def count(self, position: Position) -> int:
-        beside = {near for square in bits(position.opponent) for near in around(square)}
-        return len(beside - set(bits(position.mover | position.opponent)))
+        near_opponent = {near for square in bits(position.opponent) for near in around(square)}
+        return len(near_opponent - set(bits(position.mover | position.opponent)))
 
 
 class FrontierDiscs(Evaluation):
@@ -84,9 +89,9 @@ class FrontierDiscs(Evaluation):
     sides = frozenset({8})
 
     @staticmethod
-    def kernel(mover: Any, opponent: Any, parameters: Any) -> Any:
-        beside_empty = neighbours(~(mover | opponent))
-        return np.int32(popcount(opponent & beside_empty) - popcount(mover & beside_empty))
+    def kernel(mover: Mask, opponent: Mask, parameters: Array) -> np.int32:
+        near_empty = neighbours(~(mover | opponent))
+        return np.int32(popcount(opponent & near_empty) - popcount(mover & near_empty))
 
     def plain(self, position: Position) -> int:
         occupied = set(bits(position.mover | position.opponent))
@@ -95,14 +100,3 @@ class FrontierDiscs(Evaluation):
             return sum(not around(square) <= occupied for square in bits(mask))
 
         return frontier(position.opponent) - frontier(position.mover)
-
-
-def around(square: int) -> set[int]:
-    """The up to eight squares beside a square of the 8x8 board (plain Python)."""
-    column, row = square % 8, square // 8
-    return {
-        8 * y + x
-        for x in range(max(0, column - 1), min(8, column + 2))
-        for y in range(max(0, row - 1), min(8, row + 2))
-        if (x, y) != (column, row)
-    }

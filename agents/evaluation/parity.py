@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from agents.evaluation.base import Evaluation
-from agents.evaluation.mobility import around
-from core.bitboard import bits, neighbours, popcount
+from core.bitboard import ZERO, around, bits, neighbours, popcount
+from core.compile import Array, Mask
 from core.position import Position
-
-_NONE = np.uint64(0)
 
 
 class Parity(Evaluation):
@@ -28,11 +24,11 @@ class Parity(Evaluation):
     sides = frozenset({8})
 
     @staticmethod
-    def kernel(mover: Any, opponent: Any, parameters: Any) -> Any:
+    def kernel(mover: Mask, opponent: Mask, parameters: Array) -> np.int32:
         empty = ~(mover | opponent)
         value = np.int32(0)
-        while empty != _NONE:
-            region = empty & (_NONE - empty)
+        while empty != ZERO:
+            region = empty & (ZERO - empty)
             while True:
                 grown = neighbours(region) & empty
                 if grown == region:

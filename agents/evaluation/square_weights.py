@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from agents.evaluation.base import Evaluation
-from core.bitboard import bits
-from core.compile import kernel
+from core.bitboard import BYTE, CORNERS, ONE, ZERO, around, bits
+from core.compile import Array, Mask, kernel
 from core.position import Position
 
 CORNER_TO_CENTRE = (
@@ -21,9 +21,9 @@ CORNER_TO_CENTRE = (
 )
 """The weights of the quarter a1..d4, row by row; the other three mirror it."""
 
-_BYTE, _ONE, _NONE = np.uint64(0xFF), np.uint64(1), np.uint64(0)
-_CORNERS = np.array([0, 7, 56, 63], dtype=np.uint64)
-_BESIDE_CORNERS = np.array([[1, 8, 9], [6, 14, 15], [48, 49, 57], [54, 55, 62]], dtype=np.uint64)
+_CORNERS = np.array(CORNERS, dtype=np.uint64)
+_NEIGHBOURS = np.array([sorted(around(corner)) for corner in CORNERS], dtype=np.uint64)
+"""Of each corner the three."""
 
 
 def full_board(quarter: ArrayLike) -> np.ndarray:
@@ -34,13 +34,13 @@ def full_board(quarter: ArrayLike) -> np.ndarray:
 
 
 @kernel
-def _worth_of_rows(mover, opponent, parameters):  # type: ignore[no-untyped-def]
+def _worth_of_rows(mover: Mask, opponent: Mask, parameters: Array) -> np.int32:
     """The mover's squares minus the opponent's, row by row from a table of 8 x 256 values."""
     value = np.int32(0)
     for row in range(8):
         shift = np.uint64(8 * row)
-        value += parameters[256 * row + np.int64(mover >> shift & _BYTE)]
-        value -= parameters[256 * row + np.int64(opponent >> shift & _BYTE)]
+        value += parameters[256 * row + np.int64(mover >> shift & BYTE)]
+        value -= parameters[256 * row + np.int64(opponent >> shift & BYTE)]
     return value
 
 
@@ -73,7 +73,7 @@ class SquareWeights(Evaluation):
         return (self.weights @ patterns.T).astype(np.int32).ravel()
 
     @staticmethod
-    def kernel(mover: Any, opponent: Any, parameters: Any) -> Any:
+    def kernel(mover: Mask, opponent: Mask, parameters: Array) -> np.int32:
         return _worth_of_rows(mover, opponent, parameters)
 
     def plain(self, position: Position) -> int:
@@ -96,26 +96,26 @@ class ModifiedSquareWeights(SquareWeights):
     def make_parameters(self) -> np.ndarray:
         """The rows' table, then for each corner what each of its three neighbours gains."""
         flat = self.weights.ravel()
-        gains = [self.SETTLED - flat[square] for square in _BESIDE_CORNERS.ravel()]
+        gains = [self.SETTLED - flat[square] for square in _NEIGHBOURS.ravel()]
         return np.concatenate([super().make_parameters(), np.array(gains, dtype=np.int32)])
 
     @staticmethod
-    def kernel(mover: Any, opponent: Any, parameters: Any) -> Any:
+    def kernel(mover: Mask, opponent: Mask, parameters: Array) -> np.int32:
         value = _worth_of_rows(mover, opponent, parameters)
         for corner in range(4):
-            if (mover | opponent) >> _CORNERS[corner] & _ONE != _NONE:
+            if (mover | opponent) >> _CORNERS[corner] & ONE != ZERO:
                 for i in range(3):
-                    square = _BESIDE_CORNERS[corner, i]
-                    own = np.int32(mover >> square & _ONE) - np.int32(opponent >> square & _ONE)
+                    square = _NEIGHBOURS[corner, i]
+                    own = np.int32(mover >> square & ONE) - np.int32(opponent >> square & ONE)
                     value += own * parameters[2048 + 3 * corner + i]
         return value
 
     def plain(self, position: Position) -> int:
         value = super().plain(position)
         flat = self.weights.ravel()
-        for corner, beside in zip(_CORNERS.tolist(), _BESIDE_CORNERS.tolist(), strict=True):
+        for corner in CORNERS:
             if (position.mover | position.opponent) >> corner & 1:
-                for square in beside:
+                for square in around(corner):
                     gain = self.SETTLED - int(flat[square])
                     value += gain * (position.mover >> square & 1)
                     value -= gain * (position.opponent >> square & 1)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from agents.evaluation.base import Evaluation
 from core.bitboard import bits, popcount
+from core.compile import Array, Mask
 from core.position import Position
 from core.stability import edge_table, stable_discs
 
@@ -25,7 +24,7 @@ class StableDiscs(Evaluation):
         return edge_table()
 
     @staticmethod
-    def kernel(mover: Any, opponent: Any, parameters: Any) -> Any:
+    def kernel(mover: Mask, opponent: Mask, parameters: Array) -> np.int32:
         own = popcount(stable_discs(mover, opponent, parameters))
         return np.int32(own - popcount(stable_discs(opponent, mover, parameters)))
 
@@ -66,8 +65,7 @@ def plain_stable_discs(own: int, other: int) -> set[int]:
 
     def safe(x: int, y: int, dx: int, dy: int) -> bool:
         sides = ((x + dx, y + dy), (x - dx, y - dy))
-        beside = any(on_board(*at) and square(*at) in stable for at in sides)
-        return beside or full(x, y, dx, dy)
+        return any(on_board(*at) and square(*at) in stable for at in sides) or full(x, y, dx, dy)
 
     inside = [s for s in bits(own) if 0 < s % 8 < 7 and 0 < s // 8 < 7]
     while True:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -17,34 +18,35 @@ from core.compile import Announce, prepare
 from core.notation import PASS
 from core.position import Position
 from core.rules import Color, Ruleset
+from core.settings import Switch, Whole, check_settings, check_values
 
 
-def _check_depth(depth: int) -> None:
-    if type(depth) is not int or not 1 <= depth <= layout.MAX_DEPTH:
-        raise ValueError(f"depth {depth!r}: a whole number from 1 to {layout.MAX_DEPTH} is needed")
-
-
+@dataclass(eq=False)
 class SearchAgent(Agent):
-    """A search to a fixed depth.
-
-    depth: plies to look ahead, 1 to 64; a pass is a ply.
-    evaluation: the heuristic at the leaves.
-    compiled: False runs the reading twin in plain Python instead: the same moves and counts, some
-        hundred times slower, for stepping through with a debugger. It is always False with an
-        evaluation that is not compiled.
-    """
+    """A search to a fixed depth. Raises ValueError for settings that are not allowed."""
 
     watches_clock = True
     _plain: ClassVar[Callable[..., tuple[int, tuple[int, ...]]]]
 
-    def __init__(self, depth: int, evaluation: Evaluation, compiled: bool = True) -> None:
-        _check_depth(depth)
-        if not isinstance(evaluation, Evaluation):
-            raise ValueError(f"evaluation {evaluation!r} is not an Evaluation")
-        self.depth = depth
-        self.evaluation = evaluation
-        self.compiled = compiled and evaluation.compiled
+    depth: Annotated[int, Whole(1, layout.MAX_DEPTH)]
+    """Plies to look ahead; a pass is a ply."""
+    evaluation: Evaluation
+    """The heuristic at the leaves."""
+    compiled: Annotated[bool, Switch()] = True
+    """False runs the reading twin in plain Python instead: the same moves and counts, some hundred
+    times slower, for stepping through with a debugger. It is always False with an evaluation that
+    is not compiled."""
+
+    def __post_init__(self) -> None:
+        self._read_settings()
         self._make_context()
+
+    def _read_settings(self) -> None:
+        """Check the settings, and work out what follows from them."""
+        if not isinstance(self.evaluation, Evaluation):
+            raise ValueError(f"evaluation={self.evaluation!r} is not an Evaluation")
+        check_settings(self)
+        self.compiled = self.compiled and self.evaluation.compiled
 
     def _make_context(self) -> None:
         self._context = layout.new()
@@ -98,22 +100,20 @@ class SearchAgent(Agent):
         """Drop what was learnt about other positions; most searches keep nothing."""
 
     def _search(self, position: Position, depth: int, limits: Limits) -> Decision:
-        _check_depth(depth)
+        check_values(SearchAgent, {"depth": depth})
         if not self.compiled:
             return self._search_plainly(position, depth, limits)
         context = self._context
         if self._ready_for != (position.ruleset, self.evaluation):
             layout.set_constants(context, position.ruleset, self.evaluation)
             self._ready_for = position.ruleset, self.evaluation
-        context[: layout.COUNTERS] = 0
         with limited(context, limits.nodes, allotment(limits, position.empties)):
-            value, pv, reached = self._think(position, depth)
+            value, pv, completed = self._think(position, depth)
         pv = pv or (position.moves or (PASS,))[:1]
-        stats = SearchStats(*context[: layout.COUNTERS].tolist())
-        return Decision(pv[0], value, pv, reached, stats)
+        return Decision(pv[0], value, pv, completed, layout.read_stats(context))
 
     def _think(self, position: Position, depth: int) -> tuple[int | None, tuple[int, ...], int]:
-        """Value, principal variation and depth reached within the context's limit. Where time was
+        """Value, principal variation and depth completed within the context's limit. Where time was
         too short for any answer the variation is empty, where it was too short for a complete one
         it is the best of the moves that were looked at, without a value."""
         masks = np.uint64(position.mover), np.uint64(position.opponent)

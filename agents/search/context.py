@@ -1,107 +1,151 @@
 """The scratch memory of a compiled search: one array of int64, handed around by its address.
 
 Passing an array object through a deep recursion costs more than all else; an address costs one
-register. The layout: counters, the limit on them, what never changes during a search, then the
-principal variation, a triangle of which row ``d`` holds the best line of a node that is at most
-``d`` plies from the end of the search.
+register. First come the counters, the limit on them, and what never changes during a search. In a
+window search the principal variation follows, a triangle of which row ``d`` holds the best line of
+a node that is at most ``d`` plies from the end of the search; then what its techniques need.
 """
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import numpy as np
 
+from agents.base import SearchStats
 from agents.evaluation.base import FINAL_UNIT, Evaluation
 from core.bitboard import ZERO, disc_difference, legal_moves
-from core.compile import kernel
+from core.compile import Address, Int, Mask, kernel
 from core.rules import Ruleset
 from core.vector import call_evaluation, load, store
 
-# Counters, in the order of SearchStats' fields.
-(
-    NODES,
-    EVALUATIONS,
-    LEAVES,
-    CUTOFFS,
-    FIRST_MOVE_CUTOFFS,
-    TABLE_RETURNS,
-    PROBCUT_RETURNS,
-    STABILITY_RETURNS,
-    PLAYOUTS,
-) = range(9)
-COUNTERS = 9
-LIMIT = 9
+
+class Layout:
+    """Hands out the words of a scratch memory, one after another.
+
+    behind: how many words at its beginning are taken already.
+    """
+
+    def __init__(self, behind: int = 0) -> None:
+        self.size = behind
+
+    def word(self) -> int:
+        """The place of one more word."""
+        return self.block(1)
+
+    def block(self, words: int) -> int:
+        """The place of the first of so many more words."""
+        self.size += words
+        return self.size - words
+
+
+_NAMES = [field.name for field in fields(SearchStats)]
+COUNTERS = len(_NAMES)
+"""The counters come first, in the order of SearchStats' fields."""
+
+
+def counter(name: str) -> int:
+    """The place of the counter that SearchStats calls so."""
+    return _NAMES.index(name)
+
+
+NODES = counter("nodes")
+EVALUATIONS = counter("evaluations")
+LEAVES = counter("leaves")
+CUTOFFS = counter("cutoffs")
+FIRST_MOVE_CUTOFFS = counter("first_move_cutoffs")
+TABLE_RETURNS = counter("table_returns")
+PROBCUT_RETURNS = counter("probcut_returns")
+STABILITY_RETURNS = counter("stability_returns")
+PLAYOUTS = counter("playouts")
+
+# What every search has after its counters.
+_layout = Layout(behind=COUNTERS)
+LIMIT = _layout.word()
 """Nodes after which the search is to stop; a timer sets it to 0 when time is up."""
 NO_LIMIT = (1 << 63) - 1
-# Constants of the search.
-BOARD, SQUARES, EVALUATION, PARAMETERS = range(10, 14)
-PV = 14
+BOARD = _layout.word()
+SQUARES = _layout.word()
+EVALUATION = _layout.word()
+PARAMETERS = _layout.word()
+SHARED = _layout.size
+"""So many words all scratch memories have in common; the solver's and the Monte-Carlo search's go
+on with their own from here."""
 
+# What only the window searches have.
 MAX_DEPTH = 64
 """The deepest search that fits; longer than any rest of a game with its passes in practice."""
-_ROW = MAX_DEPTH + 1
+PLIES = MAX_DEPTH + 1
 END = np.int64(-1)
 """Marks the end of a principal variation."""
+PV = _layout.block(PLIES * PLIES)
 
 # What only :mod:`agents.search.window.negamax` and its techniques use: switches, then their tables.
-(
-    NULL_WINDOWS,
-    TABLE,
-    TABLE_SHIFT,
-    GENERATION,
-    OLDEST,
-    ENHANCED_CUTOFFS,
-    TABLE_MOVES,
-    STATIC_FRONTIER,
-    PROBCUT,
-    TAPERED,
-    SINGULAR_MARGIN,
-    SINGULAR_PLIES,
-    ROOT_MOVE,
-    ROOT_VALUE,
-) = range(PV + (MAX_DEPTH + 1) * _ROW, PV + (MAX_DEPTH + 1) * _ROW + 14)
-CRITERIA = ROOT_VALUE + 1  # of the move ordering, 5
-RANK_OF_SQUARE = CRITERIA + 5  # static class by square, 64
-KINDS_OF_SQUARE = RANK_OF_SQUARE + 64  # static classes as masks, 8
-KILLERS = KINDS_OF_SQUARE + 8  # two by ply
-HISTORY = KILLERS + 2 * _ROW  # by side (even or odd ply) and square, 2 x 64
-MOVES = HISTORY + 2 * 64  # a list of 64 keys by ply
-WIDTHS = MOVES + 64 * _ROW  # of a tapered search, by ply and rank of the move before, 32 each
-RANKS = WIDTHS + 32 * _ROW  # rank of the move that led to the node now searched at each ply
-EXTENSIONS = RANKS + _ROW  # plies by which the line to it was extended
-SIZE = EXTENSIONS + _ROW
+NULL_WINDOWS = _layout.word()
+TABLE = _layout.word()
+TABLE_SHIFT = _layout.word()
+GENERATION = _layout.word()
+OLDEST = _layout.word()
+ENHANCED_CUTOFFS = _layout.word()
+TABLE_MOVES = _layout.word()
+STATIC_FRONTIER = _layout.word()
+PROBCUT = _layout.word()
+TAPERED = _layout.word()
+SINGULAR_MARGIN = _layout.word()
+SINGULAR_PLIES = _layout.word()
+ROOT_MOVE = _layout.word()
+ROOT_VALUE = _layout.word()
+
+MOST_CRITERIA = 5
+"""How many criteria a move ordering can have besides ``tt``."""
+STATIC_CLASSES = 8
+RANKS_KNOWN = 32
+"""How many ranks of moves a tapered search tells apart."""
+CRITERIA = _layout.block(MOST_CRITERIA)
+RANK_OF_SQUARE = _layout.block(64)  # static class by square
+KINDS_OF_SQUARE = _layout.block(STATIC_CLASSES)  # static classes as masks
+KILLERS = _layout.block(2 * PLIES)  # two by ply
+HISTORY = _layout.block(2 * 64)  # by side (even or odd ply) and square
+MOVES = _layout.block(64 * PLIES)  # a list of 64 keys by ply
+WIDTHS = _layout.block(
+    RANKS_KNOWN * PLIES
+)  # of a tapered search, by ply and rank of the move before
+RANKS = _layout.block(PLIES)  # rank of the move that led to the node now searched at each ply
+EXTENSIONS = _layout.block(PLIES)  # plies by which the line to it was extended
+SIZE = _layout.size
 
 INFINITY = np.int64(65 * FINAL_UNIT)
 """More than any value."""
 
 
 @kernel
-def count(context, counter):  # type: ignore[no-untyped-def]
+def count(context: Address, counter: int) -> None:
     """Add one to a counter."""
     store(context, counter, load(context, counter) + 1)
 
 
 @kernel
-def out_of_budget(context):  # type: ignore[no-untyped-def]
+def out_of_budget(context: Address) -> bool:
     """Whether the search is to stop: what it then returns means nothing. Asked after each return
     from a deeper search, so a limit is exceeded by at most the nodes between two such returns."""
     return load(context, NODES) >= load(context, LIMIT)
 
 
 @kernel
-def count_evaluation(context, mover, opponent):  # type: ignore[no-untyped-def]
+def count_evaluation(context: Address, mover: Mask, opponent: Mask) -> Int:
     """Call the heuristic, and count the call."""
     count(context, EVALUATIONS)
     return call_evaluation(load(context, EVALUATION), mover, opponent, load(context, PARAMETERS))
 
 
 @kernel
-def final_value(context, mover, opponent):  # type: ignore[no-untyped-def]
+def final_value(context: Address, mover: Mask, opponent: Mask) -> Int:
     """What a finished game is worth to the mover."""
     return disc_difference(mover, opponent, load(context, SQUARES)) * FINAL_UNIT
 
 
 @kernel
-def leaf(context, mover, opponent):  # type: ignore[no-untyped-def]
+def leaf(context: Address, mover: Mask, opponent: Mask) -> Int:
     """Value of a node with no plies to go. Searches call this instead of themselves for their
     last ply, which saves a quarter of the time; the node counts like any other."""
     count(context, NODES)
@@ -115,16 +159,16 @@ def leaf(context, mover, opponent):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def clear_pv(context, row):  # type: ignore[no-untyped-def]
+def clear_pv(context: Address, row: Int) -> None:
     """The node whose line is kept in this row has no best line yet."""
-    store(context, PV + row * _ROW, END)
+    store(context, PV + row * PLIES, END)
 
 
 @kernel
-def extend_pv(context, row, move):  # type: ignore[no-untyped-def]
+def extend_pv(context: Address, row: Int, move: Int) -> None:
     """The best line of a node is this move and then its child's best line, one row below."""
-    own = PV + row * _ROW
-    child = own - _ROW
+    own = PV + row * PLIES
+    child = own - PLIES
     store(context, own, move)
     for ply in range(row):
         reply = load(context, child + ply)
@@ -134,10 +178,10 @@ def extend_pv(context, row, move):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def set_pv(context, row, move):  # type: ignore[no-untyped-def]
+def set_pv(context: Address, row: Int, move: Int) -> None:
     """The best line of a node is this move; what follows is not known."""
-    store(context, PV + row * _ROW, move)
-    store(context, PV + row * _ROW + 1, END)
+    store(context, PV + row * PLIES, move)
+    store(context, PV + row * PLIES + 1, END)
 
 
 def new() -> np.ndarray:
@@ -153,15 +197,23 @@ def stopped(context: np.ndarray) -> bool:
     return bool(context[NODES] >= context[LIMIT])
 
 
-def set_constants(context: np.ndarray, rules: Ruleset, evaluation: Evaluation) -> None:
+def set_constants(
+    context: np.ndarray, rules: Ruleset, evaluation: Evaluation | None = None
+) -> None:
     """Fill in what stays the same from one search to the next."""
     context[BOARD] = np.uint64(rules.board).view(np.int64)
     context[SQUARES] = rules.squares
-    context[EVALUATION] = evaluation.address
-    context[PARAMETERS] = evaluation.parameters_address
+    if evaluation is not None:
+        context[EVALUATION] = evaluation.address
+        context[PARAMETERS] = evaluation.parameters_address
+
+
+def read_stats(context: np.ndarray) -> SearchStats:
+    """What the last search cost."""
+    return SearchStats(*context[:COUNTERS].tolist())
 
 
 def read_pv(context: np.ndarray, row: int) -> tuple[int, ...]:
     """The best line in a row."""
-    line = context[PV + row * _ROW : PV + (row + 1) * _ROW].tolist()
+    line = context[PV + row * PLIES : PV + (row + 1) * PLIES].tolist()
     return tuple(line[: line.index(-1)])

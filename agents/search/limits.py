@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from agents.base import Limits
-from agents.search.context import LIMIT, NO_LIMIT
+from agents.search.context import COUNTERS, LIMIT, NO_LIMIT
 
 MARGIN = 0.003
 """Seconds kept back from every time limit, for the way from the stop to the answer."""
@@ -39,8 +39,9 @@ def allotment(limits: Limits, empties: int) -> float | None:
 
 @contextmanager
 def limited(context: np.ndarray, nodes: int | None, seconds: float | None) -> Iterator[None]:
-    """Let the search on this context stop after so many nodes, counted from the context's
-    counters as they are reset, or so many seconds from now, whichever comes first."""
+    """Set the counters to 0, and let the search on this context stop after so many nodes, or so
+    many seconds from now, whichever comes first."""
+    context[:COUNTERS] = 0
     context[LIMIT] = NO_LIMIT if nodes is None else nodes
     if seconds is None:
         yield

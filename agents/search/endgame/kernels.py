@@ -43,9 +43,7 @@ from agents.search.context import (
     out_of_budget,
 )
 from agents.search.endgame.last_squares import (
-    ONE,
     UNKNOWN,
-    ZERO,
     finished,
     last_four,
     last_one,
@@ -66,15 +64,27 @@ from agents.search.endgame.memory import (
     TOP_EMPTIES,
     TOP_MOVE,
     WORTH,
+    best_move_of,
     bucket_of,
     look_up,
     lower_of,
-    move_of,
     remember,
     upper_of,
 )
-from core.bitboard import flips, legal_moves, lowest_square, neighbours, popcount
-from core.compile import kernel
+from core.bitboard import (
+    NOT_A,
+    NOT_H,
+    ONE,
+    ZERO,
+    after,
+    after_flips,
+    flips,
+    legal_moves,
+    lowest_square,
+    neighbours,
+    popcount,
+)
+from core.compile import Address, Index, Int, Mask, Square, kernel
 from core.vector import load, prefetch, store
 
 FEW = 6
@@ -100,7 +110,9 @@ _MOBILITY, _POTENTIAL, _CORNER, _X_SQUARE, _WIN = 8, 3, 32, 12, 100
 
 
 @kernel
-def few_empties(context, mover, opponent, alpha, odd, empties):  # type: ignore[no-untyped-def]
+def few_empties(
+    context: Address, mover: Mask, opponent: Mask, alpha: Int, odd: Mask, empties: Int
+) -> Int:
     """The null window (alpha, alpha + 1) of a position with 5 or 6 empty squares, fail-soft.
 
     odd: mask of the quadrants with an odd number of empty squares, whose moves come first.
@@ -127,8 +139,7 @@ def few_empties(context, mover, opponent, alpha, odd, empties):  # type: ignore[
         left &= left - ONE
         if left == ZERO:
             left, later = later, ZERO
-        flipped = flips(mover, opponent, square)
-        other, own = opponent ^ flipped, mover ^ flipped ^ (ONE << square)
+        other, own = after(mover, opponent, square)
         odd_then = odd ^ np.uint64(load(context, QUADRANT + np.int64(square)))
         if empties == 5:
             score = -last_four(context, other, own, -alpha - 1, odd_then)
@@ -145,7 +156,7 @@ def few_empties(context, mover, opponent, alpha, odd, empties):  # type: ignore[
 
 
 @kernel
-def _promise(context, mover, opponent):  # type: ignore[no-untyped-def]
+def _promise(context: Address, mover: Mask, opponent: Mask) -> Int:
     """How good a position looks: mobility, potential mobility, corners, and X-squares beside empty
     corners."""
     count(context, EVALUATIONS)
@@ -160,20 +171,21 @@ def _promise(context, mover, opponent):  # type: ignore[no-untyped-def]
     return _MOBILITY * mobility + _POTENTIAL * potential + _CORNER * taken - _X_SQUARE * exposed
 
 
-_NOT_A, _NOT_H = np.uint64(0xFEFEFEFEFEFEFEFE), np.uint64(0x7F7F7F7F7F7F7F7F)
 _SEVEN, _NINE = np.uint64(7), np.uint64(9)
 
 
 @kernel
-def _diagonal_neighbours(mask):  # type: ignore[no-untyped-def]
+def _diagonal_neighbours(mask: Mask) -> Mask:
     """The squares that touch a square of ``mask`` at a corner, on the 8x8 board."""
-    east = ((mask << _NINE) | (mask >> _SEVEN)) & _NOT_A
-    west = ((mask << _SEVEN) | (mask >> _NINE)) & _NOT_H
+    east = ((mask << _NINE) | (mask >> _SEVEN)) & NOT_A
+    west = ((mask << _SEVEN) | (mask >> _NINE)) & NOT_H
     return east | west
 
 
 @kernel
-def _look_ahead(context, mover, opponent, alpha, beta, depth):  # type: ignore[no-untyped-def]
+def _look_ahead(
+    context: Address, mover: Mask, opponent: Mask, alpha: Int, beta: Int, depth: Int
+) -> Int:
     """Alpha-beta with the rough heuristic, for sorting."""
     count(context, NODES)
     if depth == 0:
@@ -190,8 +202,7 @@ def _look_ahead(context, mover, opponent, alpha, beta, depth):  # type: ignore[n
     while moves != ZERO:
         square = lowest_square(moves)
         moves &= moves - ONE
-        flipped = flips(mover, opponent, square)
-        other, own = opponent ^ flipped, mover ^ flipped ^ (ONE << square)
+        other, own = after(mover, opponent, square)
         score = -_look_ahead(context, other, own, -beta, -max(alpha, best), depth - np.int64(1))
         if score > best:
             best = score
@@ -204,7 +215,9 @@ def _look_ahead(context, mover, opponent, alpha, beta, depth):  # type: ignore[n
 
 
 @kernel
-def _rank(context, mover, opponent, square, odd, empties):  # type: ignore[no-untyped-def]
+def _rank(
+    context: Address, mover: Mask, opponent: Mask, square: Square, odd: Mask, empties: Int
+) -> Int:
     """How early a move to ``square`` is to be tried; mover and opponent are those after it."""
     rank = _WORTH_WEIGHT * load(context, WORTH + np.int64(square))
     if odd & (ONE << square) != ZERO:
@@ -224,7 +237,7 @@ def _rank(context, mover, opponent, square, odd, empties):  # type: ignore[no-un
 
 
 @kernel
-def _next_move(ranked, start, end):  # type: ignore[no-untyped-def]
+def _next_move(ranked: Address, start: Index, end: Int) -> Square:
     """Take the highest ranked of the moves from number ``start`` on out of a list: its square. The
     list's address is ``ranked``; places before ``start`` are done with."""
     best, at = load(ranked, start), start
@@ -237,7 +250,15 @@ def _next_move(ranked, start, end):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def rank_moves(context, mover, opponent, moves, odd, empties, first_move):  # type: ignore[no-untyped-def]
+def rank_moves(
+    context: Address,
+    mover: Mask,
+    opponent: Mask,
+    moves: Mask,
+    odd: Mask,
+    empties: Int,
+    first_move: Square,
+) -> Int:
     """Write the moves with their ranks, and what they flip, into the lists for this number of
     empty squares; returns how many there are. ``first_move`` is ranked highest."""
     ranked = context + 8 * (MOVES + 64 * empties)
@@ -251,7 +272,7 @@ def rank_moves(context, mover, opponent, moves, odd, empties, first_move):  # ty
         if square == first_move:
             rank = _FROM_TABLE
         else:
-            other, own = opponent ^ flipped, mover ^ flipped ^ (ONE << square)
+            other, own = after_flips(mover, opponent, square, flipped)
             if FEW + 1 < empties < load(context, ETC_FROM):
                 # It will be looked up soon; with enhanced cutoffs it just was.
                 prefetch(bucket_of(context, other, own, empties - 1))
@@ -262,14 +283,15 @@ def rank_moves(context, mover, opponent, moves, odd, empties, first_move):  # ty
 
 
 @kernel
-def _refuted_by_table(context, mover, opponent, alpha, moves, empties):  # type: ignore[no-untyped-def]
+def _refuted_by_table(
+    context: Address, mover: Mask, opponent: Mask, alpha: Int, moves: Mask, empties: Int
+) -> tuple[Square, Int]:
     """Enhanced transposition cutoff: a move that the table knows to be worth more than alpha, and
     that worth; UNKNOWN if there is none."""
     while moves != ZERO:
         square = lowest_square(moves)
         moves &= moves - ONE
-        flipped = flips(mover, opponent, square)
-        other, own = opponent ^ flipped, mover ^ flipped ^ (ONE << square)
+        other, own = after(mover, opponent, square)
         bucket = bucket_of(context, other, own, empties - 1)
         known = look_up(context, bucket, other, own)
         if known != 0 and -upper_of(known) > alpha:
@@ -278,7 +300,9 @@ def _refuted_by_table(context, mover, opponent, alpha, moves, empties):  # type:
 
 
 @kernel
-def null_window(context, mover, opponent, alpha, odd, empties):  # type: ignore[no-untyped-def]
+def null_window(
+    context: Address, mover: Mask, opponent: Mask, alpha: Int, odd: Mask, empties: Int
+) -> Int:
     """The null window (alpha, alpha + 1) of a position with at least 7 empty squares, fail-soft: a
     result above alpha is a lower bound of the score, any other an upper bound.
 
@@ -298,7 +322,7 @@ def null_window(context, mover, opponent, alpha, odd, empties):  # type: ignore[
     bucket = bucket_of(context, mover, opponent, empties)
     known = look_up(context, bucket, mover, opponent)
     if known != 0:
-        lower, upper, known_move = lower_of(known), upper_of(known), move_of(known)
+        lower, upper, known_move = lower_of(known), upper_of(known), best_move_of(known)
         if lower > alpha:
             count(context, TABLE_RETURNS)
             return lower
@@ -327,7 +351,7 @@ def null_window(context, mover, opponent, alpha, odd, empties):  # type: ignore[
     for turn in range(number):
         square = _next_move(ranked, turn, number)
         flipped = np.uint64(load(flipped_by, np.int64(square)))
-        other, own = opponent ^ flipped, mover ^ flipped ^ (ONE << square)
+        other, own = after_flips(mover, opponent, square, flipped)
         odd_then = odd ^ np.uint64(load(context, QUADRANT + np.int64(square)))
         if empties <= FEW + 1:
             score = -few_empties(context, other, own, -alpha - 1, odd_then, empties - np.int64(1))
@@ -352,7 +376,9 @@ def null_window(context, mover, opponent, alpha, odd, empties):  # type: ignore[
 
 
 @kernel
-def decide(context, mover, opponent, alpha, odd, empties):  # type: ignore[no-untyped-def]
+def decide(
+    context: Address, mover: Mask, opponent: Mask, alpha: Int, odd: Mask, empties: Int
+) -> Int:
     """The null window (alpha, alpha + 1) of any position, fail-soft."""
     if empties > FEW:
         return null_window(context, mover, opponent, alpha, odd, empties)
@@ -376,7 +402,9 @@ def decide(context, mover, opponent, alpha, odd, empties):  # type: ignore[no-un
 
 
 @kernel
-def _close_in(context, mover, opponent, alpha, beta, odd, empties):  # type: ignore[no-untyped-def]
+def _close_in(
+    context: Address, mover: Mask, opponent: Mask, alpha: Int, beta: Int, odd: Mask, empties: Int
+) -> Int:
     """A wider window by null windows alone, from below, for positions too small for a table."""
     lower, upper = -load(context, SQUARES), load(context, SQUARES)
     score = lower if lower >= beta else upper  # of a window beyond all scores
@@ -391,7 +419,9 @@ def _close_in(context, mover, opponent, alpha, beta, odd, empties):  # type: ign
 
 
 @kernel
-def principal(context, mover, opponent, alpha, beta, odd, empties):  # type: ignore[no-untyped-def]
+def principal(
+    context: Address, mover: Mask, opponent: Mask, alpha: Int, beta: Int, odd: Mask, empties: Int
+) -> Int:
     """Score within the window (alpha, beta), fail-soft: principal variation search.
 
     Keeps the best move so far of the position with TOP_EMPTIES empty squares in TOP_MOVE.
@@ -412,7 +442,7 @@ def principal(context, mover, opponent, alpha, beta, odd, empties):  # type: ign
     bucket = bucket_of(context, mover, opponent, empties)
     known = look_up(context, bucket, mover, opponent)
     if known != 0:
-        lower, upper, known_move = lower_of(known), upper_of(known), move_of(known)
+        lower, upper, known_move = lower_of(known), upper_of(known), best_move_of(known)
         if lower >= beta or lower == upper:
             count(context, TABLE_RETURNS)
             return lower
@@ -426,7 +456,7 @@ def principal(context, mover, opponent, alpha, beta, odd, empties):  # type: ign
     for turn in range(number):
         square = _next_move(ranked, turn, number)
         flipped = np.uint64(load(flipped_by, np.int64(square)))
-        other, own = opponent ^ flipped, mover ^ flipped ^ (ONE << square)
+        other, own = after_flips(mover, opponent, square, flipped)
         odd_then = odd ^ np.uint64(load(context, QUADRANT + np.int64(square)))
         fewer = empties - np.int64(1)
         if turn == 0:
@@ -454,7 +484,7 @@ def principal(context, mover, opponent, alpha, beta, odd, empties):  # type: ign
 
 
 @kernel
-def best_known(context, mover, opponent, empties):  # type: ignore[no-untyped-def]
+def best_known(context: Address, mover: Mask, opponent: Mask, empties: Int) -> Square:
     """The table's best move in a position with more than FEW empty squares, or 64."""
     known = look_up(context, bucket_of(context, mover, opponent, empties), mover, opponent)
-    return move_of(known) if known != 0 else NO_MOVE
+    return best_move_of(known) if known != 0 else NO_MOVE

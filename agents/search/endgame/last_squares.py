@@ -15,36 +15,44 @@ import numpy as np
 
 from agents.search.context import BOARD, NODES, SQUARES, STABILITY_RETURNS, count
 from agents.search.endgame.memory import EDGES, QUADRANT, STABILITY_FROM
-from core.bitboard import disc_difference, flips, lowest_square, neighbours, popcount
-from core.compile import kernel
+from core.bitboard import (
+    ONE,
+    ZERO,
+    after_flips,
+    around,
+    disc_difference,
+    flips,
+    lowest_square,
+    popcount,
+)
+from core.compile import Address, Int, Mask, Square, kernel
 from core.last_flips import last_flips
 from core.stability import stable_discs
 from core.vector import int32_at, load, store
 
-ZERO, ONE = np.uint64(0), np.uint64(1)
 UNKNOWN = np.int64(-(1 << 20))
 """Less than any score: no move was found yet."""
 
-_BESIDE = np.array(
-    [int(neighbours(ONE << np.uint64(s))) & ~(1 << s) for s in range(64)], dtype=np.uint64
+_NEIGHBOURS = np.array(
+    [sum(1 << near for near in around(square)) for square in range(64)], dtype=np.uint64
 )
 
 
 @kernel
-def finished(context, mover, opponent):  # type: ignore[no-untyped-def]
+def finished(context: Address, mover: Mask, opponent: Mask) -> Int:
     """Score of a finished game to the mover."""
     return disc_difference(mover, opponent, load(context, SQUARES))
 
 
 @kernel
-def stability_bound(context, opponent, mover):  # type: ignore[no-untyped-def]
+def stability_bound(context: Address, opponent: Mask, mover: Mask) -> Int:
     """What the mover can score at most, because the opponent keeps his stable discs."""
     stable = stable_discs(opponent, mover, int32_at(load(context, EDGES)))
     return load(context, SQUARES) - 2 * popcount(stable)
 
 
 @kernel
-def last_one(context, mover, opponent, alpha, square):  # type: ignore[no-untyped-def]
+def last_one(context: Address, mover: Mask, opponent: Mask, alpha: Int, square: Square) -> Int:
     """One empty square."""
     flipped = last_flips(mover, square)
     taken = 2 * popcount(mover) + 2 - load(context, SQUARES)  # with the square, without its flips
@@ -65,26 +73,30 @@ def last_one(context, mover, opponent, alpha, square):  # type: ignore[no-untype
 
 
 @kernel
-def _two_moves(context, mover, opponent, alpha, first, second):  # type: ignore[no-untyped-def]
+def _two_moves(
+    context: Address, mover: Mask, opponent: Mask, alpha: Int, first: Square, second: Square
+) -> Int:
     """The better of the moves to two empty squares, or UNKNOWN if neither is legal."""
     best = UNKNOWN
-    if _BESIDE[first] & opponent != ZERO:
+    if _NEIGHBOURS[first] & opponent != ZERO:
         flipped = flips(mover, opponent, first)
         if flipped != ZERO:
-            own = mover ^ flipped ^ (ONE << first)
-            best = -last_one(context, opponent ^ flipped, own, -alpha - 1, second)
+            other, own = after_flips(mover, opponent, first, flipped)
+            best = -last_one(context, other, own, -alpha - 1, second)
             if best > alpha:
                 return best
-    if _BESIDE[second] & opponent != ZERO:
+    if _NEIGHBOURS[second] & opponent != ZERO:
         flipped = flips(mover, opponent, second)
         if flipped != ZERO:
-            own = mover ^ flipped ^ (ONE << second)
-            best = max(best, -last_one(context, opponent ^ flipped, own, -alpha - 1, first))
+            other, own = after_flips(mover, opponent, second, flipped)
+            best = max(best, -last_one(context, other, own, -alpha - 1, first))
     return best
 
 
 @kernel
-def last_two(context, mover, opponent, alpha, first, second):  # type: ignore[no-untyped-def]
+def last_two(
+    context: Address, mover: Mask, opponent: Mask, alpha: Int, first: Square, second: Square
+) -> Int:
     """Two empty squares."""
     count(context, NODES)
     best = _two_moves(context, mover, opponent, alpha, first, second)
@@ -98,35 +110,51 @@ def last_two(context, mover, opponent, alpha, first, second):  # type: ignore[no
 
 
 @kernel
-def _three_moves(context, mover, opponent, alpha, first, second, third):  # type: ignore[no-untyped-def]
+def _three_moves(
+    context: Address,
+    mover: Mask,
+    opponent: Mask,
+    alpha: Int,
+    first: Square,
+    second: Square,
+    third: Square,
+) -> Int:
     """The best of the moves to three empty squares, or UNKNOWN if none is legal."""
     best = UNKNOWN
-    if _BESIDE[first] & opponent != ZERO:
+    if _NEIGHBOURS[first] & opponent != ZERO:
         flipped = flips(mover, opponent, first)
         if flipped != ZERO:
-            own = mover ^ flipped ^ (ONE << first)
-            best = -last_two(context, opponent ^ flipped, own, -alpha - 1, second, third)
+            other, own = after_flips(mover, opponent, first, flipped)
+            best = -last_two(context, other, own, -alpha - 1, second, third)
             if best > alpha:
                 return best
-    if _BESIDE[second] & opponent != ZERO:
+    if _NEIGHBOURS[second] & opponent != ZERO:
         flipped = flips(mover, opponent, second)
         if flipped != ZERO:
-            own = mover ^ flipped ^ (ONE << second)
-            score = -last_two(context, opponent ^ flipped, own, -alpha - 1, first, third)
+            other, own = after_flips(mover, opponent, second, flipped)
+            score = -last_two(context, other, own, -alpha - 1, first, third)
             if score > alpha:
                 return score
             best = max(best, score)
-    if _BESIDE[third] & opponent != ZERO:
+    if _NEIGHBOURS[third] & opponent != ZERO:
         flipped = flips(mover, opponent, third)
         if flipped != ZERO:
-            own = mover ^ flipped ^ (ONE << third)
-            score = -last_two(context, opponent ^ flipped, own, -alpha - 1, first, second)
+            other, own = after_flips(mover, opponent, third, flipped)
+            score = -last_two(context, other, own, -alpha - 1, first, second)
             best = max(best, score)
     return best
 
 
 @kernel
-def last_three(context, mover, opponent, alpha, first, second, third):  # type: ignore[no-untyped-def]
+def last_three(
+    context: Address,
+    mover: Mask,
+    opponent: Mask,
+    alpha: Int,
+    first: Square,
+    second: Square,
+    third: Square,
+) -> Int:
     """Three empty squares, tried in this order."""
     count(context, NODES)
     best = _three_moves(context, mover, opponent, alpha, first, second, third)
@@ -140,7 +168,9 @@ def last_three(context, mover, opponent, alpha, first, second, third):  # type: 
 
 
 @kernel
-def _four_moves(context, mover, opponent, alpha, odd, empty):  # type: ignore[no-untyped-def]
+def _four_moves(
+    context: Address, mover: Mask, opponent: Mask, alpha: Int, odd: Mask, empty: Mask
+) -> Int:
     """The best of the moves to four empty squares, or UNKNOWN if none is legal."""
     best = UNKNOWN
     left = empty & odd
@@ -152,7 +182,7 @@ def _four_moves(context, mover, opponent, alpha, odd, empty):  # type: ignore[no
         left &= left - ONE
         if left == ZERO:
             left, later = later, ZERO
-        if _BESIDE[square] & opponent == ZERO:
+        if _NEIGHBOURS[square] & opponent == ZERO:
             continue
         flipped = flips(mover, opponent, square)
         if flipped == ZERO:
@@ -172,8 +202,8 @@ def _four_moves(context, mover, opponent, alpha, odd, empty):  # type: ignore[no
         if odd_rest == ZERO:
             odd_rest = even_rest
         third = lowest_square(odd_rest)
-        own = mover ^ flipped ^ (ONE << square)
-        score = -last_three(context, opponent ^ flipped, own, -alpha - 1, first, second, third)
+        other, own = after_flips(mover, opponent, square, flipped)
+        score = -last_three(context, other, own, -alpha - 1, first, second, third)
         if score > alpha:
             return score
         best = max(best, score)
@@ -181,7 +211,7 @@ def _four_moves(context, mover, opponent, alpha, odd, empty):  # type: ignore[no
 
 
 @kernel
-def last_four(context, mover, opponent, alpha, odd):  # type: ignore[no-untyped-def]
+def last_four(context: Address, mover: Mask, opponent: Mask, alpha: Int, odd: Mask) -> Int:
     """Four empty squares, those in odd quadrants (the mask ``odd``) first."""
     count(context, NODES)
     if alpha >= load(context, STABILITY_FROM + 4):

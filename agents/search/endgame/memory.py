@@ -24,37 +24,36 @@ from __future__ import annotations
 import numpy as np
 
 from agents.search import context as layout
-from core import bitboard
-from core.compile import kernel
+from agents.search.context import Layout
+from agents.search.table import GOLDEN_RATIO, LOG_BUCKET_BYTES, TableMemory
+from core.bitboard import bits
+from core.compile import Address, Int, Mask, Square, kernel
 from core.rules import Ruleset
 from core.stability import edge_table
 from core.vector import load, store
 
-# The first slots are those of agents.search.context.
-(
-    TABLE,  # address of the large table
-    TABLE_SHIFT,  # what brings a hash down to the number of a bucket of it
-    SMALL_TABLE,  # address of the small one
-    GENERATION,
-    EDGES,  # address of core.stability.edge_table
-    CORNERS,  # mask of the board's corners
-    MOBILITY_WEIGHT,  # what a move of the opponent takes off a move's rank; 0: not looked at
-    ETC_FROM,  # empty squares from which children are looked up in the table
-    SORTING_FROM,  # empty squares from which a heuristic search helps to sort
-    TOP_EMPTIES,  # empty squares of the position whose best move is to be kept
-    TOP_MOVE,  # its best move so far
-) = range(14, 25)
-STABILITY_FROM = 32
+_layout = Layout(behind=layout.SHARED)
+TABLE = _layout.word()  # address of the large table
+TABLE_SHIFT = _layout.word()  # what brings a hash down to the number of a bucket of it
+SMALL_TABLE = _layout.word()  # address of the small one
+GENERATION = _layout.word()
+EDGES = _layout.word()  # address of core.stability.edge_table
+CORNERS = _layout.word()  # mask of the board's corners
+MOBILITY_WEIGHT = _layout.word()  # what a reply takes off a move's rank; 0: not looked at
+ETC_FROM = _layout.word()  # empty squares from which children are looked up in the table
+SORTING_FROM = _layout.word()  # empty squares from which a heuristic search helps to sort
+TOP_EMPTIES = _layout.word()  # empty squares of the position whose best move is to be kept
+TOP_MOVE = _layout.word()  # its best move so far
+STABILITY_FROM = _layout.block(65)
 """By number of empty squares: the lowest alpha for which stable discs are counted."""
-QUADRANT = STABILITY_FROM + 65
+QUADRANT = _layout.block(64)
 """By square: the mask of its quadrant, or 0 throughout if parity is switched off."""
-WORTH = QUADRANT + 64
+WORTH = _layout.block(64)
 """By square: how good a move there usually is."""
-MOVES = WORTH + 64
+MOVES = _layout.block(65 * 64)
 """By number of empty squares, 64 each: the ranked moves of a node."""
-FLIPS = MOVES + 65 * 64
+FLIPS = _layout.block(65 * 64)
 """By number of empty squares, 64 each: what a move to each square flips."""
-SIZE = FLIPS + 65 * 64
 
 NEVER = 1 << 20
 """More than any number of empty squares and any score."""
@@ -62,14 +61,12 @@ NO_MOVE = np.uint64(64)
 
 SMALL_EMPTIES = 11
 _SMALL_BITS = 13
-_BUCKET_BYTES = 64
 _SECOND = np.int64(32)  # where a bucket's second entry starts
 _SMALL_SHIFT = np.uint64(64 - _SMALL_BITS)
-_BUCKET_SHIFT = np.int64(6)
+_BUCKET_SHIFT = np.int64(LOG_BUCKET_BYTES)
 
 _BYTE = np.uint64(0xFF)
 _OFFSET = np.int64(64)  # makes bounds non-negative
-_FIRST_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _SECOND_MULTIPLIER = np.uint64(0xC2B2AE3D27D4EB4F)
 _THIRD_MULTIPLIER = np.uint64(0xD6E8FEB86659FD93)
 _31, _32 = np.uint64(31), np.uint64(32)
@@ -83,9 +80,9 @@ _WORTH = ((9, 2, 8, 6), (2, 1, 3, 4), (8, 3, 7, 5), (6, 4, 5, 0))
 
 
 @kernel
-def bucket_of(context, mover, opponent, empties):  # type: ignore[no-untyped-def]
+def bucket_of(context: Address, mover: Mask, opponent: Mask, empties: Int) -> Address:
     """Address of the bucket in which a position is to be found."""
-    mixed = mover * _FIRST_MULTIPLIER + (opponent ^ (opponent >> _31)) * _SECOND_MULTIPLIER
+    mixed = mover * GOLDEN_RATIO + (opponent ^ (opponent >> _31)) * _SECOND_MULTIPLIER
     mixed ^= mixed >> _32
     mixed *= _THIRD_MULTIPLIER
     if empties <= SMALL_EMPTIES:
@@ -95,7 +92,7 @@ def bucket_of(context, mover, opponent, empties):  # type: ignore[no-untyped-def
 
 
 @kernel
-def _holds(entry, mover, opponent, generation):  # type: ignore[no-untyped-def]
+def _holds(entry: Address, mover: Mask, opponent: Mask, generation: Int) -> bool:
     return (
         load(entry, 0) == np.int64(mover)
         and load(entry, 1) == np.int64(opponent)
@@ -104,9 +101,9 @@ def _holds(entry, mover, opponent, generation):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def look_up(context, bucket, mover, opponent):  # type: ignore[no-untyped-def]
+def look_up(context: Address, bucket: Address, mover: Mask, opponent: Mask) -> Int:
     """What is known of a position, as int64: read it with :func:`lower_of`, :func:`upper_of` and
-    :func:`move_of`. 0 if nothing is known."""
+    :func:`best_move_of`. 0 if nothing is known."""
     generation = load(context, GENERATION)
     if _holds(bucket, mover, opponent, generation):
         return load(bucket, 2)
@@ -116,25 +113,34 @@ def look_up(context, bucket, mover, opponent):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def lower_of(known):  # type: ignore[no-untyped-def]
+def lower_of(known: Int) -> Int:
     """The proven lower bound of the score."""
     return np.int64(np.uint64(known) & _BYTE) - _OFFSET
 
 
 @kernel
-def upper_of(known):  # type: ignore[no-untyped-def]
+def upper_of(known: Int) -> Int:
     """The proven upper bound of the score."""
     return np.int64((np.uint64(known) >> np.uint64(8)) & _BYTE) - _OFFSET
 
 
 @kernel
-def move_of(known):  # type: ignore[no-untyped-def]
+def best_move_of(known: Int) -> Square:
     """The best move found, or 64."""
     return (np.uint64(known) >> np.uint64(16)) & _BYTE
 
 
 @kernel
-def remember(context, bucket, mover, opponent, lower, upper, move, empties):  # type: ignore[no-untyped-def]
+def remember(
+    context: Address,
+    bucket: Address,
+    mover: Mask,
+    opponent: Mask,
+    lower: Int,
+    upper: Int,
+    move: Square,
+    empties: Int,
+) -> None:
     """Write down bounds and best move (uint64) of a position, in place of what was known of it."""
     generation = load(context, GENERATION)
     known = (
@@ -165,31 +171,22 @@ def remember(context, bucket, mover, opponent, lower, upper, move, empties):  # 
 # ------------------------------------------------------------------ setting up
 
 
-def _aligned(numbers: int) -> np.ndarray:
-    """Zeros of int64, starting where a line of the processor's cache does."""
-    spare = _BUCKET_BYTES // 8
-    array = np.zeros(numbers + spare, dtype=np.int64)
-    start = -array.ctypes.data % _BUCKET_BYTES // 8
-    return array[start : start + numbers]
-
-
-class Memory:
+class SolverMemory:
     """The arrays behind the addresses that kernels get.
 
     table_mb: size of the large table; rounded down to a power of two.
     """
 
     def __init__(self, table_mb: int) -> None:
-        bits = (table_mb * (1 << 20) // _BUCKET_BYTES).bit_length() - 1
-        self._table = _aligned((_BUCKET_BYTES // 8) << bits)
-        self._small = _aligned((_BUCKET_BYTES // 8) << _SMALL_BITS)
+        self.tables = TableMemory.of(table_mb), TableMemory(_SMALL_BITS)
         self._edges = edge_table()
-        self.context = _aligned(SIZE)
+        self.context = np.zeros(_layout.size, dtype=np.int64)
         self.address = int(self.context.ctypes.data)
         self.context[layout.LIMIT] = layout.NO_LIMIT
-        self.context[TABLE] = self._table.ctypes.data
-        self.context[TABLE_SHIFT] = 64 - bits
-        self.context[SMALL_TABLE] = self._small.ctypes.data
+        large, small = self.tables
+        self.context[TABLE] = large.address
+        self.context[TABLE_SHIFT] = large.shift
+        self.context[SMALL_TABLE] = small.address
         self.context[EDGES] = self._edges.ctypes.data
 
     def forget(self) -> None:
@@ -198,10 +195,9 @@ class Memory:
 
     def set_board(self, rules: Ruleset, parity: bool) -> None:
         """Fill in what depends on the size of the board."""
-        self.context[layout.BOARD] = np.uint64(rules.board).view(np.int64)
-        self.context[layout.SQUARES] = rules.squares
+        layout.set_constants(self.context, rules)
         corners, half = 0, rules.side // 2
-        for square in bitboard.bits(rules.board):
+        for square in bits(rules.board):
             row, column = divmod(square, 8)
             quadrant = sum(
                 1 << (8 * r + c)

@@ -14,8 +14,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -23,12 +23,13 @@ from agents.base import Limits, SearchStats
 from agents.search import context as layout
 from agents.search.endgame import kernels, memory
 from agents.search.limits import allotment, limited
-from agents.search.window.transposition import check_size
+from agents.search.table import Megabytes
 from core.bitboard import bits
 from core.compile import Announce, prepare
 from core.notation import PASS
 from core.position import Position
 from core.rules import Ruleset
+from core.settings import Switch, check_settings
 
 NO_LIMITS = Limits()
 
@@ -93,41 +94,33 @@ class _Bounds:
         return _Bounds(-self.upper, -self.lower)
 
 
+@dataclass(eq=False)
 class EndgameSolver:
     """Solves positions of any ruleset exactly.
 
-    table_mb: size of the transposition table, rounded down to a power of two; a table of 512 KB for
-        positions with few empty squares comes on top.
-    fastest_first, parity, stability, etc, sorting_search: techniques that can be left out, to see
-        what each is worth; the result is the same. They are explained in
-        :mod:`agents.search.endgame.kernels`.
+    The techniques that can be left out are explained in :mod:`agents.search.endgame.kernels`.
+    Leaving one out shows what it is worth; the result is the same.
 
     Each solving starts as if its table were empty, so the same position costs the same nodes
-    whatever was solved before. Raises ValueError for a table of nothing, or of more than the
-    machine's memory.
+    whatever was solved before. Raises ValueError for settings that are not allowed.
     """
 
-    def __init__(
-        self,
-        table_mb: int = 64,
-        *,
-        fastest_first: bool = True,
-        parity: bool = True,
-        stability: bool = True,
-        etc: bool = True,
-        sorting_search: bool = True,
-    ) -> None:
-        check_size("table_mb", table_mb)
-        self.table_mb = table_mb
-        self.fastest_first = fastest_first
-        self.parity = parity
-        self.stability = stability
-        self.etc = etc
-        self.sorting_search = sorting_search
+    table_mb: Annotated[int, Megabytes()] = 64
+    """Size of the transposition table in MB, rounded down to a power of two. A table of 512 KB for
+    positions with few empty squares comes on top."""
+    _: KW_ONLY
+    fastest_first: Annotated[bool, Switch()] = True
+    parity: Annotated[bool, Switch()] = True
+    stability: Annotated[bool, Switch()] = True
+    etc: Annotated[bool, Switch()] = True
+    sorting_search: Annotated[bool, Switch()] = True
+
+    def __post_init__(self) -> None:
+        check_settings(self)
         self._forget_memory()
 
     def _forget_memory(self) -> None:
-        self._memory: memory.Memory | None = None  # made when first needed
+        self._memory: memory.SolverMemory | None = None  # made when first needed
         self._ready_for: tuple[Any, ...] = ()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -221,11 +214,10 @@ class EndgameSolver:
         """Everything as fresh, and the limits in force; yields when this began."""
         started = time.perf_counter()
         if self._memory is None:
-            self._memory = memory.Memory(self.table_mb)
+            self._memory = memory.SolverMemory(self.table_mb)
         self._set_up(position.ruleset)
         self._memory.forget()
         context = self._memory.context
-        context[: layout.COUNTERS] = 0
         context[memory.TOP_EMPTIES] = position.empties
         context[memory.TOP_MOVE] = -1
         with limited(context, limits.nodes, allotment(limits, position.empties)):
@@ -358,7 +350,7 @@ class EndgameSolver:
         scores: dict[int, int] | None = None,
     ) -> Solution:
         assert self._memory is not None
-        stats = SearchStats(*self._memory.context[: layout.COUNTERS].tolist())
+        stats = layout.read_stats(self._memory.context)
         seconds = time.perf_counter() - started
         complete = score is not None
         return Solution(

@@ -6,8 +6,8 @@ How it works is told in :mod:`agents.search.montecarlo.plain`, the reading twin;
 
 from __future__ import annotations
 
-import math
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -15,44 +15,22 @@ from agents.base import Agent, Decision, Limits
 from agents.evaluation import Evaluation
 from agents.search.limits import allotment
 from agents.search.montecarlo.plain import Method, MoveEstimate, PlainTree, choose
-from agents.search.montecarlo.tree import WORDS, CompiledTree, Memory
+from agents.search.montecarlo.tree import WORDS, CompiledTree, NodePool
 from core.compile import Announce, prepare
 from core.notation import PASS
 from core.position import Position
 from core.rules import Color, Ruleset
-from core.settings import nearest
+from core.settings import Choice, Number, Switch, Whole, check_settings
 
-ROLLOUTS = ("random", "greedy")
 EXPLORATION = {"win": 0.7, "discs": 0.2}
 """The rewards, and the constant of UCT that suits each."""
 _REUSED_DISCS = 4
 """The most discs that may have been added since the last decision for its tree to be of use."""
 
 
+@dataclass(eq=False)
 class MCTS(Agent):
     """Monte-Carlo tree search with UCT.
-
-    playouts: games played to the end for each move, on top of those in a tree kept from the move
-        before. The same game seed then gives the same tree.
-    seconds: time for each move instead; set one of the two, or neither where a run limits nodes,
-        seconds or the clock.
-    exploration: the constant c of UCT, ``value + c * sqrt(ln N / n)``, for results from -1 to 1.
-        None means the best of those tried against one another: 0.7 for ``win``, 0.2 for ``discs``,
-        whose results differ by less.
-    reward: what a finished game counts. ``discs``: the disc difference, empties to the winner,
-        divided by the number of squares. ``win``: 1, 0 or -1; proofs come sooner, but all winning
-        moves are then alike, by however few discs they win.
-    rollout: how games are played on below the tree. ``random``: every legal move equally likely.
-        ``greedy``: with probability ``epsilon`` such a move, otherwise the one after which
-        ``evaluation`` is best for the side that made it.
-    solve: keep exact values of what is proven, and look no further there; a search ends when its
-        root is proven. Otherwise finished games are averaged like any other result.
-    tree_reuse: go on with the part of the tree below the position that the opponent's reply leads
-        to.
-    memory_mb: memory of the tree in MiB, 32 bytes a node; half of it is put by for the move to a
-        subtree with ``tree_reuse``. A full tree grows no more, but goes on counting playouts.
-    compiled: False runs the reading twin in plain Python: the same moves and counts, some hundred
-        times slower. It is always False with an evaluation that is not compiled.
 
     A decision's value is the mean result of its move, from -1 to 1, exact where proven; its line is
     the most visited one, as far as there were visits; it has no depth. Counted are as nodes every
@@ -60,60 +38,66 @@ class MCTS(Agent):
     greedy move was weighed by; as leaves the ends of playouts (a finished game or a proven node)
     and the positions that were weighed but not moved to. A limit on nodes is looked at after each
     playout and so exceeded by at most one; limits on depth do not apply.
+
+    Raises ValueError for settings that are not allowed or contradict each other.
     """
 
     watches_clock = True
 
-    def __init__(
-        self,
-        playouts: int | None = None,
-        seconds: float | None = None,
-        exploration: float | None = None,
-        reward: str = "discs",
-        rollout: str = "random",
-        epsilon: float = 0.1,
-        evaluation: Evaluation | None = None,
-        solve: bool = True,
-        tree_reuse: bool = True,
-        memory_mb: int = 64,
-        compiled: bool = True,
-    ) -> None:
-        _check_budget(playouts, seconds)
-        _check_choice("reward", reward, tuple(EXPLORATION))
-        exploration = EXPLORATION[reward] if exploration is None else exploration
-        _check_number("exploration", exploration, 0, math.inf, "of 0 or more")
-        _check_choice("rollout", rollout, ROLLOUTS)
-        _check_number("epsilon", epsilon, 0, 1, "from 0 to 1")
-        _check_whole("memory_mb", memory_mb)
-        for name, switch in (("solve", solve), ("tree_reuse", tree_reuse), ("compiled", compiled)):
-            if type(switch) is not bool:
-                raise ValueError(f"{name} {switch!r}: true or false is needed")
-        if rollout == "greedy" and not isinstance(evaluation, Evaluation):
-            raise ValueError(f"evaluation {evaluation!r}: greedy rollouts need an Evaluation")
-        if rollout == "random" and evaluation is not None:
+    playouts: Annotated[int | None, Whole(1)] = None
+    """Games played to the end for each move, on top of those in a tree kept from the move before.
+    The same game seed then gives the same tree."""
+    seconds: Annotated[float | None, Number(above=0)] = None
+    """Time for each move instead. Set one of the two, or neither where a run limits nodes, seconds
+    or the clock."""
+    exploration: Annotated[float | None, Number(low=0)] = None
+    """The constant c of UCT, ``value + c * sqrt(ln N / n)``, for results from -1 to 1. None means
+    the best of those tried against one another: 0.7 for ``win``, 0.2 for ``discs``, whose results
+    differ by less."""
+    reward: Annotated[str, Choice(*EXPLORATION)] = "discs"
+    """What a finished game counts. ``discs``: the disc difference, empties to the winner, divided
+    by the number of squares. ``win``: 1, 0 or -1; proofs come sooner, but all winning moves are
+    then alike, by however few discs they win."""
+    rollout: Annotated[str, Choice("random", "greedy")] = "random"
+    """How games are played on below the tree. ``random``: every legal move equally likely.
+    ``greedy``: with probability ``epsilon`` such a move, otherwise the one after which
+    ``evaluation`` is best for the side that made it."""
+    epsilon: Annotated[float, Number(0, 1)] = 0.1
+    evaluation: Evaluation | None = None
+    solve: Annotated[bool, Switch()] = True
+    """Keep exact values of what is proven, and look no further there; a search ends when its root
+    is proven. Otherwise finished games are averaged like any other result."""
+    tree_reuse: Annotated[bool, Switch()] = True
+    """Go on with the part of the tree below the position that the opponent's reply leads to."""
+    memory_mb: Annotated[int, Whole(1)] = 64
+    """Memory of the tree in MiB, 32 bytes a node; half of it is put by for the move to a subtree
+    with ``tree_reuse``. A full tree grows no more, but goes on counting playouts."""
+    compiled: Annotated[bool, Switch()] = True
+    """False runs the reading twin in plain Python: the same moves and counts, some hundred times
+    slower. It is always False with an evaluation that is not compiled."""
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+        if self.playouts is not None and self.seconds is not None:
+            raise ValueError(
+                f"playouts={self.playouts}: contradicts seconds={self.seconds}; set one of the two"
+            )
+        if self.rollout == "greedy" and not isinstance(self.evaluation, Evaluation):
+            raise ValueError(f"evaluation={self.evaluation!r}: greedy rollouts need an Evaluation")
+        if self.rollout == "random" and self.evaluation is not None:
             raise ValueError("evaluation is set, but random rollouts use none; say rollout greedy")
-        self.playouts = playouts
-        self.seconds = seconds
-        self.exploration = float(exploration)
-        self.reward = reward
-        self.rollout = rollout
-        self.epsilon = float(epsilon)
-        self.evaluation = evaluation
-        self.solve = solve
-        self.tree_reuse = tree_reuse
-        self.memory_mb = memory_mb
-        self.compiled = compiled and (evaluation is None or evaluation.compiled)
-        self.reproducible = seconds is None
+        self.compiled = self.compiled and (self.evaluation is None or self.evaluation.compiled)
+        self.reproducible = self.seconds is None
         self.rng = np.random.default_rng(0)
         self._start_afresh()
 
     def _start_afresh(self) -> None:
-        self._memory: Memory | None = None
+        self._pool: NodePool | None = None
         self._forget()
 
     def __getstate__(self) -> dict[str, Any]:
         # Addresses mean nothing to a copy, or in another process. A copy starts without a tree.
-        own = ("_tree", "_memory")
+        own = ("_tree", "_pool")
         return {name: value for name, value in vars(self).items() if name not in own}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -177,7 +161,7 @@ class MCTS(Agent):
     def _tree_for(self, position: Position) -> PlainTree | CompiledTree:
         """The tree to go on with: the last one, if it reaches this position, or a new one."""
         method = Method(
-            self.exploration,
+            EXPLORATION[self.reward] if self.exploration is None else self.exploration,
             self.reward == "discs",
             self.solve,
             self.epsilon,
@@ -191,9 +175,9 @@ class MCTS(Agent):
                 return self._tree
         if not self.compiled:
             return PlainTree(method, position)
-        if self._memory is None or self._memory.nodes != method.capacity:
-            self._memory = Memory(method.capacity)
-        return CompiledTree(method, position, self._memory)
+        if self._pool is None or self._pool.nodes != method.capacity:
+            self._pool = NodePool(method.capacity)
+        return CompiledTree(method, position, self._pool)
 
 
 def _line(tree: PlainTree | CompiledTree) -> tuple[int, ...]:
@@ -213,45 +197,14 @@ def _path(tree: PlainTree | CompiledTree, position: Position) -> tuple[int, ...]
     if position.discs - tree.position.discs > _REUSED_DISCS:
         return None
     while paths:
-        path, reached = paths.pop()
+        path, end = paths.pop()
         moves = tree.estimates(path)
-        if reached == position and moves:
+        if end == position and moves:
             return path
         for move in moves:
             if move == PASS or discs >> move & 1:
-                paths.append(((*path, move), reached.play(move)))
+                paths.append(((*path, move), end.play(move)))
     return None
-
-
-# ------------------------------------------------------------------ settings
-
-
-def _check_budget(playouts: object, seconds: object) -> None:
-    if playouts is not None:
-        _check_whole("playouts", playouts)
-    if seconds is not None:
-        _check_number("seconds", seconds, 0, math.inf, "of more than 0", above=True)
-    if playouts is not None and seconds is not None:
-        raise ValueError(f"playouts {playouts} and seconds {seconds} contradict each other")
-
-
-def _check_whole(name: str, value: object) -> None:
-    if type(value) is not int or value < 1:
-        raise ValueError(f"{name} {value!r}: a whole number of 1 or more is needed")
-
-
-def _check_number(
-    name: str, value: object, low: float, high: float, needed: str, above: bool = False
-) -> None:
-    number = type(value) in (int, float)
-    if not (number and math.isfinite(value) and low <= value <= high) or (above and value == low):  # type: ignore[arg-type,operator]
-        raise ValueError(f"{name} {value!r}: a number {needed} is needed")
-
-
-def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        hint = nearest(str(value), choices)
-        raise ValueError(f"unknown {name} {value!r}; choose from {', '.join(choices)}.{hint}")
 
 
 def _load() -> None:

@@ -110,14 +110,19 @@ class Method:
 class SplitMix64:
     """The random generator of :mod:`agents.search.montecarlo.rollout`."""
 
+    CONSTANTS = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+    """The step of the counter, and the two factors of the scrambling, as in Vigna's public-domain
+    splitmix64.c."""
+
     def __init__(self, seed: int) -> None:
         self.state = seed
 
     def draw(self) -> int:
         """64 random bits."""
-        self.state = self.state + 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF
-        bits = (self.state ^ self.state >> 30) * 0xBF58476D1CE4E5B9 & 0xFFFFFFFFFFFFFFFF
-        bits = (bits ^ bits >> 27) * 0x94D049BB133111EB & 0xFFFFFFFFFFFFFFFF
+        step, first_factor, second_factor = self.CONSTANTS
+        self.state = self.state + step & 0xFFFFFFFFFFFFFFFF
+        bits = (self.state ^ self.state >> 30) * first_factor & 0xFFFFFFFFFFFFFFFF
+        bits = (bits ^ bits >> 27) * second_factor & 0xFFFFFFFFFFFFFFFF
         return bits ^ bits >> 31
 
     def below(self, count: int) -> int:

@@ -4,48 +4,45 @@ A rollout is random, every legal move equally likely, or epsilon-greedy: with pr
 a random move, otherwise the one after which a heuristic is best for the side that made it.
 
 The random numbers come from SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom
-number generators", OOPSLA 2014; constants as in Vigna's public-domain splitmix64.c): a counter and
-a scrambling of it, so that its whole state is one word of the search's context. A number below n
-is the upper half of (32 random bits) x n, which favours no number by more than n / 2^32.
+number generators", OOPSLA 2014): a counter and a scrambling of it, so that its whole state is one
+word of the search's context. A number below n is the upper half of (32 random bits) x n, which
+favours no number by more than n / 2^32.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from agents.search.context import (
-    BOARD,
-    COUNTERS,
-    LEAVES,
-    LIMIT,
-    NODES,
-    PARAMETERS,
-    SQUARES,
-    count,
-    leaf,
+from agents.search.context import BOARD, LEAVES, NODES, SHARED, SQUARES, Layout, count, leaf
+from agents.search.montecarlo.plain import SplitMix64
+from core.bitboard import (
+    FILE_A,
+    ONE,
+    ZERO,
+    after,
+    disc_difference,
+    legal_moves,
+    lowest_square,
+    popcount,
 )
-from core.bitboard import ONE, ZERO, disc_difference, flips, legal_moves, lowest_square, popcount
-from core.compile import kernel
+from core.compile import Address, Index, Int, Mask, Square, kernel
 from core.vector import load, store
 
-# The context of a Monte-Carlo search begins like that of every search (counters, limit, board,
-# evaluation); then come these.
-RANDOM = PARAMETERS + 1
+_layout = Layout(behind=SHARED)
+RANDOM = _layout.word()
 """State of the random generator."""
-EPSILON = RANDOM + 1
+EPSILON = _layout.word()
 """The probability of a random move, times 2^53."""
-END = EPSILON + 1
-assert COUNTERS <= LIMIT < RANDOM
+ROLLOUT = _layout.size
+"""So many words of the context rollouts know; the tree's are behind them."""
 
-_GAMMA = np.uint64(0x9E3779B97F4A7C15)
-_FIRST_FACTOR = np.uint64(0xBF58476D1CE4E5B9)
-_SECOND_FACTOR = np.uint64(0x94D049BB133111EB)
+_GAMMA, _FIRST_FACTOR, _SECOND_FACTOR = np.array(SplitMix64.CONSTANTS, dtype=np.uint64)
 _11, _27, _30, _31, _32 = (np.uint64(shift) for shift in (11, 27, 30, 31, 32))
 
 _PAIRS = np.uint64(0x5555555555555555)
 _FOURS = np.uint64(0x3333333333333333)
 _BYTES = np.uint64(0x0F0F0F0F0F0F0F0F)
-_EACH_BYTE = np.uint64(0x0101010101010101)
+_EACH_BYTE = FILE_A
 _HIGH_BITS = np.uint64(0x8080808080808080)
 _1, _2, _3, _4, _8, _56, _63, _255 = (np.uint64(number) for number in (1, 2, 3, 4, 8, 56, 63, 255))
 
@@ -63,7 +60,7 @@ _BIT_OF_BYTE = _bits_of_bytes()
 
 
 @kernel
-def scrambled(state):  # type: ignore[no-untyped-def]
+def scrambled(state: np.uint64) -> Mask:
     """SplitMix64's 64 random bits for one value of its counter."""
     bits = (state ^ (state >> _30)) * _FIRST_FACTOR
     bits = (bits ^ (bits >> _27)) * _SECOND_FACTOR
@@ -71,7 +68,7 @@ def scrambled(state):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def draw(context):  # type: ignore[no-untyped-def]
+def draw(context: Address) -> Mask:
     """The next 64 random bits of this search."""
     state = np.uint64(load(context, RANDOM)) + _GAMMA
     store(context, RANDOM, np.int64(state))
@@ -79,13 +76,13 @@ def draw(context):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def below(bits, count):  # type: ignore[no-untyped-def]
+def below(bits: np.uint64, count: Index) -> Mask:
     """A number from 0 to ``count`` - 1 (int64 > 0) made of 64 random bits, as uint64."""
     return ((bits >> _32) * np.uint64(count)) >> _32
 
 
 @kernel
-def nth_square(mask, n):  # type: ignore[no-untyped-def]
+def nth_square(mask: Mask, n: np.uint64) -> Square:
     """The ``n``-th set bit of a mask, counted from 0, as a square (both uint64).
 
     Without branches, which would be guessed wrongly most of the time: the set bits of each byte
@@ -104,7 +101,7 @@ def nth_square(mask, n):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def random_rollout(context, mover, opponent):  # type: ignore[no-untyped-def]
+def random_rollout(context: Address, mover: Mask, opponent: Mask) -> Int:
     """Play random moves to the end; the disc difference there, to the side that is to move here.
 
     Counts a node for every position after this one.
@@ -121,8 +118,7 @@ def random_rollout(context, mover, opponent):  # type: ignore[no-untyped-def]
         else:
             state += _GAMMA
             square = nth_square(moves, below(scrambled(state), popcount(moves)))
-            flipped = flips(mover, opponent, square)
-            mover, opponent = opponent ^ flipped, mover ^ flipped ^ (ONE << square)
+            mover, opponent = after(mover, opponent, square)
         plies += 1
     store(context, RANDOM, np.int64(state))
     store(context, NODES, load(context, NODES) + plies)
@@ -131,7 +127,7 @@ def random_rollout(context, mover, opponent):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def greedy_rollout(context, mover, opponent):  # type: ignore[no-untyped-def]
+def greedy_rollout(context: Address, mover: Mask, opponent: Mask) -> Int:
     """Play epsilon-greedy moves to the end; result as of :func:`random_rollout`.
 
     A greedy move is the maximizer's: of all positions after a move the one best for the mover by
@@ -157,23 +153,21 @@ def greedy_rollout(context, mover, opponent):  # type: ignore[no-untyped-def]
             else:
                 square = nth_square(moves, below(draw(context), choices))
                 count(context, NODES)
-            flipped = flips(mover, opponent, square)
-            mover, opponent = opponent ^ flipped, mover ^ flipped ^ (ONE << square)
+            mover, opponent = after(mover, opponent, square)
         plies += 1
     difference = disc_difference(mover, opponent, load(context, SQUARES))
     return difference if plies & 1 == 0 else -difference
 
 
 @kernel
-def best_square(context, mover, opponent, moves):  # type: ignore[no-untyped-def]
+def best_square(context: Address, mover: Mask, opponent: Mask, moves: Mask) -> Square:
     """The maximizer's choice among ``moves``."""
     best, best_value = ZERO, np.int64(0)
     first = True
     while moves != ZERO:
         square = lowest_square(moves)
         moves &= moves - ONE
-        flipped = flips(mover, opponent, square)
-        value = -leaf(context, opponent ^ flipped, mover ^ flipped ^ (ONE << square))
+        value = -leaf(context, *after(mover, opponent, square))
         if first or value > best_value:
             best, best_value = square, value
         first = False

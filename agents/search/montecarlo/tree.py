@@ -15,30 +15,29 @@ import numpy as np
 
 from agents.search.context import (
     BOARD,
-    COUNTERS,
-    EVALUATION,
     LEAVES,
     NO_LIMIT,
     NODES,
-    PARAMETERS,
     PLAYOUTS,
-    SQUARES,
+    Layout,
     count,
     out_of_budget,
+    read_stats,
+    set_constants,
 )
 from agents.search.limits import limited
 from agents.search.montecarlo.plain import Method, MoveEstimate
-from agents.search.montecarlo.rollout import END as ROLLOUT_END
 from agents.search.montecarlo.rollout import (
     EPSILON,
     RANDOM,
+    ROLLOUT,
     below,
     draw,
     greedy_rollout,
     random_rollout,
 )
-from core.bitboard import ONE, ZERO, flips, legal_moves, lowest_square, popcount
-from core.compile import kernel
+from core.bitboard import ONE, ZERO, after, legal_moves, lowest_square, popcount
+from core.compile import Address, Index, Int, Mask, Square, kernel
 from core.game import SearchStats
 from core.notation import PASS
 from core.position import Position
@@ -54,46 +53,48 @@ _SLOTS = 64
 assert _SLOTS > 60  # squares to move to
 
 # The context, after what the rollouts have in it.
-MOST_PLAYOUTS, DISCS, SOLVE, GREEDY, MOST, CAPACITY, USED, EXPLORATION = range(
-    ROLLOUT_END, ROLLOUT_END + 8
-)
-"""Playouts to make; whether results are disc differences, nodes are proven, rollouts greedy; the
-greatest result; the room for nodes and how many there are; UCT's constant times the greatest
-result, as a float's bits."""
-PATH = EXPLORATION + 1
+_layout = Layout(behind=ROLLOUT)
+MOST_PLAYOUTS = _layout.word()  # playouts to make
+DISCS = _layout.word()  # whether results are disc differences
+SOLVE = _layout.word()  # whether nodes are proven
+GREEDY = _layout.word()  # whether rollouts are greedy
+MOST = _layout.word()  # the greatest result
+CAPACITY = _layout.word()  # the room for nodes
+USED = _layout.word()  # how many nodes there are
+EXPLORATION = _layout.word()  # UCT's constant times the greatest result, as a float's bits
+PATH = _layout.block(128)
 """The nodes of the playout under way: at most 60 moves and a pass after each."""
-SIZE = PATH + 128
 
 _PASS = np.uint64(PASS)
 
 
 @kernel
-def move_of(tree, node):  # type: ignore[no-untyped-def]
+def move_into(tree: Address, node: Int) -> Int:
     """The move that leads to a node."""
     return load(tree, node * WORDS + BOUNDS) & 255
 
 
 @kernel
-def lower(tree, node):  # type: ignore[no-untyped-def]
+def lower(tree: Address, node: Index) -> Int:
     """The lower bound of a node's value."""
     return ((load(tree, node * WORDS + BOUNDS) >> 8) & 255) - _OFFSET
 
 
 @kernel
-def upper(tree, node):  # type: ignore[no-untyped-def]
+def upper(tree: Address, node: Index) -> Int:
     """The upper bound of a node's value."""
     return (load(tree, node * WORDS + BOUNDS) >> 16) - _OFFSET
 
 
 @kernel
-def set_bounds(tree, node, move, low, high):  # type: ignore[no-untyped-def]
+def set_bounds(tree: Address, node: Int, move: Int, low: Int, high: Int) -> None:
     """Write a node's move and bounds."""
     packed = move | (low + _OFFSET) << 8 | (high + _OFFSET) << 16
     store(tree, node * WORDS + BOUNDS, packed)
 
 
 @kernel
-def make_node(context, tree, node, move):  # type: ignore[no-untyped-def]
+def make_node(context: Address, tree: Address, node: Int, move: Square) -> None:
     """A node nobody has visited, of which nothing is proven."""
     most = load(context, MOST)
     store(tree, node * WORDS + VISITS, np.int64(0))
@@ -103,7 +104,7 @@ def make_node(context, tree, node, move):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def expand(context, tree, node, mover, opponent):  # type: ignore[no-untyped-def]
+def expand(context: Address, tree: Address, node: Int, mover: Mask, opponent: Mask) -> bool:
     """Give a node its children; False if the game is over or the memory full."""
     board = np.uint64(load(context, BOARD))
     first = load(context, USED)
@@ -133,7 +134,7 @@ def expand(context, tree, node, mover, opponent):  # type: ignore[no-untyped-def
 
 
 @kernel
-def select(context, tree, node):  # type: ignore[no-untyped-def]
+def select(context: Address, tree: Address, node: Int) -> Int:
     """The child to visit next of a node that has children."""
     children = load(tree, node * WORDS + CHILDREN)
     first, behind = children // _SLOTS, children // _SLOTS + children % _SLOTS
@@ -147,7 +148,7 @@ def select(context, tree, node):  # type: ignore[no-untyped-def]
             continue
         visits = load(tree, child * WORDS + VISITS)
         if visits == 0:
-            return child
+            return np.int64(child)
         value = np.float64(load(tree, child * WORDS + TOTAL)) / np.float64(visits)
         value = min(max(value, np.float64(low)), np.float64(high))
         score = value + exploration * math.sqrt(log_visits / np.float64(visits))
@@ -157,7 +158,7 @@ def select(context, tree, node):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def settle(tree, node):  # type: ignore[no-untyped-def]
+def settle(tree: Address, node: Int) -> bool:
     """Draw a node's bounds from its children's; whether that changed them."""
     children = load(tree, node * WORDS + CHILDREN)
     first = children // _SLOTS
@@ -167,12 +168,12 @@ def settle(tree, node):  # type: ignore[no-untyped-def]
         high = max(high, upper(tree, child))
     if lower(tree, node) == -high and upper(tree, node) == -low:
         return False
-    set_bounds(tree, node, move_of(tree, node), -high, -low)
+    set_bounds(tree, node, move_into(tree, node), -high, -low)
     return True
 
 
 @kernel
-def rollout(context, mover, opponent):  # type: ignore[no-untyped-def]
+def rollout(context: Address, mover: Mask, opponent: Mask) -> Int:
     """Result of a game played to its end, to the side to move here."""
     if load(context, GREEDY) != 0:
         result = greedy_rollout(context, mover, opponent)
@@ -184,7 +185,7 @@ def rollout(context, mover, opponent):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def playout(context, tree, mover, opponent):  # type: ignore[no-untyped-def]
+def playout(context: Address, tree: Address, mover: Mask, opponent: Mask) -> None:
     """One walk from the root, which is this position, to a result, and its back-up."""
     node = np.int64(0)
     length = np.int64(1)
@@ -196,12 +197,11 @@ def playout(context, tree, mover, opponent):  # type: ignore[no-untyped-def]
         ):
             break
         node = select(context, tree, node)
-        square = np.uint64(move_of(tree, node))
+        square = np.uint64(move_into(tree, node))
         if square == _PASS:
             mover, opponent = opponent, mover
         else:
-            flipped = flips(mover, opponent, square)
-            mover, opponent = opponent ^ flipped, mover ^ flipped ^ (ONE << square)
+            mover, opponent = after(mover, opponent, square)
         store(context, PATH + length, node)
         length += 1
     store(context, NODES, load(context, NODES) + length)
@@ -214,7 +214,7 @@ def playout(context, tree, mover, opponent):  # type: ignore[no-untyped-def]
         before = load(context, NODES)
         result = -rollout(context, mover, opponent)
         if load(context, SOLVE) != 0 and load(context, NODES) == before:  # the game was over
-            set_bounds(tree, node, move_of(tree, node), result, result)
+            set_bounds(tree, node, move_into(tree, node), result, result)
             settled = True
     for step in range(length - 1, -1, -1):
         node = load(context, PATH + step)
@@ -228,14 +228,14 @@ def playout(context, tree, mover, opponent):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def plant(context, tree):  # type: ignore[no-untyped-def]
+def plant(context: Address, tree: Address) -> None:
     """Begin a new tree."""
     make_node(context, tree, np.int64(0), _PASS)
     store(context, USED, np.int64(1))
 
 
 @kernel
-def grow(context, tree, mover, opponent):  # type: ignore[no-untyped-def]
+def grow(context: Address, tree: Address, mover: Mask, opponent: Mask) -> None:
     """Add playouts until there are enough, the root is proven, or the budget is spent; at least
     one."""
     root = np.int64(0)
@@ -252,7 +252,7 @@ def grow(context, tree, mover, opponent):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def transplant(tree, node, target):  # type: ignore[no-untyped-def]
+def transplant(tree: Address, node: Int, target: Address) -> Int:
     """Copy the tree below ``node`` to ``target``, level by level; the number of nodes there.
 
     The copy is its own list of what is still to be done (Cheney's algorithm): a copied node points
@@ -276,31 +276,31 @@ def transplant(tree, node, target):  # type: ignore[no-untyped-def]
 # ------------------------------------------------------------------ from Python
 
 
-class Memory:
+class NodePool:
     """Room for a tree, and as much again to move a subtree to; kept from one tree to the next."""
 
     def __init__(self, nodes: int) -> None:
         # The system provides the memory when it is first written to.
-        self._pools = [np.empty((nodes, WORDS), dtype=np.int64)]
+        self._trees = [np.empty((nodes, WORDS), dtype=np.int64)]
         self.nodes = nodes
 
     @property
-    def pool(self) -> np.ndarray:
+    def tree(self) -> np.ndarray:
         """The nodes in use, shape (nodes, WORDS)."""
-        return self._pools[0]
+        return self._trees[0]
 
     @property
     def address(self) -> np.intp:
         """Where the nodes in use start."""
-        return np.intp(self.pool.ctypes.data)
+        return np.intp(self.tree.ctypes.data)
 
     def transplant(self, node: int) -> int:
         """Keep only the tree below this node, which becomes the root; its number of nodes."""
-        if len(self._pools) == 1:
-            self._pools.append(np.empty_like(self.pool))
-        target = np.intp(self._pools[1].ctypes.data)
+        if len(self._trees) == 1:
+            self._trees.append(np.empty_like(self.tree))
+        target = np.intp(self._trees[1].ctypes.data)
         used = int(transplant(self.address, np.int64(node), target))
-        self._pools.reverse()
+        self._trees.reverse()
         return used
 
 
@@ -308,47 +308,42 @@ class CompiledTree:
     """A tree, grown playout by playout from one root; as
     :class:`agents.search.montecarlo.plain.PlainTree`."""
 
-    def __init__(self, method: Method, position: Position, memory: Memory) -> None:
+    def __init__(self, method: Method, position: Position, pool: NodePool) -> None:
         self.method = method
         self.position = position
         self.most = method.most(position.ruleset)
-        self._memory = memory
-        context = self._context = np.zeros(SIZE, dtype=np.int64)
+        self._pool = pool
+        context = self._context = np.zeros(_layout.size, dtype=np.int64)
         self._address = np.intp(context.ctypes.data)
-        context[BOARD] = np.uint64(position.ruleset.board).view(np.int64)
-        context[SQUARES] = position.ruleset.squares
-        if method.evaluation is not None:
-            context[EVALUATION] = method.evaluation.address
-            context[PARAMETERS] = method.evaluation.parameters_address
-            context[GREEDY] = 1
+        set_constants(context, position.ruleset, method.evaluation)
+        context[GREEDY] = method.evaluation is not None
         context[EPSILON] = int(method.epsilon * 2**53)
         context[DISCS] = method.discs
         context[SOLVE] = method.solve
         context[MOST] = self.most
         context[CAPACITY] = method.capacity
         context[EXPLORATION] = np.float64(method.exploration * self.most).view(np.int64)
-        plant(self._address, memory.address)
+        plant(self._address, pool.address)
 
     def search(
         self, seed: int, playouts: int | None, nodes: int | None, seconds: float | None
     ) -> SearchStats:
         """As the twin's."""
         context = self._context
-        context[:COUNTERS] = 0
         context[RANDOM] = np.uint64(seed).view(np.int64)
         context[MOST_PLAYOUTS] = NO_LIMIT if playouts is None else playouts
         masks = np.uint64(self.position.mover), np.uint64(self.position.opponent)
         with limited(context, nodes, seconds):
-            grow(self._address, self._memory.address, *masks)
-        return SearchStats(*context[:COUNTERS].tolist())
+            grow(self._address, self._pool.address, *masks)
+        return read_stats(context)
 
     def _children(self, path: Sequence[int]) -> dict[int, int]:
         """Move and number of each node after these moves."""
-        pool = self._memory.pool
+        tree = self._pool.tree
         node = 0
         while True:
-            first, number = divmod(int(pool[node, CHILDREN]), _SLOTS)
-            moves = (pool[first : first + number, BOUNDS] & 255).tolist()
+            first, number = divmod(int(tree[node, CHILDREN]), _SLOTS)
+            moves = (tree[first : first + number, BOUNDS] & 255).tolist()
             found = dict(zip(moves, range(first, first + number), strict=True))
             if not path:
                 return found
@@ -358,7 +353,7 @@ class CompiledTree:
         """As the twin's."""
         found = {}
         for move, node in sorted(self._children(path).items()):
-            visits, total, bounds = self._memory.pool[node, : BOUNDS + 1].tolist()
+            visits, total, bounds = self._pool.tree[node, : BOUNDS + 1].tolist()
             low, high = (bounds >> 8 & 255) - _OFFSET, (bounds >> 16) - _OFFSET
             value = min(max(total / visits, low), high) / self.most if visits else None
             found[move] = MoveEstimate(visits, value, low / self.most, high / self.most)
@@ -368,5 +363,5 @@ class CompiledTree:
         """As the twin's."""
         if path:
             node = self._children(path[:-1])[path[-1]]
-            self._context[USED] = self._memory.transplant(node)
+            self._context[USED] = self._pool.transplant(node)
         self.position = position

@@ -18,17 +18,17 @@ from agents.search.context import (
     leaf,
     out_of_budget,
 )
-from agents.search.window.iterative import WindowSearch
-from core.bitboard import flips, legal_moves, lowest_square
-from core.compile import kernel
+from agents.search.window.search import WindowSearch
+from core.bitboard import ONE, ZERO, after, legal_moves, lowest_square
+from core.compile import Address, Int, Mask, kernel
 from core.notation import PASS
 from core.vector import load
 
-_ZERO, _ONE = np.uint64(0), np.uint64(1)
-
 
 @kernel
-def alphabeta(context, mover, opponent, alpha, beta, depth):  # type: ignore[no-untyped-def]
+def alphabeta(
+    context: Address, mover: Mask, opponent: Mask, alpha: Int, beta: Int, depth: Int
+) -> Int:
     """Value of a position to the mover within the window (alpha, beta), ``depth`` plies
     (at least 1) deep, fail-soft.
 
@@ -40,10 +40,10 @@ def alphabeta(context, mover, opponent, alpha, beta, depth):  # type: ignore[no-
     clear_pv(context, depth)
     board = np.uint64(load(context, BOARD))
     moves = legal_moves(mover, opponent) & board
-    if moves == _ZERO and legal_moves(opponent, mover) & board == _ZERO:
+    if moves == ZERO and legal_moves(opponent, mover) & board == ZERO:
         count(context, LEAVES)
         return final_value(context, mover, opponent)
-    if moves == _ZERO:
+    if moves == ZERO:
         if depth == 1:
             value = -leaf(context, opponent, mover)
         else:
@@ -54,11 +54,10 @@ def alphabeta(context, mover, opponent, alpha, beta, depth):  # type: ignore[no-
         return value
     best = -INFINITY
     first = True
-    while moves != _ZERO:
+    while moves != ZERO:
         square = lowest_square(moves)
-        moves &= moves - _ONE
-        flipped = flips(mover, opponent, square)
-        other, own = opponent ^ flipped, mover ^ flipped ^ (_ONE << square)
+        moves &= moves - ONE
+        other, own = after(mover, opponent, square)
         if depth == 1:
             value = -leaf(context, other, own)
         else:
@@ -71,7 +70,7 @@ def alphabeta(context, mover, opponent, alpha, beta, depth):  # type: ignore[no-
                 alpha = value
                 extend_pv(context, depth, np.int64(square))
                 if alpha >= beta:
-                    if moves != _ZERO:
+                    if moves != ZERO:
                         count(context, CUTOFFS)
                         if first:
                             count(context, FIRST_MOVE_CUTOFFS)

@@ -18,16 +18,14 @@ from agents.search.context import (
     out_of_budget,
 )
 from agents.search.window import plain
-from core.bitboard import flips, legal_moves, lowest_square
-from core.compile import kernel
+from core.bitboard import ONE, ZERO, after, legal_moves, lowest_square
+from core.compile import Address, Int, Mask, kernel
 from core.notation import PASS
 from core.vector import load
 
-_ZERO, _ONE = np.uint64(0), np.uint64(1)
-
 
 @kernel
-def minimax(context, mover, opponent, depth):  # type: ignore[no-untyped-def]
+def minimax(context: Address, mover: Mask, opponent: Mask, depth: Int) -> Int:
     """Value of a position to the mover, ``depth`` plies (at least 1) deep, in negamax form.
 
     Counts into the context, and leaves the principal variation in its row ``depth``.
@@ -36,10 +34,10 @@ def minimax(context, mover, opponent, depth):  # type: ignore[no-untyped-def]
     clear_pv(context, depth)
     board = np.uint64(load(context, BOARD))
     moves = legal_moves(mover, opponent) & board
-    if moves == _ZERO and legal_moves(opponent, mover) & board == _ZERO:
+    if moves == ZERO and legal_moves(opponent, mover) & board == ZERO:
         count(context, LEAVES)
         return final_value(context, mover, opponent)
-    if moves == _ZERO:
+    if moves == ZERO:
         if depth == 1:
             value = -leaf(context, opponent, mover)
         else:
@@ -49,11 +47,10 @@ def minimax(context, mover, opponent, depth):  # type: ignore[no-untyped-def]
         extend_pv(context, depth, np.int64(PASS))
         return value
     best = -INFINITY
-    while moves != _ZERO:
+    while moves != ZERO:
         square = lowest_square(moves)
-        moves &= moves - _ONE
-        flipped = flips(mover, opponent, square)
-        other, own = opponent ^ flipped, mover ^ flipped ^ (_ONE << square)
+        moves &= moves - ONE
+        other, own = after(mover, opponent, square)
         if depth == 1:
             value = -leaf(context, other, own)
         else:

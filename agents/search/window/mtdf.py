@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from agents.search import context as layout
 from agents.search.context import INFINITY
-from agents.search.window.iterative import WindowSearch
+from agents.search.window.search import WindowSearch
 from core.position import Position
 
 
@@ -21,17 +20,17 @@ class MTDf(WindowSearch):
     algorithms* (1996).
     """
 
-    def __init__(self, *args: Any, **settings: Any) -> None:
-        if settings.get("aspiration") is not None:
+    def _check_together(self) -> None:
+        if self.aspiration is not None:
             raise ValueError("aspiration: MTD(f) has no window that could be narrower")
-        super().__init__(*args, **settings)
+        super()._check_together()
+
+    def _check_twin(self) -> None:
+        raise ValueError("MTD(f) has no plain twin: compiled: true and an evaluation that compiles")
 
     @property
     def bare(self) -> bool:
         return False
-
-    def _check_plain(self) -> None:
-        raise ValueError("MTD(f) has no plain twin: compiled: true and an evaluation that compiles")
 
     def _at_depth(
         self, position: Position, depth: int, values: Mapping[int, int]

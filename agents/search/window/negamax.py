@@ -56,23 +56,24 @@ from agents.search.window.transposition import (
     NOT_FOUND,
     depth_of,
     find,
+    hint_of,
     lower_of,
-    move_of,
     remember,
     upper_of,
 )
-from core.bitboard import flips, legal_moves, lowest_square
-from core.compile import kernel
+from core.bitboard import ONE, ZERO, after, legal_moves, lowest_square
+from core.compile import Address, Int, Mask, kernel
 from core.notation import PASS
 from core.vector import load, store
 
-_ZERO, _ONE = np.uint64(0), np.uint64(1)
 _1 = np.int64(1)
 _TOP = np.int64(MAX_DEPTH)
 
 
 @kernel
-def _last_ply(context, mover, opponent, moves, alpha, beta, ply):  # type: ignore[no-untyped-def]
+def _last_ply(
+    context: Address, mover: Mask, opponent: Mask, moves: Mask, alpha: Int, beta: Int, ply: Int
+) -> Int:
     """The value of a node with one ply to go: its moves lead to leaves. This is where a search
     spends its time, and moves are tried by class of square or from a1 to h8."""
     row = _TOP - ply
@@ -81,26 +82,25 @@ def _last_ply(context, mover, opponent, moves, alpha, beta, ply):  # type: ignor
     kind = KINDS_OF_SQUARE
     best = -INFINITY
     first = True
-    while moves != _ZERO:
+    while moves != ZERO:
         group = moves
         if by_kind:
             group &= np.uint64(load(context, kind))
             kind += 1
             moves ^= group
         else:
-            moves = _ZERO
-        while group != _ZERO:
+            moves = ZERO
+        while group != ZERO:
             square = lowest_square(group)
-            group &= group - _ONE
-            flipped = flips(mover, opponent, square)
-            value = -leaf(context, opponent ^ flipped, mover ^ flipped ^ (_ONE << square))
+            group &= group - ONE
+            value = -leaf(context, *after(mover, opponent, square))
             if value > best:
                 best = value
                 if value > alpha:
                     alpha = value
                     extend_pv(context, row, np.int64(square))
                     if alpha >= beta:
-                        if moves | group != _ZERO:
+                        if moves | group != ZERO:
                             count(context, CUTOFFS)
                             if first:
                                 count(context, FIRST_MOVE_CUTOFFS)
@@ -110,21 +110,24 @@ def _last_ply(context, mover, opponent, moves, alpha, beta, ply):  # type: ignor
 
 
 @kernel
-def _enhanced_cutoff(context, mover, opponent, moves, beta, depth):  # type: ignore[no-untyped-def]
+def _enhanced_cutoff(
+    context: Address, mover: Mask, opponent: Mask, moves: Mask, beta: Int, depth: Int
+) -> Int:
     """A value >= beta that some child's table entry already proves, or -INFINITY (J. Schaeffer,
     A. Plaat, *New advances in alpha-beta searching*, 1996)."""
-    while moves != _ZERO:
+    while moves != ZERO:
         square = lowest_square(moves)
-        moves &= moves - _ONE
-        flipped = flips(mover, opponent, square)
-        entry = find(context, opponent ^ flipped, mover ^ flipped ^ (_ONE << square))
+        moves &= moves - ONE
+        entry = find(context, *after(mover, opponent, square))
         if entry != NOT_FOUND and depth_of(entry) == depth - _1 and -upper_of(entry) >= beta:
             return -upper_of(entry)
     return -INFINITY
 
 
 @kernel
-def negamax(context, mover, opponent, alpha, beta, depth, ply):  # type: ignore[no-untyped-def]
+def negamax(
+    context: Address, mover: Mask, opponent: Mask, alpha: Int, beta: Int, depth: Int, ply: Int
+) -> Int:
     """Value of a position to the mover within the window (alpha, beta), ``depth`` plies (at least
     1) deep, ``ply`` plies from the root, fail-soft.
 
@@ -141,8 +144,8 @@ def negamax(context, mover, opponent, alpha, beta, depth, ply):  # type: ignore[
     moves = legal_moves(mover, opponent) & board
 
     # Step 1. No move: the game is over, or a pass.
-    if moves == _ZERO:
-        if legal_moves(opponent, mover) & board == _ZERO:
+    if moves == ZERO:
+        if legal_moves(opponent, mover) & board == ZERO:
             count(context, LEAVES)
             return final_value(context, mover, opponent)
         store(context, RANKS + ply + 1, np.int64(0))
@@ -173,7 +176,7 @@ def negamax(context, mover, opponent, alpha, beta, depth, ply):  # type: ignore[
     elif table:
         entry = find(context, mover, opponent)
         if entry != NOT_FOUND:
-            hint = move_of(entry)
+            hint = hint_of(entry)
             if depth_of(entry) == depth:
                 lower, upper = lower_of(entry), upper_of(entry)
                 if lower >= beta or lower == upper:
@@ -195,11 +198,11 @@ def negamax(context, mover, opponent, alpha, beta, depth, ply):  # type: ignore[
     # Step 5. ProbCut (selective): a shallower search that makes a cutoff here probable.
     probcut = load(context, PROBCUT)
     if probcut != 0 and ply > 0:
-        for number in range(CHECKS):
-            shallow = check_depth(probcut, mover | opponent, depth, number)
+        for check in range(CHECKS):
+            shallow = check_depth(probcut, mover | opponent, depth, check)
             if shallow == 0:
                 break
-            bound = high_check(probcut, mover | opponent, depth, number, beta)
+            bound = high_check(probcut, mover | opponent, depth, check, beta)
             if bound < INFINITY:
                 value = negamax(context, mover, opponent, bound - _1, bound, shallow, ply)
                 if out_of_budget(context):
@@ -207,7 +210,7 @@ def negamax(context, mover, opponent, alpha, beta, depth, ply):  # type: ignore[
                 if value >= bound:
                     count(context, PROBCUT_RETURNS)
                     return beta
-            bound = low_check(probcut, mover | opponent, depth, number, alpha)
+            bound = low_check(probcut, mover | opponent, depth, check, alpha)
             if bound > -INFINITY:
                 value = negamax(context, mover, opponent, bound, bound + _1, shallow, ply)
                 if out_of_budget(context):
@@ -237,24 +240,23 @@ def negamax(context, mover, opponent, alpha, beta, depth, ply):  # type: ignore[
     number = np.int64(0)
     tried = np.int64(0)
     while tried < limit:
-        if tried == 0 and hint < 64 and (moves >> np.uint64(hint)) & _ONE != _ZERO:
+        if tried == 0 and hint < 64 and (moves >> np.uint64(hint)) & ONE != ZERO:
             square = np.uint64(hint)
-            moves ^= _ONE << square
+            moves ^= ONE << square
         elif not ordered:
-            if moves == _ZERO:
+            if moves == ZERO:
                 break
             square = lowest_square(moves)
-            moves &= moves - _ONE
+            moves &= moves - ONE
         else:
             if listed < 0:
                 listed = list_moves(context, mover, opponent, moves, ply)
             if number == listed:
                 break
             square = next_move(context, ply, number, listed)
-            moves ^= _ONE << square
+            moves ^= ONE << square
             number += _1
-        flipped = flips(mover, opponent, square)
-        other, own = opponent ^ flipped, mover ^ flipped ^ (_ONE << square)
+        other, own = after(mover, opponent, square)
         to_go = depth - _1
         extensions = load(context, EXTENSIONS + ply)
         if np.int64(square) == extended:
@@ -289,7 +291,7 @@ def negamax(context, mover, opponent, alpha, beta, depth, ply):  # type: ignore[
                 if ply == 0:
                     store(context, ROOT_VALUE, value)
                 if low >= beta:
-                    if moves != _ZERO:
+                    if moves != ZERO:
                         count(context, CUTOFFS)
                         if tried == 1:
                             count(context, FIRST_MOVE_CUTOFFS)

@@ -30,17 +30,19 @@ from agents.search.context import (
     HISTORY,
     KILLERS,
     KINDS_OF_SQUARE,
+    MOST_CRITERIA,
     MOVES,
+    PLIES,
     RANK_OF_SQUARE,
+    STATIC_CLASSES,
     count_evaluation,
 )
-from core.bitboard import ZERO, flips, legal_moves, lowest_square, popcount
-from core.compile import kernel
+from core.bitboard import ONE, ZERO, after, legal_moves, lowest_square, popcount
+from core.compile import Address, Index, Int, Mask, Square, kernel
 from core.rules import Ruleset
-from core.settings import nearest
+from core.settings import unknown_choice
 from core.vector import load, store
 
-_ONE = np.uint64(1)
 _SIX = np.int64(6)
 _MASK = np.int64(63)
 
@@ -60,9 +62,6 @@ _KILLER_BITS, _HISTORY_BITS, _SORTED_BITS, _MOBILITY_BITS, _STATIC_BITS = (
 )
 HISTORY_CAP = (1 << 20) - 1
 """The highest history count; when one would pass it, all are halved."""
-SLOTS = 5
-"""How many criteria an ordering can have besides ``tt``."""
-STATIC_CLASSES = 8
 _MIDDLE = np.int64(1 << 25)
 
 
@@ -83,14 +82,12 @@ class Ordering:
             return cls(())
         for number, word in enumerate(words):
             if word not in CRITERIA_NAMES:
-                raise ValueError(
-                    f"ordering {text!r}: unknown criterion {word!r}; none, or a sum of "
-                    f"{', '.join(CRITERIA_NAMES)}.{nearest(word, CRITERIA_NAMES)}"
-                )
+                unknown = unknown_choice("criterion", word, ("none", *CRITERIA_NAMES))
+                raise ValueError(f"ordering={text}: {unknown}")
             if word in words[:number]:
-                raise ValueError(f"ordering {text!r}: {word} is there twice")
+                raise ValueError(f"ordering={text}: {word} is there twice")
         if "tt" in words[1:]:
-            raise ValueError(f"ordering {text!r}: tt can only come first")
+            raise ValueError(f"ordering={text}: tt can only come first")
         return cls(tuple(words))
 
     def __str__(self) -> str:
@@ -102,9 +99,10 @@ class Ordering:
         return "tt" in self.criteria
 
     def codes(self) -> np.ndarray:
-        """The criteria besides ``tt`` as the kernel reads them, int64, shape (SLOTS,), 0 = end."""
+        """The criteria besides ``tt`` as the kernel reads them, int64, 0 = end, shape
+        (MOST_CRITERIA,)."""
         codes = [_CODES[name] for name in self.criteria if name in _CODES]
-        return np.array(codes + [0] * (SLOTS - len(codes)), dtype=np.int64)
+        return np.array(codes + [0] * (MOST_CRITERIA - len(codes)), dtype=np.int64)
 
 
 # ------------------------------------------------------------------ static classes
@@ -137,7 +135,7 @@ def set_static(context: np.ndarray, rules: Ruleset) -> None:
 
 
 @kernel
-def glance(context, mover, opponent):  # type: ignore[no-untyped-def]
+def glance(context: Address, mover: Mask, opponent: Mask) -> Int:
     """What a position looks like to its mover without searching it: its evaluation, which is
     counted, or its result, brought down to just beyond any evaluation."""
     board = np.uint64(load(context, BOARD))
@@ -152,13 +150,12 @@ def glance(context, mover, opponent):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def move_key(context, mover, opponent, square, ply):  # type: ignore[no-untyped-def]
+def move_key(context: Address, mover: Mask, opponent: Mask, square: Square, ply: Int) -> Int:
     """A number that is higher the earlier the move is to be tried. Its lowest six bits hold 63
     minus the square, so that keys differ and a1 comes before h8."""
     key = np.int64(0)
-    flipped = flips(mover, opponent, square)
-    other, own = opponent ^ flipped, mover ^ flipped ^ (_ONE << square)
-    for slot in range(SLOTS):
+    other, own = after(mover, opponent, square)
+    for slot in range(MOST_CRITERIA):
         criterion = load(context, CRITERIA + slot)
         if criterion == 0:
             break
@@ -184,20 +181,20 @@ def move_key(context, mover, opponent, square, ply):  # type: ignore[no-untyped-
 
 
 @kernel
-def list_moves(context, mover, opponent, moves, ply):  # type: ignore[no-untyped-def]
+def list_moves(context: Address, mover: Mask, opponent: Mask, moves: Mask, ply: Int) -> Int:
     """Write the keys of all ``moves`` into the list of this ply; returns how many there are."""
     base = MOVES + (ply << _SIX)
     number = np.int64(0)
     while moves != ZERO:
         square = lowest_square(moves)
-        moves &= moves - _ONE
+        moves &= moves - ONE
         store(context, base + number, move_key(context, mover, opponent, square, ply))
         number += 1
     return number
 
 
 @kernel
-def next_move(context, ply, number, total):  # type: ignore[no-untyped-def]
+def next_move(context: Address, ply: Int, number: Index, total: Int) -> Square:
     """The best of the moves ``number`` to ``total - 1`` of this ply's list, brought to place
     ``number``. One step of a selection sort: after a cutoff the rest was never sorted."""
     base = MOVES + (ply << _SIX)
@@ -213,7 +210,7 @@ def next_move(context, ply, number, total):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def remember_cutoff(context, square, depth, ply):  # type: ignore[no-untyped-def]
+def remember_cutoff(context: Address, square: Square, depth: Int, ply: Int) -> None:
     """Note a move that caused a cutoff as killer of its ply, and in the history."""
     move = np.int64(square)
     if load(context, KILLERS + 2 * ply) != move:
@@ -230,5 +227,5 @@ def remember_cutoff(context, square, depth, ply):  # type: ignore[no-untyped-def
 
 def forget_cutoffs(context: np.ndarray) -> None:
     """No killers and an empty history."""
-    context[KILLERS : KILLERS + 2 * 65] = -1
-    context[HISTORY : HISTORY + 128] = 0
+    context[KILLERS : KILLERS + 2 * PLIES] = -1
+    context[HISTORY : HISTORY + 2 * 64] = 0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from agents.evaluation.base import FINAL_UNIT
 from agents.search.window.ordering import HISTORY_CAP, static_ranks
@@ -81,7 +82,7 @@ def alphabeta(
     return best, best_line
 
 
-class Order:
+class MoveOrder:
     """What an ordering has learnt, and how it arranges moves; see
     :mod:`agents.search.window.ordering`."""
 
@@ -139,55 +140,58 @@ def glance(position: Position, evaluate: Evaluate, stats: SearchStats) -> int:
     return evaluate(position)
 
 
-def ordered(
-    position: Position,
-    depth: int,
-    evaluate: Evaluate,
-    stats: SearchStats,
-    order: Order,
-    alpha: int = -INFINITY,
-    beta: int = INFINITY,
-    ply: int = 0,
-    null_windows: bool = False,
-) -> tuple[int, Line]:
-    """As :func:`alphabeta`, the moves in the order ``order`` has them.
+@dataclass
+class OrderedSearch:
+    """:func:`alphabeta` with the moves in the order ``order`` has them.
 
     null_windows: principal variation search. Once a move has been searched, each other one first
-    has to show, in a window of width 1, that it is better at all.
+        has to show, in a window of width 1, that it is better at all.
     """
-    stats.nodes += 1
-    if position.is_over or depth == 0:
-        return leaf(position, evaluate, stats), ()
 
-    def child(move: int, alpha: int, beta: int) -> tuple[int, Line]:
-        after = position.play(move)
-        value, line = ordered(
-            after, depth - 1, evaluate, stats, order, -beta, -alpha, ply + 1, null_windows
-        )
-        return -value, line
+    order: MoveOrder
+    evaluate: Evaluate
+    stats: SearchStats
+    null_windows: bool
 
-    if not position.moves:
-        value, line = child(PASS, alpha, beta)
-        return value, (PASS, *line)
-    moves = order.arranged(position, depth, ply, evaluate, stats)
-    best = -INFINITY
-    best_line: Line = ()
-    for number, move in enumerate(moves, start=1):
-        if null_windows and number > 1 and beta - alpha > 1 and depth > 1:
-            value, line = child(move, alpha, alpha + 1)
-            if alpha < value < beta:
+    def search(
+        self,
+        position: Position,
+        depth: int,
+        alpha: int = -INFINITY,
+        beta: int = INFINITY,
+        ply: int = 0,
+    ) -> tuple[int, Line]:
+        """Value to the mover and principal variation, ``ply`` plies from the root."""
+        self.stats.nodes += 1
+        if position.is_over or depth == 0:
+            return leaf(position, self.evaluate, self.stats), ()
+
+        def child(move: int, alpha: int, beta: int) -> tuple[int, Line]:
+            value, line = self.search(position.play(move), depth - 1, -beta, -alpha, ply + 1)
+            return -value, line
+
+        if not position.moves:
+            value, line = child(PASS, alpha, beta)
+            return value, (PASS, *line)
+        moves = self.order.arranged(position, depth, ply, self.evaluate, self.stats)
+        best = -INFINITY
+        best_line: Line = ()
+        for number, move in enumerate(moves, start=1):
+            if self.null_windows and number > 1 and beta - alpha > 1 and depth > 1:
+                value, line = child(move, alpha, alpha + 1)
+                if alpha < value < beta:
+                    value, line = child(move, alpha, beta)
+            else:
                 value, line = child(move, alpha, beta)
-        else:
-            value, line = child(move, alpha, beta)
-        if value > best:
-            best = value
-            if value > alpha:
-                alpha, best_line = value, (move, *line)
-        if alpha >= beta:
-            if number < len(moves):
-                stats.cutoffs += 1
-                stats.first_move_cutoffs += number == 1
-            if depth > 1 or ply == 0:
-                order.remember_cutoff(move, depth, ply)
-            break
-    return best, best_line
+            if value > best:
+                best = value
+                if value > alpha:
+                    alpha, best_line = value, (move, *line)
+            if alpha >= beta:
+                if number < len(moves):
+                    self.stats.cutoffs += 1
+                    self.stats.first_move_cutoffs += number == 1
+                if depth > 1 or ply == 0:
+                    self.order.remember_cutoff(move, depth, ply)
+                break
+        return best, best_line

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agents.search.window.iterative import WindowSearch
+from agents.search.window.search import WindowSearch
 
 
 class PVS(WindowSearch):

@@ -22,18 +22,18 @@ from agents.search.context import (
     EXTENSIONS,
     INFINITY,
     MAX_DEPTH,
+    PLIES,
     RANKS,
+    RANKS_KNOWN,
     SINGULAR_MARGIN,
     SINGULAR_PLIES,
     WIDTHS,
 )
 from agents.search.window.ordering import glance
 from agents.search.window.transposition import NO_MOVE
-from core.bitboard import ZERO, flips, lowest_square, popcount
-from core.compile import kernel
+from core.bitboard import ONE, ZERO, after, lowest_square, popcount
+from core.compile import Address, Index, Int, Mask, kernel
 from core.vector import load, load_float
-
-_ONE = np.uint64(1)
 
 # ------------------------------------------------------------------ ProbCut
 # Its parameters: for each depth, stage and number of the check the check's depth (0: none), slope,
@@ -53,13 +53,13 @@ def probcut_array() -> np.ndarray:
 
 
 @kernel
-def _probcut_place(occupied, depth, number):  # type: ignore[no-untyped-def]
+def _probcut_place(occupied: Mask, depth: Int, number: Index) -> Int:
     stage = popcount(occupied) // STAGE_DISCS
     return ((depth * STAGES + stage) * CHECKS + number) * _FIELDS
 
 
 @kernel
-def check_depth(parameters, occupied, depth, number):  # type: ignore[no-untyped-def]
+def check_depth(parameters: Address, occupied: Mask, depth: Int, number: Index) -> Int:
     """Depth of the shallower search that may stand in for one of this depth; 0 for none."""
     if depth > DEEPEST:
         return np.int64(0)
@@ -67,7 +67,7 @@ def check_depth(parameters, occupied, depth, number):  # type: ignore[no-untyped
 
 
 @kernel
-def high_check(parameters, occupied, depth, number, beta):  # type: ignore[no-untyped-def]
+def high_check(parameters: Address, occupied: Mask, depth: Int, number: Index, beta: Int) -> Int:
     """What the shallower search must reach for the deep one to be probably >= beta; INFINITY where
     beta is no value a heuristic can give."""
     if beta >= FINAL_UNIT or beta <= -FINAL_UNIT:
@@ -78,7 +78,7 @@ def high_check(parameters, occupied, depth, number, beta):  # type: ignore[no-un
 
 
 @kernel
-def low_check(parameters, occupied, depth, number, alpha):  # type: ignore[no-untyped-def]
+def low_check(parameters: Address, occupied: Mask, depth: Int, number: Index, alpha: Int) -> Int:
     """What the shallower search must not exceed for the deep one to be probably <= alpha;
     -INFINITY where alpha is no value a heuristic can give."""
     if alpha >= FINAL_UNIT or alpha <= -FINAL_UNIT:
@@ -90,12 +90,9 @@ def low_check(parameters, occupied, depth, number, alpha):  # type: ignore[no-un
 
 # ------------------------------------------------------------------ tapered search
 
-RANKS_KNOWN = 32
-ALL_MOVES = 64
-
 
 def taper_widths(taper: Sequence[int | Sequence[int]]) -> np.ndarray:
-    """How many moves are searched, int64, shape (MAX_DEPTH + 1, RANKS_KNOWN): by ply from the root
+    """How many moves are searched, int64, shape (PLIES, RANKS_KNOWN): by ply from the root
     and rank (from 0) of the move that led there.
 
     taper: an entry a ply, its last one holding for all deeper plies: a number of moves, or a list
@@ -103,23 +100,23 @@ def taper_widths(taper: Sequence[int | Sequence[int]]) -> np.ndarray:
     else than numbers of at least 1.
     """
     if not isinstance(taper, Sequence) or isinstance(taper, str) or not taper:
-        raise ValueError(f"taper {taper!r}: a list is needed, by ply, of numbers of moves")
+        raise ValueError(f"taper={taper}: a list is needed, by ply, of numbers of moves")
     rows = []
     for ply, entry in enumerate(taper):
         row = list(entry) if isinstance(entry, Sequence) and entry else [entry]
         for moves in row:
             if type(moves) is not int or moves < 1:
                 raise ValueError(
-                    f"taper: {entry!r} at ply {ply}; a number of moves, 1 or more, or a list of "
-                    "such numbers by the rank of the move before, is needed"
+                    f"taper={taper}: {entry} at ply {ply}; a number of moves, 1 or more, or a list "
+                    "of such numbers by the rank of the move before, is needed"
                 )
         rows.append((row + [row[-1]] * RANKS_KNOWN)[:RANKS_KNOWN])
-    rows = (rows + [rows[-1]] * (MAX_DEPTH + 1))[: MAX_DEPTH + 1]
+    rows = (rows + [rows[-1]] * PLIES)[:PLIES]
     return np.array(rows, dtype=np.int64)
 
 
 @kernel
-def width(context, ply):  # type: ignore[no-untyped-def]
+def width(context: Address, ply: Int) -> Int:
     """How many moves a tapered search looks at in the node now searched at this ply."""
     rank = load(context, RANKS + ply)
     if rank >= RANKS_KNOWN:
@@ -131,22 +128,23 @@ def width(context, ply):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def singular_move(context, mover, opponent, moves, depth, ply):  # type: ignore[no-untyped-def]
+def singular_move(
+    context: Address, mover: Mask, opponent: Mask, moves: Mask, depth: Int, ply: Int
+) -> Int:
     """The move to be searched a ply deeper, or NO_MOVE: the only move, or one whose evaluation
     exceeds that of every other by the margin; as long as the line was not extended too often."""
     if load(context, EXTENSIONS + ply) >= load(context, SINGULAR_PLIES):
         return NO_MOVE
     if ply + depth >= MAX_DEPTH:
         return NO_MOVE
-    if moves & (moves - _ONE) == ZERO:
+    if moves & (moves - ONE) == ZERO:
         return np.int64(lowest_square(moves))
     best, second = -INFINITY, -INFINITY
     best_move = NO_MOVE
     while moves != ZERO:
         square = lowest_square(moves)
-        moves &= moves - _ONE
-        flipped = flips(mover, opponent, square)
-        value = -glance(context, opponent ^ flipped, mover ^ flipped ^ (_ONE << square))
+        moves &= moves - ONE
+        value = -glance(context, *after(mover, opponent, square))
         if value > best:
             best, second = value, best
             best_move = np.int64(square)

@@ -15,65 +15,28 @@ better estimate, but the search would no longer give minimax's value, to which t
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 
 from agents.search.context import GENERATION, OLDEST, TABLE, TABLE_SHIFT
-from core.compile import kernel
+from agents.search.table import GOLDEN_RATIO, LOG_BUCKET_BYTES
+from core.compile import Address, Int, Mask, kernel
 from core.vector import load, store
 
 # An entry: four words; two entries are a bucket.
 _MOVER, _OPPONENT, _BOUNDS, _ABOUT = range(4)
 _WORDS = 4
-_BUCKET_BYTES = 64
-_LOG_BUCKET = np.uint64(6)
+_LOG_BUCKET = np.uint64(LOG_BUCKET_BYTES)
 # The last word: depth, move, generation.
 _MOVE_SHIFT, _GENERATION_SHIFT = np.int64(8), np.int64(16)
 _BYTE = np.int64(0xFF)
 _HALF = np.int64(32)
 
-# Odd numbers with well mixed bits: the fractional parts of the golden ratio and of the square
-# roots of 2 and 3, in 64 bits.
-_FIRST, _SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0x6A09E667F3BCC909)
-_THIRD = np.uint64(0xBB67AE8584CAA73B)
+# Odd numbers with well mixed bits: the fractional parts of the square roots of 2 and 3.
+_SECOND, _THIRD = np.uint64(0x6A09E667F3BCC909), np.uint64(0xBB67AE8584CAA73B)
 _TURN = np.uint64(32)
 
 NO_MOVE = np.int64(0x7F)
 NOT_FOUND = np.intp(0)
-
-
-class Table:
-    """The memory of a table.
-
-    megabytes: its size; the number of buckets is the largest power of two that fits. Raises
-    ValueError for less than 1 or more than the machine's memory.
-    """
-
-    def __init__(self, megabytes: int) -> None:
-        check_size("table_mb", megabytes)
-        bits = (megabytes * 2**20 // _BUCKET_BYTES).bit_length() - 1
-        self._words = np.zeros((1 << bits) * 2 * _WORDS + 8, dtype=np.int64)
-        start = int(self._words.ctypes.data)
-        self.address = -(-start // _BUCKET_BYTES) * _BUCKET_BYTES
-        self.shift = 64 - bits
-
-    def attach(self, context: np.ndarray) -> None:
-        """Let searches on this context use the table."""
-        context[TABLE] = self.address
-        context[TABLE_SHIFT] = self.shift
-
-
-def check_size(setting: str, megabytes: object) -> None:
-    """Raise ValueError unless this is a size in MB that a table can have on this machine."""
-    if type(megabytes) is not int or megabytes < 1:
-        raise ValueError(f"{setting} {megabytes!r}: a whole number of MB, 1 or more, is needed")
-    try:
-        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2**20
-    except (AttributeError, ValueError, OSError):
-        return  # the system does not tell
-    if megabytes > memory:
-        raise ValueError(f"{setting} {megabytes}: this machine has {memory} MB of memory")
 
 
 def new_generation(context: np.ndarray, forget: bool) -> None:
@@ -87,21 +50,21 @@ def new_generation(context: np.ndarray, forget: bool) -> None:
 
 
 @kernel
-def bucket(context, mover, opponent):  # type: ignore[no-untyped-def]
+def bucket(context: Address, mover: Mask, opponent: Mask) -> Address:
     """Address of the bucket a position belongs to."""
-    mixed = mover * _FIRST ^ (opponent ^ (opponent >> _TURN)) * _SECOND
+    mixed = mover * GOLDEN_RATIO ^ (opponent ^ (opponent >> _TURN)) * _SECOND
     mixed = (mixed ^ (mixed >> _TURN)) * _THIRD
     number = mixed >> np.uint64(load(context, TABLE_SHIFT))
     return load(context, TABLE) + np.intp(number << _LOG_BUCKET)
 
 
 @kernel
-def _place(entry, place):  # type: ignore[no-untyped-def]
+def _place(entry: Address, place: int) -> Address:
     return entry + np.intp(place * _WORDS * 8)
 
 
 @kernel
-def find(context, mover, opponent):  # type: ignore[no-untyped-def]
+def find(context: Address, mover: Mask, opponent: Mask) -> Address:
     """Address of a position's entry, NOT_FOUND if there is none that counts."""
     where = bucket(context, mover, opponent)
     for place in range(2):
@@ -116,31 +79,33 @@ def find(context, mover, opponent):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def depth_of(entry):  # type: ignore[no-untyped-def]
+def depth_of(entry: Address) -> Int:
     """The depth at which the bounds of an entry hold."""
     return load(entry, _ABOUT) & _BYTE
 
 
 @kernel
-def move_of(entry):  # type: ignore[no-untyped-def]
+def hint_of(entry: Address) -> Int:
     """Its best or refuting move; NO_MOVE if none is known."""
     return (load(entry, _ABOUT) >> _MOVE_SHIFT) & _BYTE
 
 
 @kernel
-def lower_of(entry):  # type: ignore[no-untyped-def]
+def lower_of(entry: Address) -> Int:
     """What the position is worth at least."""
     return load(entry, _BOUNDS) >> _HALF
 
 
 @kernel
-def upper_of(entry):  # type: ignore[no-untyped-def]
+def upper_of(entry: Address) -> Int:
     """What the position is worth at most."""
     return (load(entry, _BOUNDS) << _HALF) >> _HALF
 
 
 @kernel
-def remember(context, mover, opponent, depth, lower, upper, move):  # type: ignore[no-untyped-def]
+def remember(
+    context: Address, mover: Mask, opponent: Mask, depth: Int, lower: Int, upper: Int, move: Int
+) -> None:
     """Enter what is known of a position at this depth; see the head of this file for what gives
     way. Bounds of an entry of the same depth are narrowed, not lost."""
     where = bucket(context, mover, opponent)

@@ -458,23 +458,23 @@ def test_one_legal_move_is_made() -> None:
 
 
 BAD: list[tuple[dict[str, Any], str]] = [
-    ({"playouts": 0}, "playouts 0: a whole number of 1 or more"),
-    ({"playouts": 2.5}, r"playouts 2\.5"),
-    ({"playouts": True}, "playouts True"),
-    ({"seconds": 0}, "seconds 0: a number of more than 0"),
-    ({"seconds": float("nan")}, "seconds nan"),
-    ({"seconds": "1"}, "seconds '1'"),
-    ({"playouts": 5, "seconds": 1}, "playouts 5 and seconds 1 contradict"),
-    ({"exploration": -1}, "exploration -1: a number of 0 or more"),
-    ({"exploration": float("inf")}, "exploration inf"),
+    ({"playouts": 0}, "playouts=0: a whole number of 1 or more"),
+    ({"playouts": 2.5}, r"playouts=2\.5"),
+    ({"playouts": True}, "playouts=True"),
+    ({"seconds": 0}, "seconds=0: a number of more than 0"),
+    ({"seconds": float("nan")}, "seconds=nan"),
+    ({"seconds": "1"}, "seconds=1: a number of more than 0"),
+    ({"playouts": 5, "seconds": 1}, "playouts=5: contradicts seconds=1"),
+    ({"exploration": -1}, "exploration=-1: a number of 0 or more"),
+    ({"exploration": float("inf")}, "exploration=inf"),
     ({"reward": "wins"}, "unknown reward 'wins'; choose from win, discs. Did you mean 'win'"),
     ({"rollout": "gredy"}, "unknown rollout 'gredy'; .* Did you mean 'greedy'"),
-    ({"epsilon": 1.5}, r"epsilon 1\.5: a number from 0 to 1"),
-    ({"rollout": "greedy"}, "evaluation None: greedy rollouts need an Evaluation"),
+    ({"epsilon": 1.5}, r"epsilon=1\.5: a number from 0 to 1"),
+    ({"rollout": "greedy"}, "evaluation=None: greedy rollouts need an Evaluation"),
     ({"evaluation": DiscCount()}, "evaluation is set, but random rollouts use none"),
-    ({"memory_mb": 0}, "memory_mb 0: a whole number of 1 or more"),
-    ({"solve": "yes"}, "solve 'yes': true or false"),
-    ({"tree_reuse": 1}, "tree_reuse 1: true or false"),
+    ({"memory_mb": 0}, "memory_mb=0: a whole number of 1 or more"),
+    ({"solve": "yes"}, "solve=yes: true or false is needed"),
+    ({"tree_reuse": 1}, "tree_reuse=1: true or false"),
 ]
 
 

@@ -29,7 +29,8 @@ from agents.search import WindowSearch, context
 from agents.search.limits import allotment
 from agents.search.window import transposition
 from agents.search.window.negamax import negamax
-from agents.search.window.probcut import ProbCut, check_depths, fit
+from agents.search.window.probcut import ProbCut
+from agents.search.window.probcut_fit import check_depths, fit
 from agents.search.window.selective import taper_widths
 from core import PASS, RULESETS, Color, Position
 
@@ -412,8 +413,11 @@ def test_probcut_is_fitted_saved_and_known_by_its_evaluation(tmp_path: Path) -> 
         ({"singular_margin": -1}, "0 or more"),
         ({"singular_margin": 5, "singular_plies": 0}, "1 or more"),
         ({"probcut": True, "probcut_confidence": 0}, "more than 0"),
-        ({"endgame": 61}, "0 (never) to 60"),
-        ({"endgame": 10, "endgame_table_mb": 0}, "endgame_table_mb 0"),
+        ({"endgame": 61}, "endgame=61: a whole number from 0 to 60 (0: never) is needed"),
+        (
+            {"endgame": 10, "endgame_table_mb": 0},
+            "endgame_table_mb=0: a whole number of MB",
+        ),
         ({"compiled": False, "table_mb": 1}, "only the compiled search has it"),
         ({"compiled": False, "iterative": True}, "only the compiled search has it"),
     ],

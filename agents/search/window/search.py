@@ -1,139 +1,112 @@
-"""The family of window searches: one set of settings, and the way from depth to depth."""
+"""The window searches: their settings, and how they go from depth to depth."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, replace
+from dataclasses import KW_ONLY, astuple, dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from agents.base import Decision, Limits, SearchStats
-from agents.evaluation import FINAL_UNIT, Evaluation
+from agents.evaluation import FINAL_UNIT
 from agents.search import context as layout
 from agents.search.base import SearchAgent
 from agents.search.context import INFINITY, MAX_DEPTH
 from agents.search.endgame.solver import EndgameSolver
 from agents.search.limits import allotment
+from agents.search.table import Megabytes, TableMemory
 from agents.search.window import plain
 from agents.search.window.negamax import negamax
 from agents.search.window.ordering import Ordering, forget_cutoffs, set_static
 from agents.search.window.probcut import ProbCut
 from agents.search.window.selective import taper_widths
-from agents.search.window.transposition import NO_MOVE, Table, check_size, new_generation
+from agents.search.window.transposition import NO_MOVE, new_generation
 from core.compile import Announce, prepare
 from core.position import Position
+from core.settings import Number, Switch, Whole
 
 _ROOT = np.int64(0)
 
 
+@dataclass(eq=False)
 class WindowSearch(SearchAgent):
     """Minimax's value by alpha-beta windows, with any of the techniques.
 
-    ordering: which moves are tried first; see :mod:`agents.search.window.ordering`.
-    table_mb: size of the transposition table in MB, None for none.
-    iterative: iterative deepening: depth 1, then 2, and so on, each with the best move of the one
-        before first at the root; a limit on time or nodes then costs the last depth only.
-    step: plies from one depth of iterative deepening to the next, 1 or more, so that ``depth`` is
-        the last. With 2 only even or only odd depths are searched: their values are more alike, and
-        it is fewer nodes in all, but a search that is stopped has lost more.
-    aspiration: half the width, in units of the evaluation, of a first window around the value of
-        the depth before; None for the full window. Needs ``iterative``.
-    etc: enhanced transposition cutoffs. Needs a table.
-    probcut: True for Multi-ProbCut with the parameters fitted for this evaluation in
-        ``conf/probcut``, or the path of a file written by ``python -m agents fit-probcut``.
-    probcut_confidence: standard deviations by which a check has to be clear, more than 0.
-    taper: how many moves are searched, by ply and rank of the move before (see
-        :func:`agents.search.window.selective.taper_widths`), None for all.
-    singular_margin: by how much a move's evaluation has to exceed all others' for it to be
-        searched a ply deeper, 0 or more; None for never.
-    singular_plies: how often a line may be extended so, 1 or more.
-    endgame: empty squares from which on the position is solved exactly instead, 0 for never; first
-        who wins, then by how much. Under a limit on time or nodes half of it is spent on that, and
-        if it was not enough to prove a win or a draw the rest on the ordinary search.
-    endgame_table_mb: size of the solver's own table.
-    The rest as in :class:`agents.search.SearchAgent`.
-
-    Raises ValueError where the settings contradict each other.
+    Raises ValueError for settings that are not allowed or contradict each other.
     """
 
     null_windows: ClassVar[bool] = False
     """Whether moves after the first are tried with a window of width 1 (PVS)."""
 
-    def __init__(
-        self,
-        depth: int,
-        evaluation: Evaluation,
-        compiled: bool = True,
-        *,
-        ordering: str = "none",
-        table_mb: int | None = None,
-        iterative: bool = False,
-        step: int = 1,
-        aspiration: int | None = None,
-        etc: bool = False,
-        probcut: bool | str | Path | None = None,
-        probcut_confidence: float = 1.5,
-        taper: Sequence[int | Sequence[int]] | None = None,
-        singular_margin: int | None = None,
-        singular_plies: int = 2,
-        endgame: int = 0,
-        endgame_table_mb: int = 16,
-    ) -> None:
-        self.ordering = Ordering.parse(ordering)
-        self.table_mb = table_mb
-        self.iterative = iterative
-        self.step = step
-        self.aspiration = aspiration
-        self.etc = etc
-        self.probcut = ProbCut.of(probcut, evaluation) if probcut else None
-        self.probcut_confidence = probcut_confidence
-        self.widths = None if taper is None else taper_widths(taper)
-        self.singular_margin = singular_margin
-        self.singular_plies = singular_plies
-        self.endgame = endgame
-        if endgame:
-            check_size("endgame_table_mb", endgame_table_mb)
-        self.solver = EndgameSolver(endgame_table_mb) if endgame else None
-        self._check_settings()
-        super().__init__(depth, evaluation, compiled)
-        if not self.compiled:
-            self._check_plain()
+    _: KW_ONLY
+    ordering: str = "none"
+    """Which moves are tried first; see :mod:`agents.search.window.ordering`."""
+    table_mb: Annotated[int | None, Megabytes()] = None
+    """Size of the transposition table in MB; None for none."""
+    iterative: Annotated[bool, Switch()] = False
+    """Iterative deepening: depth 1, then 2, and so on. Each depth tries the best move of the one
+    before first at the root, and a limit on time or nodes costs the last depth only."""
+    step: Annotated[int, Whole(1)] = 1
+    """Plies from one depth of iterative deepening to the next; the last is ``depth``. With 2 only
+    even or only odd depths are searched: their values are more alike, and it is fewer nodes in
+    all, but a search that is stopped has lost more."""
+    aspiration: Annotated[int | None, Whole(1)] = None
+    """Half the width, in units of the evaluation, of a first window around the value of the depth
+    before; None for the full window. Needs ``iterative``."""
+    etc: Annotated[bool, Switch()] = False
+    """Enhanced transposition cutoffs. Needs a table."""
+    probcut: bool | str | Path | None = None
+    """True for Multi-ProbCut with the parameters fitted for this evaluation in ``conf/probcut``, or
+    the path of a file written by ``python -m agents fit-probcut``."""
+    probcut_confidence: Annotated[float, Number(above=0, below=100)] = 1.5
+    """Standard deviations by which a check has to be clear."""
+    taper: Sequence[int | Sequence[int]] | None = None
+    """How many moves are searched, by ply and rank of the move before (see
+    :func:`agents.search.window.selective.taper_widths`); None for all."""
+    singular_margin: Annotated[int | None, Whole(0)] = None
+    """By how much a move's evaluation has to exceed all others' for it to be searched a ply deeper;
+    None for never."""
+    singular_plies: Annotated[int, Whole(1)] = 2
+    """How often a line may be extended so."""
+    endgame: Annotated[int, Whole(0, 60, why="0: never")] = 0
+    """Empty squares from which on the position is solved exactly instead; first who wins, then by
+    how much. Under a limit on time or nodes half of it is spent on that. If that was not enough to
+    prove a win or a draw, the rest is spent on the ordinary search."""
+    endgame_table_mb: Annotated[int, Megabytes()] = 16
+    """Size of the solver's own table in MB."""
 
-    def _check_settings(self) -> None:
-        if self.ordering.needs_table and self.table_mb is None:
-            raise ValueError(f"ordering {str(self.ordering)!r} needs a table; set table_mb")
-        if self.etc and self.table_mb is None:
+    def _read_settings(self) -> None:
+        super()._read_settings()
+        self._ordering = Ordering.parse(self.ordering)
+        self._check_together()
+        self._probcut = ProbCut.of(self.probcut, self.evaluation) if self.probcut else None
+        self._widths = None if self.taper is None else taper_widths(self.taper)
+        self._solver = EndgameSolver(self.endgame_table_mb) if self.endgame else None
+
+    def _check_together(self) -> None:
+        """Raise ValueError where one setting needs another."""
+        if self.table_mb is None and self._ordering.needs_table:
+            raise ValueError(f"ordering={self.ordering}: needs a table; set table_mb")
+        if self.table_mb is None and self.etc:
             raise ValueError("etc (enhanced transposition cutoffs) needs a table; set table_mb")
-        if type(self.step) is not int or self.step < 1:
-            raise ValueError(f"step {self.step!r}: 1 or more plies are needed")
         if self.step > 1 and not self.iterative:
-            raise ValueError(f"step {self.step} is that of iterative deepening; set iterative")
-        if self.aspiration is not None:
-            if type(self.aspiration) is not int or self.aspiration < 1:
-                raise ValueError(f"aspiration {self.aspiration!r}: 1 or more, or null, is needed")
-            if not self.iterative:
-                raise ValueError("aspiration needs the value of the depth before; set iterative")
-        if not 0 < self.probcut_confidence < 100:
-            raise ValueError(f"probcut_confidence {self.probcut_confidence!r}: more than 0 needed")
-        if self.widths is not None and not self.ordering.criteria:
+            raise ValueError(f"step={self.step}: that of iterative deepening; set iterative")
+        if self.aspiration is not None and not self.iterative:
+            raise ValueError("aspiration needs the value of the depth before; set iterative")
+        if self.taper is not None and not self._ordering.criteria:
             raise ValueError("taper keeps the best-looking moves; set an ordering")
-        if self.singular_margin is not None and (
-            type(self.singular_margin) is not int or self.singular_margin < 0
-        ):
-            raise ValueError(f"singular_margin {self.singular_margin!r}: 0 or more, or null")
-        if type(self.singular_plies) is not int or self.singular_plies < 1:
-            raise ValueError(f"singular_plies {self.singular_plies!r}: 1 or more is needed")
-        if type(self.endgame) is not int or not 0 <= self.endgame <= 60:
-            raise ValueError(f"endgame {self.endgame!r}: 0 (never) to 60 empty squares")
+        if not self.compiled:
+            self._check_twin()
 
-    def _check_plain(self) -> None:
+    def _check_twin(self) -> None:
+        """Raise ValueError where the reading twin cannot do what is set."""
         beyond = {
             "table_mb": self.table_mb is not None,
             "iterative": self.iterative,
-            "probcut": self.probcut is not None,
-            "taper": self.widths is not None,
+            "probcut": bool(self.probcut),
+            "taper": self.taper is not None,
             "singular_margin": self.singular_margin is not None,
             "endgame": self.endgame > 0,
         }
@@ -149,13 +122,13 @@ class WindowSearch(SearchAgent):
     @property
     def selective(self) -> bool:  # type: ignore[override]
         """Whether it may miss minimax's value."""
-        return bool(self.probcut) or self.widths is not None or self.singular_margin is not None
+        return bool(self.probcut) or self.taper is not None or self.singular_margin is not None
 
     @property
     def bare(self) -> bool:
         """Whether every technique is off."""
         return not (
-            self.ordering.criteria
+            self._ordering.criteria
             or self.table_mb is not None
             or self.iterative
             or self.null_windows
@@ -167,23 +140,25 @@ class WindowSearch(SearchAgent):
     def _make_context(self) -> None:
         super()._make_context()
         context = self._context
-        self._table = None if self.table_mb is None else Table(self.table_mb)
-        if self._table is not None:
-            self._table.attach(context)
+        if self.table_mb is not None:
+            self._table = TableMemory.of(self.table_mb)
+            context[layout.TABLE] = self._table.address
+            context[layout.TABLE_SHIFT] = self._table.shift
         context[layout.NULL_WINDOWS] = self.null_windows
         context[layout.ENHANCED_CUTOFFS] = self.etc
-        context[layout.TABLE_MOVES] = self.ordering.needs_table
-        context[layout.STATIC_FRONTIER] = "static" in self.ordering.criteria
-        context[layout.CRITERIA : layout.CRITERIA + 5] = self.ordering.codes()
+        context[layout.TABLE_MOVES] = self._ordering.needs_table
+        context[layout.STATIC_FRONTIER] = "static" in self._ordering.criteria
+        criteria = self._ordering.codes()
+        context[layout.CRITERIA : layout.CRITERIA + len(criteria)] = criteria
         context[layout.SINGULAR_MARGIN] = (
             -1 if self.singular_margin is None else self.singular_margin
         )
         context[layout.SINGULAR_PLIES] = self.singular_plies
-        if self.widths is not None:
+        if self._widths is not None:
             context[layout.TAPERED] = 1
-            context[layout.WIDTHS : layout.WIDTHS + self.widths.size] = self.widths.ravel()
-        if self.probcut is not None:
-            self._probcut_array = self.probcut.array(self.probcut_confidence)
+            context[layout.WIDTHS : layout.WIDTHS + self._widths.size] = self._widths.ravel()
+        if self._probcut is not None:
+            self._probcut_array = self._probcut.array(self.probcut_confidence)
             context[layout.PROBCUT] = self._probcut_array.ctypes.data
         self._fresh = True
 
@@ -199,18 +174,18 @@ class WindowSearch(SearchAgent):
         if self.compiled and not self.bare:
             # The two kernels are loaded by searching with them; subclasses share the general one.
             prepare("search family", lambda: self.search(Position.start(), 1), announce)
-        if self.solver is not None:
-            self.solver.prepare(announce)
+        if self._solver is not None:
+            self._solver.prepare(announce)
 
     def _search(self, position: Position, depth: int, limits: Limits) -> Decision:
-        if self.solver is None or position.empties > self.endgame or not position.moves:
+        if self._solver is None or position.empties > self.endgame or not position.moves:
             return super()._search(position, depth, limits)
         seconds = allotment(limits, position.empties)
         half = Limits(
             nodes=None if limits.nodes is None else -(-limits.nodes // 2),
             seconds=None if seconds is None else seconds / 2,
         )
-        solution = self.solver.solve(position, half)
+        solution = self._solver.solve(position, half)
         if solution.complete or solution.lower >= 0:
             value = FINAL_UNIT * (solution.lower if solution.score is None else solution.score)
             line = solution.pv or solution.best
@@ -231,7 +206,7 @@ class WindowSearch(SearchAgent):
         self._fresh = False
         value: int | None = None
         line: tuple[int, ...] = ()
-        reached = 0
+        completed = 0
         values: dict[int, int] = {}
         first = (depth - 1) % self.step + 1 if self.iterative else depth
         for plies in range(first, depth + 1, self.step):
@@ -242,11 +217,11 @@ class WindowSearch(SearchAgent):
                 if better:
                     value, line = int(context[layout.ROOT_VALUE]), better
                 break
-            value, line, reached = found, better, plies
+            value, line, completed = found, better, plies
             values[plies] = found
             if self._looked_up() == before:
                 break  # neither heuristic nor table was asked: the game was searched to its end
-        return value, line, reached
+        return value, line, completed
 
     def _looked_up(self) -> tuple[int, ...]:
         context = self._context
@@ -297,8 +272,7 @@ class WindowSearch(SearchAgent):
 
     def _search_plainly(self, position: Position, depth: int, limits: Limits) -> Decision:
         stats = SearchStats()
-        order = plain.Order(self.ordering.criteria, position.ruleset)
-        value, pv = plain.ordered(
-            position, depth, self.evaluation.plain, stats, order, null_windows=self.null_windows
-        )
+        order = plain.MoveOrder(self._ordering.criteria, position.ruleset)
+        twin = plain.OrderedSearch(order, self.evaluation.plain, stats, self.null_windows)
+        value, pv = twin.search(position, depth)
         return Decision(pv[0], value, pv, depth, stats)

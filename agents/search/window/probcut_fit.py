@@ -1,0 +1,132 @@
+"""Fitting ProbCut's parameters to an evaluation.
+
+Positions from games are searched at every depth, and the values of deep searches are foretold from
+those of shallow ones by least squares, by stage of the game.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Sequence
+from importlib import metadata
+from typing import Annotated, Any
+
+import numpy as np
+
+from agents.evaluation import FINAL_UNIT, Evaluation
+from agents.search.window.probcut import Check, ProbCut, fingerprint
+from agents.search.window.pvs import PVS
+from agents.search.window.search import WindowSearch
+from agents.search.window.selective import DEEPEST, STAGE_DISCS, STAGES
+from core.game import Limits, play_game
+from core.position import Position
+from core.rules import Color
+from core.settings import Whole, check_values
+
+MIN_SAMPLES = 40
+"""A stage with fewer positions than this takes the parameters of all stages together."""
+
+
+def check_depths(depth: int) -> tuple[int, ...]:
+    """The depths whose results may stand in for one of ``depth``: about half of it, and two more,
+    of the same parity, since the values of even and odd depths differ."""
+    half = depth // 2
+    least = half if (depth - half) % 2 == 0 else half - 1
+    return tuple(check for check in (least, least + 2) if 1 <= check <= depth - 2)
+
+
+def sample_positions(
+    player: WindowSearch, count: int, seed: int, random_plies: int = 8
+) -> list[Position]:
+    """Positions of games that ``player`` plays against itself two plies deep, from random openings
+    of some ``random_plies``; from each game every fifth position, so that they differ."""
+    rng = np.random.default_rng(seed)
+    found: list[Position] = []
+    while len(found) < count:
+        opening: list[int] = []
+        position = Position.start()
+        for _ in range(random_plies + int(rng.integers(8))):
+            if not position.moves:
+                break
+            opening.append(int(rng.choice(position.moves)))
+            position = position.play(opening[-1])
+        if position.is_over:
+            continue
+        record = play_game(dict.fromkeys(Color, player), opening=opening, limits=Limits(depth=2))
+        position = Position.start()
+        moves = (*opening, *(ply.move for ply in record.plies))
+        first = int(rng.integers(5))
+        for number, move in enumerate(moves):
+            if number % 5 == first and position.moves:
+                found.append(position)
+            position = position.play(move)
+    return found[:count]
+
+
+def fit(
+    evaluation: Evaluation,
+    name: str,
+    depth: Annotated[int, Whole(3, DEEPEST)],
+    positions: Annotated[int, Whole(MIN_SAMPLES)],
+    seed: int,
+    command: str,
+    progress: Callable[[Sequence[Position]], Any] = lambda positions: positions,
+) -> ProbCut:
+    """Fit parameters for depths 3 to ``depth``.
+
+    name: what the file calls the evaluation. positions: how many are searched, each at every depth
+    up to ``depth``. progress: wraps the positions in something that shows how far it is.
+    Raises ValueError for a depth outside 3 to 20, or too few positions.
+    """
+    check_values(fit, {"depth": depth, "positions": positions})
+    search = PVS(depth, evaluation, ordering="tt+killer+mobility+static", table_mb=64)
+    search.prepare()
+    sample = sample_positions(search, positions, seed)
+    values = np.zeros((len(sample), depth + 1))
+    for row, position in enumerate(progress(sample)):
+        for plies in range(1, depth + 1):
+            value = search.search(position, plies, keep=plies > 1).value
+            assert value is not None
+            values[row, plies] = value
+    discs = np.array([position.discs for position in sample])
+    checks = []
+    for plies in range(3, depth + 1):
+        for check in check_depths(plies):
+            checks += _fit_check(values, discs, plies, check)
+    versions = {p: metadata.version(p) for p in ("othello-strategy-lab", "numba", "numpy")}
+    made = {
+        "command": command,
+        "positions": positions,
+        "depth": depth,
+        "seed": seed,
+        "versions": {"python": platform.python_version(), **versions},
+    }
+    return ProbCut(name, fingerprint(evaluation), made, tuple(checks))
+
+
+def _fit_check(values: np.ndarray, discs: np.ndarray, depth: int, check: int) -> list[Check]:
+    """The regression of one depth on another, for every stage."""
+    deep, shallow = values[:, depth], values[:, check]
+    open_game = (np.abs(deep) < FINAL_UNIT) & (np.abs(shallow) < FINAL_UNIT)
+    found = []
+    for stage in range(STAGES):
+        chosen = open_game & (discs // STAGE_DISCS == stage)
+        if chosen.sum() < MIN_SAMPLES:
+            chosen = open_game
+        if chosen.sum() < MIN_SAMPLES or np.ptp(shallow[chosen]) == 0:
+            continue
+        slope, intercept = np.polyfit(shallow[chosen], deep[chosen], 1)
+        errors = deep[chosen] - (slope * shallow[chosen] + intercept)
+        if slope > 0:
+            found.append(
+                Check(
+                    depth,
+                    check,
+                    discs=stage * STAGE_DISCS,
+                    slope=float(f"{slope:.5g}"),
+                    intercept=float(f"{intercept:.5g}"),
+                    sigma=float(f"{errors.std(ddof=2):.5g}"),
+                    positions=int(chosen.sum()),
+                )
+            )
+    return found
