@@ -14,7 +14,7 @@ from functools import cache
 import numpy as np
 
 from core.bitboard import BYTE, FILE_A, GATHER, NOT_A, NOT_H, ONE, TOP_BYTE, ZERO
-from core.compile import Array, Int, Mask, kernel
+from core.compile import Array, Mask, kernel
 
 _EDGE = 8
 _INSIDE = np.uint64(0x007E7E7E7E7E7E00)

@@ -104,7 +104,8 @@ _MOVE_COLUMNS: dict[str, Any] = {
     "depth": int | None,
     **dict.fromkeys((*COUNTS, "microseconds", "cpu_microseconds"), int | None),
 }
-MoveRow: Any = namedtuple("MoveRow", _MOVE_COLUMNS, defaults=[None] * (len(_MOVE_COLUMNS) - 4))
+_made: Any = namedtuple  # mypy wants its fields written out; they are those of SearchStats
+MoveRow = _made("MoveRow", _MOVE_COLUMNS, defaults=[None] * (len(_MOVE_COLUMNS) - 4))
 """One turn of a game. Of a forced pass, which is nobody's decision, only the first four are set."""
 
 
