@@ -168,12 +168,12 @@ def _build(order: Order) -> Table:
 _failure: Exception | None = None
 
 
-def _begin(table: Table | Exception, log_level: int) -> None:
+def _begin(table: Table | Exception, log_level: int) -> Callable[[], None] | None:
     global _failure
     if isinstance(table, Exception):
         _failure = table
-    else:
-        start_worker(table, log_level)
+        return None
+    return start_worker(table, log_level)
 
 
 def _ready() -> None:

@@ -12,7 +12,7 @@ from core.compile import Announce
 from core.position import prepare_rules
 from experiments.config import Plan, limits_of
 from experiments.playing.match import Workers
-from experiments.playing.player import Table, start_worker
+from experiments.playing.player import Table, close_all, start_worker
 from experiments.playing.pool import WorkerPool
 
 if TYPE_CHECKING:
@@ -68,7 +68,10 @@ def workers_for(plan: Plan, table: Table, cluster: Cluster | None) -> Iterator[W
             yield cluster.workers
         return
     if plan.settings.executor.kind == "serial":
-        yield None
+        try:
+            yield None
+        finally:
+            close_all(plan.agents)
         return
     level = logging.getLevelName(plan.settings.log_level.upper())
     with WorkerPool(plan.workers, start_worker, (table, level)) as pool:

@@ -19,7 +19,7 @@ from agents.search.montecarlo.tree import WORDS, CompiledTree, Memory
 from core.compile import Announce, prepare
 from core.notation import PASS
 from core.position import Position
-from core.rules import Color, Ruleset
+from core.rules import Color
 from core.settings import nearest
 
 ROLLOUTS = ("random", "greedy")
@@ -129,8 +129,8 @@ class MCTS(Agent):
         if self.compiled:
             prepare("Monte-Carlo tree search", _load, announce)
 
-    def begin_game(self, color: Color, rules: Ruleset, seed: int) -> None:
-        super().begin_game(color, rules, seed)
+    def begin_game(self, color: Color, start: Position, seed: int) -> None:
+        super().begin_game(color, start, seed)
         self._forget()
 
     def _forget(self) -> None:
