@@ -3,6 +3,7 @@
 An agent is built once, told when each game begins, and asked for a decision whenever it is its
 turn and it has at least one legal move. To write one, subclass :class:`Agent` and fill in
 ``decide``; name the class in a YAML (``_target_: my_module.MyAgent``) and it plays.
+:func:`agents.contract.check` (``python -m agents check``) tells whether it keeps to the contract.
 """
 
 from __future__ import annotations
@@ -12,15 +13,15 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from core.compile import Announce
-from core.game import Decision, Limits, SearchStats
+from core.game import Decision, Limits, Player, SearchStats
 from core.position import Position
-from core.rules import Color, Ruleset
+from core.rules import Color
 
 __all__ = ["Agent", "Decision", "Limits", "SearchStats"]
 
 
-class Agent(ABC):
-    """A player of Othello.
+class Agent(Player, ABC):
+    """A player of Othello; :class:`core.game.Player` says in which order it is called.
 
     version: changes when the agent's behaviour changes, not when its code is tidied; recorded
         with every run.
@@ -40,16 +41,24 @@ class Agent(ABC):
         """The sizes of board (squares a side) it can play on; all of them by default."""
         return frozenset({4, 6, 8})
 
-    def prepare(self, announce: Announce | None = None) -> None:  # noqa: B027
+    def prepare(self, announce: Announce | None = None) -> None:
         """Load or compile what is needed, before the clock runs and before processes fork."""
 
-    def check_limits(self, limits: Limits) -> None:  # noqa: B027
+    def check_limits(self, limits: Limits) -> None:
         """Raise ValueError, before any game, if the agent cannot play within these limits."""
 
-    def begin_game(self, color: Color, rules: Ruleset, seed: int) -> None:
-        """A new game begins. ``self.rng``, made from the game's own seed, is the only source of
-        randomness an agent should use; nothing else may be carried over from earlier games."""
+    def begin_game(self, color: Color, start: Position, seed: int) -> None:
+        """A new game begins at ``start``. ``self.rng``, made from the game's own seed, is the only
+        source of randomness an agent should use; nothing else may be carried over from earlier
+        games, which may have been cut short."""
         self.rng = np.random.default_rng(seed)
+
+    def close(self) -> None:
+        """Give back what the agent holds: files, connections, other programs.
+
+        Called at the orderly end of a run, or of the process that has played in it, not after each
+        game; not if that process is killed, as with an agent that hangs. It has about a second.
+        """
 
     @abstractmethod
     def decide(self, position: Position, limits: Limits) -> Decision:

@@ -5,8 +5,8 @@ A mask holds one bit a square, a1 = bit 0, h1 = bit 7, h8 = bit 63, whatever the
 opponent)*: the discs of the side to move and of the other side. All kernels take and return
 ``uint64`` masks (from Python: ``numpy.uint64``).
 
-:func:`legal_moves` and :func:`flips` exist twice, as vector code (:mod:`core.vector`) and in plain form here; which one is
-used is decided once, at import: vector code on x86-64 with AVX2, the plain form elsewhere or if
+:func:`legal_moves` and :func:`flips` exist twice, as vector code (:mod:`core.vector`) and in plain
+form here. Which one is used is decided once, at import: vector code on x86-64 with AVX2, the plain form elsewhere or if
 the environment variable ``OTHELLO_LAB_PORTABLE`` is set.
 """
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Protocol
 
 from core.notation import PASS, IllegalMove, square_name
 from core.position import Position
-from core.rules import Color, Ruleset
+from core.rules import Color
 from core.settings import Number, Whole, check_settings
 
 FINISHED = "finished"
@@ -126,7 +126,7 @@ class Decision:
             return f"stats {counts!r} are not SearchStats"
         for name in SearchStats.__slots__:
             count = getattr(counts, name)
-            if not _is_int64(count) or count < 0:
+            if type(count) is not int or not 0 <= count < 1 << 63:
                 return f"stats.{name} {count!r} is not a count"
         return None
 
@@ -146,11 +146,34 @@ def _flaw(answer: object) -> str | None:
 
 
 class Player(Protocol):
-    """Whoever can play: told when a game begins, then asked for each move."""
+    """Whoever can play.
 
-    def begin_game(self, color: Color, rules: Ruleset, seed: int) -> None: ...
+    The calls of a game come in this order: ``begin_game`` to Black, then to White; then the moves
+    of the opening, each told to Black, then to White, by ``observe``; then, ply after ply,
+    ``decide`` to the side to move, if it has a legal move, and ``observe`` to Black and White. A
+    game may end at any point, and nobody is told that it did.
 
-    def decide(self, position: Position, limits: Limits) -> Decision: ...
+    Only the time in ``decide`` is measured, and counts against time limits. A class that inherits
+    ``observe`` from here is not called for it.
+    """
+
+    def begin_game(self, color: Color, start: Position, seed: int) -> None:
+        """A new game begins.
+
+        color: the side that this player has. start: where the game begins, before its opening;
+        ``start.ruleset`` are the rules. seed: the only source of chance that it should use.
+        """
+
+    def observe(self, move: int, position: Position) -> None:
+        """A move was made, by whomever: the opening's, the opponent's, this player's own.
+
+        move: the square (a1 = 0 ... h8 = 63), or PASS. position: what the move leads to.
+        """
+        return
+
+    def decide(self, position: Position, limits: Limits) -> Decision:
+        """Choose one of the legal moves (there is at least one) within the limits."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +226,11 @@ class GameRecord:
         return difference if self.final.to_move is Color.BLACK else -difference
 
 
+BeforeCall = Callable[[Position, Color, Sequence[Ply]], None]
+"""Called with the position, the colour of the player that is about to be called (whoever is to
+move), and the plies since the opening."""
+
+
 def play_game(
     players: Mapping[Color, Player],
     start: Position | None = None,
@@ -210,7 +238,7 @@ def play_game(
     limits: Limits | None = None,
     grace: float = 0.02,
     seeds: Mapping[Color, int] | None = None,
-    before_move: Callable[[Position, Color, Sequence[Ply]], None] | None = None,
+    before_call: BeforeCall | None = None,
 ) -> GameRecord:
     """Play one game and return its record.
 
@@ -218,11 +246,11 @@ def play_game(
     start: where the game begins (default: the standard start).
     opening: legal moves made from there before the players are asked; raises IllegalMove if not.
     limits: what each move may cost, or with ``clock`` all moves of a player together; time is
-        judged with ``grace`` seconds for the machine's scheduler.
+        judged with ``grace`` seconds for the machine's scheduler. Only the time in ``decide``
+        counts.
     seeds: each player's own seed for this game (default 0), the only randomness it should use;
         raises KeyError where one is missing.
-    before_move: called with the position, the colour to move and the plies played since the
-        opening each time before a player is asked.
+    before_call: called before every call into a player, so that somebody can watch over it.
 
     >>> from agents import RandomAgent
     >>> players = {Color.BLACK: RandomAgent(), Color.WHITE: RandomAgent()}
@@ -230,59 +258,123 @@ def play_game(
     >>> record.end_reason, record.final.is_over
     ('finished', True)
     """
-    position = start or Position.start()
-    limits = limits or Limits()
+    start = start or Position.start()
     seed_of = {color: seeds[color] if seeds else 0 for color in Color}
+    reached = [start]
     for move in opening:
-        position = position.play(move)
-    plies: list[Ply] = []
+        reached.append(reached[-1].play(move))
+    game = _Game(players, reached[-1], limits or Limits(), grace, before_call)
+    try:
+        game.begin(start, seed_of, zip(opening, reached[1:], strict=True))
+        game.play()
+    except _Forfeit as lost:
+        return game.record(opening, lost.loser.other, lost.reason, lost.detail)
+    return game.record(opening, _leader(game.position))
 
-    def forfeit(reason: str, detail: str) -> GameRecord:
-        winner = position.to_move.other
-        return GameRecord(tuple(opening), tuple(plies), position, winner, reason, detail)
 
-    begun: set[Color] = set()
-    clocks = dict.fromkeys(Color, limits.clock)
-    while True:
-        color = position.to_move
-        if not position.legal_mask:
-            if position.is_over:
-                break
-            position = position.play(PASS)
-            plies.append(Ply(PASS, color))
-            continue
-        if before_move:
-            before_move(position, color, plies)
-        started = time.perf_counter_ns()
+def _leader(position: Position) -> Color | None:
+    """Who has more discs."""
+    difference = position.disc_difference
+    if not difference:
+        return None
+    return position.to_move if difference > 0 else position.to_move.other
+
+
+class _Forfeit(Exception):
+    """A player loses here and now."""
+
+    def __init__(self, loser: Color, reason: str, detail: str) -> None:
+        super().__init__(detail)
+        self.loser, self.reason, self.detail = loser, reason, detail
+
+
+class _Game:
+    """A game under way. ``position`` is where it stands, ``plies`` are its turns so far."""
+
+    def __init__(
+        self,
+        players: Mapping[Color, Player],
+        position: Position,
+        limits: Limits,
+        grace: float,
+        before_call: BeforeCall | None,
+    ) -> None:
+        self.position = position
+        self.plies: list[Ply] = []
+        self._players = players
+        # Most players do not care; they are not called, which would cost time at every ply.
+        self._observers = [
+            color for color in Color if type(players[color]).observe is not Player.observe
+        ]
+        self._limits = limits
+        self._grace = grace
+        self._clocks = dict.fromkeys(Color, limits.clock)
+        self._before_call = before_call
+
+    def record(self, opening: Sequence[int], winner: Color | None, *end: str) -> GameRecord:
+        """The game as it was played."""
+        return GameRecord(tuple(opening), tuple(self.plies), self.position, winner, *end)
+
+    def begin(
+        self, start: Position, seeds: Mapping[Color, int], opening: Iterable[tuple[int, Position]]
+    ) -> None:
+        """Tell the players of the beginning, and of the opening's moves and where they lead."""
+        for color in Color:
+            self._call(color, "begin_game", color, start, seeds[color])
+        for move, position in opening:
+            self._tell(move, position)
+
+    def play(self) -> None:
+        """Play to the end; raises _Forfeit."""
+        while True:
+            position = self.position
+            if position.legal_mask:
+                ply, self.position = self._ask(position)
+            elif position.is_over:
+                return
+            else:
+                ply, self.position = Ply(PASS, position.to_move), position.play(PASS)
+            self.plies.append(ply)
+            if self._observers:
+                self._tell(ply.move, self.position)
+
+    def _tell(self, move: int, position: Position) -> None:
+        for color in self._observers:
+            self._call(color, "observe", move, position)
+
+    def _call(self, color: Color, method: str, *arguments: object) -> None:
+        """Tell a player something; it loses if it raises."""
+        if self._before_call:
+            self._before_call(self.position, color, self.plies)
         try:
-            if color not in begun:
-                begun.add(color)
-                players[color].begin_game(color, position.ruleset, seed_of[color])
-            clock = clocks[color]
-            allowed = limits if clock is None else replace(limits, clock=clock)
-            had_before = time.process_time_ns()
-            started = time.perf_counter_ns()
-            decision = players[color].decide(position, allowed)
+            getattr(self._players[color], method)(*arguments)
         except (Exception, SystemExit):
-            return forfeit(RAISED, traceback.format_exc())
-        elapsed = time.perf_counter_ns() - started
-        had = time.process_time_ns() - had_before
-        if flaw := _flaw(decision):
-            return forfeit(GARBAGE, flaw)
-        seconds = limits.seconds if clock is None else max(0.0, clock)
-        if seconds is not None and elapsed > (seconds + grace) * 1e9:
-            return forfeit(LATE, f"{elapsed / 1e9:.3f} s for a move, {seconds:.3g} s allowed")
+            raise _Forfeit(color, RAISED, traceback.format_exc()) from None
+
+    def _ask(self, position: Position) -> tuple[Ply, Position]:
+        """The move of the side to move, and the position after it."""
+        color = position.to_move
+        limits, clock = self._limits, self._clocks[color]
         if clock is not None:
-            clocks[color] = max(0.0, clock - elapsed / 1e9)
+            limits = replace(limits, clock=clock)
+        if self._before_call:
+            self._before_call(position, color, self.plies)
+        had, started = time.process_time_ns(), time.perf_counter_ns()
+        try:
+            decision = self._players[color].decide(position, limits)
+        except (Exception, SystemExit):
+            raise _Forfeit(color, RAISED, traceback.format_exc()) from None
+        elapsed, had = time.perf_counter_ns() - started, time.process_time_ns() - had
+        if flaw := _flaw(decision):
+            raise _Forfeit(color, GARBAGE, flaw)
+        seconds = limits.seconds if clock is None else clock
+        if seconds is not None and elapsed > (seconds + self._grace) * 1e9:
+            late = f"{elapsed / 1e9:.3f} s for a move, {seconds:.3g} s allowed"
+            raise _Forfeit(color, LATE, late)
+        if clock is not None:
+            self._clocks[color] = max(0.0, clock - elapsed / 1e9)
         try:
             after = position.play(decision.move)
         except IllegalMove as error:
-            return forfeit(ILLEGAL, str(error))
-        plies.append(Ply(decision.move, color, decision, elapsed // 1000, had // 1000))
-        position = after
-
-    difference = position.disc_difference
-    winner = None
-    if difference:
-        winner = position.to_move if difference > 0 else position.to_move.other
-    return GameRecord(tuple(opening), tuple(plies), position, winner)
+            raise _Forfeit(color, ILLEGAL, str(error)) from None
+        return Ply(decision.move, color, decision, elapsed // 1000, had // 1000), after

@@ -92,6 +92,50 @@ class Dies(_Trouble):
         os._exit(7)
 
 
+def _misbehave(how: str) -> None:
+    if how == "raises":
+        raise RuntimeError("a bug in a student's agent")
+    if how == "dies":
+        os._exit(7)
+    while how == "hangs":
+        time.sleep(1)
+
+
+class Told(RandomAgent):
+    """Raises, hangs or dies (``how``) when it is told that a game begins (``move`` 0), or of so
+    many-th a move."""
+
+    def __init__(self, how: str, move: int) -> None:
+        self.how = how
+        self.move = move
+
+    def begin_game(self, *args: Any) -> None:
+        super().begin_game(*args)
+        self.moves = 0
+        self._count()
+
+    def observe(self, move: int, position: Position) -> None:
+        self.moves += 1
+        self._count()
+
+    def _count(self) -> None:
+        if self.moves == self.move:
+            _misbehave(self.how)
+
+
+class Closes(RandomAgent):
+    """Writes into a folder, one file a process, that it was closed, and then may raise or hang."""
+
+    def __init__(self, folder: str, how: str = "") -> None:
+        self.folder = Path(folder)
+        self.how = how
+
+    def close(self) -> None:
+        with open(self.folder / str(os.getpid()), "a") as file:
+            file.write("closed\n")
+        _misbehave(self.how)
+
+
 class NotAnAgent:
     """Has no ``decide``."""
 

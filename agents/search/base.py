@@ -92,8 +92,8 @@ class SearchAgent(Agent):
             self._forget()
         return self._search(position, self.depth if depth is None else depth, limits or Limits())
 
-    def begin_game(self, color: Color, rules: Ruleset, seed: int) -> None:
-        super().begin_game(color, rules, seed)
+    def begin_game(self, color: Color, start: Position, seed: int) -> None:
+        super().begin_game(color, start, seed)
         self._forget()
 
     def _forget(self) -> None:

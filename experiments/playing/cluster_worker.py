@@ -141,12 +141,12 @@ def _made(assignment: Assignment) -> Conditions:
 _failure: Exception | None = None
 
 
-def _begin(conditions: Conditions | Exception) -> None:
+def _begin(conditions: Conditions | Exception) -> Callable[[], None] | None:
     global _failure
     if isinstance(conditions, Exception):
         _failure = conditions
-    else:
-        start_worker(conditions)
+        return None
+    return start_worker(conditions)
 
 
 def _ready() -> None:

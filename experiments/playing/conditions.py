@@ -60,6 +60,11 @@ class Conditions:
     stop: Any = field(default_factory=stop_signal)
 
     @property
+    def line_up(self) -> dict[str, Agent]:
+        """The agents by name."""
+        return dict(zip(self.names, self.agents, strict=True))
+
+    @property
     def patience(self) -> float:
         """Seconds after which a player that has not answered is killed."""
         seconds = self.limits.clock if self.limits.seconds is None else self.limits.seconds
@@ -73,7 +78,7 @@ class Conditions:
     def prepare(self, announce: Announce | None = None) -> None:
         """Load or compile all kernels, before processes fork; ConfigError."""
         prepare_rules(announce)
-        for name, agent in zip(self.names, self.agents, strict=True):
+        for name, agent in self.line_up.items():
             try:
                 agent.prepare(announce)
             except ValueError as error:

@@ -12,7 +12,7 @@ from typing import Annotated
 from core.settings import Whole, checked
 from experiments.playing.conditions import STOP_AT_ONCE, Conditions
 from experiments.playing.match import Play, Workers, play_over, play_serially
-from experiments.playing.player import start_worker
+from experiments.playing.player import close_all, start_worker
 from experiments.playing.pool import WorkerPool
 from experiments.system import available_cores
 
@@ -50,7 +50,10 @@ class Serial(Executor):
 
     @contextmanager
     def ready(self, conditions: Conditions, say: Say) -> Iterator[Play]:
-        yield partial(play_serially, conditions, stop=lambda: conditions.stopping)
+        try:
+            yield partial(play_serially, conditions, stop=lambda: conditions.stopping)
+        finally:
+            close_all(conditions.line_up)
 
 
 class Processes(Executor):

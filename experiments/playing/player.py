@@ -19,12 +19,13 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from multiprocessing.connection import Connection
 from operator import attrgetter
 from typing import Any
 
-from core.game import DIED, FINISHED, HUNG, GameRecord, Ply, play_game
+from agents.base import Agent
+from core.game import DIED, FINISHED, HUNG, BeforeCall, GameRecord, Ply, play_game
 from core.position import Position
 from core.rules import Color
 from experiments.pairing.schedule import Game, Pair
@@ -41,11 +42,24 @@ _MOST_KILLS = 3
 """A game whose player was killed so often is lost; until then it is played again."""
 
 _POLL_SECONDS = 0.1
+CLOSE_SECONDS = 1.5
+"""How long the agents of a process may take to close, all together; then they are killed."""
 
 
-def play(
-    conditions: Conditions, game: Game, before_move: Callable[..., None] | None = None
-) -> PlayedGame:
+def close_all(agents: Mapping[str, Agent]) -> None:
+    """Close agents, each once; one that raises is logged and holds nobody up."""
+    closed: list[Agent] = []
+    for name, agent in agents.items():
+        if any(agent is other for other in closed):
+            continue
+        closed.append(agent)
+        try:
+            agent.close()
+        except (Exception, SystemExit):
+            log.exception("'%s' raised an exception when it was closed", name)
+
+
+def play(conditions: Conditions, game: Game, before_call: BeforeCall | None = None) -> PlayedGame:
     """Play one game in this process and turn it into rows of the record."""
     with logging_game(game.number):
         started = time.perf_counter()
@@ -59,7 +73,7 @@ def play(
             conditions.limits,
             conditions.grace,
             {Color.BLACK: game.seed, Color.WHITE: game.seed + 1},
-            before_move,
+            before_call,
         )
         _note(conditions, game, played, time.perf_counter() - started)
     return to_row(game, played)
@@ -116,11 +130,12 @@ _counts = attrgetter(*COUNTS)
 
 
 class _Pulse(ctypes.Structure):
-    """What a player shares with its watcher: since when it has been thinking, and the game so
-    far, so that a game cut short can still be recorded."""
+    """What a player shares with its watcher: since when an agent has been thinking, and which, and
+    the game so far, so that a game cut short can still be recorded."""
 
     _fields_ = (
-        ("since", ctypes.c_double),  # time.monotonic() when the player was asked; 0 while idle
+        ("since", ctypes.c_double),  # time.monotonic() when the agent was called; 0 while idle
+        ("white", ctypes.c_bool),  # whether the agent that was called last is White's
         ("plies", ctypes.c_int32),
         ("moves", ctypes.c_uint8 * 256),
     )
@@ -147,22 +162,21 @@ def _player_main(
     handler.addFilter(name_game)
     log_only_to(handler)
 
-    def before_move(position: Position, color: Color, plies: Sequence[Ply]) -> None:
+    def before_call(position: Position, color: Color, plies: Sequence[Ply]) -> None:
         for number in range(pulse.plies, len(plies)):
             pulse.moves[number] = plies[number].move
         pulse.plies = len(plies)
+        pulse.white = color is Color.WHITE
         pulse.since = time.monotonic()
 
-    while True:
-        try:
-            games: list[Game] = pipe.recv()
-        except EOFError:
-            return
-        for game in games:
-            pulse.plies = 0
-            row = play(conditions, game, before_move)
-            pulse.since = 0.0
-            send(pickle.dumps(row, pickle.HIGHEST_PROTOCOL))
+    with contextlib.suppress(EOFError):
+        while (games := pipe.recv()) is not None:
+            for game in games:
+                played = play(conditions, game, before_call)
+                pulse.since = 0.0
+                pulse.plies = 0
+                send(pickle.dumps(played, pickle.HIGHEST_PROTOCOL))
+    close_all(conditions.line_up)
 
 
 def _end_with(parent: int) -> None:
@@ -231,6 +245,22 @@ class Watcher:
                 yield pickle.dumps(row, pickle.HIGHEST_PROTOCOL)
                 break
 
+    def end(self) -> None:
+        """Let the player close its agents, and end it, at the latest after CLOSE_SECONDS."""
+        with contextlib.suppress(OSError):  # it may be dead already
+            self._pipe.send(None)
+        until = time.monotonic() + CLOSE_SECONDS
+        while (left := until - time.monotonic()) > 0 and self._pipe.poll(left):
+            message = self._pipe_message()
+            if message is None:
+                break
+            if isinstance(message, logging.LogRecord):
+                logging.getLogger(message.name).handle(message)
+        else:
+            log.warning("agents were killed that had not closed after %g s", CLOSE_SECONDS)
+        self._player.kill()
+        self._player.join()
+
     def _wait(self) -> str | None:
         """Wait until there is something to read (None), or the player is hung.
 
@@ -256,7 +286,7 @@ class Watcher:
             return None
 
     def _lost_game(self, game: Game, reason: str) -> PlayedGame:
-        """The game as far as it got, lost by the side to move."""
+        """The game as far as it got, lost by the agent that was called last."""
         position = game.opening.reach(self.conditions.rules)
         plies = []
         for move in self._pulse.moves[: self._pulse.plies]:
@@ -265,14 +295,9 @@ class Watcher:
         detail = f"exit code {self._player.exitcode}"
         if reason == HUNG:
             detail = f"no answer for {self.conditions.patience:g} s at {position.to_obf()}"
-        played = GameRecord(
-            tuple(game.opening.moves),
-            tuple(plies),
-            position,
-            position.to_move.other,
-            reason,
-            detail,
-        )
+        winner = Color.BLACK if self._pulse.white else Color.WHITE
+        opening = tuple(game.opening.moves)
+        played = GameRecord(opening, tuple(plies), position, winner, reason, detail)
         with logging_game(game.number):
             _note(self.conditions, game, played, 0.0)
         return to_row(game, played)
@@ -281,14 +306,15 @@ class Watcher:
 _watcher: Watcher | None = None  # one for each worker process of the pool
 
 
-def start_worker(conditions: Conditions) -> None:
-    """Initialise a worker process."""
+def start_worker(conditions: Conditions) -> Callable[[], None]:
+    """Initialise a worker process; returns what is to be called at its end."""
     global _watcher
     root = logging.getLogger()
     root.setLevel(conditions.log_level)
     for handler in root.handlers:
         handler.addFilter(name_game)
     _watcher = Watcher(conditions)
+    return _watcher.end
 
 
 PlayedPair = tuple[int, list[bytes]]

@@ -20,6 +20,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, Future
@@ -32,10 +33,16 @@ from experiments.system import die_with_parent
 
 log = logging.getLogger("lab.pool")
 
+END_SECONDS = 2.0
+"""How long workers may take to end, all together, once they have nothing to do; then they are
+killed."""
 _FAILED_STARTS = 10
 """So many workers in a row that die before they have begun mean that none ever will."""
 
 _BROKEN = "no worker can be started any more"
+
+
+Initializer = Callable[..., Callable[[], None] | None]
 
 
 class WorkerDied(Exception):
@@ -50,7 +57,8 @@ class _Task:
 
 
 class WorkerPool(Executor):
-    """Processes that each run ``initializer(*initargs)`` and then what is submitted.
+    """Processes that each run ``initializer(*initargs)`` and then what is submitted. The
+    initializer may return a function; it runs at the worker's orderly end.
 
     A task whose worker dies gets :class:`WorkerDied` as its exception, and another worker takes
     the dead one's place. Should the nursery itself be killed, all tasks get BrokenExecutor. What
@@ -66,7 +74,7 @@ class WorkerPool(Executor):
     def __init__(
         self,
         workers: int,
-        initializer: Callable[..., None],
+        initializer: Initializer,
         initargs: tuple[Any, ...] = (),
         *,
         fresh: bool = False,
@@ -81,6 +89,7 @@ class WorkerPool(Executor):
         self._failed_starts = 0
         self._broken = False
         self._closing = False
+        self._dropping = False
         self._lock = threading.Lock()
         self._bell, self._listener = multiprocessing.Pipe()
         self._control, theirs = socket.socketpair()
@@ -128,10 +137,11 @@ class WorkerPool(Executor):
             self._thread.join()
 
     def kill(self) -> None:
-        """End the workers at once, whatever they do: tasks under way get BrokenExecutor."""
-        with contextlib.suppress(OSError):
-            self._control.shutdown(socket.SHUT_RDWR)  # the nursery ends, and its workers with it
+        """End the workers, whatever they do, within END_SECONDS: tasks under way get
+        BrokenExecutor."""
+        self._dropping = True
         self.shutdown(wait=False, cancel_futures=True)
+        self._ring()
 
     # ------------------------------------------------------------------ the managing thread
 
@@ -143,7 +153,8 @@ class WorkerPool(Executor):
         try:
             while not self._broken:
                 self._hand_out()
-                if self._closing and not any(self._running.values()) and not self._waiting:
+                idle = not any(self._running.values()) and not self._waiting
+                if self._closing and (idle or self._dropping):
                     return
                 for ready in wait([*self._starting, *self._running, self._listener]):
                     if self._broken:
@@ -157,8 +168,26 @@ class WorkerPool(Executor):
             self._end()
 
     def _end(self) -> None:
-        for worker in (*self._starting, *self._running):
+        """End the workers, handling what they still log, and then the nursery."""
+        workers = [*self._starting, *self._running]
+        for worker in workers:
+            with contextlib.suppress(OSError):  # it may be dead
+                worker.send(None)
+        until = time.monotonic() + END_SECONDS
+        living = set(workers)
+        while living and (left := until - time.monotonic()) > 0:
+            for ready in wait(living, left):
+                assert isinstance(ready, Connection)
+                try:
+                    kind, content = ready.recv()
+                except Exception:  # it ended
+                    living.remove(ready)
+                    continue
+                if kind == "log":
+                    self._handle(content)
+        for worker in workers:
             worker.close()
+        # Whoever still lives is killed together with the nursery.
         with contextlib.suppress(OSError):  # the nursery may be gone already
             self._control.shutdown(socket.SHUT_RDWR)
         self._control.close()
@@ -252,7 +281,7 @@ def _log_here(record: logging.LogRecord) -> None:
 
 
 def _start_fork(
-    ours: socket.socket, theirs: socket.socket, initializer: Callable[..., None], initargs: Any
+    ours: socket.socket, theirs: socket.socket, initializer: Initializer, initargs: Any
 ) -> Callable[[], None]:
     """Fork the nursery from this process, which has a single thread; returns how to end it."""
     # Ctrl-C must not find the driver's handler in the nursery, nor in what it forks.
@@ -279,7 +308,7 @@ def _start_fork(
 def _start_fresh(
     ours: socket.socket,
     theirs: socket.socket,
-    initializer: Callable[..., None],
+    initializer: Initializer,
     initargs: Any,
     prepare: Callable[..., tuple[Any, ...]] | None,
 ) -> Callable[[], None]:
@@ -306,7 +335,7 @@ def fresh_nursery(descriptor: int) -> None:
     _nursery(socket.socket(fileno=descriptor), initializer, initargs)
 
 
-def _nursery(control: socket.socket, initializer: Callable[..., None], initargs: Any) -> None:
+def _nursery(control: socket.socket, initializer: Initializer, initargs: Any) -> None:
     """Fork a worker for each socket that arrives, until the driver closes its end."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver to handle
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks how a worker ended
@@ -356,7 +385,7 @@ def log_only_to(handler: logging.Handler) -> None:
     root.addHandler(handler)
 
 
-def _work(driver: Connection, initializer: Callable[..., None], initargs: Any) -> None:
+def _work(driver: Connection, initializer: Initializer, initargs: Any) -> None:
     # The driver notices a worker's death by the end of this connection, so children of the worker
     # must not hold it open.
     os.register_at_fork(after_in_child=driver.close)
@@ -367,16 +396,21 @@ def _work(driver: Connection, initializer: Callable[..., None], initargs: Any) -
 
     log_only_to(SendRecords(send_record))
     try:
-        initializer(*initargs)
+        end = initializer(*initargs)
     except Exception:
         log.exception("a worker could not begin")
         return
     driver.send(("begun", None))
     while True:
         try:
-            function, arguments = driver.recv()
+            task = driver.recv()
         except (EOFError, OSError):
             return
+        if task is None:
+            if end is not None:
+                end()
+            return
+        function, arguments = task
         try:
             message = "result", function(*arguments)
             pickled = ForkingPickler.dumps(message)

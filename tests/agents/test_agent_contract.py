@@ -53,7 +53,7 @@ def test_every_decision_is_legal_and_well_formed(name: str, rules: Ruleset) -> N
     if rules.side not in agent.boards():
         pytest.skip(f"{name} is not made for {rules.name}")
     agent.prepare()
-    agent.begin_game(Color.BLACK, rules, 5)
+    agent.begin_game(Color.BLACK, Position.start(rules), 5)
     for position in random_positions(rules, 15, seed=1):
         decision = agent.decide(position, Limits())
         assert isinstance(decision, Decision)
@@ -89,18 +89,18 @@ def test_the_same_game_seed_gives_the_same_game(name: str) -> None:
 def test_agents_remember_nothing_of_earlier_games(name: str) -> None:
     position = Position.from_transcript("f5d6c3d3c4")
     fresh, used = make(name), make(name)
-    used.begin_game(Color.WHITE, position.ruleset, 1)
+    used.begin_game(Color.WHITE, position, 1)
     for other in random_positions(position.ruleset, 5, seed=2):
         used.decide(other, Limits())
     for agent in (fresh, used):
-        agent.begin_game(Color.WHITE, position.ruleset, 9)
+        agent.begin_game(Color.WHITE, position, 9)
     assert fresh.decide(position, Limits()) == used.decide(position, Limits())
 
 
 @agents
 def test_a_depth_limit_is_respected(name: str) -> None:
     agent = make(name)
-    agent.begin_game(Color.BLACK, RULESETS["standard"], 0)
+    agent.begin_game(Color.BLACK, Position.start("standard"), 0)
     decision = agent.decide(Position.start(), Limits(depth=1))
     assert decision.depth in (None, 1)
 

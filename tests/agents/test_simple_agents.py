@@ -29,7 +29,7 @@ CORNER_OR_WIN = Position.from_obf(
 
 def random_agent(seed: int, rules: str = "standard") -> RandomAgent:
     agent = RandomAgent()
-    agent.begin_game(Color.BLACK, RULESETS[rules], seed)
+    agent.begin_game(Color.BLACK, Position.start(rules), seed)
     return agent
 
 
@@ -57,7 +57,7 @@ def test_the_seed_decides_the_moves(name: str) -> None:
 def test_a_new_game_forgets_the_one_before() -> None:
     agent = random_agent(1)
     moves = list(moves_of_a_game(agent))
-    agent.begin_game(Color.WHITE, RULESETS["standard"], 1)
+    agent.begin_game(Color.WHITE, Position.start(), 1)
     assert list(moves_of_a_game(agent)) == moves
 
 

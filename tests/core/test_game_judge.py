@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core import PASS, RULESETS, Color, GameRecord, IllegalMove, Position, Ruleset, play_game
+from core import PASS, RULESETS, Color, GameRecord, IllegalMove, Position, play_game
 from core.game import (
     FINISHED,
     GARBAGE,
@@ -20,9 +20,11 @@ from core.game import (
     RAISED,
     Decision,
     Limits,
+    Player,
     Ply,
     SearchStats,
 )
+from core.notation import parse_square
 
 BLACK, WHITE = Color.BLACK, Color.WHITE
 MUST_PASS = Position.from_obf("-XOO" + "-" * 12 + " X", "mini4")  # Black cannot move, White can
@@ -35,17 +37,17 @@ def first(position: Position) -> Decision:
     return Decision(position.moves[0])
 
 
-class Scripted:
+class Scripted(Player):
     """Gives the scripted answers in turn, then always the first legal move; keeps what it was
     told. An answer is a decision, an exception to raise, or a function of the position."""
 
     def __init__(self, *answers: object) -> None:
         self.answers = list(answers)
-        self.begun: list[tuple[Color, Ruleset, int]] = []
+        self.begun: list[tuple[Color, Position, int]] = []
         self.asked: list[tuple[Position, Limits]] = []
 
-    def begin_game(self, color: Color, rules: Ruleset, seed: int) -> None:
-        self.begun.append((color, rules, seed))
+    def begin_game(self, color: Color, start: Position, seed: int) -> None:
+        self.begun.append((color, start, seed))
 
     def decide(self, position: Position, limits: Limits) -> Any:
         self.asked.append((position, limits))
@@ -106,7 +108,7 @@ def test_every_player_is_told_of_the_game_once_with_its_own_seed() -> None:
     limits = Limits(depth=3)
     play_game(table, Position.start("wpi"), limits=limits, seeds={BLACK: 7, WHITE: 8})
     for color, seed in ((BLACK, 7), (WHITE, 8)):
-        assert table[color].begun == [(color, RULESETS["wpi"], seed)]
+        assert table[color].begun == [(color, Position.start("wpi"), seed)]
         assert all(asked == limits for _, asked in table[color].asked)
         assert all(position.to_move is color for position, _ in table[color].asked)
 
@@ -114,6 +116,7 @@ def test_every_player_is_told_of_the_game_once_with_its_own_seed() -> None:
 def test_without_seeds_and_limits_players_get_the_defaults() -> None:
     table = players()
     play_game(table)
+    assert [player.begun[0][1] for player in table.values()] == [Position.start()] * 2
     assert [player.begun[0][2] for player in table.values()] == [0, 0]
     assert table[BLACK].asked[0] == (Position.start(), Limits())
 
@@ -164,6 +167,64 @@ def test_the_score_is_blacks_whoever_would_be_to_move(turn: str) -> None:
     assert (record.winner, record.disc_difference) == (BLACK, 10)  # 12 + 1 empty square - 3
 
 
+Call = tuple[str, Color, object]
+
+
+class Follower(Player):
+    """Writes down what both players are told, in one list, and may raise when it is told
+    something."""
+
+    def __init__(self, calls: list[Call], raises: object = None) -> None:
+        self.calls = calls
+        self.raises = raises
+
+    def note(self, what: str, about: object) -> None:
+        self.calls.append((what, self.color, about))
+        if about == self.raises:
+            raise RuntimeError("that is too much")
+
+    def begin_game(self, color: Color, start: Position, seed: int) -> None:
+        self.color = color
+        self.note("begin", start)
+
+    def observe(self, move: int, position: Position) -> None:
+        self.note("observe", (move, position))
+
+    def decide(self, position: Position, limits: Limits) -> Decision:
+        self.note("decide", position)
+        return first(position)
+
+
+@settings(max_examples=30)
+@given(name=st.sampled_from(list(RULESETS)), plies=st.integers(0, 20), seed=st.integers(0, 99))
+def test_both_players_are_told_of_every_move(name: str, plies: int, seed: int) -> None:
+    start, rng = Position.start(name), np.random.default_rng(seed)
+    opening: list[int] = []
+    position = start
+    while len(opening) < plies and not position.is_over:
+        opening.append(int(rng.choice(position.moves or (PASS,))))
+        position = position.play(opening[-1])
+    calls: list[Call] = []
+    record = play_game({color: Follower(calls) for color in Color}, start, opening)
+
+    expected: list[Call] = [("begin", color, start) for color in Color]
+    position = start
+    for number, move in enumerate([*opening, *(ply.move for ply in record.plies)]):
+        if number >= len(opening) and move != PASS:
+            expected.append(("decide", position.to_move, position))
+        position = position.play(move)
+        expected += [("observe", color, (move, position)) for color in Color]
+    assert calls == expected
+    assert record.end_reason == FINISHED
+
+
+def test_passes_are_told_too() -> None:
+    calls: list[Call] = []
+    play_game({color: Follower(calls) for color in Color}, MUST_PASS)
+    told = [(color, about[0]) for what, color, about in calls if what == "observe"]  # type: ignore[index]
+    assert told == [(BLACK, PASS), (WHITE, PASS), (BLACK, 0), (WHITE, 0)]
+
+
 def test_the_caller_can_look_on() -> None:
     seen: list[tuple[Position, Color, tuple[Ply, ...]]] = []
 
@@ -171,7 +232,12 @@ def test_the_caller_can_look_on() -> None:
         seen.append((position, color, tuple(plies)))
 
     table = players()
-    record = play_game(table, before_move=look)
+    record = play_game(table, before_call=look)
+    # At the beginning both players are called; after that only to decide.
+    assert [(position, color) for position, color, _ in seen[:2]] == [
+        (Position.start(), color) for color in Color
+    ]
+    del seen[:2]
     for color in Color:
         asked = [position for position, _ in table[color].asked]
         assert [position for position, turn, _ in seen if turn is color] == asked
@@ -218,13 +284,35 @@ def test_an_exception_loses_and_its_traceback_is_kept() -> None:
 
 def test_an_exception_at_the_beginning_of_a_game_loses() -> None:
     class Broken(Scripted):
-        def begin_game(self, color: Color, rules: Ruleset, seed: int) -> None:
+        def begin_game(self, color: Color, start: Position, seed: int) -> None:
             raise RuntimeError("no engine")
 
-    record = play_game(players(white=Broken()))
+    table = players(white=Broken())
+    record = play_game(table, opening=(37,))
     assert (record.end_reason, record.winner) == (RAISED, BLACK)
     assert "no engine" in record.detail
-    assert len(record.plies) == 1  # Black had moved
+    assert (record.opening, record.plies, record.transcript) == ((37,), (), "f5")
+    assert record.final == Position.from_transcript("f5")
+    assert not table[BLACK].asked
+
+
+@pytest.mark.parametrize("guilty", [BLACK, WHITE])
+@pytest.mark.parametrize(
+    ("told", "plies"), [("f5", 0), ("f5d6", 0), ("f5d6c3", 1), ("f5d6c3d3", 2)], ids=str
+)
+def test_who_raises_in_observe_loses_whoever_is_to_move(
+    guilty: Color, told: str, plies: int
+) -> None:
+    """The opening is f5 d6; after it both players make their first legal move."""
+    last = parse_square(told[-2:]), Position.from_transcript(told)
+    calls: list[Call] = []
+    table = {color: Follower(calls, last if color is guilty else None) for color in Color}
+    record = play_game(table, opening=(37, 43))
+    assert (record.end_reason, record.winner) == (RAISED, guilty.other)
+    assert "RuntimeError: that is too much" in record.detail
+    assert len(record.plies) == plies
+    assert record.final == Position.from_transcript(max(told, "f5d6", key=len))
+    assert calls[-1] == ("observe", guilty, last)
 
 
 def test_a_player_that_calls_exit_loses() -> None:
@@ -314,11 +402,17 @@ def test_grace_is_given_for_the_scheduler() -> None:
 
 def test_preparing_for_a_game_is_not_timed() -> None:
     class Slow(Scripted):
-        def begin_game(self, color: Color, rules: Ruleset, seed: int) -> None:
+        def begin_game(self, color: Color, start: Position, seed: int) -> None:
             time.sleep(0.3)
 
-    record = play_game(players(Slow()), limits=Limits(seconds=0.2), grace=0.0)
-    assert record.end_reason == FINISHED
+        def observe(self, move: int, position: Position) -> None:
+            if position.discs == 5:
+                time.sleep(0.3)
+
+    for limits in (Limits(seconds=0.2), Limits(clock=0.4)):
+        record = play_game(players(Slow(), Slow()), limits=limits, grace=0.0)
+        assert record.end_reason == FINISHED
+        assert sum(ply.microseconds for ply in record.plies) < 300_000
 
 
 def test_a_seed_for_one_player_only_is_the_callers_mistake() -> None:

@@ -19,7 +19,7 @@ from agents.search.montecarlo.tree import WORDS, CompiledTree, NodePool
 from core.compile import Announce, prepare
 from core.notation import PASS
 from core.position import Position
-from core.rules import Color, Ruleset
+from core.rules import Color
 from core.settings import Choice, Number, Switch, Whole, check_settings
 
 EXPLORATION = {"win": 0.7, "discs": 0.2}
@@ -113,8 +113,8 @@ class MCTS(Agent):
         if self.compiled:
             prepare("Monte-Carlo tree search", _load, announce)
 
-    def begin_game(self, color: Color, rules: Ruleset, seed: int) -> None:
-        super().begin_game(color, rules, seed)
+    def begin_game(self, color: Color, start: Position, seed: int) -> None:
+        super().begin_game(color, start, seed)
         self._forget()
 
     def _forget(self) -> None:

@@ -33,7 +33,6 @@ from core.bitboard import bits
 RandomGame = Callable[[str, int], list[Position]]
 
 ROOT = Path(__file__).parents[3]
-STANDARD = RULESETS["standard"]
 MIDGAME = Position.from_transcript("f5d6c3d3c4")
 seeds = st.integers(0, 2**32 - 1)
 
@@ -115,7 +114,7 @@ def test_twins_agree_in_a_longer_search(way: dict[str, Any]) -> None:
 def test_twins_agree_through_a_game_with_a_kept_tree(way: dict[str, Any]) -> None:
     fast, slow = (MCTS(playouts=40, compiled=compiled, **way) for compiled in (True, False))
     for agent in (fast, slow):
-        agent.begin_game(Color.BLACK, RULESETS["mini6"], 4)
+        agent.begin_game(Color.BLACK, Position.start("mini6"), 4)
     position = Position.start("mini6")
     rng = random.Random(1)
     while not position.is_over:
@@ -201,7 +200,7 @@ def test_no_move_is_favoured_while_some_are_untried() -> None:
 def test_the_tree_follows_from_the_game_seed_alone() -> None:
     def tree(seed: int) -> dict[int, MoveEstimate]:
         agent = MCTS(playouts=500)
-        agent.begin_game(Color.WHITE, STANDARD, seed)
+        agent.begin_game(Color.WHITE, Position.start(), seed)
         agent.decide(MIDGAME, Limits())
         return agent.moves
 
@@ -330,14 +329,14 @@ def test_it_solves_4x4() -> None:
 @pytest.mark.parametrize("compiled", [True, False])
 def test_visits_carry_over_to_the_position_after_the_reply(compiled: bool) -> None:
     agent = MCTS(playouts=200, compiled=compiled)
-    agent.begin_game(Color.BLACK, STANDARD, 1)
+    agent.begin_game(Color.BLACK, Position.start(), 1)
     decision = agent.decide(Position.start(), Limits())
     after = Position.start().play(decision.move).play(decision.pv[1])
     agent.decide(after, Limits())
     visits = sum(found.visits for found in agent.moves.values())
     assert 200 < visits < 400
     fresh = MCTS(playouts=200, compiled=compiled, tree_reuse=False)
-    fresh.begin_game(Color.BLACK, STANDARD, 1)
+    fresh.begin_game(Color.BLACK, Position.start(), 1)
     fresh.decide(Position.start(), Limits())
     fresh.decide(after, Limits())
     assert sum(found.visits for found in fresh.moves.values()) == 200
@@ -346,7 +345,7 @@ def test_visits_carry_over_to_the_position_after_the_reply(compiled: bool) -> No
 def test_a_new_game_forgets_the_tree() -> None:
     agent = MCTS(playouts=200)
     for _ in range(2):
-        agent.begin_game(Color.BLACK, STANDARD, 1)
+        agent.begin_game(Color.BLACK, Position.start(), 1)
         agent.decide(Position.start(), Limits())
         assert sum(found.visits for found in agent.moves.values()) == 200
     agent.search(Position.start())
@@ -360,7 +359,7 @@ def test_a_tree_is_kept_through_a_forced_pass(random_game: RandomGame) -> None:
         for before, passing, after in zip(game[1:], game[2:], game[3:], strict=False):
             if passing.must_pass and before.moves:
                 agent = MCTS(playouts=3000, solve=False)
-                agent.begin_game(before.to_move, before.ruleset, 1)
+                agent.begin_game(before.to_move, before, 1)
                 agent.decide(before, Limits())
                 agent.decide(after, Limits())
                 kept += sum(found.visits for found in agent.moves.values()) > 3000
@@ -369,7 +368,7 @@ def test_a_tree_is_kept_through_a_forced_pass(random_game: RandomGame) -> None:
 
 def test_a_changed_setting_begins_a_new_tree() -> None:
     agent = MCTS(playouts=200)
-    agent.begin_game(Color.BLACK, STANDARD, 1)
+    agent.begin_game(Color.BLACK, Position.start(), 1)
     agent.decide(MIDGAME, Limits())
     agent.exploration = 0.3
     agent.decide(MIDGAME, Limits())
@@ -505,14 +504,14 @@ def test_a_users_heuristic_guides_rollouts_compiled_or_not() -> None:
 @ways
 def test_a_copy_searches_in_its_own_memory(way: dict[str, Any]) -> None:
     original = MCTS(playouts=100, **way)
-    original.begin_game(Color.BLACK, STANDARD, 7)
+    original.begin_game(Color.BLACK, Position.start(), 7)
     decision = original.decide(MIDGAME, Limits())
     before = original.moves
     clone = copy.deepcopy(original)
     assert clone.moves == {}
     clone.decide(Position.start(), Limits())
     assert original.moves == before
-    clone.begin_game(Color.BLACK, STANDARD, 7)
+    clone.begin_game(Color.BLACK, Position.start(), 7)
     assert clone.decide(MIDGAME, Limits()) == decision
 
 

@@ -32,7 +32,7 @@ from agents.search.window.negamax import negamax
 from agents.search.window.probcut import ProbCut
 from agents.search.window.probcut_fit import check_depths, fit
 from agents.search.window.selective import taper_widths
-from core import PASS, RULESETS, Color, Position
+from core import PASS, Color, Position
 
 RandomGame = Callable[[str, int], list[Position]]
 
@@ -455,5 +455,5 @@ def random_line(seed: int) -> list[Position]:
 def test_the_context_holds_the_deepest_search() -> None:
     assert context.SIZE > context.EXTENSIONS + context.MAX_DEPTH
     agent = AlphaBeta(context.MAX_DEPTH, DiscCount(), ordering="killer+static", iterative=True)
-    agent.begin_game(Color.BLACK, RULESETS["mini4"], 0)
+    agent.begin_game(Color.BLACK, Position.start("mini4"), 0)
     assert agent.search(Position.start("mini4")).value == -10 * FINAL_UNIT

@@ -233,8 +233,8 @@ class Fatal(RandomAgent):
     def __init__(self, seeds):
         self.seeds = seeds
 
-    def begin_game(self, color, rules, seed):
-        super().begin_game(color, rules, seed)
+    def begin_game(self, color, start, seed):
+        super().begin_game(color, start, seed)
         if seed in self.seeds:
             worker = os.getsid(0)  # it leads a session of its own
             assert b"\\0dask\\0worker\\0" in Path(f"/proc/{worker}/cmdline").read_bytes()

@@ -1,0 +1,140 @@
+"""The process in which agents play: who is blamed for what happens there, and how it ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from processes import descendants
+from rich.console import Console
+
+from agents import RandomAgent
+from experiments.config import read
+from experiments.playing.player import close_all
+from experiments.run import RunResult, run
+
+
+def play(folder: Path, *words: str) -> RunResult:
+    more = ["agents=duel", "agent@second=greedy", f"results={folder / 'results'}", "figures=false"]
+    return run(read([*more, *words]), "test", Console(quiet=True))
+
+
+def log_of(result: RunResult) -> str:
+    return (result.folder / "log.txt").read_text(encoding="utf-8")
+
+
+# ------------------------------------------------------------------ blame
+
+
+@pytest.mark.parametrize("move", [0, 3, 9, 10])
+@pytest.mark.parametrize(
+    ("how", "reason"),
+    [
+        ("raises", "raised an exception"),
+        ("hangs", "never answered"),
+        ("dies", "process died"),
+    ],
+)
+def test_who_misbehaves_when_told_something_loses(
+    tmp_path: Path, how: str, reason: str, move: int
+) -> None:
+    """Whoever is to move: with both colours the agent is told of the same moves."""
+    words = ["agent@first=random", "first._target_=misbehaving.Told", f"+first.how={how}"]
+    words += [f"+first.move={move}", "games=2", "limits.hang=0.5", "executor.workers=1"]
+    result = play(tmp_path, *words, "openings.plies=8")
+    games = result.games
+    assert games["end_reason"].tolist() == [reason] * 2
+    assert [game[game["result"]] for _, game in games.iterrows()] == ["second", "second"]
+    # The opening, and the moves after it that were told.
+    assert (games["transcript"].str.len() / 2).tolist() == [max(8, move)] * 2
+
+
+# ------------------------------------------------------------------ closing
+
+
+def closing(folder: Path, how: str = "") -> list[str]:
+    folder.mkdir()
+    words = ["agent@first=random", "first._target_=misbehaving.Closes", f"+first.folder={folder}"]
+    return [*words, *([f"+first.how={how}"] if how else []), "games=20"]
+
+
+def test_agents_are_closed_once_in_each_process_that_played(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    result = play(tmp_path, *closing(notes), "executor.workers=2")
+    assert result.complete
+    files = {int(path.name): path.read_text() for path in notes.iterdir()}
+    assert list(files.values()) == ["closed\n"] * 2
+    assert os.getpid() not in files
+
+
+def test_agents_of_a_serial_run_are_closed_at_its_end(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    play(tmp_path, *closing(notes), "executor=serial")
+    assert {int(path.name): path.read_text() for path in notes.iterdir()} == {
+        os.getpid(): "closed\n"
+    }
+
+
+@pytest.mark.parametrize("executor", ["serial", "processes"])
+def test_an_agent_that_raises_when_closed_is_logged(tmp_path: Path, executor: str) -> None:
+    result = play(tmp_path, *closing(tmp_path / "n", "raises"), f"executor={executor}")
+    assert result.complete
+    log = log_of(result)
+    assert "'first' raised an exception when it was closed" in log
+    assert "RuntimeError: a bug in a student's agent" in log
+
+
+def test_an_agent_that_hangs_when_closed_holds_nobody_up(tmp_path: Path) -> None:
+    result = play(tmp_path, *closing(tmp_path / "notes", "hangs"), "executor.workers=2")
+    assert result.complete
+    assert log_of(result).count("agents were killed that had not closed after 1.5 s") == 2
+    (process, *_) = (int(path.name) for path in (tmp_path / "notes").iterdir())
+    with pytest.raises(ProcessLookupError):
+        os.kill(process, 0)
+
+
+def test_one_agent_with_two_names_is_closed_once(caplog: pytest.LogCaptureFixture) -> None:
+    class Counts(RandomAgent):
+        closed = 0
+
+        def close(self) -> None:
+            self.closed += 1
+            raise SystemExit(1)
+
+    both, alone = Counts(), Counts()
+    close_all({"a": both, "b": both, "c": alone})
+    assert (both.closed, alone.closed) == (1, 1)
+    assert [record.message.split()[0] for record in caplog.records] == ["'a'", "'c'"]
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+def test_ctrl_c_twice_waits_for_no_agent(tmp_path: Path) -> None:
+    """Neither for one that hangs in a game, nor for one that is not closed."""
+    words = ["agents=duel", "agent@first=random", "agent@second=greedy", "games=20"]
+    words += ["first._target_=misbehaving.Hangs", "+first.after=0", "limits.hang=300"]
+    driver = subprocess.Popen(
+        [sys.executable, "-m", "experiments", "run", *words, f"results={tmp_path}"],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([*sys.path])},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.rglob("log.txt")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(1)
+    below = list(descendants(driver.pid))
+    driver.send_signal(signal.SIGINT)
+    time.sleep(0.5)
+    asked = time.monotonic()
+    driver.send_signal(signal.SIGINT)
+    printed, _ = driver.communicate(timeout=60)
+    print(f"ended after {time.monotonic() - asked:.2f} s")
+    assert driver.returncode == 130, printed
+    assert below
+    assert not any(Path(f"/proc/{process}").exists() for process in below)
