@@ -54,9 +54,7 @@ def unknown_choice(kind: str, name: object, choices: Iterable[str]) -> str:
 
 def _shown(value: object) -> str:
     """A value as one would write it, cut where it is long."""
-    if value is None:
-        return "null"
-    return f"{value:g}" if isinstance(value, float) else f"{value!s:.{_LONGEST}}"
+    return "null" if value is None else f"{value!s:.{_LONGEST}}"
 
 
 class SettingError(ValueError):

@@ -21,7 +21,7 @@ import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -171,7 +171,8 @@ def run(
     started = datetime.now()
     conditions = _prepared(plan, console)
     openings = plan.openings.choose(plan.rounds, plan.rules, settings.seed)
-    with plan.executor.ready(conditions, _line_to(console)) as play:
+    with ExitStack() as workers:
+        play = workers.enter_context(plan.executor.ready(conditions, _line_to(console)))
         parent = folder or Path(settings.results) / settings.name
         folder = make_folder(parent, started, folder is None)
         with locked(folder), _told_why(folder, plan):
@@ -179,7 +180,8 @@ def run(
             with Record.create(folder / FILE) as record:
                 with record.transaction():
                     _write_head(record, plan, openings, command, started)
-                return _Session(plan, record, folder, console, conditions).play(play, openings)
+                session = _Session(plan, record, folder, console, conditions)
+                return session.play(play, workers, openings)
 
 
 def resume(
@@ -215,17 +217,15 @@ def resume(
         moved = {"workers": workers, "executor": executor, "address": address}
         plan, openings = replanned(folder, agents, games, moved, force)
         conditions = _prepared(plan, console)
-        with (
-            plan.executor.ready(conditions, _line_to(console)) as play,
-            _told_why(folder, plan),
-            Record.append(folder) as record,
-        ):
+        with ExitStack() as workers, _told_why(folder, plan), Record.append(folder) as record:
+            play = workers.enter_context(plan.executor.ready(conditions, _line_to(console)))
             with record.transaction():
                 record.continue_with(asdict(plan.settings))
                 record.write_openings(opening.text for opening in openings)
                 record.write_session(_session(plan, command, datetime.now()))
             _write_config(plan, folder)
-            return _Session(plan, record, folder, console, conditions).play(play, openings)
+            session = _Session(plan, record, folder, console, conditions)
+            return session.play(play, workers, openings)
 
 
 # ---------------------------------------------------------------------- before the games
@@ -307,8 +307,8 @@ class _Session:
         self._plan, self._record, self._folder = plan, record, folder
         self._console, self._conditions = console, conditions
 
-    def play(self, play: Play, openings: Sequence[Opening]) -> RunResult:
-        """Play, and conclude.
+    def play(self, play: Play, workers: ExitStack, openings: Sequence[Opening]) -> RunResult:
+        """Play, and conclude. workers: lets them go, whose last words belong in the log.
 
         Raises RunStopped if no game could be played, KeyboardInterrupt if none was before Ctrl-C.
         """
@@ -319,7 +319,7 @@ class _Session:
             draw = self._drawn(openings)
             self._write_down(play(draw), draw)
             interrupted = stop.value == FINISH_PAIRS
-            stop.value = STOP_AT_ONCE  # nobody needs what may still be under way
+            workers.close()
             complete = draw.complete(len(record.settled()), plan.pairs)
             record.finish(time.perf_counter() - clock, complete)
             played = record.count_games()

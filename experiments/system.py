@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import mmap
 import os
 import signal
 import sys
+from typing import Any
 
 
 def available_cores() -> int:
@@ -14,6 +16,12 @@ def available_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def shared(kind: Any) -> Any:
+    """An object of a ctypes type, all 0, that this process shares with those it forks. No file is
+    behind it, so a full disk is no matter."""
+    return kind.from_buffer(mmap.mmap(-1, ctypes.sizeof(kind)))
 
 
 def die_with_parent(parent: int) -> None:

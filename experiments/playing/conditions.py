@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import mmap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +13,7 @@ from core.compile import Announce
 from core.game import Limits
 from core.position import prepare_rules
 from core.rules import Ruleset
+from experiments.system import shared
 
 GO_ON, FINISH_PAIRS, STOP_AT_ONCE = range(3)
 """What workers are told: play on, end after the pair under way, drop everything."""
@@ -23,7 +23,7 @@ _LATE_SECONDS = 0.5
 
 def stop_signal() -> Any:
     """A number that all forked processes see; ``value`` is GO_ON, FINISH_PAIRS or STOP_AT_ONCE."""
-    return ctypes.c_int.from_buffer(mmap.mmap(-1, mmap.PAGESIZE))  # GO_ON, as all of it is 0
+    return shared(ctypes.c_int)  # which is 0, GO_ON
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ from experiments.playing.conditions import STOP_AT_ONCE, Conditions
 from experiments.playing.pool import SendRecords, log_only_to
 from experiments.record.log import logging_game, name_game
 from experiments.record.store import COUNTS, GameRow, MoveRow, PlayedGame
-from experiments.system import die_with_parent
+from experiments.system import die_with_parent, shared
 
 log = logging.getLogger("lab.games")
 
@@ -200,7 +200,7 @@ class Watcher:
 
     def _start_player(self) -> None:
         context = multiprocessing.get_context("fork")
-        self._pulse: Any = context.RawValue(_Pulse)
+        self._pulse: Any = shared(_Pulse)
         self._pipe, theirs = context.Pipe()
         self._player = context.Process(
             target=_player_main,
