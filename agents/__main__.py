@@ -19,7 +19,7 @@ from agents.config import ConfigError, choices, load_evaluation
 from agents.evaluation import Evaluation
 from agents.solve import read_position, solve
 from core.cli import Parser, whole_number
-from core.compile import kernel
+from core.compile import Address, kernel
 from core.position import Position
 from core.rules import RULESETS, ruleset
 from core.vector import call_evaluation
@@ -42,7 +42,9 @@ def announce(line: str) -> None:
 
 
 @kernel
-def _call_all(address: Any, movers: Any, opponents: Any, parameters: Any, rounds: Any) -> Any:
+def _call_all(
+    address: Address, movers: np.ndarray, opponents: np.ndarray, parameters: Address, rounds: int
+) -> int:
     """Evaluate all positions ``rounds`` times."""
     total = 0
     for _ in range(rounds):

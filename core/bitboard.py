@@ -6,8 +6,8 @@ opponent)*: the discs of the side to move and of the other side. All kernels tak
 ``uint64`` masks (from Python: ``numpy.uint64``).
 
 :func:`legal_moves` and :func:`flips` exist twice, as vector code (:mod:`core.vector`) and in plain
-form here. Which one is used is decided once, at import: vector code on x86-64 with AVX2, the plain form elsewhere or if
-the environment variable ``OTHELLO_LAB_PORTABLE`` is set.
+form here. Which one is used is decided once, at import: vector code on x86-64 with AVX2, the plain
+form elsewhere or if the environment variable ``OTHELLO_LAB_PORTABLE`` is set.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ __all__ = [
     "around",
     "bits",
     "disc_difference",
+    "file_a_as_byte",
     "flips",
     "legal_moves",
     "lowest_square",
@@ -44,8 +45,6 @@ BYTE = np.uint64(0xFF)
 """The first row; of any row shifted down to it, the eight squares."""
 FILE_A = np.uint64(0x0101010101010101)
 NOT_A, NOT_H = ~FILE_A, ~(FILE_A << np.uint64(7))
-GATHER = np.uint64(0x0102040810204080)
-"""Times a mask of squares on file a: their bits are collected in the top byte, a1 lowest."""
 TOP_BYTE = np.uint64(56)
 """A shift by so much brings the top byte down."""
 CORNERS = (0, 7, 56, 63)
@@ -148,6 +147,14 @@ def after_flips(mover: Mask, opponent: Mask, square: Square, flipped: Mask) -> t
 
 
 _ONE_ROW = np.uint64(8)
+_GATHER = np.uint64(0x0102040810204080)
+
+
+@kernel
+def file_a_as_byte(mask: Mask) -> Mask:
+    """The squares of a mask on file a as 8 bits, a1 in bit 0. A product brings them together in
+    the top byte."""
+    return ((mask & FILE_A) * _GATHER) >> TOP_BYTE
 
 
 @kernel

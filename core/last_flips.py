@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.bitboard import BYTE, FILE_A, GATHER, TOP_BYTE
+from core.bitboard import BYTE, FILE_A, TOP_BYTE, file_a_as_byte
 from core.compile import Int, Mask, Square, kernel
 from core.vector import DOWNWARD, UPWARD
 
@@ -61,7 +61,7 @@ def last_flips(mover: Mask, square: Square) -> Int:
     """
     column, row = square & _SEVEN, square >> _THREE
     across = (mover >> (square & _ROW)) & BYTE
-    down = (((mover >> column) & FILE_A) * GATHER) >> TOP_BYTE
+    down = file_a_as_byte(mover >> column)
     # A diagonal has one square a column, so the product adds its rows up without a carry. Columns
     # it does not reach stay 0, as if an opponent's run went on over the border: that brackets
     # nothing.

@@ -13,7 +13,7 @@ from functools import cache
 
 import numpy as np
 
-from core.bitboard import BYTE, FILE_A, GATHER, NOT_A, NOT_H, ONE, TOP_BYTE, ZERO
+from core.bitboard import BYTE, FILE_A, NOT_A, NOT_H, ONE, TOP_BYTE, ZERO, file_a_as_byte
 from core.compile import Array, Mask, kernel
 
 _EDGE = 8
@@ -108,9 +108,9 @@ def stable_discs(mover: Mask, opponent: Mask, table: Array) -> Mask:
     stable = _stable_edge(table, mover & BYTE, opponent & BYTE)
     stable |= _stable_edge(table, mover >> TOP_BYTE, opponent >> TOP_BYTE) << TOP_BYTE
     # A file is gathered into one byte, and its stable discs are scattered again.
-    west = _stable_edge(table, _gathered(mover), _gathered(opponent))
+    west = _stable_edge(table, file_a_as_byte(mover), file_a_as_byte(opponent))
     stable |= _scattered(west)
-    east = _stable_edge(table, _gathered(mover >> _SEVEN), _gathered(opponent >> _SEVEN))
+    east = _stable_edge(table, file_a_as_byte(mover >> _SEVEN), file_a_as_byte(opponent >> _SEVEN))
     stable |= _scattered(east) << _SEVEN
 
     occupied = mover | opponent
@@ -147,12 +147,6 @@ def _stable_edge(table: Array, own: Mask, other: Mask) -> Mask:
     """The own stable discs of an edge given as two masks of 8 bits."""
     number = table[np.int64(own)] + 2 * table[np.int64(other)]
     return np.uint64(table[256 + np.int64(number)])
-
-
-@kernel
-def _gathered(mask: Mask) -> Mask:
-    """The a-file as 8 bits, a1 in bit 0."""
-    return ((mask & FILE_A) * GATHER) >> TOP_BYTE
 
 
 @kernel

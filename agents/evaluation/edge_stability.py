@@ -26,7 +26,7 @@ from pathlib import Path
 import numpy as np
 
 from agents.evaluation.base import Evaluation
-from core.bitboard import BYTE, FILE_A, GATHER, ONE, TOP_BYTE
+from core.bitboard import BYTE, ONE, TOP_BYTE, file_a_as_byte
 from core.compile import Announce, Array, Int, Mask, kernel, prepare, user_cache
 from core.position import Position
 from core.stability import base_3
@@ -215,7 +215,7 @@ def edge_values() -> np.ndarray:
 
 _SEVEN = np.uint64(7)
 _B2, _G2, _B7, _G7 = np.uint64(9), np.uint64(14), np.uint64(49), np.uint64(54)
-_FIRST_X, _LAST_X = np.int64(1), np.int64(3**9)
+_LAST_X = np.int64(3**9)
 
 
 @kernel
@@ -230,13 +230,11 @@ def _halves(parameters: Array, mask: Mask) -> tuple[Int, Int, Int, Int]:
     """One side's part of the numbers of the four edges: row 1, row 8, file a, file h."""
     b2, g2 = mask >> _B2 & ONE, mask >> _G2 & ONE
     b7, g7 = mask >> _B7 & ONE, mask >> _G7 & ONE
-    file_a = ((mask & FILE_A) * GATHER) >> TOP_BYTE
-    file_h = ((mask >> _SEVEN & FILE_A) * GATHER) >> TOP_BYTE
     return (
         _half_number(parameters, mask & BYTE, b2, g2),
         _half_number(parameters, mask >> TOP_BYTE, b7, g7),
-        _half_number(parameters, file_a, b2, b7),
-        _half_number(parameters, file_h, g2, g7),
+        _half_number(parameters, file_a_as_byte(mask), b2, b7),
+        _half_number(parameters, file_a_as_byte(mask >> _SEVEN), g2, g7),
     )
 
 

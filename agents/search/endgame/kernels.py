@@ -92,7 +92,6 @@ FEW = 6
 
 # What makes a move's rank, the greatest first.
 _FROM_TABLE = np.int64(1 << 40)
-_SORTED = np.int64(1 << 30)
 _WORTH_WEIGHT = 4
 PARITY_BONUS = 12
 MOBILITY = 32

@@ -44,7 +44,7 @@ _FOURS = np.uint64(0x3333333333333333)
 _BYTES = np.uint64(0x0F0F0F0F0F0F0F0F)
 _EACH_BYTE = FILE_A
 _HIGH_BITS = np.uint64(0x8080808080808080)
-_1, _2, _3, _4, _8, _56, _63, _255 = (np.uint64(number) for number in (1, 2, 3, 4, 8, 56, 63, 255))
+_1, _2, _3, _4, _8, _255 = (np.uint64(number) for number in (1, 2, 3, 4, 8, 255))
 
 
 def _bits_of_bytes() -> np.ndarray:
