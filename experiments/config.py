@@ -19,6 +19,7 @@ from agents.config import (
     build_agent,
     compose,
     fill_open,
+    literal,
     load,
     one_line,
     unknown,
@@ -440,7 +441,7 @@ def available_cores() -> int:
 
 def _typed(raw: dict[str, Any]) -> RunConfig:
     try:
-        typed = OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(RunConfig), raw))
+        typed = OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(RunConfig), literal(raw)))
     except OmegaConfBaseException as error:
         key = getattr(error, "full_key", None) or ""
         first = str(error).splitlines()[0]
