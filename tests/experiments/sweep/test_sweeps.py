@@ -5,13 +5,17 @@ from __future__ import annotations
 import itertools
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from rich.console import Console
 
+from agents import hydra_parts
 from agents.config import ConfigError
 from experiments import run as runs
 from experiments.__main__ import main
@@ -171,6 +175,37 @@ def test_one_or_two_settings_are_drawn_and_three_are_a_table_alone(tmp_path: Pat
             assert word in text
     assert reporting._draw(table, ["a", "b", "c"], {}, tmp_path / "three") == []
     assert reporting._draw(table, [], {}, tmp_path / "none") == []
+
+
+def test_a_combination_reads_nothing_of_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command line is parsed once, and each folder read twice, before its run and at the
+    end, however many combinations there are."""
+    counts: Counter[tuple[str, ...]] = Counter()
+
+    def count(module: ModuleType, name: str) -> None:
+        whole = getattr(module, name)
+
+        def counted(*arguments: Any) -> Any:
+            counts[name, *(each.name for each in arguments if isinstance(each, Path))] += 1
+            return whole(*arguments)
+
+        monkeypatch.setattr(module, name, counted)
+
+    for module in (folders, running):
+        count(module, "read_combination")
+    for module in (composing, results, running):
+        count(module, "varied")
+    count(folders, "about")
+    count(hydra_parts, "get_args_parser")
+    monkeypatch.setattr(runs, "run", lambda *args: 1 / 0)
+    assert main(["run", "-m", *QUICK, "depth=range(1,7)", f"results={tmp_path}"]) == 1
+    assert counts == {
+        ("get_args_parser",): 1,
+        ("varied",): 2,
+        **{("read_combination", str(number)): 2 for number in range(6)},
+    }
 
 
 # ---------------------------------------------------------------------- going on
