@@ -243,8 +243,6 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _list(options: Any, console: Console) -> None:
     folders = [options.config_dir] if options.config_dir else []
-    if folders and not Path(options.config_dir).is_dir():
-        raise ConfigError(f"--config-dir {options.config_dir}: no such folder")
     list_choices([options.kind] if options.kind else list(_GROUPS), folders, console)
 
 

@@ -9,43 +9,37 @@ serve every package that needs agents.
 from __future__ import annotations
 
 import copy
+import inspect
 import pkgutil
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from agents.base import Agent
+from agents.conf_folder import ConfigError, check_folders, conf_folder
 from agents.evaluation import Evaluation
-from core.settings import nearest, unknown_choice
+from core.settings import SettingError, nearest, unknown_choice
+
+# Hydra, in hydra_parts, is imported where it is needed: it takes a quarter of a second, and most
+# that import this module, workers among them, only build.
 
 OPEN = "???"
 """OmegaConf's mark of a setting left open."""
 
 
-class ConfigError(ValueError):
-    """A configuration that cannot be used; the message is one line that names the bad part."""
-
-
-def conf_folder() -> Path:
-    """The folder of the project's YAMLs: ``conf/`` in a checkout, ``othello_lab_conf`` in an
-    installed copy."""
-    here = Path(__file__).resolve().parent.parent
-    for name in ("othello_lab_conf", "conf"):
-        if (here / name / "run.yaml").is_file():
-            return here / name
-    raise ConfigError(f"no configuration folder beside {here / 'agents'}; install the lab again")
-
-
 def choices(group: str, extra_folders: Sequence[str | Path] = ()) -> dict[str, str]:
     """The options of a group (``"agent"``, ``"evaluation"``, ...) and the first comment line of
-    each one's file, by name; those of further folders of YAMLs last."""
+    each one's file, by name; those of further folders of YAMLs last. Raises ConfigError."""
+    folders = [Path(folder) for folder in extra_folders]
+    check_folders(folders)
     found = {}
-    folders = [conf_folder(), *map(Path, extra_folders)]
-    for path in (path for folder in folders for path in sorted((folder / group).glob("*.yaml"))):
-        lines = path.read_text(encoding="utf-8").splitlines()
-        comments = (line[1:].strip() for line in lines if line.startswith("#"))
-        found[path.stem] = next((c for c in comments if not c.startswith("@package")), "")
+    for folder in (conf_folder(), *folders):
+        for path in sorted((folder / group).glob("*.yaml")):
+            lines = path.read_text(encoding="utf-8").splitlines()
+            comments = (line[1:].strip() for line in lines if line.startswith("#"))
+            found[path.stem] = next((c for c in comments if not c.startswith("@package")), "")
     return found
 
 
@@ -59,6 +53,21 @@ def unknown(kind: str, name: str, options: Iterable[str]) -> ConfigError:
     return ConfigError(unknown_choice(kind, name, sorted(options)))
 
 
+def literal(data: Any) -> Any:
+    """A copy of plain data that OmegaConf reads as it is written: without it ``${oc.env:HOME}`` in
+    a string would become the reader's home folder.
+
+    OmegaConf's escape is a backslash before ``${``; those that stand there already are doubled.
+    """
+    if isinstance(data, str):
+        return re.sub(r"(\\*)\$\{", r"\1\1\\${", data)
+    if isinstance(data, Mapping):
+        return {key: literal(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [literal(value) for value in data]
+    return data
+
+
 # ---------------------------------------------------------------------- composing
 
 
@@ -67,81 +76,115 @@ def compose(
 ) -> Any:
     """Compose ``conf/<config_name>.yaml`` with Hydra overrides (``"agents=classics"``).
 
-    extra_folders: further folders of YAMLs, searched before the project's own.
+    extra_folders: further folders of YAMLs, which may not have files named like the project's own.
     Returns an OmegaConf ``DictConfig`` with Hydra's own node ``hydra`` in it, which is also made
     known as the current Hydra configuration. Raises ConfigError.
     """
-    from hydra import compose as hydra_compose
-    from hydra import initialize_config_dir
-    from hydra.core.global_hydra import GlobalHydra
-    from hydra.core.hydra_config import HydraConfig
     from hydra.errors import HydraException
     from omegaconf.errors import OmegaConfBaseException
     from yaml import YAMLError
 
-    overrides = list(overrides)
-    if extra_folders:
-        paths = []
-        for folder in extra_folders:
-            if not Path(folder).is_dir():
-                raise ConfigError(f"--config-dir {folder}: no such folder")
-            paths.append(f"'file://{Path(folder).resolve()}'")
-        overrides.append(f"hydra.searchpath=[{','.join(paths)}]")
-    GlobalHydra.instance().clear()
+    from agents import hydra_parts
+
+    folders = [Path(folder) for folder in extra_folders]
+    check_folders(folders)
     try:
-        with initialize_config_dir(str(conf_folder()), version_base="1.3"):
-            config = hydra_compose(config_name, overrides, return_hydra_config=True)
+        config = hydra_parts.compose(config_name, overrides, folders)
     except YAMLError as error:
         raise ConfigError(f"a YAML cannot be read: {one_line(error)}") from error
     except (HydraException, OmegaConfBaseException, TypeError, ValueError) as error:
         raise _explain(error, config_name, overrides) from error
-    HydraConfig.instance().set_config(config)
+    hydra_parts.make_current(config)
     return config
+
+
+@dataclass(frozen=True)
+class _Complaint:
+    """What Hydra says, in one line, of which configuration."""
+
+    error: Exception
+    message: str
+    config_name: str
+    overrides: Sequence[str]
 
 
 def _explain(error: Exception, config_name: str, overrides: Sequence[str]) -> ConfigError:
     """Hydra's exceptions in the words of someone who typed a command line."""
+    complaint = _Complaint(error, one_line(error), config_name, overrides)
+    explained = (explain(complaint) for explain in _EXPLAINERS)
+    return ConfigError(next((each for each in explained if each), complaint.message))
+
+
+def _no_such_file(complaint: _Complaint) -> str:
     from hydra.errors import MissingConfigException
 
-    if isinstance(error, MissingConfigException) and error.missing_cfg_file:
-        missing = str(error.missing_cfg_file)
-        group, _, name = missing.rpartition("/")
-        if error.options:
-            refused = unknown(_KINDS.get(group, group), name, error.options)
-            needed = _EXTRAS.get(missing)
-            return ConfigError(f"{refused} ({name} needs {needed})") if needed else refused
-    message = one_line(error)
-    if open_choice := re.match(r"You must specify '([^']+)'.*Available options: (.*)", message):
-        listed = ", ".join(open_choice[2].split())
-        return ConfigError(f"{open_choice[1]}=NAME is needed; choose from {listed}.")
-    if several := re.match(r"Ambiguous value for argument '([^']+)'", message):
-        key, _, values = several[1].partition("=")
-        return ConfigError(
-            f"{several[1]}: several values are for a sweep, run -m; a list is {key}=[{values}]"
-        )
-    if "Could not override" in message or "Key '" in message:
-        key = message.split("'")[1]
-        if "is not in struct" in f"{message} {one_line(error.__cause__ or error)}":
-            keys = _known_keys(config_name)
-            options = _options_with(key)
-            if options:
-                return ConfigError(f"{key} only goes with {' or '.join(options)}")
-            return ConfigError(f"unknown setting '{key}'.{nearest(key, keys)}")
-    for bad in overrides:
-        group = bad.lstrip("+").partition("=")[0]
-        misread = isinstance(error, TypeError) or re.search(
-            "group override|Could not load", message
-        )
-        if misread and group and choices(group):
-            return ConfigError(
-                f"{bad}: one name is needed; choose from {', '.join(choices(group))}"
-            )
-        if bad.startswith("=") or f"override '{bad}'" in message:
-            if "=zip(" in bad:
-                return ConfigError(f"{bad}: zip(...) is for a sweep, run -m")
-            return ConfigError(f"cannot read '{bad}': settings are written key=value")
-    return ConfigError(message)
+    error = complaint.error
+    if not isinstance(error, MissingConfigException) or not error.options:
+        return ""
+    missing = str(error.missing_cfg_file)
+    group, _, name = missing.rpartition("/")
+    refused = unknown_choice(_KINDS.get(group, group), name, sorted(error.options))
+    needed = _EXTRAS.get(missing)
+    return f"{refused} ({name} needs {needed})" if needed else refused
 
+
+def _nothing_chosen(complaint: _Complaint) -> str:
+    words = r"You must specify '([^']+)'.*Available options: (.*)"
+    found = re.match(words, complaint.message)
+    if not found:
+        return ""
+    return f"{found[1]}=NAME is needed; choose from {', '.join(found[2].split())}."
+
+
+def _several_values(complaint: _Complaint) -> str:
+    found = re.match(r"Ambiguous value for argument '([^']+)'", complaint.message)
+    if not found:
+        return ""
+    key, _, values = found[1].partition("=")
+    return f"{found[1]}: several values are for a sweep, run -m; a list is {key}=[{values}]"
+
+
+def _unknown_setting(complaint: _Complaint) -> str:
+    found = re.search(r"(?:Could not override|Key) '([^']*)'", complaint.message)
+    cause = complaint.error.__cause__ or complaint.error
+    if not found or "is not in struct" not in f"{complaint.message} {one_line(cause)}":
+        return ""
+    options = _options_with(found[1])
+    if options:
+        return f"{found[1]} only goes with {' or '.join(options)}"
+    return f"unknown setting '{found[1]}'.{nearest(found[1], _known_keys(complaint.config_name))}"
+
+
+def _no_name(complaint: _Complaint) -> str:
+    if not isinstance(complaint.error, TypeError) and not re.search(
+        "group override|Could not load", complaint.message
+    ):
+        return ""
+    for word in complaint.overrides:
+        group = word.lstrip("+").partition("=")[0]
+        if group and choices(group):
+            return f"{word}: one name is needed; choose from {', '.join(choices(group))}"
+    return ""
+
+
+def _unreadable(complaint: _Complaint) -> str:
+    for word in complaint.overrides:
+        if word.startswith("=") or f"override '{word}'" in complaint.message:
+            if "=zip(" in word:
+                return f"{word}: zip(...) is for a sweep, run -m"
+            return f"cannot read '{word}': settings are written key=value"
+    return ""
+
+
+_EXPLAINERS: tuple[Callable[[_Complaint], str], ...] = (
+    _no_such_file,
+    _nothing_chosen,
+    _several_values,
+    _unknown_setting,
+    _no_name,
+    _unreadable,
+)
+"""Each says in plain words what it knows one kind of complaint to mean, or nothing."""
 
 _KINDS = {"agents": "line-up", "agent": "agent", "evaluation": "evaluation"}
 _EXTRAS = {
@@ -169,17 +212,17 @@ def _options_with(key: str) -> list[str]:
 
 def _known_keys(config_name: str) -> list[str]:
     """All settings of the default configuration, as dotted keys."""
+    from omegaconf import OmegaConf
 
-    def walk(node: Mapping[str, Any], prefix: str) -> Iterable[str]:
+    from agents import hydra_parts
+
+    def walk(node: Mapping[str, Any], prefix: str) -> Iterator[str]:
         for key, value in node.items():
             yield prefix + key
             if isinstance(value, Mapping):
                 yield from walk(value, f"{prefix}{key}.")
 
-    from omegaconf import OmegaConf
-
-    config = compose(config_name)
-    plain: Any = OmegaConf.to_container(config, resolve=False)
+    plain: Any = OmegaConf.to_container(hydra_parts.compose(config_name), resolve=False)
     plain.pop("hydra")
     return list(walk(plain, ""))
 
@@ -209,40 +252,81 @@ def fill_open(agents: Mapping[str, Mapping[str, Any]], **values: Any) -> tuple[d
     return filled, used
 
 
-def _check_targets(node: Any, where: str) -> None:
-    """Find the ``_target_`` that cannot be imported before anything is built: instantiation
-    would report it together with a long chain of consequences."""
-    if not isinstance(node, Mapping):
-        return
-    if target := node.get("_target_"):
-        try:
-            pkgutil.resolve_name(str(target))
-        except Exception as error:
-            cause = one_line(error)
-            raise ConfigError(f"{where}: cannot import _target_ '{target}': {cause}") from error
-    for key, value in node.items():
-        _check_targets(value, f"{where}.{key}")
-
-
 def build(settings: Mapping[str, Any], where: str) -> Any:
     """The object described by ``settings`` (``_target_`` and its arguments).
 
-    where: what the error message calls it. Raises ConfigError.
+    settings: plain data; what is in it in the same form is built first. where: what the error
+    message calls it. Everything is checked before anything is built. Raises ConfigError.
     """
-    from hydra.utils import instantiate
-
-    for key, value in settings.items():
-        if value == OPEN:
-            raise ConfigError(f"{where}.{key} is left open; say {where}.{key}=...")
     if "_target_" not in settings:
         raise ConfigError(f"{where} has no _target_ (the class, as module.Class)")
-    _check_targets(settings, where)
+    _check(settings, where)
+    return _made(settings, where)
+
+
+def _check(node: Any, where: str) -> None:
+    """Check all that can be known of settings before anything is built; raises ConfigError."""
+    if isinstance(node, list | tuple):
+        for number, value in enumerate(node):
+            _check(value, f"{where}[{number}]")
+    if not isinstance(node, Mapping):
+        return
+    for key, value in node.items():
+        if value == OPEN:
+            raise ConfigError(f"{where}.{key} is left open; say {where}.{key}=...")
+    if "_target_" in node:
+        name = str(node["_target_"])
+        try:
+            target = pkgutil.resolve_name(name)
+        except Exception as error:
+            cause = one_line(error)
+            raise ConfigError(f"{where}: cannot import _target_ '{name}': {cause}") from error
+        _check_names(target, name, [key for key in node if key != "_target_"], where)
+    for key, value in node.items():
+        _check(value, f"{where}.{key}")
+
+
+def _check_names(target: Any, name: str, given: Sequence[str], where: str) -> None:
+    """Check that a class (or a function) has these settings, and needs no others."""
     try:
-        return instantiate(dict(settings), _convert_="all")
+        arguments = inspect.signature(target).parameters.values()
+    except (TypeError, ValueError):
+        return  # not all that is written in C tells; Python will say what is wrong
+    known = [
+        each for each in arguments if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)
+    ]
+    names = [each.name for each in known]
+    if not any(each.kind == each.VAR_KEYWORD for each in arguments):
+        for key in given:
+            if key not in names:
+                listed = f"its settings: {', '.join(names)}" if names else "it has none"
+                raise ConfigError(
+                    f"{where}: {name} has no setting '{key}'; {listed}.{nearest(key, names)}"
+                )
+    missing = [each.name for each in known if each.default is each.empty and each.name not in given]
+    if missing:
+        raise ConfigError(f"{where}: {name} needs {', '.join(missing)}")
+
+
+def _made(node: Any, where: str) -> Any:
+    """What settings that have been checked describe; raises ConfigError."""
+    from agents import hydra_parts
+
+    if isinstance(node, list | tuple):
+        return [_made(value, f"{where}[{number}]") for number, value in enumerate(node)]
+    if not isinstance(node, Mapping):
+        return node
+    values = {key: _made(value, f"{where}.{key}") for key, value in node.items()}
+    if "_target_" not in values:
+        return values
+    try:
+        return hydra_parts.maker(values.pop("_target_"))(**values)
     except Exception as error:
-        cause = error.__cause__ if error.__cause__ is not None else error
-        kind = "" if isinstance(cause, ValueError | TypeError) else f"{type(cause).__name__}: "
-        raise ConfigError(f"{where}: {kind}{one_line(cause)}") from error
+        kind = "" if isinstance(error, ValueError | TypeError) else f"{type(error).__name__}: "
+        # What can be typed like that is told like that: executor.workers=0.
+        setting, _, _ = str(error).partition("=")
+        typed = isinstance(error, SettingError) and where.isidentifier() and setting.isidentifier()
+        raise ConfigError(f"{where}{'.' if typed else ': '}{kind}{one_line(error)}") from error
 
 
 def load(group: str, name: str) -> dict[str, Any]:

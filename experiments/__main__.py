@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Sequence
@@ -11,8 +10,14 @@ from typing import Any, NoReturn
 
 from rich.console import Console
 
-from agents.config import ConfigError, compose
+from agents.config import ConfigError, compose, unknown
 from core.cli import Parser, whole_number
+from experiments.command_line import as_typed, make_console
+from experiments.config import read
+from experiments.run import RunStopped, resume, run
+from experiments.sweep.folder import is_sweep
+
+# What only one command needs is imported there: Hydra, pandas, what draws and what compiles.
 
 HELP = """\
 usage: python -m experiments COMMAND ...
@@ -36,30 +41,12 @@ Start with:
 python -m agents list explains the agents, evaluations and line-ups. Results go to results/.
 """
 
-WIDTH_OF_FILES = 120  # columns where the output is no terminal that would tell its own
-
-
-class ResultsConsole(Console):
-    """A console that does without a reader: when the program that a run's output is piped into
-    has ended, the run goes on."""
-
-    def on_broken_pipe(self) -> None:
-        self.quiet = True
-        # Python itself would complain at the end that it cannot write what is left.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def make_console() -> Console:
-    """The console for results: wide enough for the tables also when written to a file."""
-    console = ResultsConsole()
-    return console if console.is_terminal else ResultsConsole(width=WIDTH_OF_FILES)
-
 
 def run_command(arguments: Sequence[str]) -> int:
     """``run``: one run, a sweep (``-m``), or one of Hydra's own questions (``--cfg``, ...)."""
-    from hydra._internal.utils import get_args_parser
+    from agents.hydra_parts import command_line_parser, hand_over
 
-    parser = get_args_parser()
+    parser = command_line_parser()
     parser.prog = "python -m experiments run"
     parser.error = _refuse  # type: ignore[method-assign]
     options, rest = parser.parse_known_intermixed_args(list(arguments))
@@ -77,15 +64,9 @@ def run_command(arguments: Sequence[str]) -> int:
         return 0
     if options.hydra_help or options.cfg or options.info:
         if options.cfg:
-            compose("run", options.overrides, folders)
-        from experiments.sweep.running import hydra_main
-
-        hydra_main(arguments, lambda config: None)
+            compose("run", options.overrides, folders)  # which says in one line what is wrong
+        hand_over(parser.prog, arguments, lambda config: None)
         return 0
-
-    from experiments.config import read
-    from experiments.run import as_typed, run
-
     plan = read(options.overrides, folders)
     result = run(plan, as_typed(["run", *arguments]), make_console())
     return 0 if result.complete else 130
@@ -130,18 +111,15 @@ def resume_command(arguments: Sequence[str]) -> int:
         "its record stays; in the end the record is that of an uninterrupted run.",
     )
     options = _resume_options(parser).parse_args(arguments)
-
-    from experiments.run import as_typed, resume
-    from experiments.sweep import running as sweep
-
-    if sweep.is_sweep(options.folder):
+    if is_sweep(options.folder):
         if any(_resume_settings(options).values()):
             raise ConfigError(
                 f"{options.folder} is a sweep; options are for single runs, the numbered folders "
                 "in it"
             )
-        return sweep.resume(options.folder, make_console())
+        from experiments.sweep import running
 
+        return running.resume(options.folder, make_console())
     result = resume(
         options.folder,
         as_typed(["resume", *arguments]),
@@ -165,9 +143,6 @@ def extend_command(arguments: Sequence[str]) -> int:
     key, _, value = options.games.partition("=")
     if key != "games" or not value.isdecimal():
         raise ConfigError(f"{options.games}: games=N is needed, an even number of games a pairing")
-
-    from experiments.run import as_typed, resume
-
     result = resume(
         options.folder,
         as_typed(["extend", *arguments]),
@@ -179,8 +154,6 @@ def extend_command(arguments: Sequence[str]) -> int:
 
 
 def _check_single(folder: Path) -> None:
-    from experiments.sweep.running import is_sweep
-
     if is_sweep(folder):
         raise ConfigError(f"{folder} is a sweep; its runs are the numbered folders in it")
 
@@ -258,8 +231,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     try:
         if command not in COMMANDS:
-            from agents.config import unknown
-
             raise unknown("command", command, COMMANDS)
         return COMMANDS[command](rest)
     except ConfigError as error:
@@ -268,11 +239,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)
         return 130
-    except RuntimeError as error:
-        from experiments.run import RunStopped
-
-        if not isinstance(error, RunStopped):
-            raise
+    except RunStopped as error:
         print(f"python -m experiments: {error}", file=sys.stderr)
         return 1
 

@@ -19,6 +19,7 @@ from agents.config import (
     build_agent,
     compose,
     fill_open,
+    literal,
     load,
     one_line,
     unknown,
@@ -379,7 +380,8 @@ def _typed(raw: dict[str, Any]) -> RunConfig:
             needed = "a line-up" if name == "agents" else "one of the choices of --help"
             raise ConfigError(f"{name}={objects[name]}: {needed} is needed")
     try:
-        settings = OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(RunConfig), raw))
+        read_as = OmegaConf.merge(OmegaConf.structured(RunConfig), literal(raw))
+        settings = OmegaConf.to_object(read_as)
     except OmegaConfBaseException as error:
         key = getattr(error, "full_key", None) or ""
         first = str(error).splitlines()[0]

@@ -450,8 +450,3 @@ def _stoppable(stop: Any) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def as_typed(arguments: Sequence[str]) -> str:
-    """The command line that starts the same run."""
-    return "python -m experiments " + shlex.join(arguments)

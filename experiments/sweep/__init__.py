@@ -1,5 +1,9 @@
-"""Sweeps: one run for each combination of settings, and one report of them all."""
+"""Sweeps: one run for each combination of settings, and one report of them all.
 
-from experiments.sweep.running import load
+``composing`` says which combinations there are, ``folder`` what a sweep's folder holds,
+``running`` plays them, ``results`` collects what came out, ``reporting`` shows it.
+"""
+
+from experiments.sweep.results import load
 
 __all__ = ["load"]

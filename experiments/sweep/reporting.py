@@ -12,21 +12,9 @@ from experiments.config import TuningConfig
 from experiments.record.store import Record
 from experiments.report.report import COLUMNS, FigureFile, render, terminal_table
 from experiments.statistics.ratings import interval_text
-from experiments.sweep.running import (
-    CONFIRMATION,
-    RECORD,
-    Combination,
-    about,
-    asked,
-    best_of,
-    combinations,
-    elo_of_tuned,
-    grouped,
-    in_a_line,
-    load,
-    short_names,
-    varied,
-)
+from experiments.sweep.composing import in_a_line, short_names
+from experiments.sweep.folder import CONFIRMATION, RECORD, Combination, State, about
+from experiments.sweep.results import best_of, elo_of_tuned, grouped, has_games, table_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,12 +23,19 @@ SHOWN = ("agent", "games", "score %", "Elo [95 %]", "discs", "nodes/move", "eval
 MOST_FACETS = 6
 
 
-def conclude(folder: Path, console: Console) -> pd.DataFrame:
+def conclude(
+    folder: Path,
+    known: Sequence[Combination],
+    values: Mapping[str, Mapping[int, Any]],
+    console: Console,
+) -> None:
     """Print all runs of a sweep in one table, write it as ``sweep.csv`` (and ``sweep.parquet``
-    where its runs export that), and write ``report.html`` and ``report.md``; returns the table."""
-    table = load(folder)
-    known = combinations(folder)
-    values = varied(known, asked(folder)[0])
+    where its runs export that), and write ``report.html`` and ``report.md``.
+
+    known: its combinations, one of them with games. values: what was varied, see
+    :func:`experiments.sweep.composing.varied`.
+    """
+    table = table_of(known, values)
     drawn = terminal_table(["settings", *SHOWN])
     drawn.columns[0].no_wrap = False
     for number, rows in table.groupby("run"):
@@ -49,7 +44,7 @@ def conclude(folder: Path, console: Console) -> pd.DataFrame:
         drawn.add_section()
     console.print(drawn)
     table.to_csv(folder / "sweep.csv", index=False)
-    with Record.open(known[table["run"].iloc[0]].folder) as record:
+    with Record.open(next(filter(has_games, known)).folder) as record:
         head = record.run()
     if "parquet" in head["config"].get("export", ()):
         table.to_parquet(folder / "sweep.parquet", index=False)
@@ -63,7 +58,6 @@ def conclude(folder: Path, console: Console) -> pd.DataFrame:
         console.print(finding, highlight=False)
     for label, name in (("report", "report.html"), ("table", "sweep.csv")):
         console.print(f"{label:8}{folder / name}", soft_wrap=True, highlight=False, markup=False)
-    return table
 
 
 def _search(
@@ -170,7 +164,7 @@ def _write(
         cells = [str(value.get(row.run, "")) for value in values.values()]
         rows.append((row.folder, cells, [COLUMNS[name](row) for name in SHOWN]))
     states = [each.state for each in known]
-    counts = {state: states.count(state) for state in ("finished", "stopped", "failed", "waiting")}
+    counts = {state: states.count(state) for state in State}
     render(
         "sweep",
         folder,

@@ -107,6 +107,35 @@ def test_bad_input_is_one_line_and_exit_code_2(
     assert not list(tmp_path.iterdir()), "something was written"
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "run games=2",
+        "run -m depth=1,2 games=2",
+        "run --help",
+        "run --cfg job",
+        "agents list",
+        "agents list agents",
+    ],
+)
+def test_a_yaml_named_like_one_of_the_labs_is_named(
+    words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    mine = tmp_path / "mine" / "evaluation" / "iago.yaml"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("# mine\n_target_: agents.DiscCount\n", encoding="utf-8")
+    program, *rest = words.split()
+    command = agents_main if program == "agents" else lambda rest: main([program, *rest])
+    assert command([*rest, "--config-dir", "mine"]) == 2
+    output = capsys.readouterr()
+    assert not output.out
+    assert output.err.count("\n") == 1
+    assert "mine: evaluation/iago.yaml is named like" in output.err
+    assert "rename it" in output.err
+    assert {path.name for path in tmp_path.iterdir()} == {"mine"}, "something was written"
+
+
 def test_help_explains_itself(capsys: pytest.CaptureFixture[str]) -> None:
     for words in ([], ["--help"], ["-h"]):
         assert main(words) == 0

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from agents import AlphaBeta, DiscCount, GreedyAgent, SquareWeights
 from agents.config import ConfigError, choices
-from experiments.config import read
+from experiments.config import from_record, read
+from experiments.record.store import Record
+from experiments.run import resume, run
 
 
 @pytest.mark.parametrize("name", sorted(set(choices("agents")) - {"duel"}))
@@ -145,7 +150,8 @@ BAD = {
     "+agents.extra._target_=nowhere.Agent": r"agent 'extra'.*No module named 'nowhere'",
     "+agents.extra._target_=misbehaving.Nobody": r"agent 'extra'.*misbehaving\.Nobody",
     "+agents.extra._target_=misbehaving.NotAnAgent": r"agent 'extra'.*no agents\.Agent",
-    "+agents.extra._target_=agents.AlphaBeta": r"agent 'extra'.*(depth|argument)",
+    "+agents.extra._target_=agents.AlphaBeta": r"agent 'extra': agents\.AlphaBeta needs depth",
+    "+agents.minimax.depht=3": r"agent 'minimax': .* no setting 'depht'.* mean 'depth'\?",
     "+agents.extra.depth=3": r"agent 'extra' has no _target_",
     "agents.minimax.evaluation._target_=agents.RandomAgent": r"unknown setting|not an Evaluation",
     "evaluation._target_=agents.RandomAgent": r"evaluation: agents.RandomAgent is no .*Evaluation",
@@ -179,3 +185,36 @@ def test_an_agent_without_any_limit_is_refused_before_a_game() -> None:
     with pytest.raises(ConfigError, match=r"agent 'first': playouts: set it, or seconds"):
         read(duel)
     read([*duel, "limits.seconds=1"])
+
+
+# ---------------------------------------------------------------------- strings
+
+HOME = "${oc.env:HOME}"
+
+
+def test_strings_of_a_record_stay_what_they_are(tmp_path: Path) -> None:
+    words = ["agents=ab_mirror", "depth=1", "games=2", "executor=serial", f"results={tmp_path}"]
+    words += ["+agents.mine._target_=misbehaving.Mine", "figures=false"]
+    words += [f"+agents.mine.favourite='\\{HOME}'", f"name='a \\{HOME}'"]
+    plan = read(words)
+    assert plan.agents["mine"].favourite == HOME  # type: ignore[attr-defined]
+    console = Console(quiet=True)
+    folder = run(plan, "command", console).folder
+    assert folder.parent == tmp_path / f"a {HOME}"
+    resume(folder, "command", console, games=4)
+    with Record.open(folder) as record:
+        config = record.run()["config"]
+        assert len(record.games()) == 4 * 3
+    assert config["agents"]["mine"]["favourite"] == HOME
+    assert from_record(config).name == f"a {HOME}"
+
+
+@pytest.mark.parametrize("attack", [HOME, f"\\{HOME}", "${oc.create:{a: 1}}", "${", "a ${b:"])
+def test_a_record_cannot_ask_for_anything(attack: str) -> None:
+    config = asdict(read([]).settings)
+    config |= {"name": attack, "results": attack, "export": [attack]}
+    config["openings"] |= {"file": attack}
+    config["rating"] |= {"anchor": attack}
+    settings = from_record(config)
+    assert asdict(settings) == config
+    assert os.environ["HOME"] not in str(settings)

@@ -5,21 +5,26 @@ from __future__ import annotations
 import itertools
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from rich.console import Console
 
+from agents import hydra_parts
 from agents.config import ConfigError
 from experiments import run as runs
 from experiments.__main__ import main
 from experiments.config import TuningConfig
 from experiments.record.store import Record
 from experiments.report import report
-from experiments.sweep import reporting as sweep_report
-from experiments.sweep import running as sweep
+from experiments.sweep import composing, load, reporting, results, running
+from experiments.sweep import folder as folders
+from experiments.sweep.folder import State, Sweep
 
 
 @pytest.fixture(autouse=True)
@@ -32,7 +37,7 @@ QUICK = ["agents=ab_mirror", "games=4", "executor=serial"]
 
 
 def folder_of(results: Path) -> Path:
-    (found,) = {path.parent for path in results.rglob(sweep.SWEEP)}
+    (found,) = {path.parent for path in results.rglob(folders.SWEEP)}
     return found
 
 
@@ -40,7 +45,7 @@ def folder_of(results: Path) -> Path:
 
 
 def test_crossed_and_zipped_keys() -> None:
-    found = sweep.expand(
+    found = composing.expand(
         ["a=zip(1,2,3)", "group@first=x,y", "c=range(0,4,2)", "+b=zip(p,[q,r],null)"]
     )
     assert len(found) == 3 * 2 * 2
@@ -50,9 +55,9 @@ def test_crossed_and_zipped_keys() -> None:
         ["group@first=x", "c=0", "a=3", "+b=null"],
         ["group@first=x", "c=2", "a=1", "+b=p"],
     ]
-    assert sweep.expand(["depth=3"]) == [["depth=3"]]
-    assert sweep.expand(["depth=1,2", "seed=4", "depth=3"]) == [["seed=4", "depth=3"]]
-    assert sweep.expand(["depth=zip(range(1,3))"]) == [["depth=1"], ["depth=2"]]
+    assert composing.expand(["depth=3"]) == [["depth=3"]]
+    assert composing.expand(["depth=1,2", "seed=4", "depth=3"]) == [["seed=4", "depth=3"]]
+    assert composing.expand(["depth=zip(range(1,3))"]) == [["depth=1"], ["depth=2"]]
 
 
 @pytest.mark.parametrize(
@@ -66,7 +71,7 @@ def test_crossed_and_zipped_keys() -> None:
 )
 def test_combinations_that_make_no_sense(words: list[str], message: str) -> None:
     with pytest.raises(ConfigError, match=message) as caught:
-        sweep.expand(words)
+        composing.expand(words)
     assert "\n" not in str(caught.value)
 
 
@@ -98,7 +103,7 @@ def test_short_names_stay_distinct() -> None:
         "depth",
         "evaluation.weights.corners",
     ]
-    short = sweep.short_names(keys)
+    short = composing.short_names(keys)
     assert list(short.values()) == ["a.depth", "b.depth", "limits.depth", "depth", "corners"]
 
 
@@ -106,7 +111,7 @@ def test_keys_that_vary_together_are_one() -> None:
     table = pd.DataFrame(
         {"run": range(4), "a": [1, 2, 1, 2], "b": ["x", "y", "x", "y"], "c": [1, 1, 2, 2]}
     )
-    assert sweep.grouped(table, ["a", "b", "c"]) == [["a", "b"], ["c"]]
+    assert results.grouped(table, ["a", "b", "c"]) == [["a", "b"], ["c"]]
 
 
 # ---------------------------------------------------------------------- what comes out
@@ -118,7 +123,7 @@ def test_one_table_and_one_report(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert main(["run", "-m", *words]) == 0
     assert "left.depth=2" in capsys.readouterr().out.splitlines()[-4]
     folder = folder_of(tmp_path)
-    table = sweep.load(folder)
+    table = load(folder)
     assert len(table) == 2 * 2
     assert table["agents.left.depth"].dtype.kind == "i"
     left = table[table["agent"] == "left"]
@@ -163,13 +168,44 @@ def test_one_or_two_settings_are_drawn_and_three_are_a_table_alone(tmp_path: Pat
     )
     for keys in (["a"], ["b", "c"]):
         folder = tmp_path / "".join(keys)
-        drawn = sweep_report._draw(table, keys, {}, folder)
+        drawn = reporting._draw(table, keys, {}, folder)
         assert [figure.name for figure in drawn] == ["elo", "nodes_per_move"]
         text = (folder / "elo.svg").read_text(encoding="utf-8")
         for word in ("one", "two", "iago" if "b" in keys else "3", f">{keys[0]}<"):
             assert word in text
-    assert sweep_report._draw(table, ["a", "b", "c"], {}, tmp_path / "three") == []
-    assert sweep_report._draw(table, [], {}, tmp_path / "none") == []
+    assert reporting._draw(table, ["a", "b", "c"], {}, tmp_path / "three") == []
+    assert reporting._draw(table, [], {}, tmp_path / "none") == []
+
+
+def test_a_combination_reads_nothing_of_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command line is parsed once, and each folder read twice, before its run and at the
+    end, however many combinations there are."""
+    counts: Counter[tuple[str, ...]] = Counter()
+
+    def count(module: ModuleType, name: str) -> None:
+        whole = getattr(module, name)
+
+        def counted(*arguments: Any) -> Any:
+            counts[name, *(each.name for each in arguments if isinstance(each, Path))] += 1
+            return whole(*arguments)
+
+        monkeypatch.setattr(module, name, counted)
+
+    for module in (folders, running):
+        count(module, "read_combination")
+    for module in (composing, results, running):
+        count(module, "varied")
+    count(folders, "about")
+    count(hydra_parts, "get_args_parser")
+    monkeypatch.setattr(runs, "run", lambda *args: 1 / 0)
+    assert main(["run", "-m", *QUICK, "depth=range(1,7)", f"results={tmp_path}"]) == 1
+    assert counts == {
+        ("get_args_parser",): 1,
+        ("varied",): 2,
+        **{("read_combination", str(number)): 2 for number in range(6)},
+    }
 
 
 # ---------------------------------------------------------------------- going on
@@ -186,32 +222,36 @@ def test_failures_and_ctrl_c_end_in_a_report_and_resume_does_the_rest(
         return whole(plan, *rest)
 
     monkeypatch.setattr(runs, "run", troubled)
-    monkeypatch.setattr(sweep_report, "_draw", lambda *args: [])
+    monkeypatch.setattr(reporting, "_draw", lambda *args: [])
     assert main(["run", "-m", *QUICK, "depth=1,2,3", f"results={tmp_path}"]) == 130
     assert "failed  1: depth=2: RuntimeError: no such luck" in capsys.readouterr().out
     folder = folder_of(tmp_path)
-    assert sweep.is_sweep(folder)
-    assert not sweep.is_sweep(folder / "0")
-    assert [each.state for each in sweep.combinations(folder)] == ["finished", "failed", "waiting"]
-    assert sweep.load(folder)["depth"].tolist() == [1, 1]
-    assert "RuntimeError" in (folder / "1" / sweep.FAILURE).read_text()
+    assert folders.is_sweep(folder)
+    assert not folders.is_sweep(folder / "0")
+    assert [each.state for each in Sweep.read(folder).combinations()] == [
+        State.FINISHED,
+        State.FAILED,
+        State.WAITING,
+    ]
+    assert load(folder)["depth"].tolist() == [1, 1]
+    assert "RuntimeError" in (folder / "1" / folders.FAILURE).read_text()
     text = (folder / "report.md").read_text()
     assert "1 finished, 1 failed, 1 waiting" in text
     assert "no such luck" in text
-    first = (folder / "0" / sweep.RECORD).stat().st_mtime_ns
+    first = (folder / "0" / folders.RECORD).stat().st_mtime_ns
 
     trouble.pop(3)
-    assert sweep.resume(folder, Console(quiet=True)) == 1
-    assert sweep.load(folder)["depth"].tolist() == [1, 1, 3, 3]
+    assert running.resume(folder, Console(quiet=True)) == 1
+    assert load(folder)["depth"].tolist() == [1, 1, 3, 3]
     trouble.clear()
-    assert sweep.resume(folder, Console(quiet=True)) == 0
-    assert sweep.load(folder)["depth"].tolist() == [1, 1, 2, 2, 3, 3]
+    assert running.resume(folder, Console(quiet=True)) == 0
+    assert load(folder)["depth"].tolist() == [1, 1, 2, 2, 3, 3]
     assert "no such luck" not in (folder / "report.md").read_text()
-    assert (folder / "0" / sweep.RECORD).stat().st_mtime_ns == first, "it was played again"
+    assert (folder / "0" / folders.RECORD).stat().st_mtime_ns == first, "it was played again"
 
 
 def test_a_folder_that_is_no_sweep(tmp_path: Path) -> None:
-    for ask in (sweep.load, lambda folder: sweep.resume(folder, Console(quiet=True))):
+    for ask in (load, lambda folder: running.resume(folder, Console(quiet=True))):
         with pytest.raises(ConfigError, match="no folder of a sweep"):
             ask(tmp_path)
 
@@ -233,7 +273,7 @@ def test_combinations_in_other_processes(tmp_path: Path) -> None:
     pytest.importorskip("hydra_plugins.hydra_joblib_launcher", reason="needs hydra-joblib-launcher")
     words = ["hydra/launcher=joblib", "hydra.launcher.n_jobs=2", "depth=1,2", f"results={tmp_path}"]
     assert "depth=2" in in_another_process(*QUICK, *words)
-    assert sweep.load(folder_of(tmp_path))["depth"].tolist() == [1, 1, 2, 2]
+    assert load(folder_of(tmp_path))["depth"].tolist() == [1, 1, 2, 2]
 
 
 @pytest.mark.slow
@@ -246,22 +286,22 @@ def test_a_search_over_weights_and_its_confirmation(tmp_path: Path) -> None:
     assert "Best of 3 trials" in printed
     assert "Confirmation, from openings of another seed (1001)" in " ".join(printed.split())
     folder = folder_of(tmp_path)
-    known = sweep.combinations(folder)
-    assert [each.state for each in known] == ["finished"] * 3
+    known = Sweep.read(folder).combinations()
+    assert [each.state for each in known] == [State.FINISHED] * 3
     tuning = TuningConfig(agent="tuned")
-    elos = [sweep.elo_of_tuned(each.folder, tuning)[0] for each in known]
+    elos = [results.elo_of_tuned(each.folder, tuning)[0] for each in known]
     assert [each.objective for each in known] == pytest.approx(elos)
-    table = sweep.load(folder)
+    table = load(folder)
     assert len(table) == 6
     assert len(set(table["agents.tuned.evaluation.weights.mobility"])) > 1
-    best = sweep.best_of(known)
+    best = results.best_of(known)
     assert best is not None
     assert best.objective == max(elos)
     openings = {}
-    for name in (str(best.number), sweep.CONFIRMATION):
+    for name in (str(best.number), folders.CONFIRMATION):
         with Record.open(folder / name) as record:
             openings[name] = set(record.games()["opening"])
             settings = record.run()["config"]["agents"]["tuned"]["evaluation"]["weights"]
             assert f"mobility={settings['mobility']}" in " ".join(best.settings)
-    assert openings[sweep.CONFIRMATION] != openings[str(best.number)]
+    assert openings[folders.CONFIRMATION] != openings[str(best.number)]
     assert (folder / "search.png").exists()

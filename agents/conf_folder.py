@@ -1,0 +1,39 @@
+"""Where the project's YAMLs are. Imports nothing of ours."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class ConfigError(ValueError):
+    """A configuration that cannot be used; the message is one line that names the bad part."""
+
+
+def conf_folder() -> Path:
+    """The folder of the project's YAMLs: ``conf/`` in a checkout, ``othello_lab_conf`` in an
+    installed copy."""
+    here = Path(__file__).resolve().parent.parent
+    for name in ("othello_lab_conf", "conf"):
+        if (here / name / "run.yaml").is_file():
+            return here / name
+    raise ConfigError(f"no configuration folder beside {here / 'agents'}; install the lab again")
+
+
+def check_folders(folders: list[Path]) -> None:
+    """Check further folders of YAMLs; raises ConfigError.
+
+    A file of the same name as one of the project's would never be used, because Hydra takes the
+    first it finds and looks into the project's folder first.
+    """
+    ours = conf_folder()
+    for folder in folders:
+        if not folder.is_dir():
+            raise ConfigError(f"--config-dir {folder}: no such folder")
+        for own in sorted(ours.rglob("*.yaml")):
+            name = own.relative_to(ours)
+            other = folder / name
+            if other.is_file() and not other.samefile(own):
+                raise ConfigError(
+                    f"--config-dir {folder}: {name} is named like a file of the lab, which would "
+                    "be used instead; rename it"
+                )

@@ -1,0 +1,150 @@
+"""All that the lab takes from Hydra's private parts, and why it has to.
+
+Hydra tells the public how to write an application of its own; the lab has its own command line,
+composes several configurations in one process, and wants to answer bad input in one line. A new
+version of Hydra may move any of this, so ``pyproject.toml`` allows none that has not been tried.
+
+Importing this takes a quarter of a second: who needs it only sometimes imports it late.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import pickle
+import sys
+from argparse import ArgumentParser
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import hydra
+from hydra._internal.config_loader_impl import ConfigLoaderImpl, get_overrides_dirname
+from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
+from hydra._internal.utils import get_args_parser
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.hydra_config import HydraConfig
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Override
+from omegaconf import DictConfig
+
+from agents.conf_folder import conf_folder
+
+VERSION_BASE = "1.3"  # of Hydra, whose defaults are used
+
+
+# ---------------------------------------------------------------------- the command line
+
+
+def command_line_parser() -> ArgumentParser:
+    """The parser of Hydra's options (``--cfg``, ``--multirun``, ...): private, but ``run`` has to
+    know which of them it is given before Hydra takes over."""
+    return get_args_parser()
+
+
+def hand_over(program: str, arguments: Sequence[str], task: Callable[[DictConfig], Any]) -> None:
+    """Let Hydra's own command line do the rest. Public, but it reads ``sys.argv`` alone."""
+    sys.argv = [program, *arguments]
+    main = hydra.main(config_path=str(conf_folder()), config_name="run", version_base=VERSION_BASE)
+    main(task)()
+
+
+def parse(override: str) -> Override:
+    """What a word such as ``depth=1,2`` says. There is no public parser, and a second one of our
+    own would differ. Raises HydraException."""
+    return OverridesParser.create().parse_override(override)
+
+
+def all_values(override: Override) -> list[str]:
+    """All that an override of a sweep says: ``depth=1,2`` says ``depth=1`` and ``depth=2``.
+
+    Private, but it is what Hydra's own sweeps do, which those of the lab only extend. Raises
+    HydraException for what only a search understands.
+    """
+    (rows,) = BasicSweeper.split_arguments([override], None)
+    return [words[0] for words in rows]
+
+
+# ---------------------------------------------------------------------- composing
+
+
+def compose(
+    config_name: str, overrides: Sequence[str] = (), folders: Sequence[Path] = ()
+) -> DictConfig:
+    """Compose ``conf/<config_name>.yaml``, with Hydra's own node in it. Raises HydraException.
+
+    folders: further ones, searched after the project's own.
+
+    Composing takes Hydra 70 ms, nearly all for the choices of files. So what was composed of the
+    same choices and the same files is taken again, and only single settings are set anew, by
+    Hydra's private function for that.
+    """
+    overrides = list(overrides)
+    if folders:
+        paths = ",".join(f"'file://{folder.resolve()}'" for folder in folders)
+        return _compose(config_name, [*overrides, f"hydra.searchpath=[{paths}]"])
+    parsed = OverridesParser.create().parse_overrides(overrides)
+    if any(override.is_sweep_override() for override in parsed):
+        return _compose(config_name, overrides)  # which is refused
+    choices = tuple(each.input_line for each in parsed if _chooses_files(each))
+    config = pickle.loads(_remembered(config_name, choices, _files(), os.getcwd()))
+    rest = [override for override in parsed if not _chooses_files(override)]
+    ConfigLoaderImpl._apply_overrides_to_config(rest, config)
+    if rest:  # Hydra's own node tells what was asked for
+        ours = [override for override in parsed if not override.is_hydra_override()]
+        written = config.hydra.job.config.override_dirname
+        config.hydra.overrides.task = [override.input_line for override in ours]
+        config.hydra.job.override_dirname = get_overrides_dirname(
+            ours, written.exclude_keys, written.item_sep, written.kv_sep
+        )
+    return config
+
+
+def _compose(config_name: str, overrides: Sequence[str]) -> DictConfig:
+    # A process may compose several times, which the public functions refuse until it is cleared.
+    GlobalHydra.instance().clear()
+    with hydra.initialize_config_dir(str(conf_folder()), version_base=VERSION_BASE):
+        return hydra.compose(config_name, list(overrides), return_hydra_config=True)
+
+
+def _chooses_files(override: Override) -> bool:
+    """Whether an override chooses a file of a group, or something of Hydra's."""
+    group = str(override.key_or_group)
+    is_group = group.startswith("hydra") or (conf_folder() / group).is_dir()
+    return is_group and not isinstance(override.value(), dict)
+
+
+@functools.lru_cache(maxsize=64)
+def _remembered(config_name: str, choices: tuple[str, ...], files: object, folder: str) -> bytes:
+    """A configuration, pickled, so that nobody can change what another one gets. files, folder:
+    what else it depends on, the state of all files and the working folder."""
+    return pickle.dumps(_compose(config_name, choices))
+
+
+def _files() -> tuple[tuple[str, int], ...]:
+    """The project's YAMLs and when they were changed last."""
+    return tuple((str(path), path.stat().st_mtime_ns) for path in conf_folder().rglob("*.yaml"))
+
+
+def make_current(config: DictConfig) -> None:
+    """Make a configuration the one that ``${hydra:...}`` in it asks. Hydra does it itself only for
+    the programs it starts."""
+    HydraConfig.instance().set_config(config)
+
+
+def current_job() -> Any:
+    """Hydra's node of the job that it has just started in this process."""
+    return HydraConfig.get()
+
+
+# ---------------------------------------------------------------------- building
+
+
+def maker(target: str) -> Callable[..., Any]:
+    """What ``_target_`` names, to be called. Raises InstantiationException.
+
+    It is asked of ``instantiate``, which since Hydra 1.3.8 refuses dangerous ones such as
+    ``os.system``; but without the settings, in which it would look for interpolations, twice.
+    """
+    made: Callable[..., Any] = hydra.utils.instantiate({"_target_": target, "_partial_": True})
+    return made

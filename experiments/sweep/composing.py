@@ -1,0 +1,144 @@
+"""Which combinations a sweep has, and what is different between them. Nothing here reads a file."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from agents.config import ConfigError
+
+if TYPE_CHECKING:
+    from hydra.core.override_parser.types import Override
+
+# Hydra is imported where it is needed: not everybody who loads a sweep's table has varied anything.
+
+_ZIP = re.compile(r"^([^=]+)=\s*zip\((.*)\)\s*$", re.DOTALL)
+_COLUMNS = {"games": "games_per_pairing"}  # settings whose names the standings use otherwise
+
+
+def expand(overrides: Sequence[str]) -> list[list[str]]:
+    """The combinations of a sweep's overrides, each a list of ``key=value``.
+
+    Values separated by commas, ``choice(...)``, ``range(...)`` and ``glob(...)`` are crossed, as in
+    Hydra; all keys written ``key=zip(...)`` advance together, and are crossed with the others.
+    Raises ConfigError.
+
+    >>> expand(["depth=1,2", "seed=5"])
+    [['depth=1', 'seed=5'], ['depth=2', 'seed=5']]
+    >>> expand(["a=zip(1,2)", "b=zip(x,y)", "games=4,8"])
+    [['games=4', 'a=1', 'b=x'], ['games=4', 'a=2', 'b=y'], ['games=8', 'a=1', 'b=x'], ['games=8', 'a=2', 'b=y']]
+    """  # noqa: E501
+    zipped: dict[str, list[str]] = {}
+    crossed: dict[str, list[str]] = {}
+    for override in overrides:  # the last word on a key counts, as in Hydra
+        match = _ZIP.match(override)
+        values = all_values(f"{match[1]}={match[2]}" if match else override)
+        key = values[0].partition("=")[0]
+        for words in (zipped, crossed):
+            words.pop(key, None)
+        (zipped if match else crossed)[key] = values
+    if len({len(values) for values in zipped.values()}) > 1:
+        lengths = ", ".join(f"{key} has {len(values)}" for key, values in zipped.items())
+        raise ConfigError(f"zip: all keys need as many values; {lengths}")
+    rows = list(zip(*zipped.values(), strict=True)) if zipped else [()]
+    return [[*product, *row] for product in itertools.product(*crossed.values()) for row in rows]
+
+
+def all_values(override: str) -> list[str]:
+    """All that one override says: ``depth=1,2`` says ``depth=1`` and ``depth=2``; ConfigError."""
+    from hydra.errors import HydraException
+
+    from agents import hydra_parts
+
+    try:
+        return hydra_parts.all_values(_parsed(override))
+    except HydraException as error:
+        raise ConfigError(
+            f"{override}: that is for a search over settings, hydra/sweeper=optuna"
+        ) from error
+
+
+def _parsed(override: str) -> Override:
+    from hydra.errors import HydraException
+
+    from agents import hydra_parts
+
+    try:
+        return hydra_parts.parse(override)
+    except HydraException as error:
+        why = str(error).splitlines()[0]
+        raise ConfigError(f"cannot read '{override}': {why}") from error
+
+
+def is_hydras(override: str) -> bool:
+    """Whether an override is of Hydra's own settings."""
+    return re.match(r"[+~]*hydra[./=]", override) is not None
+
+
+def without_guesses(overrides: Sequence[str]) -> list[str]:
+    """What a search does not vary of its overrides; raises ConfigError."""
+    if any(_ZIP.match(override) for override in overrides):
+        raise ConfigError("zip(...) is for sweeps, not for a search over settings")
+    return [override for override in overrides if not _parsed(override).is_sweep_override()]
+
+
+def varied(
+    known: Mapping[int, Sequence[str]], overrides: Sequence[str]
+) -> dict[str, dict[int, Any]]:
+    """The keys that differ between combinations, and their values by number of combination:
+    numbers, words, truth values and None as such, lists and mappings as written.
+
+    known: each one's settings, by number. overrides: what was asked for; with one combination
+    alone, what is not among them was varied.
+    """
+    written: dict[str, dict[int, str]] = {}
+    for number, its_settings in known.items():
+        for setting in its_settings:
+            written.setdefault(setting.partition("=")[0], {})[number] = setting
+    found = {}
+    for key, settings in written.items():
+        if len(known) > 1:
+            differs = len(settings) < len(known) or len(set(settings.values())) > 1
+        else:
+            differs = not set(settings.values()) & set(overrides)
+        if differs:
+            name = key.lstrip("+")
+            found[_COLUMNS.get(name, name)] = {
+                number: _value(_parsed(setting)) for number, setting in settings.items()
+            }
+    return found
+
+
+def _value(override: Override) -> Any:
+    value = override.value()
+    if isinstance(value, bool | int | float | str | None):
+        return value
+    text = override.get_value_element_as_str()
+    return text.strip("'\"") if hasattr(value, "text") else text
+
+
+def short_names(keys: Iterable[str]) -> dict[str, str]:
+    """For each key the shortest end of it that no other key has.
+
+    >>> short_names(["first.depth", "second.depth", "agents.second.evaluation.weights.corners"])
+    {'first.depth': 'first.depth', 'second.depth': 'second.depth', \
+'agents.second.evaluation.weights.corners': 'corners'}
+    """
+    keys = list(keys)
+    found = {}
+    for key in keys:
+        parts = key.split(".")
+        ends = (".".join(parts[-n:]) for n in range(1, len(parts)))
+        found[key] = next(
+            (e for e in ends if sum(f".{other}".endswith(f".{e}") for other in keys) == 1), key
+        )
+    return found
+
+
+def in_a_line(values: Mapping[str, Mapping[int, Any]], number: int) -> str:
+    """What was varied, for one combination: ``depth=3 evaluation=iago``. values: of
+    :func:`varied`."""
+    short = short_names(values)
+    return " ".join(f"{short[k]}={v[number]}" for k, v in values.items() if number in v)

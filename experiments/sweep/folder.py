@@ -1,0 +1,186 @@
+"""What a sweep's folder holds, and what has become of each combination.
+
+Hydra's launchers may play combinations in other processes or on other machines, so a sweep keeps
+everything in its folder: ``sweep.yaml`` says what was asked for, and each combination has a folder
+of its own, named by its number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from agents.config import ConfigError
+from experiments.record.store import Record
+
+SWEEP = "sweep.yaml"
+"""A sweep's own file: ``command``; ``arguments``, the words after ``run``; and ``combinations``,
+the settings of each, or null where a search chooses them as it goes."""
+COMBINATION = "combination.yaml"
+"""In a combination's folder: ``settings``; ``objective``, once a search has got it."""
+FAILURE = "failed.txt"
+"""In a combination's folder: why it failed."""
+RECORD = "games.sqlite"
+CONFIRMATION = "confirmation"
+"""The folder of a search's second run of its best settings."""
+
+
+class State(StrEnum):
+    """What has become of a combination."""
+
+    FINISHED = "finished"
+    STOPPED = "stopped"  # some of its games are there
+    FAILED = "failed"
+    WAITING = "waiting"  # none of its games are there
+
+
+@dataclass(frozen=True)
+class Combination:
+    """One run of a sweep, as its folder shows it.
+
+    number: from 0. settings: its overrides, ``key=value``. failure: the failure's last line.
+    objective: what a search got for it.
+    """
+
+    number: int
+    folder: Path
+    settings: tuple[str, ...]
+    state: State = State.WAITING
+    failure: str = ""
+    objective: float | None = None
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What was asked for.
+
+    folder: where everything goes, an absolute path. overrides, extra_folders: the settings and
+    the further folders of YAMLs in its command. known: the settings of each combination, None
+    where a search chooses them as it goes.
+    """
+
+    folder: Path
+    overrides: list[str]
+    extra_folders: list[str]
+    known: list[list[str]] | None
+
+    @classmethod
+    def read(cls, folder: Path | str) -> Sweep:
+        """The sweep of a folder; raises ConfigError if it is none."""
+        if not is_sweep(folder):
+            raise ConfigError(f"{folder} is no folder of a sweep: it has no {SWEEP}")
+        # Loaded late: it brings Hydra, which those who only ask for a run's folder do not need.
+        from agents.hydra_parts import command_line_parser
+
+        folder = Path(folder).resolve()
+        said = about(folder)
+        options = command_line_parser().parse_intermixed_args(said["arguments"])
+        extra_folders = [options.config_dir] if options.config_dir else []
+        return cls(folder, options.overrides, extra_folders, said["combinations"])
+
+    def combinations(self) -> list[Combination]:
+        """All combinations, by number; of a search those that were tried. Reads every folder."""
+        found = {
+            int(path.name): read_combination(path)
+            for path in self.folder.iterdir()
+            if path.name.isdecimal() and path.is_dir()
+        }
+        for number, settings in enumerate(self.known or ()):
+            if number not in found or found[number].state is State.WAITING:
+                folder = self.folder / str(number)
+                found[number] = Combination(number, folder, tuple(settings))
+        return [found[number] for number in sorted(found)]
+
+
+def is_sweep(folder: Path | str) -> bool:
+    """Whether a folder is a sweep's."""
+    return (Path(folder) / SWEEP).is_file()
+
+
+def about(folder: Path) -> dict[str, Any]:
+    """What a sweep's own file says; see :data:`SWEEP`."""
+    return _read(folder / SWEEP)
+
+
+def write_about(
+    folder: Path, command: str, arguments: Sequence[str], known: list[list[str]] | None
+) -> None:
+    """Write a sweep's own file."""
+    said = {"command": command, "arguments": list(arguments), "combinations": known}
+    _write(folder / SWEEP, said)
+
+
+def read_combination(folder: Path) -> Combination:
+    """What a combination's folder says of it."""
+    number = int(folder.name) if folder.name.isdecimal() else -1
+    if not (folder / COMBINATION).is_file():
+        return Combination(number, folder, ())
+    note = _read(folder / COMBINATION)
+    settings, objective = tuple(note["settings"]), note["objective"]
+    if (folder / FAILURE).is_file():
+        failure = (folder / FAILURE).read_text(encoding="utf-8").strip().splitlines()[-1]
+        return Combination(number, folder, settings, State.FAILED, failure, objective)
+    return Combination(number, folder, settings, _state_of_games(folder), "", objective)
+
+
+def _state_of_games(folder: Path) -> State:
+    if not has_begun(folder):
+        return State.WAITING
+    with Record.open(folder) as record:
+        row = record.query("select complete, (select count(*) from games) as n from run").iloc[0]
+    if not row["n"]:
+        return State.WAITING
+    return State.FINISHED if row["complete"] else State.STOPPED
+
+
+def has_begun(folder: Path) -> bool:
+    """Whether a folder's record got as far as to say what is to be played."""
+    if not (folder / RECORD).exists():
+        return False
+    with Record.open(folder) as record:
+        return record.format() is not None
+
+
+def write_note(folder: Path, settings: Sequence[str], objective: float | None = None) -> None:
+    """Write down which combination a folder is, and what a search got for it."""
+    _write(folder / COMBINATION, {"settings": list(settings), "objective": objective})
+
+
+def make_folder(wanted: Path) -> Path:
+    """A new folder of this name, or with a number behind it; raises ConfigError."""
+    for path in (wanted, *(wanted.with_name(f"{wanted.name}-{n}") for n in range(2, 100))):
+        try:
+            path.mkdir(parents=True)
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise ConfigError(f"results: cannot write {path}: {error.strerror}") from None
+        return path
+    raise ConfigError(f"results: {wanted} exists")
+
+
+def put_aside(folder: Path) -> None:
+    """Rename a combination's folder, whose record never got as far as to be resumed."""
+    stopped = folder.with_name(f"{folder.name}-stopped")
+    names = (stopped, *(stopped.with_name(f"{stopped.name}-{n}") for n in range(2, 1000)))
+    folder.rename(next(name for name in names if not name.exists()))
+
+
+# The C library reads and writes ten times as fast; it is not everywhere.
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    content: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER)
+    return content
+
+
+def _write(path: Path, content: dict[str, Any]) -> None:
+    text = yaml.dump(content, Dumper=_DUMPER, sort_keys=False, allow_unicode=True)
+    path.write_text(text, encoding="utf-8")

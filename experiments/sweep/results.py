@@ -1,0 +1,100 @@
+"""What came out of a sweep, or of a search over settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from agents.config import ConfigError
+from experiments.config import TuningConfig
+from experiments.record.store import Record
+from experiments.report.standings import pair_counts, share_interval, standings
+from experiments.sweep.composing import varied
+from experiments.sweep.folder import Combination, State, Sweep
+
+if TYPE_CHECKING:
+    import pandas as pd  # loaded when a table is made, since a run starts sooner without it
+
+
+def load(folder: Path | str) -> pd.DataFrame:
+    """The runs of a sweep that have games: one row a run and agent.
+
+    Columns: run (the combination's number), folder (its name), one for each key that was varied,
+    by its name (``games`` as games_per_pairing), numbers as numbers, then the standings' (see
+    :func:`experiments.report.standings.standings`), complete, and for a search objective. Raises
+    ConfigError where the folder is no sweep's.
+    """
+    sweep = Sweep.read(folder)
+    known = sweep.combinations()
+    if not any(has_games(each) for each in known):
+        raise ConfigError(f"{folder}: no run of this sweep has any games")
+    return table_of(known, values_of(sweep, known))
+
+
+def values_of(sweep: Sweep, known: Sequence[Combination]) -> dict[str, dict[int, Any]]:
+    """What was varied, see :func:`experiments.sweep.composing.varied`."""
+    return varied({each.number: each.settings for each in known}, sweep.overrides)
+
+
+def has_games(combination: Combination) -> bool:
+    """Whether a combination is in the table."""
+    return combination.state in (State.FINISHED, State.STOPPED)
+
+
+def table_of(known: Sequence[Combination], values: Mapping[str, Mapping[int, Any]]) -> pd.DataFrame:
+    """The table of :func:`load`; values: of :func:`values_of`."""
+    import pandas as pd
+
+    tables = []
+    for each in filter(has_games, known):
+        with Record.open(each.folder) as record:
+            table = standings(record, seed=record.run()["seed"])
+        head = {"run": each.number, "folder": each.folder.name}
+        tables.append(
+            pd.DataFrame(head | {k: v.get(each.number) for k, v in values.items()}, table.index)
+            .join(table)
+            .assign(complete=each.state is State.FINISHED)
+        )
+        if each.objective is not None:
+            tables[-1]["objective"] = each.objective
+    return pd.concat(tables, ignore_index=True).infer_objects()
+
+
+def grouped(table: pd.DataFrame, keys: Sequence[str]) -> list[list[str]]:
+    """The keys of a sweep's table in groups that vary together: one value of any key of a group
+    always goes with the same values of its others."""
+    runs = table.drop_duplicates("run")
+    groups: list[list[str]] = []
+    for key in keys:
+        for group in groups:
+            both = runs[[group[0], key]].astype(str).drop_duplicates()
+            if len(both) == both[key].nunique() == both[group[0]].nunique():
+                group.append(key)
+                break
+        else:
+            groups.append([key])
+    return groups
+
+
+def elo_of_tuned(folder: Path, tuning: TuningConfig) -> tuple[float, float, float, int]:
+    """The tuned agent's Elo above its opponent, the ends of its 95 % interval, and the games.
+
+    With half a pair won and half a pair lost added, so that winning everything is a number too and
+    more points are always more Elo.
+    """
+    with Record.open(folder) as record:
+        own = record.agents()["name"].tolist().index(tuning.agent)
+        counts = pair_counts(record)[own, 1 - own]
+    share, low, high, pairs = share_interval(counts)
+    ends = np.clip([(share * pairs + 0.5) / (pairs + 1), low, high], 1e-6, 1 - 1e-6)
+    elo, low, high = (-400 * np.log10(1 / ends - 1)).tolist()
+    return elo, low, high, 2 * pairs
+
+
+def best_of(known: Sequence[Combination]) -> Combination | None:
+    """The combination of a search with the highest objective, the first among equals."""
+    tried = [each for each in known if each.objective is not None and each.state is State.FINISHED]
+    return max(tried, key=lambda each: each.objective or 0.0, default=None)

@@ -1,0 +1,180 @@
+"""How YAMLs become configurations, and configurations objects."""
+
+from __future__ import annotations
+
+import functools
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from omegaconf import OmegaConf
+
+from agents import hydra_parts
+from agents.conf_folder import conf_folder
+from agents.config import ConfigError, build, choices, compose, literal
+
+HOME = "${oc.env:HOME}"
+
+# ---------------------------------------------------------------------- strings
+
+
+words = st.text(st.sampled_from("\\${}a:'\" \n?,.")) | st.text()
+
+
+@given(words.filter(lambda word: word != "???"))
+def test_literal_strings_are_read_as_they_are_written(word: str) -> None:
+    config = OmegaConf.create(literal({"word": word, "list": [word, {"in": word}]}))
+    read = OmegaConf.to_container(config, resolve=True)
+    assert read == {"word": word, "list": [word, {"in": word}]}
+
+
+@given(words.filter(lambda word: word != "???"))
+def test_an_object_gets_its_strings_as_they_are_written(word: str) -> None:
+    settings = {"text": word, "notes": [word, {"in": word}]}
+    built = build({"_target_": f"{__name__}.Inner"} | settings, "it")
+    assert {"text": built.text, "notes": built.notes} == settings
+
+
+# ---------------------------------------------------------------------- building
+
+
+@dataclass
+class Inner:
+    text: str = ""
+    notes: list[Any] = field(default_factory=list)
+
+
+def passed_on(init: Callable[..., None]) -> Callable[..., None]:
+    """A decorator as others write them: what is decorated shows only through ``functools``."""
+
+    @functools.wraps(init)
+    def wrapper(*arguments: Any, **settings: Any) -> None:
+        init(*arguments, **settings)
+
+    return wrapper
+
+
+class Outer:
+    @passed_on
+    def __init__(self, inner: Inner, depth: int, *, width: int = 3) -> None:
+        if depth > 64:
+            raise ValueError(f"depth={depth}: a whole number from 1 to 64 is needed")
+        self.inner, self.depth, self.width = inner, depth, width
+
+
+class Open:
+    def __init__(self, depth: int, **settings: Any) -> None:
+        self.settings = {"depth": depth} | settings
+
+
+INNER = {"_target_": f"{__name__}.Inner", "notes": [1, [2]]}
+OUTER = {"_target_": f"{__name__}.Outer", "inner": INNER, "depth": 2}
+
+
+def test_what_is_inside_is_built_first_and_shared_with_nobody() -> None:
+    one, two = build(OUTER, "it"), build(OUTER, "it")
+    assert isinstance(one.inner, Inner)
+    assert one.inner.notes == [1, [2]]
+    one.inner.notes[1].append(3)
+    assert two.inner.notes == INNER["notes"] == [1, [2]]
+
+
+def test_a_class_that_takes_all_settings_gets_them() -> None:
+    asked = {"_target_": f"{__name__}.Open", "depth": 1, "anything": "goes"}
+    assert build(asked, "it").settings == {"depth": 1, "anything": "goes"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"depht": 3},
+            r"^agent 'x': .*Outer has no setting 'depht'; its settings: inner, depth, width\. "
+            r"Did you mean 'depth'\?$",
+        ),
+        ({"inner": INNER | {"txt": ""}}, r"^agent 'x'\.inner: .*no setting 'txt'.*'text'\?$"),
+        ({"inner": [INNER | {"txt": ""}]}, r"^agent 'x'\.inner\[0\]: .*no setting 'txt'"),
+        ({"_args_": [1]}, r"no setting '_args_'"),
+        ({"depth": "???"}, r"^agent 'x'\.depth is left open; say agent 'x'\.depth="),
+        ({"depth": 65}, r"^agent 'x': depth=65: a whole number from 1 to 64 is needed$"),
+        ({"_target_": f"{__name__}.Open", "depth": [], "self": 1}, r"multiple values"),
+        ({"_target_": f"{__name__}.Nobody"}, r"^agent 'x': cannot import _target_ '.*Nobody'"),
+        ({"_target_": "agents.AlphaBeta"}, r"^agent 'x': agents.AlphaBeta has no setting 'inner'"),
+    ],
+)
+def test_settings_that_nothing_can_be_built_of(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message) as caught:
+        build(OUTER | changes, "agent 'x'")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_setting_that_is_needed_is_named() -> None:
+    for target, missing in (("Outer", "inner, depth"), ("Open", "depth")):
+        with pytest.raises(ConfigError, match=rf"^it: .*{target} needs {missing}$"):
+            build({"_target_": f"{__name__}.{target}"}, "it")
+
+
+# ---------------------------------------------------------------------- composing
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        [],
+        ["depth=3", "games=8"],
+        ["agents=duel", "agent@first=greedy", "agent@second=alphabeta", "second.depth=5"],
+        ["+evaluation@agents.minimax.evaluation=iago", "depth=5", "~study", "++extra.more=[1]"],
+        ["evaluation=composite", "evaluation.weights={corners: 3}", "experiment=paip_1ply"],
+        ["hydra.sweep.dir=x", "seed=5"],
+    ],
+)
+def test_what_is_remembered_is_what_hydra_composes(asked: list[str]) -> None:
+    def plain(config: Any) -> Any:
+        return OmegaConf.to_container(config, resolve=False, enum_to_str=True)
+
+    fresh = plain(hydra_parts._compose("run", asked))
+    for _ in range(2):
+        config = compose("run", asked)
+        assert plain(config) == fresh
+        config.depth, config.agents = 99, {}  # concerns nobody else
+
+
+def test_an_edited_file_and_another_folder_are_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = tmp_path / "conf"
+    shutil.copytree(conf_folder(), copy)
+    monkeypatch.setattr(hydra_parts, "conf_folder", lambda: copy)
+    assert compose("run").games == 100
+    text = (copy / "run.yaml").read_text(encoding="utf-8")
+    (copy / "run.yaml").write_text(text.replace("games: 100", "games: 102"), encoding="utf-8")
+    os.utime(copy / "run.yaml", (1, 1))  # whatever the clock's ticks
+    assert compose("run").games == 102
+    for folder in (tmp_path, copy):
+        monkeypatch.chdir(folder)
+        assert compose("run").hydra.runtime.cwd == str(folder)
+
+
+# ---------------------------------------------------------------------- further folders
+
+
+def test_a_file_named_like_one_of_the_labs_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "agent").mkdir()
+    (tmp_path / "agent" / "greedy.yaml").write_text("_target_: mine.Greedy\n", encoding="utf-8")
+    for ask in (
+        lambda: compose("run", [], [tmp_path]),
+        lambda: choices("agent", [str(tmp_path)]),
+    ):
+        with pytest.raises(ConfigError, match=r"agent/greedy\.yaml .* rename it$") as caught:
+            ask()
+        assert str(tmp_path) in str(caught.value)
+    (tmp_path / "agent" / "greedy.yaml").rename(tmp_path / "agent" / "mine.yaml")
+    assert "mine" in choices("agent", [tmp_path])
+    compose("run", [], [tmp_path])
+    choices("agent", [conf_folder()])  # the same files
