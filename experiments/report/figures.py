@@ -24,7 +24,7 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import LogLocator, MaxNLocator
 
-from experiments.statistics.ratings import interval_text
+from experiments.statistics.intervals import interval_text
 
 MINUS = "\N{MINUS SIGN}"
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from experiments.config import PublishedConfig
 from experiments.record.store import Record
-from experiments.report.standings import pair_counts, share_interval
+from experiments.report.standings import pair_counts
+from experiments.statistics.intervals import share_interval, wilson
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,21 +55,6 @@ def _theirs(points: float, games: int) -> str:
     low, high = wilson(points, games)
     share = 100 * points / games
     return f"{points:g} of {games}: {share:.0f} % [{100 * low:.0f}, {100 * high:.0f}]"
-
-
-def wilson(points: float, games: int) -> tuple[float, float]:
-    """The 95 % interval of a share of points, draws as halves, taken as wins and losses.
-
-    >>> low, high = wilson(8, 10)
-    >>> round(low, 2), round(high, 2)
-    (0.49, 0.94)
-    """
-    z = 1.96
-    share = points / games
-    middle = share + z * z / (2 * games)
-    margin = z * math.sqrt(share * (1 - share) / games + z * z / (4 * games * games))
-    whole = 1 + z * z / games
-    return max(0.0, (middle - margin) / whole), min(1.0, (middle + margin) / whole)
 
 
 def _costs(

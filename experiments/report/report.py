@@ -38,13 +38,10 @@ from experiments.report.standings import (
     same_positions,
     standings,
 )
-from experiments.statistics.ratings import (
-    IntArray,
-    MatchStatistics,
-    Ratings,
-    interval_text,
-    match_statistics,
-)
+from experiments.statistics.intervals import interval_text
+from experiments.statistics.match import MatchStatistics, match_statistics
+from experiments.statistics.pairs import IntArray
+from experiments.statistics.pool import Ratings
 from experiments.statistics.sequential import Sprt
 from experiments.studies.pruning import count_nodes
 from experiments.studies.searches import compare_searches, count_searches, sample
@@ -488,7 +485,7 @@ def _draw(
     import pandas as pd
 
     from experiments.report import figures
-    from experiments.statistics.ratings import score_matrix
+    from experiments.statistics.pool import score_matrix
 
     drawn = []
     agents = record.agents()

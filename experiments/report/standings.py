@@ -8,17 +8,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
 from experiments.record.store import Record
-from experiments.statistics.ratings import (
-    IntArray,
-    Ratings,
-    match_statistics,
-    pentanomial,
-    rate_pools,
-)
+from experiments.statistics.match import match_statistics
+from experiments.statistics.pairs import IntArray
+from experiments.statistics.pool import Ratings, pentanomial, rate_pools
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,7 +74,7 @@ def rated_parts(
     record: Record, seed: int = 0, anchor: str | None = None, colour_advantage: bool = False
 ) -> list[tuple[IntArray, Ratings]]:
     """The ratings of each part of the pool whose agents met, if only through others; see
-    :func:`experiments.statistics.ratings.rate_pools`.
+    :func:`experiments.statistics.pool.rate_pools`.
 
     seed: of the bootstrap. anchor: name of the agent rated 0. colour_advantage: whether Black's
     advantage is fitted too.
@@ -162,7 +157,7 @@ def matches(record: Record) -> pd.DataFrame:
     - LL, LD, DD_WL, WD, WW: the pentanomial counts of the distinct pairs, on which all of the
       following rests.
     - elo, elo_margin, bound, nelo, nelo_margin, los, split: see
-      :class:`experiments.statistics.ratings.MatchStatistics`.
+      :class:`experiments.statistics.match.MatchStatistics`.
     - discs, discs_margin: mean disc difference over pairs (games played to the end), and half the
       width of its 95 % interval (Student's); nan where there are none, or only one.
     - ends: how the games ended, as ``finished 98, time exceeded 2``.
@@ -238,28 +233,4 @@ def same_positions(record: Record) -> pd.DataFrame:
            from decisions d join alike using (low, high)
            join agents f on f.agent = low join agents s on s.agent = high
            group by low, high order by low, high"""
-    )
-
-
-def share_interval(counts: ArrayLike) -> tuple[float, float, float, int]:
-    """The share of points (0 to 1), the ends of its 95 % interval, and the number of pairs.
-
-    counts: shape (5,), the number of pairs with 0 to 4 half points. The interval is normal over
-    pairs, with half a pair won and half a pair lost added, so that pairs which all went alike have
-    one too. All nan without pairs.
-    """
-    seen = np.asarray(counts, dtype=float)
-    pairs = int(seen.sum())
-    if not pairs:
-        return np.nan, np.nan, np.nan, 0
-    shares = np.arange(5) / 4
-    more = seen + np.array([0.5, 0, 0, 0, 0.5])
-    middle = more @ shares / more.sum()
-    margin = 1.96 * np.sqrt(more @ (shares - middle) ** 2) / more.sum()
-    share = float(seen @ shares) / pairs
-    return (
-        share,
-        max(0.0, min(share, middle - margin)),
-        min(1.0, max(share, middle + margin)),
-        pairs,
     )

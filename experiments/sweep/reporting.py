@@ -11,7 +11,7 @@ from rich.console import Console
 from experiments.config import TuningConfig
 from experiments.record.store import Record
 from experiments.report.report import COLUMNS, FigureFile, render, terminal_table
-from experiments.statistics.ratings import interval_text
+from experiments.statistics.intervals import interval_text
 from experiments.sweep.running import (
     CONFIRMATION,
     RECORD,

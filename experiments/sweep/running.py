@@ -517,7 +517,8 @@ def elo_of_tuned(folder: Path, tuning: TuningConfig) -> tuple[float, float, floa
     import numpy as np
 
     from experiments.record.store import Record
-    from experiments.report.standings import pair_counts, share_interval
+    from experiments.report.standings import pair_counts
+    from experiments.statistics.intervals import share_interval
 
     with Record.open(folder) as record:
         own = record.agents()["name"].tolist().index(tuning.agent)
