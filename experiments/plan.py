@@ -269,7 +269,7 @@ def _print(
     needed: dict[float, IntArray],
     timing: Timing,
 ) -> None:
-    from experiments.report.report import terminal_table
+    from experiments.report.tables import terminal_table
 
     pairings = len(plan.pairings)
     shares = question.pairs(question.elo)

@@ -1,5 +1,5 @@
 """The statistics against simulated matches whose truth is known: ``benchmarks/validity.py`` with
-fewer of them. ``pytest tests/experiments/statistics/test_validity.py -m slow -s`` prints the numbers."""
+fewer of them. ``pytest test_validity.py -m slow -s`` prints the numbers."""
 
 from __future__ import annotations
 
