@@ -12,13 +12,14 @@ import math
 import time
 
 import numpy as np
+from experiments.plan import pair_shares
 from scipy.optimize import brentq
 
-from experiments.plan import pair_shares
-from experiments.statistics.ratings import FloatArray, match_statistics, rate
-from experiments.statistics.sequential import NELO, Sprt, simulate
-
-SHARE = np.arange(5) / 4
+from experiments.statistics.elo import NELO
+from experiments.statistics.match import match_statistics
+from experiments.statistics.pairs import SHARES, FloatArray
+from experiments.statistics.pool import rate
+from experiments.statistics.sequential import Sprt, simulate
 
 MATCHES = [  # Elo, pairs, share of draws, share of pairs split by the opening
     *((elo, 100, 0.04, 0.0) for elo in (0, 50, 100, 200, 300, 400)),
@@ -41,8 +42,8 @@ TESTS = [  # model, elo0, elo1, alpha, beta, share of draws, share of split pair
 
 def normalised_elo(shares: FloatArray) -> float:
     """Of the true distribution of pairs."""
-    mean = float(shares @ SHARE)
-    return NELO / math.sqrt(2) * (mean - 0.5) / math.sqrt(shares @ (SHARE - mean) ** 2)
+    mean = float(shares @ SHARES)
+    return NELO / math.sqrt(2) * (mean - 0.5) / math.sqrt(shares @ (SHARES - mean) ** 2)
 
 
 def coverage(

@@ -79,7 +79,7 @@ def _refuse(message: str) -> NoReturn:
 def bench_command(arguments: Sequence[str]) -> int:
     """``bench``: print each algorithm's nodes over the fixed positions, and the signature."""
     from experiments.bench import POSITIONS, bench, signature
-    from experiments.report.report import terminal_table
+    from experiments.report.tables import terminal_table
 
     if arguments:
         if list(arguments) in (["--help"], ["-h"]):

@@ -171,8 +171,8 @@ def run(
     started = datetime.now()
     conditions = _prepared(plan, console)
     openings = plan.openings.choose(plan.rounds, plan.rules, settings.seed)
-    with ExitStack() as workers:
-        play = workers.enter_context(plan.executor.ready(conditions, _line_to(console)))
+    with ExitStack() as crew:
+        play = crew.enter_context(plan.executor.ready(conditions, _line_to(console)))
         parent = folder or Path(settings.results) / settings.name
         folder = make_folder(parent, started, folder is None)
         with locked(folder), _told_why(folder, plan):
@@ -181,7 +181,7 @@ def run(
                 with record.transaction():
                     _write_head(record, plan, openings, command, started)
                 session = _Session(plan, record, folder, console, conditions)
-                return session.play(play, workers, openings)
+                return session.play(play, crew, openings)
 
 
 def resume(
@@ -217,15 +217,15 @@ def resume(
         moved = {"workers": workers, "executor": executor, "address": address}
         plan, openings = replanned(folder, agents, games, moved, force)
         conditions = _prepared(plan, console)
-        with ExitStack() as workers, _told_why(folder, plan), Record.append(folder) as record:
-            play = workers.enter_context(plan.executor.ready(conditions, _line_to(console)))
+        with ExitStack() as crew, _told_why(folder, plan), Record.append(folder) as record:
+            play = crew.enter_context(plan.executor.ready(conditions, _line_to(console)))
             with record.transaction():
                 record.continue_with(asdict(plan.settings))
                 record.write_openings(opening.text for opening in openings)
                 record.write_session(_session(plan, command, datetime.now()))
             _write_config(plan, folder)
             session = _Session(plan, record, folder, console, conditions)
-            return session.play(play, workers, openings)
+            return session.play(play, crew, openings)
 
 
 # ---------------------------------------------------------------------- before the games
@@ -307,8 +307,9 @@ class _Session:
         self._plan, self._record, self._folder = plan, record, folder
         self._console, self._conditions = console, conditions
 
-    def play(self, play: Play, workers: ExitStack, openings: Sequence[Opening]) -> RunResult:
-        """Play, and conclude. workers: lets them go, whose last words belong in the log.
+    def play(self, play: Play, crew: ExitStack, openings: Sequence[Opening]) -> RunResult:
+        """Play, and conclude. crew: the workers; closed, lets them go, as their last words belong
+        in the log.
 
         Raises RunStopped if no game could be played, KeyboardInterrupt if none was before Ctrl-C.
         """
@@ -319,7 +320,7 @@ class _Session:
             draw = self._drawn(openings)
             self._write_down(play(draw), draw)
             interrupted = stop.value == FINISH_PAIRS
-            workers.close()
+            crew.close()
             complete = draw.complete(len(record.settled()), plan.pairs)
             record.finish(time.perf_counter() - clock, complete)
             played = record.count_games()

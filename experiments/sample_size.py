@@ -36,8 +36,9 @@ from experiments.config import Plan, read
 from experiments.pairing.schedule import Draw, Results
 from experiments.playing.match import TaskFailed
 from experiments.run import RunStopped
-from experiments.statistics.ratings import FloatArray, IntArray, expected_score
-from experiments.statistics.sequential import NELO, Sprt, simulate
+from experiments.statistics.elo import NELO, expected_score
+from experiments.statistics.pairs import SHARES, FloatArray, IntArray
+from experiments.statistics.sequential import Sprt, simulate
 
 SIMULATED = 1000
 """Matches simulated under each hypothesis; the seed is the run's."""
@@ -49,7 +50,6 @@ _TIMED_OPENINGS = 500  # enough for some seconds of the quickest agents
 _LOOKS = 300  # at the LLR of a simulated match, in as many pairs as the fixed match has
 _MOST = 20  # times the fixed match's pairs: a sequential test this long is given up
 _CHECKED_OPENINGS = 20_000  # whether there are so many is found out in a few seconds
-_SHARE = np.arange(5) / 4
 _TESTS_OWN = ("schedule.elo", "schedule.sprt_", "schedule.model")
 
 HELP = f"""\
@@ -138,8 +138,8 @@ def pair_shares(elo: float, draws: float = 0.04, split: float = 0.0) -> FloatArr
 
 def _moments(pairs: FloatArray) -> tuple[float, float]:
     """Mean and variance of a pair's share of points."""
-    mean = float(pairs @ _SHARE)
-    return mean, float(pairs @ (_SHARE - mean) ** 2)
+    mean = float(pairs @ SHARES)
+    return mean, float(pairs @ (SHARES - mean) ** 2)
 
 
 def run_plan(arguments: Sequence[str], console: Console) -> int:
@@ -254,7 +254,7 @@ def _print(
     needed: dict[float, IntArray],
     timing: Timing,
 ) -> None:
-    from experiments.report.report import terminal_table
+    from experiments.report.tables import terminal_table
 
     pairings = len(plan.schedule.pairings(0, plan.names, Results()))
     shares = question.pairs(question.elo)

@@ -6,80 +6,64 @@ import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from experiments.config import PublishedConfig
 from experiments.record.store import Record
-from experiments.report.standings import pair_counts, share_interval
+from experiments.report.standings import pair_counts
+from experiments.statistics.intervals import share_interval, wilson
+from experiments.statistics.pairs import IntArray
 
 if TYPE_CHECKING:
     import pandas as pd
 
+Row = tuple[str, str, str]
+"""What a number is, this run's with its 95 % interval, and the original's."""
 
-def beside(
-    published: PublishedConfig, record: Record, costs: pd.DataFrame | None
-) -> list[tuple[str, str, str]]:
-    """One row for each number of the original: what it is, ours with its 95 % interval, theirs.
 
-    Theirs has an interval too where it is a share of a number of games (Wilson 1927, Journal of
-    the American Statistical Association 22). What this run has not measured is a dash.
+def comparison(published: PublishedConfig, record: Record, costs: pd.DataFrame | None) -> list[Row]:
+    """One row for each number of the original.
+
+    The original's has an interval too where it is a share of a number of games. What this run has
+    not measured is a dash.
     """
-    return [*_points(published, record), *_costs(published, costs)]
+    return [*_scores(published, record), *_costs(published, costs)]
 
 
-def _points(published: PublishedConfig, record: Record) -> Iterable[tuple[str, str, str]]:
+def _scores(published: PublishedConfig, record: Record) -> Iterable[Row]:
     counts = pair_counts(record)
     number = {name: i for i, name in enumerate(record.agents()["name"])}
-    told: set[frozenset[str]] = set()
-    for name, row in published.points.items():
-        met = [number[other] for other in row]
-        if len(row) > 1:
-            theirs = _theirs(sum(row.values()), published.games * len(row))
-            yield f"{name}, score in all", _ours(counts[number[name], met].sum(axis=0)), theirs
-        for other, points in row.items():
-            if {name, other} not in told:  # the other's row says the same again
-                told.add(frozenset((name, other)))
-                ours = _ours(counts[number[name], number[other]])
-                yield f"{name} against {other}", ours, _theirs(points, published.games)
+    shown: set[frozenset[str]] = set()
+    for name, points in published.points.items():
+        if len(points) > 1:
+            met = [number[other] for other in points]
+            original = _original_share(sum(points.values()), published.games * len(points))
+            yield f"{name}, score in all", _own_share(counts[number[name], met].sum(0)), original
+        for other, scored in points.items():
+            if {name, other} not in shown:  # the other's row has the same again
+                shown.add(frozenset((name, other)))
+                own = _own_share(counts[number[name], number[other]])
+                yield f"{name} against {other}", own, _original_share(scored, published.games)
 
 
-def _ours(counts: np.ndarray) -> str:
+def _own_share(counts: IntArray) -> str:
     share, low, high, pairs = share_interval(counts)
     if not pairs:
         return "-"
     return f"{100 * share:.1f} % [{100 * low:.1f}, {100 * high:.1f}] of {2 * pairs:,} games"
 
 
-def _theirs(points: float, games: int) -> str:
+def _original_share(points: float, games: int) -> str:
     low, high = wilson(points, games)
     share = 100 * points / games
     return f"{points:g} of {games}: {share:.0f} % [{100 * low:.0f}, {100 * high:.0f}]"
 
 
-def wilson(points: float, games: int) -> tuple[float, float]:
-    """The 95 % interval of a share of points, draws as halves, taken as wins and losses.
-
-    >>> low, high = wilson(8, 10)
-    >>> round(low, 2), round(high, 2)
-    (0.49, 0.94)
-    """
-    z = 1.96
-    share = points / games
-    middle = share + z * z / (2 * games)
-    margin = z * math.sqrt(share * (1 - share) / games + z * z / (4 * games * games))
-    whole = 1 + z * z / games
-    return max(0.0, (middle - margin) / whole), min(1.0, (middle + margin) / whole)
-
-
-def _costs(
-    published: PublishedConfig, costs: pd.DataFrame | None
-) -> Iterable[tuple[str, str, str]]:
+def _costs(published: PublishedConfig, costs: pd.DataFrame | None) -> Iterable[Row]:
     for measure in ("nodes", "evaluations"):
         for name, ratio in getattr(published, measure).items():
-            ours = "-"
+            own = "-"
             if costs is not None and f"{measure}_ratio" in costs:
                 row = costs[costs["agent"] == name].iloc[-1]  # the deepest
-                ours = f"{row[f'{measure}_ratio']:.2f}"
+                own = f"{row[f'{measure}_ratio']:.2f}"
                 if not math.isnan(row[f"{measure}_low"]):
-                    ours += f" [{row[f'{measure}_low']:.2f}, {row[f'{measure}_high']:.2f}]"
-            yield f"{name}, {measure}", ours, f"{ratio:.2f}"
+                    own += f" [{row[f'{measure}_low']:.2f}, {row[f'{measure}_high']:.2f}]"
+            yield f"{name}, {measure}", own, f"{ratio:.2f}"

@@ -8,17 +8,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
 from experiments.record.store import Record
-from experiments.statistics.ratings import (
-    IntArray,
-    Ratings,
-    match_statistics,
-    pentanomial,
-    rate_pools,
-)
+from experiments.statistics.intervals import INSIDE
+from experiments.statistics.match import match_statistics
+from experiments.statistics.pairs import IntArray
+from experiments.statistics.pool import Ratings, pentanomial, rate_pools
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,6 +42,63 @@ _PAIRS = """
         from pairs group by low, high, one, other)
 """
 
+# An agent's games from both seats, and what its searches cost.
+_STANDINGS = """
+    with seats as (
+        select black as agent, black_points as points, disc_difference as difference,
+            end_reason != 'finished' and result = 'white' as forfeit
+        from games union all
+        select white, 1 - black_points, -disc_difference,
+            end_reason != 'finished' and result = 'black' from games),
+    totals as (
+        select agent, count(*) as games, sum(points = 1) as wins, sum(points = 0.5) as draws,
+            sum(points = 0) as losses, avg(points) as score,
+            avg(difference) as disc_difference, sum(forfeit) as forfeits
+        from seats group by agent),
+    costs as (
+        select agent, avg(nodes) as nodes_per_move, avg(evaluations) as evaluations_per_move,
+            1e6 * sum(nodes) / max(1, sum(microseconds)) as nodes_per_second
+        from moves where nodes is not null group by agent)
+    select agents.agent as number, name as agent, selective,
+        games, wins, draws, losses, score,
+        disc_difference, nodes_per_move, nodes_per_second, evaluations_per_move, forfeits
+    from agents join totals using (agent) left join costs using (agent)
+    order by number
+"""
+
+# Games and results come from all complete pairs, the statistics from the different ones.
+_MATCHES = f"""
+    with {_PAIRS},
+    sums as (
+        select low, high, 2 * count(*) as games, sum(b = 2) as black_wins,
+            sum(b = 1) as black_draws, sum(b = 0) as black_losses, sum(w = 2) as white_wins,
+            sum(w = 1) as white_draws, sum(w = 0) as white_losses, avg(b + w) / 4 as score,
+            count(distinct one) + count(distinct other) as distinct_games,
+            count(*) as all_pairs, count(distinct opening) as openings
+        from pairs group by low, high),
+    rest as (
+        select low, high, count(*) as pairs, sum(b + w = 0) as LL, sum(b + w = 1) as LD,
+            sum(b + w = 2) as DD_WL, sum(b + w = 3) as WD, sum(b + w = 4) as WW,
+            count(discs) as n, avg(discs) as discs, avg(discs * discs) as squares
+        from different group by low, high)
+    select low, high, f.name as first, s.name as second, games,
+        black_wins + white_wins as wins, black_draws + white_draws as draws,
+        black_losses + white_losses as losses, black_wins, black_draws, black_losses,
+        white_wins, white_draws, white_losses, score, distinct_games, all_pairs, pairs,
+        openings, LL, LD, DD_WL, WD, WW, n, discs, squares
+    from sums join rest using (low, high)
+    join agents f on f.agent = low join agents s on s.agent = high order by low, high
+"""
+
+# How often a pairing's games ended how, the most frequent first.
+_ENDS = f"""
+    with {_PAIRS},
+    ended as (
+        select low, high, one_end as reason from pairs
+        union all select low, high, other_end from pairs)
+    select low, high, reason || ' ' || count(*) as text from ended
+    group by low, high, reason order by low, high, count(*) desc, reason
+"""
 
 OUTCOME_COLUMNS = ("LL", "LD", "DD_WL", "WD", "WW")
 """Columns of :func:`matches`: pairs of which the first agent took 0 to 4 half points."""
@@ -79,7 +132,7 @@ def rated_parts(
     record: Record, seed: int = 0, anchor: str | None = None, colour_advantage: bool = False
 ) -> list[tuple[IntArray, Ratings]]:
     """The ratings of each part of the pool whose agents met, if only through others; see
-    :func:`experiments.statistics.ratings.rate_pools`.
+    :func:`experiments.statistics.pool.rate_pools`.
 
     seed: of the bootstrap. anchor: name of the agent rated 0. colour_advantage: whether Black's
     advantage is fitted too.
@@ -108,28 +161,7 @@ def standings(
 
     parts: from :func:`rated_parts`, which is asked with ``seed`` if they are not given.
     """
-    table = record.query(
-        """with seats as (
-               select black as agent, black_points as points, disc_difference as difference,
-                   end_reason != 'finished' and result = 'white' as forfeit
-               from games union all
-               select white, 1 - black_points, -disc_difference,
-                   end_reason != 'finished' and result = 'black' from games),
-           totals as (
-               select agent, count(*) as games, sum(points = 1) as wins, sum(points = 0.5) as draws,
-                   sum(points = 0) as losses, avg(points) as score,
-                   avg(difference) as disc_difference, sum(forfeit) as forfeits
-               from seats group by agent),
-           costs as (
-               select agent, avg(nodes) as nodes_per_move, avg(evaluations) as evaluations_per_move,
-                   1e6 * sum(nodes) / max(1, sum(microseconds)) as nodes_per_second
-               from moves where nodes is not null group by agent)
-           select agents.agent as number, name as agent, selective,
-               games, wins, draws, losses, score,
-               disc_difference, nodes_per_move, nodes_per_second, evaluations_per_move, forfeits
-           from agents join totals using (agent) left join costs using (agent)
-           order by number"""
-    )
+    table = record.query(_STANDINGS)
     for name in ("disc_difference", "nodes_per_move", "nodes_per_second", "evaluations_per_move"):
         table[name] = table[name].astype(float)  # all missing would make it a column of None
     table = table.assign(elo=np.nan, low=np.nan, high=np.nan, bound="", split=False, part=-1)
@@ -162,34 +194,12 @@ def matches(record: Record) -> pd.DataFrame:
     - LL, LD, DD_WL, WD, WW: the pentanomial counts of the distinct pairs, on which all of the
       following rests.
     - elo, elo_margin, bound, nelo, nelo_margin, los, split: see
-      :class:`experiments.statistics.ratings.MatchStatistics`.
+      :class:`experiments.statistics.match.MatchStatistics`.
     - discs, discs_margin: mean disc difference over pairs (games played to the end), and half the
       width of its 95 % interval (Student's); nan where there are none, or only one.
     - ends: how the games ended, as ``finished 98, time exceeded 2``.
     """
-
-    table = record.query(
-        f"""with {_PAIRS},
-            sums as (
-                select low, high, 2 * count(*) as games, sum(b = 2) as black_wins,
-                    sum(b = 1) as black_draws, sum(b = 0) as black_losses, sum(w = 2) as white_wins,
-                    sum(w = 1) as white_draws, sum(w = 0) as white_losses, avg(b + w) / 4 as score,
-                    count(distinct one) + count(distinct other) as distinct_games,
-                    count(*) as all_pairs, count(distinct opening) as openings
-                from pairs group by low, high),
-            rest as (
-                select low, high, count(*) as pairs, sum(b + w = 0) as LL, sum(b + w = 1) as LD,
-                    sum(b + w = 2) as DD_WL, sum(b + w = 3) as WD, sum(b + w = 4) as WW,
-                    count(discs) as n, avg(discs) as discs, avg(discs * discs) as squares
-                from different group by low, high)
-            select low, high, f.name as first, s.name as second, games,
-                black_wins + white_wins as wins, black_draws + white_draws as draws,
-                black_losses + white_losses as losses, black_wins, black_draws, black_losses,
-                white_wins, white_draws, white_losses, score, distinct_games, all_pairs, pairs,
-                openings, LL, LD, DD_WL, WD, WW, n, discs, squares
-            from sums join rest using (low, high)
-            join agents f on f.agent = low join agents s on s.agent = high order by low, high"""
-    )
+    table = record.query(_MATCHES)
     found = [match_statistics(row) for row in table[list(OUTCOME_COLUMNS)].to_numpy(np.int64)]
     for name in ("elo", "elo_margin", "bound", "nelo", "nelo_margin", "los", "split"):
         table[name] = [getattr(each, name) for each in found]
@@ -197,15 +207,8 @@ def matches(record: Record) -> pd.DataFrame:
     free = n - 1
     variance = (squares - discs**2).clip(lower=0) * n / free.where(free > 0)
     table["discs"] = discs
-    table["discs_margin"] = stdtrit(free, 0.975) * np.sqrt(variance / n)
-    ends = record.query(
-        f"""with {_PAIRS},
-            ended as (
-                select low, high, one_end as reason from pairs
-                union all select low, high, other_end from pairs)
-            select low, high, reason || ' ' || count(*) as text from ended
-            group by low, high, reason order by low, high, count(*) desc, reason"""
-    )
+    table["discs_margin"] = stdtrit(free, INSIDE) * np.sqrt(variance / n)
+    ends = record.query(_ENDS)
     joined = ends.groupby(["low", "high"], sort=False)["text"].agg(", ".join).rename("ends")
     return table.merge(joined, on=["low", "high"]).drop(columns=["low", "high"])
 
@@ -238,28 +241,4 @@ def same_positions(record: Record) -> pd.DataFrame:
            from decisions d join alike using (low, high)
            join agents f on f.agent = low join agents s on s.agent = high
            group by low, high order by low, high"""
-    )
-
-
-def share_interval(counts: ArrayLike) -> tuple[float, float, float, int]:
-    """The share of points (0 to 1), the ends of its 95 % interval, and the number of pairs.
-
-    counts: shape (5,), the number of pairs with 0 to 4 half points. The interval is normal over
-    pairs, with half a pair won and half a pair lost added, so that pairs which all went alike have
-    one too. All nan without pairs.
-    """
-    seen = np.asarray(counts, dtype=float)
-    pairs = int(seen.sum())
-    if not pairs:
-        return np.nan, np.nan, np.nan, 0
-    shares = np.arange(5) / 4
-    more = seen + np.array([0.5, 0, 0, 0, 0.5])
-    middle = more @ shares / more.sum()
-    margin = 1.96 * np.sqrt(more @ (shares - middle) ** 2) / more.sum()
-    share = float(seen @ shares) / pairs
-    return (
-        share,
-        max(0.0, min(share, middle - margin)),
-        min(1.0, max(share, middle + margin)),
-        pairs,
     )

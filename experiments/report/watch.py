@@ -13,8 +13,8 @@ from agents.config import ConfigError, one_line
 from experiments.config import from_record, scheduled_of
 from experiments.record.folder import is_locked
 from experiments.record.store import FORMAT, Record
-from experiments.report.report import standings_tables
 from experiments.report.standings import standings
+from experiments.report.tables import standings_tables
 
 
 def watch(folder: Path, console: Console, every: float = 2.0, once: bool = False) -> None:

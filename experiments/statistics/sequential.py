@@ -37,17 +37,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from experiments.statistics.elo import NELO, expected_score
+from experiments.statistics.pairs import OUTCOMES, SHARES, FloatArray, IntArray
 
 MODELS = ("logistic", "normalized")
 
-NELO = 800 / math.log(10)
-"""Normalised Elo points in one standard deviation of a game."""
-
-_SHARE = np.arange(5) / 4  # share of a pair's two points, by outcome
 _EMPTY = 0.001  # what an empty cell counts
 _TURNS = 60  # of the root finder; 5 to 10 are needed, and 60 halvings always do
 _ROUNDS = 100  # of the fixed point for normalised Elo; around 10 are needed
@@ -108,12 +104,12 @@ class Sprt:
         Raises ValueError for another shape or a negative count.
         """
         seen = np.asarray(counts, dtype=float)
-        if seen.ndim != 2 or seen.shape[1] != len(_SHARE) or not (seen >= 0).all():
+        if seen.ndim != 2 or seen.shape[1] != OUTCOMES or not (seen >= 0).all():
             raise ValueError(f"counts {seen.tolist()}: five numbers of pairs, LL to WW, are needed")
         seen = np.where(seen == 0, _EMPTY, seen)
         shares = seen / seen.sum(axis=1, keepdims=True)
         if self.model == "logistic":
-            under = [_with_mean(shares, 1 / (1 + 10 ** (-e / 400))) for e in (self.elo0, self.elo1)]
+            under = [_with_mean(shares, expected_score(e)) for e in (self.elo0, self.elo1)]
         else:
             under = [_with_t_value(shares, e * math.sqrt(2) / NELO) for e in (self.elo0, self.elo1)]
         return np.asarray((seen * np.log(under[1] / under[0])).sum(axis=1))
@@ -153,7 +149,7 @@ def simulate(
     H0 was, -1 where neither was.
     """
     rng = np.random.default_rng(seed)
-    counts = np.zeros((matches, len(_SHARE)), dtype=np.int64)
+    counts = np.zeros((matches, OUTCOMES), dtype=np.int64)
     accepted = np.full(matches, -1)
     left = np.arange(matches)
     for _ in range(0, most, every):
@@ -169,7 +165,7 @@ def simulate(
 
 def _with_mean(shares: FloatArray, mean: float) -> FloatArray:
     """The likeliest distributions whose mean share of points is ``mean``; shape (m, 5)."""
-    return _tilted(shares, np.broadcast_to(_SHARE - mean, shares.shape))
+    return _tilted(shares, np.broadcast_to(SHARES - mean, shares.shape))
 
 
 def _with_t_value(shares: FloatArray, t: float) -> FloatArray:
@@ -184,10 +180,10 @@ def _with_t_value(shares: FloatArray, t: float) -> FloatArray:
     left = np.arange(len(shares))  # matches that still move
     for _ in range(_ROUNDS):
         now = best[left]
-        mean = now @ _SHARE
-        deviation = np.sqrt(now @ _SHARE**2 - mean**2)[:, None]
-        away = (mean[:, None] - _SHARE) / deviation
-        values = _SHARE - 0.5 - t * deviation * (1 + away**2) / 2
+        mean = now @ SHARES
+        deviation = np.sqrt(now @ SHARES**2 - mean**2)[:, None]
+        away = (mean[:, None] - SHARES) / deviation
+        values = SHARES - 0.5 - t * deviation * (1 + away**2) / 2
         best[left] = _tilted(shares[left], values)
         left = left[np.abs(best[left] - now).max(axis=1) > _CLOSE]
         if not len(left):
@@ -204,7 +200,7 @@ def _start(t: float) -> FloatArray:
     square = t * t
     a, b, c = 2 + 2 * square, -square, -square
     weight = (-b + math.sqrt(b * b - 4 * a * c)) / (2 * a)
-    start = np.full(5, (1 - weight) / 5)
+    start = np.full(OUTCOMES, (1 - weight) / OUTCOMES)
     start[-1 if t > 0 else 0] += weight
     return start
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from agents.base import Agent
 from agents.search import SearchAgent
+from core.game import SearchStats
 from core.position import Position
 from experiments.record.store import Record
 from experiments.studies.pruning import after_opening
@@ -16,15 +18,20 @@ from experiments.studies.pruning import after_opening
 if TYPE_CHECKING:
     import pandas as pd
 
-COUNTS = ("nodes", "evaluations", "leaves", "cutoffs", "first_move_cutoffs", "table_returns")
+_LEFT_OUT = {"probcut_returns", "stability_returns", "playouts"}  # most searches have none
+COUNTS = tuple(field.name for field in fields(SearchStats) if field.name not in _LEFT_OUT)
+"""What is counted: columns of ``searches.csv``."""
+
 MEASURES = ("nodes", "evaluations")
 """What is compared with a baseline."""
 REPLICATES = 1000
+"""Of the bootstrap over openings."""
+
 Sample = list[tuple[str, Position]]
 """Positions, each with the opening of its game: what comes from one opening is much alike."""
 
 
-def sample(record: Record, count: int | str, seed: int) -> Sample:
+def searched_positions(record: Record, count: int | str, seed: int) -> Sample:
     """Positions in which searching agents had to decide: up to ``count``, no two of them from the
     same game, drawn with ``seed``; or ``all`` there are. All are distinct."""
     rules = record.run()["ruleset"]
@@ -48,14 +55,13 @@ def sample(record: Record, count: int | str, seed: int) -> Sample:
     return [(opening, position) for position, opening in found.items()]
 
 
-def count_searches(
+def search_costs(
     positions: Sample, agents: Mapping[str, Agent], depths: Sequence[int] | None = None
 ) -> pd.DataFrame:
     """Every searching agent's cost at these depths, or at its own; each position searched afresh.
 
     One row an agent, depth and opening. Columns: agent, depth, selective, opening, and totals over
-    the opening's positions: positions, nodes, evaluations, leaves, cutoffs, first_move_cutoffs and
-    table_returns.
+    the opening's positions: positions, and what :data:`COUNTS` lists.
     """
     import pandas as pd
 
@@ -75,7 +81,7 @@ def count_searches(
 def compare_searches(
     costs: pd.DataFrame, baseline: str | None = None, seed: int = 0
 ) -> pd.DataFrame:
-    """What :func:`count_searches` counted, as means a position, and relative to one agent.
+    """What :func:`search_costs` counted, as means a position, and relative to one agent.
 
     One row an agent and depth, the cheapest of each depth first. Columns: agent, depth, selective;
     means a position of what was counted; positions; openings; and with a baseline, for nodes and

@@ -10,8 +10,9 @@ from rich.console import Console
 
 from experiments.config import TuningConfig
 from experiments.record.store import Record
-from experiments.report.report import COLUMNS, FigureFile, render, terminal_table
-from experiments.statistics.ratings import interval_text
+from experiments.report.markdown import link, write_report
+from experiments.report.tables import COLUMNS, terminal_table
+from experiments.statistics.intervals import interval_text
 from experiments.sweep.composing import in_a_line, short_names
 from experiments.sweep.folder import CONFIRMATION, RECORD, Combination, State, about
 from experiments.sweep.results import best_of, elo_of_tuned, grouped, has_games, table_of
@@ -19,8 +20,9 @@ from experiments.sweep.results import best_of, elo_of_tuned, grouped, has_games,
 if TYPE_CHECKING:
     import pandas as pd
 
+    from experiments.report.figures.base import DrawnFigure
+
 SHOWN = ("agent", "games", "score %", "Elo [95 %]", "discs", "nodes/move", "evals/move")
-MOST_FACETS = 6
 
 
 def conclude(
@@ -98,57 +100,13 @@ def _search(
 
 def _draw(
     table: pd.DataFrame, keys: Sequence[str], search: Mapping[str, Any], folder: Path
-) -> list[FigureFile]:
-    from experiments.report import figures
+) -> list[DrawnFigure]:
+    # Loading seaborn takes a second, which a sweep without figures does not need.
+    from experiments.report.figures import draw_figures
+    from experiments.sweep.figures import SWEEP_FIGURES, SweepFacts
 
-    drawn = []
-    if search:
-        chart = figures.search_chart(search["trials"], search.get("again"))
-        figures.save(chart, folder, "search")
-        drawn.append(
-            FigureFile(
-                "search",
-                "The search",
-                "Elo of every trial above its fixed opponent, and the best so far. The band is the "
-                "95 % interval of the confirmation, played from openings of another seed.",
-            )
-        )
-        return drawn
-    groups = grouped(table, keys)
-    if len(groups) not in (1, 2):
-        return drawn
-    short = short_names(keys)
-    names = [", ".join(short[key] for key in group) for group in groups]
-    shown = table.assign(**{n: _joined(table, g) for n, g in zip(names, groups, strict=True)})
-    # Along the axis goes what has an order, or else what has more values.
-    names.sort(key=lambda name: (shown[name].dtype.kind not in "if", -shown[name].nunique()))
-    if len(names) == 2 and shown[names[1]].nunique() > MOST_FACETS:
-        return drawn
-    other = names[1] if len(names) == 2 else None
-    for measure, title, caption in (
-        (
-            "elo",
-            "Elo by setting",
-            "Every run's ratings have a mean of 0, so heights can be compared within a run, and "
-            "an agent's only where its opponents stay the same. Bars are 95 % intervals; triangles "
-            "are bounds of agents that won or lost everything; where every pair was split there is "
-            "no bar.",
-        ),
-        ("nodes_per_move", "Nodes by setting", "Mean nodes of a move, over the games of each run."),
-    ):
-        if shown[measure].notna().any() and (measure == "elo" or shown[measure].max() > 0):
-            chart = figures.sweep_chart(shown, names[0], measure, other)
-            figures.save(chart, folder, measure)
-            drawn.append(FigureFile(measure, title, caption))
-    return drawn
-
-
-def _joined(table: pd.DataFrame, group: Sequence[str]) -> pd.Series:
-    """The values of keys that vary together as one column."""
-    if len(group) == 1:
-        column = table[group[0]]
-        return column if column.dtype.kind in "if" else column.astype(str)
-    return table[list(group)].astype(str).agg(", ".join, axis=1)
+    facts = SweepFacts.of(table, grouped(table, keys), short_names(keys), search)
+    return draw_figures(SWEEP_FIGURES, facts, folder)
 
 
 def _write(
@@ -157,20 +115,20 @@ def _write(
     known: Sequence[Combination],
     values: Mapping[str, Mapping[int, Any]],
     search: Mapping[str, Any],
-    figures: Sequence[FigureFile],
+    figures: Sequence[DrawnFigure],
 ) -> None:
     rows = []
     for row in table.itertuples():
-        cells = [str(value.get(row.run, "")) for value in values.values()]
-        rows.append((row.folder, cells, [COLUMNS[name](row) for name in SHOWN]))
+        settings = [value.get(row.run, "") for value in values.values()]
+        run = link(row.folder, f"{row.folder}/report.md")
+        rows.append([run, *settings, *(COLUMNS[name](row) for name in SHOWN)])
     states = [each.state for each in known]
     counts = {state: states.count(state) for state in State}
-    render(
+    write_report(
         "sweep",
         folder,
         title=f"{folder.parent.name}, {folder.name}",
-        keys=list(short_names(values).values()),
-        columns=SHOWN,
+        columns=["run", *short_names(values).values(), *SHOWN],
         rows=rows,
         failed=[
             (each.number, in_a_line(values, each.number), each.failure)

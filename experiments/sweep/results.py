@@ -11,7 +11,8 @@ import numpy as np
 from agents.config import ConfigError
 from experiments.config import TuningConfig
 from experiments.record.store import Record
-from experiments.report.standings import pair_counts, share_interval, standings
+from experiments.report.standings import pair_counts, standings
+from experiments.statistics.intervals import share_interval
 from experiments.sweep.composing import varied
 from experiments.sweep.folder import Combination, State, Sweep
 

@@ -9,7 +9,7 @@ from agents.config import ConfigError
 from experiments import sample_size as module
 from experiments.__main__ import main
 from experiments.sample_size import Question
-from experiments.statistics.ratings import expected_score
+from experiments.statistics.elo import expected_score
 from experiments.statistics.sequential import simulate
 
 SHARE = np.arange(5) / 4

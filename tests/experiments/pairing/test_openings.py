@@ -35,7 +35,7 @@ from experiments.pairing.openings import (
 )
 from experiments.record.store import Record
 from experiments.run import run
-from experiments.studies.searches import sample
+from experiments.studies.searches import searched_positions
 
 STANDARD = RULESETS["standard"]
 START_OBF = Position.start().to_obf()
@@ -298,7 +298,7 @@ def test_a_run_from_positions_of_its_own_can_be_replayed(tmp_path: Path, executo
     result = run(plan, "test", Console(quiet=True))
     with Record.open(result.folder) as record:
         assert record.openings() == [positions[0], "f5d6c5", positions[1]]
-        searched = sample(record, 6, 1)
+        searched = searched_positions(record, 6, 1)
         assert set() < {text for text, _ in searched} <= set(record.openings())
         assert all(position.moves for _, position in searched)
     games, moves = result.games, result.moves

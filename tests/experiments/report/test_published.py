@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,11 +15,9 @@ from agents.config import ConfigError, choices, load_evaluation
 from core import Position
 from experiments.config import read
 from experiments.record.store import Record
-from experiments.report.figures import depth_chart
-from experiments.report.published import wilson
-from experiments.report.standings import share_interval
+from experiments.report.figures.searches import depth_chart
 from experiments.run import RunResult, run
-from experiments.studies.searches import compare_searches, count_searches, sample
+from experiments.studies.searches import COUNTS, compare_searches, search_costs, searched_positions
 
 RandomGame = Callable[[str, int], list[Position]]
 
@@ -125,9 +122,9 @@ def test_all_positions_of_the_games_are_each_taken_once(result: RunResult) -> No
                 seen.add(position)
             position = position.play(int(move.square))
     with Record.open(result.folder) as record:
-        every, few = sample(record, "all", 1), sample(record, 5, 1)
-        assert few == sample(record, 5, 1)
-        assert few != sample(record, 5, 2)
+        every, few = searched_positions(record, "all", 1), searched_positions(record, 5, 1)
+        assert few == searched_positions(record, 5, 1)
+        assert few != searched_positions(record, 5, 2)
     assert len(every) == len(seen)
     assert {position for _, position in every} == seen
     assert len(few) == 5
@@ -137,7 +134,7 @@ def test_all_positions_of_the_games_are_each_taken_once(result: RunResult) -> No
 def test_counts_are_those_of_the_searches(random_game: RandomGame) -> None:
     positions = [(f"{seed}", random_game("standard", seed)[20]) for seed in (1, 1, 2)]
     agents = {"minimax": Minimax(2, SquareWeights()), "alphabeta": AlphaBeta(2, SquareWeights())}
-    costs = count_searches(positions, agents, [1, 2])
+    costs = search_costs(positions, agents, [1, 2])
     assert len(costs) == 2 * 2 * 2
     table = compare_searches(costs, "minimax", seed=1).set_index(["agent", "depth"])
     for (name, depth), row in table.iterrows():
@@ -154,7 +151,10 @@ def test_counts_are_those_of_the_searches(random_game: RandomGame) -> None:
         assert (
             chart.axes[0].get_ylabel().startswith("nodes, minimax = 1" if baseline else "nodes a")
         )
-    own = count_searches(positions, agents)
+    assert (
+        *("nodes", "evaluations", "leaves", "cutoffs", "first_move_cutoffs", "table_returns"),
+    ) == COUNTS
+    own = search_costs(positions, agents)
     assert set(own["depth"]) == {2}
 
 
@@ -165,10 +165,10 @@ def test_intervals_of_ratios_hold_the_truth() -> None:
     for trial in range(60):
         base = rng.gamma(2, 100, 40)
         own = base * rng.gamma(4, 0.125, 40)
-        counts = {"leaves": 0, "cutoffs": 0, "first_move_cutoffs": 0, "table_returns": 0}
         frame = pd.concat(
             pd.DataFrame(
-                {
+                dict.fromkeys(COUNTS, 0)
+                | {
                     "agent": name,
                     "depth": 1,
                     "selective": False,
@@ -177,29 +177,12 @@ def test_intervals_of_ratios_hold_the_truth() -> None:
                     "nodes": values,
                     "evaluations": values,
                 }
-                | counts
             )
             for name, values in (("base", base), ("own", own))
         )
         row = compare_searches(frame, "base", trial).set_index("agent").loc["own"]
         held += row["nodes_low"] <= 0.5 <= row["nodes_high"]
     assert 52 <= held <= 60
-
-
-def test_shares_of_points_have_intervals_even_when_all_pairs_went_alike() -> None:
-    assert share_interval([10, 20, 100, 30, 40])[0] == pytest.approx(0.5875)
-    share, low, high, pairs = share_interval([0, 0, 0, 0, 50])
-    assert (share, high, pairs) == (1, 1, 50)
-    assert 0.9 < low < 1
-    assert np.isnan(share_interval([0] * 5)[0])
-    rng = random.Random(3)
-    truth = (0.1 * 1 + 0.3 * 2 + 0.2 * 3 + 0.3 * 4) / 4
-    held = 0
-    for _ in range(400):
-        drawn = rng.choices(range(5), [0.1, 0.1, 0.3, 0.2, 0.3], k=60)
-        _, low, high, _ = share_interval([drawn.count(outcome) for outcome in range(5)])
-        held += low <= truth <= high
-    assert 368 <= held <= 396
 
 
 # ---------------------------------------------------------------------- beside the original
@@ -215,7 +198,9 @@ def test_the_report_shows_both(result: RunResult) -> None:
     row = costs.loc["static"]
     ours = f"{row['nodes_ratio']:.2f} [{row['nodes_low']:.2f}, {row['nodes_high']:.2f}]"
     assert f"| static, nodes | {ours} | 0.63 |" in text
-    assert f"<td>{ours}</td><td>0.63</td>" in page
+    right = '<td style="text-align:right">'
+    cells = ["<td>static, nodes</td>", f"{right}{ours}</td>", f"{right}0.63</td>"]
+    assert "\n".join(cells) in page
     assert costs.loc["none", "nodes_ratio"] == 1
 
 
@@ -227,9 +212,3 @@ def test_points_beside_points(tmp_path: Path) -> None:
     assert f"{100 * row['score']:.1f} % [" in line
     assert "28 of 40: 70 % [55, 82]" in line
     assert sum(" against " in each for each in text.splitlines() if each[0:1] == "|") == 10
-
-
-def test_wilson_of_none_and_all() -> None:
-    assert wilson(0, 10)[0] == 0
-    assert wilson(10, 10)[1] == 1
-    assert wilson(0, 10)[1] == pytest.approx(0.2775, abs=1e-3)  # 1.96^2 / (10 + 1.96^2)

@@ -11,7 +11,9 @@ from rich.console import Console
 
 from agents.config import ConfigError
 from experiments.config import read
-from experiments.report.report import FEW, MATCH_COLUMNS, described, repeated
+from experiments.report.findings import FEW, repeated
+from experiments.report.lineup import described
+from experiments.report.tables import MATCH_COLUMNS
 from experiments.run import RunResult, run
 from experiments.statistics.sequential import Sprt
 

@@ -17,7 +17,7 @@ from experiments.report.standings import (
     rated_parts,
     standings,
 )
-from experiments.statistics.ratings import match_statistics
+from experiments.statistics.match import match_statistics
 
 AGENTS = ("ann", "bob", "cid", "dan")
 # a result: points of Black, disc difference, end reason, transcript

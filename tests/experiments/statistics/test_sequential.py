@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from experiments.statistics.sequential import MODELS, NELO, Sprt
+from experiments.statistics.elo import NELO
+from experiments.statistics.sequential import MODELS, Sprt
 
 SHARE = np.arange(5) / 4
 

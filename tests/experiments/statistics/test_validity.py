@@ -1,5 +1,5 @@
 """The statistics against simulated matches whose truth is known: ``benchmarks/validity.py`` with
-fewer of them. ``pytest tests/experiments/test_validity.py -m slow -s`` prints the numbers."""
+fewer of them. ``pytest test_validity.py -m slow -s`` prints the numbers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from experiments.statistics.ratings import rate
+from experiments.statistics.pool import rate
 from experiments.statistics.sequential import Sprt
 
 

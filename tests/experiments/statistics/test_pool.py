@@ -9,20 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binomtest, norm
 
-from experiments.statistics import ratings as module
-from experiments.statistics.ratings import (
-    Ratings,
-    elo_of_score,
-    expected_score,
-    match_statistics,
-    pentanomial,
-    rate,
-    rate_pools,
-    score_matrix,
-)
-from experiments.statistics.sequential import Sprt
+from experiments.statistics.bradley_terry import fit
+from experiments.statistics.elo import ELO, elo_of_score, expected_score
+from experiments.statistics.match import match_statistics
+from experiments.statistics.pool import Ratings, pentanomial, rate, rate_pools, score_matrix
 
 Outcomes = tuple[int, int, int, int, int]
 
@@ -348,83 +339,6 @@ def test_a_pool_in_parts_is_rated_in_parts() -> None:
     assert [ratings.anchor for _, ratings in parts] == [None, 1]
 
 
-# ------------------------------------------------------------------ one match
-
-
-def test_a_match_by_hand() -> None:
-    """100 pairs of which 75 % of the points were taken; s = 0.65, v = 0.0775."""
-    found = match_statistics([5, 10, 30, 30, 25])
-    shares = np.repeat([0, 0.25, 0.5, 0.75, 1], [5, 10, 30, 30, 25])
-    s, v = shares.mean(), shares.var()
-    assert found.score == pytest.approx(s)
-    assert found.elo == pytest.approx(-400 * math.log10(1 / s - 1))
-    reach = 1.959964 * math.sqrt(v / 100)
-    ends = [-400 * math.log10(1 / end - 1) for end in (s - reach, s + reach)]
-    assert found.elo_margin == pytest.approx((ends[1] - ends[0]) / 2, rel=1e-6)
-    assert found.nelo == pytest.approx((s - 0.5) / math.sqrt(2 * v) * 800 / math.log(10))
-    assert found.los == pytest.approx(norm.cdf((s - 0.5) / math.sqrt(v / 100)))
-    assert (found.bound, found.split, found.pairs) == ("", False, 100)
-    assert found.elo_text == f"{found.elo:+.0f} ± {found.elo_margin:.0f}"
-
-
-def test_normalised_elo_and_its_test_count_alike() -> None:
-    """The log-likelihood ratio turns from H0 to H1 half-way between them."""
-    counts = [40, 90, 400, 150, 60]
-    nelo = match_statistics(counts).nelo
-    assert Sprt(nelo - 5, nelo + 5, model="normalized").llr(counts) == pytest.approx(0, abs=0.01)
-
-
-@pytest.mark.parametrize(
-    ("counts", "elo", "nelo", "los"),
-    [
-        ([0, 0, 0, 0, 0], "-", "-", "-"),
-        ([0, 0, 9, 0, 0], "every pair split", "-", "-"),
-        ([0, 0, 0, 0, 100], "> +607", "-", "-"),
-        ([100, 0, 0, 0, 0], "< -607", "-", "-"),
-        ([0, 0, 0, 0, 1], "> -512", "-", "-"),
-    ],
-)
-def test_where_there_is_only_a_bound(counts: list[int], elo: str, nelo: str, los: str) -> None:
-    found = match_statistics(counts)
-    assert (found.elo_text, found.nelo_text, found.los_text) == (elo, nelo, los)
-
-
-def test_superiority_is_never_certain() -> None:
-    assert match_statistics([0, 2, 50, 300, 600]).los_text == "> 99.9 %"
-    assert match_statistics([600, 300, 50, 2, 0]).los_text == "< 0.1 %"
-    assert match_statistics([5, 0, 9, 0, 5]).los_text == "50.0 %"
-
-
-@pytest.mark.parametrize(
-    ("counts", "points"),
-    [([0, 0, 2, 0, 98], 99), ([0, 0, 0, 52, 0], 39), ([1, 0, 0, 0, 1], 1)],
-)
-def test_the_bound_is_that_of_clopper_and_pearson(counts: list[int], points: int) -> None:
-    """98 of 100 pairs won: 99 +- 1.4 % leaves the scale. Every pair 3/4: no variance."""
-    exact = binomtest(points, sum(counts)).proportion_ci(confidence_level=0.90, method="exact")
-    assert match_statistics(counts).bound == ">"
-    assert match_statistics(counts).elo == pytest.approx(elo_of_score(float(exact.low)))
-
-
-@given(st.lists(st.integers(0, 10**6), min_size=5, max_size=5))
-def test_a_match_seen_from_the_other_side(counts: list[int]) -> None:
-    one, other = match_statistics(counts), match_statistics(counts[::-1])
-    assert one.elo_text.count("nan") == one.nelo_text.count("nan") == 0
-    if one.bound and one.score != 0.5:
-        assert {one.bound, other.bound} == {"<", ">"}
-    if not one.bound and sum(counts):
-        assert one.elo_margin == pytest.approx(other.elo_margin, nan_ok=True)
-        assert one.nelo == pytest.approx(-other.nelo, abs=1e-6, nan_ok=True)
-    if one.score != 0.5:
-        assert one.elo == pytest.approx(-other.elo, rel=1e-6, abs=1e-6, nan_ok=True)
-
-
-@pytest.mark.parametrize("counts", [[1, 2, 3], [1, 2, 3, 4, -5], [0.5, 1, 1, 1, 1]])
-def test_counts_of_a_match_that_are_none_are_refused(counts: list[float]) -> None:
-    with pytest.raises(ValueError, match="numbers of pairs"):
-        match_statistics(counts)
-
-
 # ------------------------------------------------------------------ what is refused
 
 
@@ -459,16 +373,6 @@ def test_few_replicates_are_refused() -> None:
 
 
 # ------------------------------------------------------------------ scores
-
-
-def test_expected_score_and_its_inverse() -> None:
-    assert expected_score(0.0) == 0.5
-    assert expected_score(400.0) == pytest.approx(10 / 11)
-    differences = np.array([-800.0, -1.0, 0.0, 250.0])
-    np.testing.assert_allclose(elo_of_score(expected_score(differences)), differences, atol=1e-9)
-    for score in (0.0, 1.0, -0.1, 1.1, math.nan):
-        with pytest.raises(ValueError, match="less than 1"):
-            elo_of_score(score)
 
 
 def test_score_matrix_leaves_blank_who_never_met() -> None:
@@ -561,8 +465,8 @@ def plain(table: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
     points = drawn @ np.arange(5) / 4 + 0.01 * expected_score(elo[first] - elo[second])
     games = drawn.sum(axis=2) + 0.01
     start = np.zeros((1000, len(elo) + 1))
-    fitted = module._fit(points[:, None], games[:, None], first, second, start)
-    sample = module.ELO * fitted[:, :-1]
+    fitted = fit(points[:, None], games[:, None], first, second, start)
+    sample = ELO * fitted[:, :-1]
     low, high = np.quantile(sample, [0.025, 0.975], axis=0)
     return low, high
 
@@ -590,7 +494,7 @@ POOLS = [  # agents, Elo between neighbours, pairs a pairing, seeds
 @pytest.mark.slow
 @pytest.mark.parametrize(("agents", "gap", "pairs", "seeds"), POOLS)
 def test_coverage(agents: int, gap: int, pairs: int, seeds: int) -> None:
-    """``pytest tests/experiments/test_ratings.py -m slow -s`` prints this table in 5 minutes.
+    """``pytest test_pool.py -m slow -s`` prints this table in 5 minutes.
 
     Share of the 95 % intervals that hold the true rating, and the same for the plain percentile
     bootstrap with pairs drawn again within each pairing:

@@ -1,0 +1,147 @@
+"""Ratings with their intervals: one figure for each part of the pool."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from experiments.report.facts import RunFacts, marked_names, zero_text
+from experiments.report.figures.base import ReportFigure
+from experiments.report.figures.style import (
+    BLUE,
+    GREY,
+    RED,
+    blank,
+    check_frame,
+    column,
+    resize,
+    theme,
+    wrapped,
+)
+from experiments.statistics.intervals import interval_text
+
+MINUS = "\N{MINUS SIGN}"
+
+
+class EloFigure(ReportFigure[RunFacts]):
+    """The ratings of one part of the pool."""
+
+    def __init__(self, facts: RunFacts, part: int = 0) -> None:
+        super().__init__(facts)
+        self._part = part
+        self.name = f"elo_{part + 1}" if part else "elo"
+        self.title = f"Elo, pool {part + 1}" if len(facts.parts) > 1 else "Elo"
+
+    @classmethod
+    def all_of(cls, facts: RunFacts) -> Iterable[EloFigure]:
+        return (cls(facts, part) for part in range(len(facts.parts)))
+
+    @property
+    def _anchor(self) -> str:
+        """The agent of this part that is rated 0, if one is."""
+        members, ratings = self.facts.parts[self._part]
+        return "" if ratings.anchor is None else self.facts.names[members[ratings.anchor]]
+
+    def data(self) -> pd.DataFrame:
+        standings = self.facts.standings
+        named = standings.assign(agent=marked_names(standings))
+        return named[named["part"] == self._part]
+
+    def chart(self, data: pd.DataFrame) -> Figure:
+        return elo_chart(data, self._anchor)
+
+    def caption(self, data: pd.DataFrame) -> str:
+        return (
+            f"Bradley-Terry ratings over all games; {zero_text(self._anchor)} is 0. Bars are 95 % "
+            "intervals from a bootstrap over pairs of games. 100 points more is an expected "
+            "score of 64 %."
+        )
+
+
+def elo_chart(standings: pd.DataFrame, anchor: str = "") -> Figure:
+    """Every agent's rating with its 95 % interval, one row an agent, in the order given (best
+    first, at the top).
+
+    standings: one row an agent; columns ``agent`` (str), ``elo``, ``low``, ``high`` (Elo),
+        ``bound`` ("" for a rating, ">" or "<" where ``elo`` is only a limit) and ``games``
+        (int). 1 to 30 rows read well; the figure grows with them. If there is a column ``split``
+        (bool), agents all of whose pairs were shared evenly get these words and no interval.
+    anchor: the agent rated 0; if none is, the mean of the pool is.
+
+    The values are repeated in words at the right, half the interval's width after the ±. Raises
+    ValueError if there are no rows or a column is missing.
+    """
+    check_frame(standings, ["agent", "elo", "low", "high", "bound", "games"])
+    names = [wrapped(name) for name in standings["agent"]]
+    lines = np.array([1 + name.count("\n") for name in names])
+    heights = 0.16 + 0.17 * lines  # inches
+    heights *= max(1, 1.2 / heights.sum())
+    rows = heights.cumsum() - heights / 2
+    with theme():
+        figure, axes = blank()
+        axes.axvline(0, color=GREY, linewidth=1)
+        bounds = standings["bound"].to_numpy()
+        split = standings.get("split", pd.Series(False, index=standings.index)).to_numpy()
+        for row, bound, elo, low, high, even in zip(
+            rows, bounds, standings["elo"], standings["low"], standings["high"], split, strict=True
+        ):
+            _rating(axes, row, bound, elo, *((elo, elo) if even else (low, high)))
+        axes.set_ylim(float(heights.sum()), 0)
+        axes.set_yticks(rows, names)
+        axes.set_xlim(*_elo_limits(standings))
+        axes.xaxis.set_major_locator(MaxNLocator(7, integer=True))
+        axes.grid(visible=False, axis="y")
+        pool = "pool" if all(bounds) or not any(bounds) else "pool without bounds"
+        axes.set_xlabel(f"Elo (95 % interval, {anchor or f'mean of the {pool}'} = 0)")
+        axes.set_ylabel("agent")
+        ratings = standings[["elo", "low", "high", "bound"]].to_numpy()
+        values = [
+            "every pair\nsplit" if even else _value(*rating)
+            for rating, even in zip(ratings, split, strict=True)
+        ]
+        column(axes, "Elo", rows, values, offset=108)
+        column(axes, "games", rows, [f"{games:,}" for games in standings["games"]], offset=150)
+        resize(figure, axes, 5, float(heights.sum()))
+    return figure
+
+
+def _signed(elo: float) -> str:
+    """A whole number with its sign: +123, +0, or with a true minus."""
+    return f"{elo:+z.0f}".replace("-", MINUS)
+
+
+def _value(elo: float, low: float, high: float, bound: str) -> str:
+    """A rating in words: "+123 [103, 145]", or "> +620"."""
+    if bound:
+        return f"{bound} {_signed(elo)}"
+    if elo == low == high == 0:
+        return "0"
+    return interval_text(elo, low, high).replace("-", MINUS)
+
+
+def _rating(axes: Axes, row: float, bound: str, elo: float, low: float, high: float) -> None:
+    """One agent's point with its interval, or its limit with an arrow to the open side."""
+    if not bound:
+        spread = [[elo - low], [high - elo]]
+        axes.errorbar(elo, row, xerr=spread, fmt="o", color=BLUE, capsize=3, markersize=6)
+        return
+    axes.plot(elo, row, marker="|", markersize=9, markeredgewidth=2, color=RED)
+    axes.annotate(
+        "",
+        (elo, row),
+        xytext=(24 if bound == ">" else -24, 0),
+        textcoords="offset points",
+        arrowprops={"arrowstyle": "<|-", "color": RED, "shrinkA": 0, "shrinkB": 0},
+    )
+
+
+def _elo_limits(standings: pd.DataFrame) -> tuple[float, float]:
+    """The ends of the Elo axis: all intervals, zero, and room for an arrow; at least 20 points."""
+    low, high = min(0.0, standings["low"].min()), max(0.0, standings["high"].max())
+    margin = max((0.12 if any(standings["bound"]) else 0.06) * (high - low), 10)
+    return low - margin, high + margin

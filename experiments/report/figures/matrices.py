@@ -1,0 +1,132 @@
+"""Every agent against every other: shares of points, and how sure it is who is better."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib.figure import Figure
+
+from experiments.report.facts import RunFacts, marked_names
+from experiments.report.figures.base import ReportFigure
+from experiments.report.figures.style import blank, resize, theme, wrapped
+from experiments.report.standings import pair_counts
+from experiments.statistics.pairs import FloatArray
+from experiments.statistics.pool import score_matrix
+
+SUPERIORITY_AGENTS = range(3, 21)
+"""For so many agents the report shows how sure each one's superiority is; of two, LOS says it."""
+
+
+class WinRatesFigure(ReportFigure[RunFacts]):
+    """Who took how many of the points from whom."""
+
+    name, title = "win_rates", "Win rates"
+
+    def data(self) -> pd.DataFrame:
+        return _best_first(score_matrix(pair_counts(self.facts.record)), self.facts)
+
+    def chart(self, data: pd.DataFrame) -> Figure:
+        return win_rate_matrix(data)
+
+    def caption(self, data: pd.DataFrame) -> str:
+        return "Share of points of the row agent against the column agent, draws counting half."
+
+
+class SuperiorityFigure(ReportFigure[RunFacts]):
+    """How sure it is that each agent is better than each other."""
+
+    name, title = "superiority", "Who is better, and how sure that is"
+
+    def data(self) -> pd.DataFrame | None:
+        agents = len(self.facts.names)
+        if agents not in SUPERIORITY_AGENTS or not self.facts.parts:
+            return None
+        above = np.full((agents, agents), np.nan)
+        for members, ratings in self.facts.parts:
+            above[np.ix_(members, members)] = ratings.superiority
+        return _best_first(above, self.facts)
+
+    def chart(self, data: pd.DataFrame) -> Figure:
+        return superiority_matrix(data)
+
+    def caption(self, data: pd.DataFrame) -> str:
+        return (
+            "In how many of a hundred replicates of the bootstrap over pairs the row agent is "
+            "rated above the column agent: 50 is a toss-up, 97.5 or more is what a two-sided "
+            "test at 5 % would call better."
+        )
+
+
+def _best_first(values: FloatArray, facts: RunFacts) -> pd.DataFrame:
+    """A square of values by the agents' numbers as a frame, in the order of the standings."""
+    names, order = facts.names, marked_names(facts.standings)
+    return pd.DataFrame(values, index=names, columns=names).loc[order, order]
+
+
+def win_rate_matrix(scores: pd.DataFrame) -> Figure:
+    """The share of points of every agent against every other, as a heatmap.
+
+    scores: square; index and columns the same agents, best first; values 0 to 1, the share of
+        points of the row agent; nan on the diagonal and where two did not meet (left grey). 2 to
+        20 agents read well.
+
+    Raises ValueError if the frame is empty or its rows and columns are not the same agents.
+    """
+    return _matrix(scores, "score of the row agent, %", "opponent")
+
+
+def superiority_matrix(shares: pd.DataFrame) -> Figure:
+    """How sure it is that each agent is better than each other, as a heatmap.
+
+    shares: as for :func:`win_rate_matrix`, but values are the share of the bootstrap's replicates
+        in which the row agent is rated above the column agent.
+
+    Raises ValueError if the frame is empty or its rows and columns are not the same agents.
+    """
+    return _matrix(shares, "row agent rated above, %", "than")
+
+
+def _matrix(shares: pd.DataFrame, label: str, across: str) -> Figure:
+    """A heatmap of per cent between agents; ``label`` says of what."""
+    if shares.empty or list(shares.index) != list(shares.columns):
+        raise ValueError("rows and columns must be the same agents, at least one")
+    agents = len(shares)
+    names = [wrapped(name) for name in shares.index]
+    longest = max(len(line) for name in names for line in name.splitlines())
+    lines = max(1 + name.count("\n") for name in names)
+    cell = float(np.clip(5 / agents, 0.42, 1.1))  # inches
+    level = 0.085 * longest < cell  # the names fit below their cells, side by side
+    cell = max(cell, 0.17 * lines)  # where they stand upright, their lines must fit
+    with theme():
+        figure, axes = blank()
+        axes.set_facecolor("0.9")
+        with warnings.catch_warnings():
+            # seaborn 0.13 sets up its colour map in a way that matplotlib 3.11 will retire
+            warnings.simplefilter("ignore", PendingDeprecationWarning)
+            sns.heatmap(
+                100 * shares.set_axis(names).set_axis(names, axis=1),
+                vmin=0,
+                vmax=100,
+                center=50,
+                cmap="vlag_r",
+                annot=True,
+                fmt=".0f",
+                annot_kws={"fontsize": 8 if agents > 12 else 10},
+                linewidths=0.5,
+                xticklabels=True,
+                yticklabels=True,
+                cbar_kws={"label": label},
+                ax=axes,
+            )
+        for text in axes.texts:  # they lie in their cells: no need to measure 400 of them
+            text.set_in_layout(False)
+        axes.grid(visible=False)
+        axes.tick_params(axis="x", rotation=0 if level else 90)
+        axes.tick_params(axis="y", rotation=0)
+        axes.set_xlabel(across)
+        axes.set_ylabel("agent")
+        resize(figure, axes, cell * agents, cell * agents)
+    return figure

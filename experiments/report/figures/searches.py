@@ -1,0 +1,121 @@
+"""What each search costs on the same positions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator
+
+from experiments.report.facts import RunFacts, marked_names
+from experiments.report.figures.base import ReportFigure
+from experiments.report.figures.style import (
+    BLUE,
+    blank,
+    check_frame,
+    coloured,
+    column,
+    resize,
+    share_text,
+    theme,
+    wrapped,
+)
+
+
+class SearchesFigure(ReportFigure[RunFacts]):
+    """Nodes of every search, by depth where several depths were asked for."""
+
+    name, title = "searches", "What each search costs"
+
+    def data(self) -> pd.DataFrame | None:
+        costs = self.facts.costs
+        return None if costs is None else costs.assign(agent=marked_names(costs))
+
+    def chart(self, data: pd.DataFrame) -> Figure:
+        study = self.facts.plan.settings.study
+        if study.depths:
+            return depth_chart(data, study.baseline)
+        depths = sorted(set(data["depth"]))
+        ends = (depths[0], depths[-1])[: len(depths)]
+        return cost_chart(data, "depth " + " to ".join(f"{each}" for each in ends))
+
+    def caption(self, data: pd.DataFrame) -> str:
+        baseline = self.facts.plan.settings.study.baseline
+        return (
+            f"Mean nodes of every search on the same {data['positions'].max():,} positions of "
+            f"this run, from {data['openings'].max():,} openings, each searched afresh"
+            ". The table is in searches.csv"
+            + (f", with ratios to {baseline} and their 95 % intervals." if baseline else ".")
+        )
+
+
+def cost_chart(costs: pd.DataFrame, subtitle: str) -> Figure:
+    """Nodes of every search on the same positions, one bar an agent, in the order given.
+
+    costs: one row an agent; columns ``agent`` (str), ``nodes`` (mean a position, more than 0),
+        ``positions`` (int) and ``depth``. 2 to 30 rows read well; the figure grows with them.
+    subtitle: what the searches had in common.
+
+    The nodes, and their share of the dearest search's, are repeated at the right. Raises ValueError
+    if there are no rows or a column is missing.
+    """
+    check_frame(costs, ["agent", "nodes", "positions", "depth"])
+    nodes = costs["nodes"].to_numpy()
+    with theme():
+        figure, axes = blank()
+        rows = np.arange(len(costs))
+        axes.barh(rows, nodes, color=BLUE, height=0.7)
+        axes.set_xscale("log")
+        axes.set_xlim(10 ** math.floor(math.log10(nodes.min())), nodes.max() * 1.2)
+        axes.set_ylim(len(costs) - 0.5, -0.5)
+        axes.set_yticks(rows, [wrapped(name) for name in costs["agent"]])
+        axes.grid(visible=False, axis="y")
+        axes.set_xlabel(f"nodes a position, log scale ({costs['positions'].max()} positions)")
+        axes.set_ylabel("agent")
+        axes.set_title(subtitle)
+        column(axes, "nodes", rows, [f"{each:,.0f}" for each in nodes], offset=60)
+        column(axes, "share", rows, [share_text(each / nodes.max()) for each in nodes], offset=110)
+        resize(figure, axes, 5, max(1.2, 0.3 * len(costs)))
+    return figure
+
+
+def depth_chart(costs: pd.DataFrame, baseline: str | None = None) -> Figure:
+    """Nodes of every search by depth, or their ratio to one search's, with its 95 % interval.
+
+    costs: one row an agent and depth; columns ``agent``, ``depth`` (plies), ``positions`` and
+        ``openings`` (int), ``nodes`` (mean a position), and with a baseline ``nodes_ratio``,
+        ``nodes_low`` and ``nodes_high``.
+
+    Raises ValueError if there are no rows or a column is missing.
+    """
+    ratio = ["nodes_ratio", "nodes_low", "nodes_high"] if baseline else []
+    check_frame(costs, ["agent", "depth", "positions", "openings", "nodes", *ratio])
+    with theme():
+        figure, axes = blank()
+        for number, (name, colour) in enumerate(coloured(costs["agent"])):
+            rows = costs[costs["agent"] == name].sort_values("depth")
+            style: Any = {"color": colour, "label": name, "marker": "osD^vP*X"[number % 8]}
+            if baseline is None:
+                axes.plot(rows["depth"], rows["nodes"], **style)
+                continue
+            axes.plot(rows["depth"], rows["nodes_ratio"], **style)
+            axes.fill_between(
+                rows["depth"], rows["nodes_low"], rows["nodes_high"], color=colour, alpha=0.15
+            )
+        axes.set_xticks(sorted(set(costs["depth"])))
+        axes.set_xlabel("search depth (plies)")
+        if baseline is None:
+            axes.set_yscale("log")
+            axes.yaxis.set_major_locator(LogLocator(numticks=12))
+            axes.set_ylabel("nodes a position (log scale)")
+        else:
+            axes.set_ylim(bottom=0)
+            axes.set_ylabel(f"nodes, {baseline} = 1")
+        axes.legend(title=None, loc="best")
+        axes.set_title(
+            f"{costs['positions'].max():,} positions from {costs['openings'].max():,} openings"
+        )
+    return figure

@@ -1,0 +1,114 @@
+"""How all figures look, and how they are written to files.
+
+A chart is a function of a tidy frame that returns a matplotlib ``Figure`` of its own: nothing is
+shown, nothing is kept in pyplot, and it can be drawn in a worker or a notebook alike.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+BLUE, ORANGE, _, RED = sns.color_palette("colorblind", 4)
+GREY = "0.35"
+SMALL = 9
+"""Points; the size of tick labels and values."""
+
+_NAME_WIDTH = 30  # letters of an agent's name before it goes on in the next line
+_DPI = 150
+_SALT = "othello"  # fixes the ids inside an SVG, so that the same figure gives the same file
+
+
+def save(figure: Figure, folder: Path, name: str) -> list[Path]:
+    """Write ``name``.png (150 dots an inch) and ``name``.svg into ``folder``, made if need be.
+
+    Text stays text in the SVG, and the same figure gives the same bytes again. Returns the paths.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    png, svg = folder / f"{name}.png", folder / f"{name}.svg"
+    figure.savefig(png, dpi=_DPI)
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": _SALT}):
+        figure.savefig(svg, metadata={"Date": None})
+    return [png, svg]
+
+
+def theme() -> AbstractContextManager[None]:
+    """seaborn's white grid and letters that can be read at 8 by 5 inches."""
+    settings: Any = sns.axes_style("whitegrid") | sns.plotting_context("notebook")
+    sizes = {"axes.titlesize": 12, "axes.labelsize": 11, "legend.fontsize": 10}
+    ticks = {"xtick.labelsize": SMALL, "ytick.labelsize": SMALL}
+    return mpl.rc_context(settings | sizes | ticks)
+
+
+def blank() -> tuple[Figure, Axes]:
+    """An empty figure of 8 by 5 inches that makes room for its labels, and its axes."""
+    figure = Figure(figsize=(8, 5), layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.1))
+    return figure, figure.add_subplot()
+
+
+def resize(figure: Figure, axes: Axes, width: float, height: float) -> None:
+    """Make the figure so large that its axes measure ``width`` by ``height`` inches.
+
+    What stands around the axes keeps its size, save a colour bar; hence up to three rounds.
+    """
+    wanted = np.array([width, height])
+    for _ in range(3):
+        figure.draw_without_rendering()
+        whole, inside = figure.get_size_inches(), axes.get_position().size
+        missing = wanted - whole * inside
+        if np.abs(missing).max() < 0.02:
+            break
+        figure.set_size_inches(*(whole + missing))
+
+
+def check_frame(frame: pd.DataFrame, columns: Iterable[str]) -> None:
+    """ValueError unless the frame has rows and these columns."""
+    missing = [column for column in columns if column not in frame]
+    if missing:
+        raise ValueError(f"the frame lacks {', '.join(missing)}; it has {', '.join(frame)}")
+    if frame.empty:
+        raise ValueError("the frame has no rows: nothing to draw")
+
+
+def wrapped(name: str) -> str:
+    """A name over as many lines as it needs, broken at spaces, hyphens and underscores."""
+    lines = textwrap.wrap(name.replace("_", "_ "), _NAME_WIDTH)
+    return "\n".join(lines).replace("_ ", "_")
+
+
+def coloured(names: Iterable[str]) -> list[tuple[str, Any]]:
+    """Every different name, sorted, with a colour of its own."""
+    different = sorted(set(names))
+    palette = sns.color_palette("colorblind" if len(different) <= 10 else "husl", len(different))
+    return list(zip(different, palette, strict=True))
+
+
+def column(axes: Axes, title: str, rows: np.ndarray, values: list[str], offset: float) -> None:
+    """A column of texts right of the axes, one at each row, ending ``offset`` points away."""
+    places: Any = {"textcoords": "offset points", "ha": "right", "fontsize": SMALL}
+    side = axes.get_yaxis_transform()  # x: 0 to 1 over the axes; y: the row
+    for row, value in zip(rows, values, strict=True):
+        axes.annotate(
+            value, (1, float(row)), xytext=(offset, 0), xycoords=side, va="center", **places
+        )
+    axes.annotate(
+        title, (1, 1), xytext=(offset, 4), xycoords="axes fraction", weight="bold", **places
+    )
+
+
+def share_text(ratio: float) -> str:
+    """A share in words: "12 %", "3.4 %", and below one in a hundred "1/250"."""
+    if ratio < 0.01:
+        return f"1/{1 / ratio:,.0f}"
+    return f"{100 * ratio:.{1 if ratio < 0.0995 else 0}f} %"

@@ -1,0 +1,223 @@
+"""What there is to say of a run, in words: sentences for the terminal and the report."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.sparse.csgraph import connected_components
+
+from agents.search import SearchAgent
+from core.game import FINISHED
+from experiments.config import Plan
+from experiments.record.provenance import differences
+from experiments.record.store import Record
+from experiments.report.facts import RunFacts
+from experiments.report.lineup import marked
+from experiments.report.standings import pair_counts, same_positions
+from experiments.statistics.intervals import interval_text
+from experiments.system import available_cores
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FEW = 3
+"""Up to so many pairings are told one by one where the report would otherwise get long."""
+
+BUSY_SHARE = 0.95
+"""Below this share of their thinking time on the processor agents were held up by other work."""
+
+
+def findings(facts: RunFacts) -> list[str]:
+    """Everything there is to say, what the games taught first, warnings last."""
+    record, plan = facts.record, facts.plan
+    return [
+        *_same_moves(same_positions(record)),
+        *_about_ratings(facts),
+        *repeated(facts.matches),
+        *_about_test(record, plan),
+        *_about_record(record),
+        *_about_searches(plan),
+        *_about_time(record, plan),
+        *_about_forfeits(record),
+    ]
+
+
+def _all(count: int, what: str) -> str:
+    return f"the one {what}" if count == 1 else f"all {count:,} {what}s"
+
+
+def _same_moves(alike: pd.DataFrame) -> Iterable[str]:
+    """Where agents chose the same moves, what that cost each: the lesson of alpha-beta. alike: from
+    :func:`experiments.report.standings.same_positions`."""
+    if len(alike) > FEW:
+        yield from _groups_of_same_moves(alike)
+        return
+    for row in alike.itertuples():
+        first, second = row.first, row.second
+        few, many = sorted((row.first_nodes, row.second_nodes))
+        if few == many:
+            cost = f"both visited {few:,} nodes"
+        else:
+            cheap, dear = (first, second) if few == row.first_nodes else (second, first)
+            cost = f"{cheap} visited {few:,} nodes, {100 * few / many:.2f} % of {dear}'s {many:,}"
+        yield (
+            f"{first} and {second} chose the same moves in {_all(row.pairs, 'pair')}, so the score "
+            f"is 50 %; on the same {row.positions:,} positions {cost}."
+        )
+
+
+def _groups_of_same_moves(alike: pd.DataFrame) -> Iterable[str]:
+    """The same of many pairings: one line for each group of agents."""
+    names = sorted({*alike["first"], *alike["second"]})
+    place = {name: number for number, name in enumerate(names)}
+    link = np.zeros((len(names), len(names)), dtype=bool)
+    link[[place[name] for name in alike["first"]], [place[name] for name in alike["second"]]] = True
+    groups, label = connected_components(link, directed=False)
+    for group in range(groups):
+        members = [name for name in names if label[place[name]] == group]
+        pairings = len(members) * (len(members) - 1) // 2
+        rows = alike[alike["first"].isin(members)]
+        which = "all" if len(rows) == pairings else f"{len(rows)} of the"
+        yield (
+            f"{', '.join(members)}: in {which} {pairings} pairings among them both agents chose "
+            f"the same moves in every pair, so the score is 50 %."
+        )
+
+
+def _about_ratings(facts: RunFacts) -> Iterable[str]:
+    """What the ratings rest on, where that is not as usual."""
+    rating, parts = facts.plan.settings.rating, facts.parts
+    if not parts or len(parts[0][0]) < len(facts.standings):
+        yield (
+            "Not all agents met, if only through others, so the pool falls into parts whose ratings"
+            " cannot be compared."
+        )
+    if rating.anchor is not None and facts.anchor is None:
+        yield f"{rating.anchor} has no rating to be the anchor, so the mean of the pool is 0 Elo."
+    if rating.colour_advantage:
+        for number, (_, ratings) in enumerate(parts, start=1):
+            where = f" in pool {number}" if len(parts) > 1 else ""
+            if ratings.advantage is None:
+                yield f"The games cannot tell Black's advantage{where}."
+            else:
+                low, best, high = ratings.advantage
+                yield f"Black's advantage{where}: {interval_text(best, low, high)} Elo."
+
+
+def repeated(matches: pd.DataFrame) -> Iterable[str]:
+    """Warnings of pairs that repeat earlier ones move for move; from
+    :func:`experiments.report.standings.matches`."""
+    rows = matches[matches["pairs"] < matches["all_pairs"]]
+    if len(rows) > FEW:
+        yield _many_repeated(rows)
+        return
+    for row in rows.itertuples():
+        counted = "Elo and all intervals count distinct pairs."
+        if row.pairs <= row.openings:
+            openings = "the one opening" if row.openings == 1 else f"the {row.openings:,} openings"
+            yield (
+                f"{row.first} and {row.second} play without chance and have run out of openings: "
+                f"from {openings} only {row.pairs:,} of their {row.all_pairs:,} pairs are "
+                f"distinct. {counted}"
+            )
+        else:
+            yield (
+                f"{row.all_pairs - row.pairs:,} of the {row.all_pairs:,} pairs of {row.first} and "
+                f"{row.second} repeat an earlier one move for move. {counted}"
+            )
+
+
+def _many_repeated(rows: pd.DataFrame) -> str:
+    pairs, distinct = rows["all_pairs"].sum(), rows["pairs"].sum()
+    exhausted = (rows["pairs"] <= rows["openings"]).sum()
+    return (
+        f"In {len(rows):,} pairings pairs of games repeat earlier ones move for move: only "
+        f"{distinct:,} of their {pairs:,} pairs are distinct (matches.csv)"
+        + (
+            f"; in {exhausted:,} of them both agents play without chance and have run out of"
+            " openings"
+            if exhausted
+            else ""
+        )
+        + ". Elo and all intervals count distinct pairs."
+    )
+
+
+def _about_test(record: Record, plan: Plan) -> Iterable[str]:
+    if outcome := plan.schedule.outcome(pair_counts(record)):
+        yield outcome
+
+
+def _about_record(record: Record) -> Iterable[str]:
+    """Which pairs are missing; whether versions were mixed."""
+    skipped = record.skipped()
+    if len(skipped):
+        numbers = ", ".join(f"{pair}" for pair in skipped["pair"].head(20))
+        pairs = "1 pair was" if len(skipped) == 1 else f"{len(skipped):,} pairs were"
+        yield f"{pairs} not played, because {skipped['reason'].iloc[0]}: number {numbers}."
+    sessions = [json.loads(text) for text in record.sessions()["versions"]]
+    changed = sorted({change for each in sessions for change in differences(sessions[0], each)})
+    if changed:
+        yield (
+            f"These games mix versions, since the run was resumed with --force: "
+            f"{'; '.join(changed)}."
+        )
+
+
+def _about_searches(plan: Plan) -> Iterable[str]:
+    """Whose counts or values are not to be compared with the others'."""
+    for name, agent in plan.agents.items():
+        if isinstance(agent, SearchAgent) and not agent.compiled:
+            yield (
+                f"{name} searched as ordinary Python (compiled: false): its counts can be compared "
+                "with the others', its nodes/s cannot."
+            )
+    for name, agent in plan.agents.items():
+        if agent.selective:
+            yield (
+                f"{marked(name, True)} searches selectively: it leaves out what is probably worse, "
+                "so its values are not minimax's."
+            )
+
+
+def _about_time(record: Record, plan: Plan) -> Iterable[str]:
+    """Whether a run with a time limit had the machine to itself."""
+    if not plan.limits.timed:
+        return
+    if plan.executor.workers > available_cores():
+        yield (
+            f"The machine was oversubscribed: {plan.executor.workers} workers on "
+            f"{available_cores()} cores; agents had less time than their limit says."
+        )
+    clocked = [name for name, agent in plan.agents.items() if agent.watches_clock]
+    share = record.query(
+        f"""select 1.0 * sum(cpu_microseconds) / sum(microseconds) as share from moves
+            join agents using (agent)
+            where nodes > 0 and name in ({", ".join("?" * len(clocked))})""",
+        clocked,
+    )["share"].iloc[0]
+    if clocked and share is not None and share < BUSY_SHARE:
+        yield (
+            f"The machine was oversubscribed: agents had the processor for {100 * share:.0f} % of "
+            "their thinking time; other programs, or too many workers, had the rest."
+        )
+    if clocked:
+        yield (
+            "Time was limited, so the games of " + ", ".join(clocked) + " cannot be reproduced "
+            "move for move."
+        )
+
+
+def _about_forfeits(record: Record) -> Iterable[str]:
+    forfeits = record.query(
+        """select name, end_reason, count(*) as games from games
+           join agents on agent = case result when 'black' then white else black end
+           where end_reason != ? group by name, end_reason order by games desc""",
+        [FINISHED],
+    )
+    for row in forfeits.itertuples():
+        games = "1 game" if row.games == 1 else f"{row.games:,} games"
+        yield f"{row.name} forfeited {games}: {row.end_reason} (see log.txt)."

@@ -1,0 +1,196 @@
+"""Reports: a template makes Markdown of values, and the page is made of the Markdown.
+
+In a template ``{{ value }}`` writes any text so that it is read as it is, whatever characters it
+has; ``table``, ``code`` and ``link`` write Markdown.
+
+The page has what Markdown cannot say: figures are embedded and have their captions, wide tables
+scroll, a table without headings is one of facts, and a table or code after a paragraph that ends
+with a colon is folded under it, unless it is a short table.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+SHORT_TABLE = 15
+"""Rows of a table that is shown unfolded."""
+
+_SPECIAL = re.compile(
+    r"""[\\`*~|#]                   # code, emphasis, cells, headings
+    | (?<![^\W_])_+ | _+(?![^\W_])  # emphasis, but not within a word
+    | <(?=[\w/!?])                  # HTML
+    | &(?=\#?\w+;)                  # a character by its name
+    | \](?=[(\[:])                  # a link""",
+    re.VERBOSE,
+)
+_LINE_START = re.compile(r"(?=[-+>=])|\d+(?=[.)](?:\s|$))")  # lists, quotations, headings
+
+
+class Markdown(str):
+    """Text that is Markdown already."""
+
+
+def escaped(text: object) -> str:
+    """Text as Markdown that is read as this very text, on one line.
+
+    >>> print(escaped("<b>a_1|*x*</b> > [1, 2]"))
+    \\<b>a_1\\|\\*x\\*\\</b> > [1, 2]
+    """
+    if isinstance(text, Markdown):
+        return text
+    line = re.sub(r"\s*[\r\n]\s*", " ", str(text))
+    return _SPECIAL.sub(lambda found: re.sub(r"(.)", r"\\\1", found[0]), line)
+
+
+def _paragraph(text: object) -> str:
+    """The same where a line may begin with it."""
+    if isinstance(text, Markdown):
+        return text
+    line = escaped(text).strip(" \t")
+    mark = _LINE_START.match(line)
+    return f"{mark[0]}\\{line[mark.end() :]}" if mark else line
+
+
+def table(
+    header: Iterable[object], rows: Iterable[Iterable[object]], words: Collection[int] = (0,)
+) -> Markdown:
+    """A table; words: numbers of the columns that hold words, which go left, numbers right."""
+    header = list(header)
+    sides = "".join("---|" if number in words else "---:|" for number in range(len(header)))
+    return Markdown("\n".join([_row(header), f"|{sides}", *map(_row, rows)]))
+
+
+def _row(cells: Iterable[object]) -> str:
+    return f"|{'|'.join(f' {text} ' if text else ' ' for text in map(escaped, cells))}|"
+
+
+def code(text: str, language: str = "") -> Markdown:
+    """A block of code, between fences longer than any in it."""
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    return Markdown(f"{fence}{language}\n{text.rstrip()}\n{fence}")
+
+
+def link(text: object, target: str) -> Markdown:
+    """A link to a file beside the report."""
+    return Markdown(f"[{escaped(text)}]({target})")
+
+
+def write_report(template: str, folder: Path, title: str, **values: Any) -> None:
+    """Write ``report.md`` from the template of this name, and ``report.html`` from that."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("experiments.report"),
+        finalize=_paragraph,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals.update(table=table, code=code, link=link)
+    text = environment.get_template(f"{template}.md.j2").render(title=title, **values)
+    (folder / "report.md").write_text(text, encoding="utf-8")
+    page = environment.overlay(finalize=None, autoescape=True).get_template("page.html.j2")
+    html = page.render(title=title, body=html_of(text, folder))
+    (folder / "report.html").write_text(html, encoding="utf-8")
+
+
+# ---------------------------------------------------------------------- the page
+
+
+def html_of(markdown: str, folder: Path) -> str:
+    """A report as HTML; its figures are taken from ``folder``."""
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+    tokens = parser.parse(markdown)
+    for part in (child for token in tokens for child in token.children or ()):
+        if part.type == "image":
+            part.attrs["src"] = _embedded(folder / str(part.attrs["src"]))
+        elif part.type == "link_open":
+            part.attrs["href"] = re.sub(r"\.md$", ".html", str(part.attrs["href"]))
+    return str(parser.renderer.render(list(_arranged(tokens)), parser.options, {}))
+
+
+def _embedded(picture: Path) -> str:
+    svg = picture.with_suffix(".svg").read_bytes()
+    return "data:image/svg+xml;base64," + base64.b64encode(svg).decode()
+
+
+def _arranged(tokens: Iterable[Token]) -> Iterator[Token]:
+    """The document with its figures, folded parts and tables put together."""
+    blocks = deque(_blocks(tokens))
+    while blocks:
+        block = blocks.popleft()
+        following = blocks[0][0].type if blocks else ""
+        if _is_figure(block) and following == "paragraph_open":
+            caption = _within("figcaption", blocks.popleft()[1:-1])
+            yield from _within("figure", [*block[1:-1], *caption])
+        elif _introduces(block) and following in ("table_open", "fence"):
+            yield from _folded(block[1:-1], blocks.popleft())
+        else:
+            yield from _table(block) if block[0].type == "table_open" else block
+
+
+def _blocks(tokens: Iterable[Token]) -> list[list[Token]]:
+    """The paragraphs, tables, lists and so on, each with all that is in it."""
+    blocks: list[list[Token]] = []
+    for token in tokens:
+        if token.level == 0 and token.nesting >= 0:
+            blocks.append([])
+        blocks[-1].append(token)
+    return blocks
+
+
+def _within(tag: str, inside: Iterable[Token], **attributes: str) -> list[Token]:
+    opening = Token(f"{tag}_open", tag, 1, attrs=dict(attributes), block=True)
+    return [opening, *inside, Token(f"{tag}_close", tag, -1, block=True)]
+
+
+def _is_figure(block: list[Token]) -> bool:
+    return [part.type for token in block for part in token.children or ()] == ["image"]
+
+
+def _introduces(block: list[Token]) -> bool:
+    return block[0].type == "paragraph_open" and block[1].content.endswith(":")
+
+
+def _folded(summary: list[Token], block: list[Token]) -> list[Token]:
+    """A table or code that opens at a click on the summary; open already if it is a short table."""
+    for part in summary[-1].children or ():
+        part.content = part.content.removesuffix(":")
+    is_open = {}
+    if block[0].type == "table_open":
+        rows = sum(token.type == "tr_open" for token in block) - 1
+        is_open = {"open": ""} if rows <= SHORT_TABLE else {}
+        block = _table(_narrowed(block))
+    return _within("details", [*_within("summary", summary), *block], **is_open)
+
+
+def _narrowed(block: list[Token]) -> list[Token]:
+    """A table whose headings go on in a second line after their first word."""
+    for heading, token in pairwise(block):
+        if heading.type == "th_open" and token.children:
+            first, blank, rest = token.children[0].content.partition(" ")
+            if blank:
+                broken = Token("hardbreak", "br", 0)
+                words = [Token("text", "", 0, content=word) for word in (first, rest)]
+                token.children[:1] = [words[0], broken, words[1]]
+    return block
+
+
+def _table(block: list[Token]) -> list[Token]:
+    """A table that scrolls if it is wide; without headings it is one of facts."""
+    body = next(n for n, token in enumerate(block) if token.type == "thead_close") + 1
+    if not any(token.content for token in block[:body]):
+        block = [block[0], *block[body:]]
+        block[0].attrs["class"] = "facts"
+        for place, token in enumerate(block):
+            if token.type == "tr_open":
+                block[place + 1].tag = block[place + 3].tag = "th"
+    return _within("div", block, **{"class": "wide"})

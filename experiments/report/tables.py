@@ -1,0 +1,176 @@
+"""The tables of a run: their columns, how a row fills them, and how a terminal shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import compress
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from core.game import FINISHED
+from experiments.report.lineup import marked
+from experiments.report.standings import OUTCOME_COLUMNS
+from experiments.statistics.intervals import interval_text
+from experiments.statistics.match import MatchStatistics, match_statistics
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# ---------------------------------------------------------------------- standings
+
+
+def elo_text(row: Any) -> str:
+    """``+123 [103, 145]``, ``> +620`` for an agent that won everything, or what there is to say."""
+    if np.isnan(row.elo):
+        return "-"
+    if row.split:
+        return "every pair split"
+    if row.bound:
+        return f"{row.bound} {row.elo:+.0f}"
+    if row.elo == row.low == row.high == 0:
+        return "0 (anchor)"
+    return interval_text(row.elo, row.low, row.high)
+
+
+def _count(value: float) -> str:
+    """A number, or ``-`` for what an agent that does not search has none of."""
+    return "-" if np.isnan(value) or not value else f"{value:,.0f}"
+
+
+def _per_second(nodes: float) -> str:
+    if nodes < 1e3 or np.isnan(nodes):
+        return _count(nodes)
+    if nodes < 1e6:
+        return f"{nodes / 1e3:.0f}\N{NO-BREAK SPACE}k"
+    return f"{nodes / 1e6:.1f}\N{NO-BREAK SPACE}M"
+
+
+COLUMNS: dict[str, Callable[[Any], str]] = {
+    "agent": lambda row: marked(row.agent, row.selective),
+    "games": lambda row: f"{row.games:,}",
+    "wins": lambda row: f"{row.wins:,}",
+    "draws": lambda row: f"{row.draws:,}",
+    "losses": lambda row: f"{row.losses:,}",
+    "score %": lambda row: f"{100 * row.score:.1f}",
+    "Elo [95 %]": elo_text,
+    "discs": lambda row: "-" if np.isnan(row.disc_difference) else f"{row.disc_difference:+.1f}",
+    "nodes/move": lambda row: _count(row.nodes_per_move),
+    "nodes/s": lambda row: _per_second(row.nodes_per_second),
+    "evals/move": lambda row: _count(row.evaluations_per_move),
+}
+"""The columns of every standings table, and how a row fills them."""
+
+LESS_NEEDED = ("evals/move", "nodes/s", "discs", "draws", "games")
+"""What a narrow terminal does without, in this order."""
+
+
+def standings_by_part(standings: pd.DataFrame) -> list[tuple[str, list[list[str]]]]:
+    """The cells for each part of the pool that met, with a heading if there are several parts."""
+    parts = [
+        ("without a complete pair" if part < 0 else f"pool {part + 1}", _cells(COLUMNS, rows))
+        for part, rows in standings.groupby("part", sort=False)
+    ]
+    return parts if len(parts) > 1 else [("", parts[0][1])]
+
+
+def _cells(columns: dict[str, Callable[[Any], str]], frame: pd.DataFrame) -> list[list[str]]:
+    return [[cell(row) for cell in columns.values()] for row in frame.itertuples()]
+
+
+# ---------------------------------------------------------------------- matches
+
+
+def statistics_of(row: Any) -> MatchStatistics:
+    """The statistics of a row of :func:`experiments.report.standings.matches`."""
+    return match_statistics([getattr(row, name) for name in OUTCOME_COLUMNS])
+
+
+def _discs(row: Any) -> str:
+    if np.isnan(row.discs):
+        return "-"
+    margin = "" if np.isnan(row.discs_margin) else f" ± {row.discs_margin:.1f}"
+    return f"{row.discs:+.1f}{margin}"
+
+
+def _dashes(row: Any, *names: str) -> str:
+    return "-".join(f"{getattr(row, name):,}" for name in names)
+
+
+def _ends(row: Any) -> str:
+    return FINISHED if row.ends == f"{FINISHED} {row.games}" else str(row.ends)
+
+
+MATCH_COLUMNS: dict[str, Callable[[Any], str]] = {
+    "agent": lambda row: row.first,
+    "opponent": lambda row: row.second,
+    "games": lambda row: f"{row.games:,}",
+    "W-D-L": lambda row: _dashes(row, "wins", "draws", "losses"),
+    "as Black": lambda row: _dashes(row, "black_wins", "black_draws", "black_losses"),
+    "as White": lambda row: _dashes(row, "white_wins", "white_draws", "white_losses"),
+    "score %": lambda row: f"{100 * row.score:.1f}",
+    "pairs": lambda row: f"{row.pairs:,}",
+    "pairs by points": lambda row: _dashes(row, *OUTCOME_COLUMNS),
+    "Elo ± 95 %": lambda row: statistics_of(row).elo_text,
+    "nElo ± 95 %": lambda row: statistics_of(row).nelo_text,
+    "LOS": lambda row: statistics_of(row).los_text,
+    "discs ± 95 %": _discs,
+    "ends": _ends,
+}
+"""The columns of the table of matches, and how a row fills them."""
+
+
+def match_cells(matches: pd.DataFrame) -> list[list[str]]:
+    """The cells of the table of matches, one row a pairing."""
+    return _cells(MATCH_COLUMNS, matches)
+
+
+# ---------------------------------------------------------------------- on the terminal
+
+
+def _empty_table() -> Table:
+    return Table(box=box.SIMPLE_HEAD, header_style="bold", padding=(0, 1, 0, 0))
+
+
+def terminal_table(columns: Iterable[str]) -> Table:
+    """An empty table for the terminal. Words go left, numbers right, and headings of two words
+    break between them, so that the standings fit into some 90 columns."""
+    shown = _empty_table()
+    for name in columns:
+        words = name in ("agent", "settings", "algorithm")
+        heading = name.replace("/", "\n/").replace(" ", "\n", 1)
+        shown.add_column(heading, justify="left" if words else "right", no_wrap=True)
+    return shown
+
+
+def standings_tables(standings: pd.DataFrame, console: Console) -> Iterable[Table]:
+    """The standings for a terminal, a table for each part of the pool that met. A narrow terminal
+    does without some columns, which the report has, rather than cut numbers."""
+    unbounded = console.options.update(width=10_000)
+    for heading, rows in standings_by_part(standings):
+        for left_out in range(len(LESS_NEEDED) + 1):
+            wanted = [name not in LESS_NEEDED[:left_out] for name in COLUMNS]
+            shown = terminal_table(compress(COLUMNS, wanted))
+            shown.title = heading or None
+            for row in rows:
+                shown.add_row(*map(escape, compress(row, wanted)))
+            # asked of a console without an edge, or it would never be more
+            if console.measure(shown, options=unbounded).maximum <= console.width:
+                break
+        yield shown
+
+
+def matches_table(matches: pd.DataFrame) -> Table:
+    """The table of a few matches on its side: one column a pairing."""
+    shown = _empty_table()
+    shown.add_column("as the first sees it")
+    cells = match_cells(matches)
+    for first, second, *_ in cells:
+        shown.add_column(escape(f"{first} -\n{second}"), justify="right")
+    for name, *values in list(zip(MATCH_COLUMNS, *cells, strict=True))[2:]:
+        shown.add_row(name, *map(escape, values))
+    return shown

@@ -1,0 +1,129 @@
+"""The Bradley-Terry model, fitted by maximum likelihood to many replicates of one pool at once.
+
+The *cells* of a pool of k agents are its counts of pairs, shape (k, k, 5), by the share of points
+that the row agent made; or, where Black's advantage is fitted too, shape (k, k, 9), by its points
+with each colour. Ratings are in natural units: a difference of 1 is odds of e to 1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import linprog
+from scipy.special import expit
+
+from experiments.statistics.pairs import OUTCOMES, SHARES, FloatArray, IntArray
+
+_BY_COLOUR = np.array([np.repeat(SHARES[::2], 3), np.tile(SHARES[::2], 3)])  # points b/2, w/2
+_LONGEST_STEP = 0.75  # natural units; see fit
+_ITERATIONS = 500  # of Newton's method; around 6 are needed, many more for absurdly uneven pools
+
+
+def fit_block(cells: IntArray) -> FloatArray:
+    """Ratings, mean 0, of the k agents of one block, and Black's advantage, 0 unless the cells are
+    told apart by colour; shape (k + 1,)."""
+    if len(cells) == 1:
+        return np.zeros(2)
+    first, second = pairings(cells)
+    played = cells[first, second].astype(float)
+    return fit(*points_and_games(played[None]), first, second, np.zeros((1, len(cells) + 1)))[0]
+
+
+def pairings(cells: IntArray) -> tuple[IntArray, IntArray]:
+    """The agents i < j of each pairing that was played: two arrays of shape (pairings,)."""
+    first, second = np.nonzero(np.triu(cells.any(axis=2)))
+    return first, second
+
+
+def points_and_games(weight: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Points of the first agent and games, from so much weight on each outcome of a pairing.
+
+    weight: shape (replicates, pairings, 5), or (..., 9) where b/2 points with Black and w/2 with
+        White are the outcome 3b + w.
+    Returns points, shape (replicates, kinds, pairings), and games, shape (replicates, 1, pairings).
+    Kinds of games: one (colours count alike), or two (the first agent is Black, is White).
+    """
+    shares = SHARES[None] if weight.shape[2] == OUTCOMES else _BY_COLOUR
+    return (weight @ shares.T).transpose(0, 2, 1), weight.sum(axis=2)[:, None]
+
+
+def fit(
+    points: FloatArray, games: FloatArray, first: IntArray, second: IntArray, start: FloatArray
+) -> FloatArray:
+    """Maximum likelihood by Newton's method, for many replicates of one pool at once.
+
+    points, games: see :func:`points_and_games`.
+    start: shape (replicates, k + 1), where to start from: the ratings and Black's advantage.
+    Returns the same in natural units, each row's ratings with mean 0; the advantage stays as it was
+    where there is one kind of games.
+
+    A step is cut to 0.75 units in its largest component. Along a step of length s no pairing's
+    curvature changes by more than a factor e^(2s), which bounds the third derivative; for s <= 0.75
+    the likelihood must rise, so the method can't cycle or run away. With the advantage, which adds
+    to a difference, it is e^(3s), and s <= 0.5.
+    """
+    agents = start.shape[1] - 1
+    diagonal = np.arange(agents)
+    sides = np.zeros((len(first), agents))  # +1 for the first agent of a pairing, -1 for the second
+    sides[np.arange(len(first)), first] = 1
+    sides[np.arange(len(first)), second] = -1
+    colours = points.shape[1] > 1
+    black = np.array([1.0, -1.0]) if colours else np.zeros(1)  # what the advantage adds, by kind
+    longest_step = _LONGEST_STEP * (2 / 3 if colours else 1)
+    free = agents + colours
+    result = start.copy()
+    for _ in range(_ITERATIONS):
+        difference = (result[:, :-1] @ sides.T)[:, None] + black[:, None] * result[:, -1:, None]
+        win, loss = expit(difference), expit(-difference)
+        # points - games * win would lose all digits where win is nearly 1
+        surplus = points * loss - (games - points) * win
+        weight = games * win * loss
+        whole = weight.sum(axis=1)
+        slope = np.zeros((len(result), free))
+        slope[:, :agents] = surplus.sum(axis=1) @ sides
+        curvature = np.zeros((len(result), free, free))
+        curvature[:, first, second] = curvature[:, second, first] = -whole
+        curvature[:, diagonal, diagonal] = whole @ np.abs(sides)
+        # the same for all entries: it fixes the mean, of which the likelihood says nothing
+        curvature[:, :agents, :agents] += whole.mean(axis=1)[:, None, None]
+        if colours:
+            slope[:, -1] = (black @ surplus).sum(axis=1)
+            curvature[:, -1, :-1] = curvature[:, :-1, -1] = (black @ weight) @ sides
+            curvature[:, -1, -1] = whole.sum(axis=1)
+        step = np.linalg.solve(curvature, slope[:, :, None])[:, :, 0]
+        longest = np.abs(step).max(axis=1, keepdims=True)
+        result[:, :free] += step * (longest_step / np.maximum(longest, longest_step))
+        if longest.max() < 1e-9:
+            break
+    result[:, :-1] -= result[:, :-1].mean(axis=1, keepdims=True)
+    return result
+
+
+def advantage_is_finite(told_apart: IntArray) -> bool:
+    """Whether k rated agents' ratings and Black's advantage have a finite maximum likelihood.
+
+    They have unless some change of them makes no result less likely and one more likely
+    (Albert & Anderson 1984, Biometrika 71): a linear programme.
+    """
+    first, second = pairings(told_apart.sum(axis=3))
+    agents = len(told_apart)
+    scored, games = points_and_games(told_apart[first, second].reshape(1, -1, 9).astype(float))
+    rows, directions = [], []
+    for black, points in ((1, scored[0, 0]), (-1, scored[0, 1])):
+        sides = np.zeros((len(first), agents + 1))
+        sides[np.arange(len(first)), first] = 1
+        sides[np.arange(len(first)), second] = -1
+        sides[:, -1] = black
+        rows.append(sides)
+        directions.append((points == games[0, 0]).astype(int) - (points == 0))
+    side, direction = np.concatenate(rows), np.concatenate(directions)
+    one_sided = direction[:, None] * side
+    ruled = side[direction == 0]
+    found = linprog(
+        -one_sided.sum(axis=0),
+        A_ub=-one_sided,
+        b_ub=np.zeros(len(side)),
+        A_eq=np.vstack([ruled, np.append(np.ones(agents), 0)]),  # the second fixes the mean
+        b_eq=np.zeros(len(ruled) + 1),
+        bounds=(-1, 1),
+    )
+    return bool(-found.fun < 1e-6)

@@ -1,0 +1,53 @@
+"""The scales on which playing strength is told: Elo and normalised Elo."""
+
+from __future__ import annotations
+
+import math
+from typing import overload
+
+import numpy as np
+from scipy.special import expit
+
+from experiments.statistics.pairs import FloatArray
+
+ELO = 400 / math.log(10)
+"""Elo points in one natural unit: ratings are fitted as logits and scaled by this at the end."""
+
+NELO = 800 / math.log(10)
+"""Normalised Elo points in one standard deviation of a game."""
+
+
+@overload
+def expected_score(difference: float) -> float: ...
+@overload
+def expected_score(difference: FloatArray) -> FloatArray: ...
+def expected_score(difference: float | FloatArray) -> float | FloatArray:
+    """The share of points expected by an agent rated ``difference`` Elo above its opponent.
+
+    1 / (1 + 10^(-difference / 400)), 0 to 1; a number or an array of any shape.
+
+    >>> round(expected_score(200), 3)
+    0.76
+    """
+    share = expit(np.asarray(difference, dtype=float) / ELO)
+    return share if np.ndim(difference) else float(share)
+
+
+@overload
+def elo_of_score(score: float) -> float: ...
+@overload
+def elo_of_score(score: FloatArray) -> FloatArray: ...
+def elo_of_score(score: float | FloatArray) -> float | FloatArray:
+    """The Elo difference at which ``score`` is the expected share of points.
+
+    400 log10(score / (1 - score)), the inverse of :func:`expected_score`; a number or an array of
+    any shape. Raises ValueError unless 0 < score < 1: a perfect score has no rating, only a bound.
+
+    >>> round(elo_of_score(0.75), 1)
+    190.8
+    """
+    share = np.asarray(score, dtype=float)
+    if not np.all((share > 0) & (share < 1)):
+        raise ValueError(f"score {score}: more than 0 and less than 1 is needed")
+    difference = ELO * (np.log(share) - np.log1p(-share))
+    return difference if np.ndim(score) else float(difference)

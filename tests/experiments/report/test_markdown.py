@@ -1,0 +1,172 @@
+"""Reports in both forms: any text is read as it is, and the page has all that the Markdown has."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from experiments.report.markdown import SHORT_TABLE, code, escaped, html_of, table, write_report
+
+NASTY = [
+    "a|b",
+    "<script>alert(1)</script>",
+    "*bold* **very** _this_ __that__ snake_case _x",
+    "`code` ``",
+    "back\\slash \\",
+    "[link](javascript:alert(1)) ![picture](x.png) [a]: b",
+    "&lt;b&gt; &amp; & &#60;",
+    "~~gone~~ # heading #",
+    '" onload="alert(1)',
+    "two\nlines\r\n# of text",
+    "> quoted",
+    "- item",
+    "+12",
+    "+ item",
+    "1. first",
+    "2) second",
+    "=====",
+    "    indented",
+    "<!-- comment -->",
+    "ends with a colon:",
+    "{{ figures }} {% raw %}",
+    "Ünïcödé † ½ 黒",
+]
+
+
+class Page(HTMLParser):
+    """The tags of a page in order, and its text outside of the style."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self._texts: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_data(self, data: str) -> None:
+        if self.tags[-1:] != ["style"]:
+            self._texts.append(data)
+
+    @property
+    def text(self) -> str:
+        return squeezed("".join(self._texts))
+
+
+def squeezed(text: str) -> str:
+    return " ".join(text.split())
+
+
+def sweep_report(folder: Path, text: str) -> tuple[str, Page]:
+    """A report with a text wherever a report can have one, in both forms."""
+    write_report(
+        "sweep",
+        folder,
+        title=text,
+        states=text,
+        findings=[text, f"{text} and {text}"],
+        confirmation="",
+        figures=[],
+        columns=["run", text],
+        rows=[[text, text], ["plain", "1"]],
+        failed=[(1, text, text)],
+        command=text,
+    )
+    html = (folder / "report.html").read_text(encoding="utf-8")
+    return (folder / "report.md").read_text(encoding="utf-8"), Page(html)
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_any_text_is_read_as_it_is(tmp_path: Path, text: str) -> None:
+    markdown, page = sweep_report(tmp_path, text)
+    plain_markdown, plain = sweep_report(tmp_path, "plain")
+    assert page.tags == plain.tags
+    assert page.attributes == plain.attributes
+    assert viewed(markdown).tags == viewed(plain_markdown).tags
+    # title, heading, states, findings (3), table (3), failed (2) and command
+    assert page.text.count(squeezed(text)) >= 12
+    assert page.text.count("plain") == 1 + text.count("plain")
+    assert len({line.count("|") - line.count(r"\|") for line in table_rows(markdown)}) == 1
+
+
+def viewed(markdown: str) -> Page:
+    """The Markdown as other programs show it, which take HTML as such."""
+    return Page(MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(markdown))
+
+
+def table_rows(markdown: str) -> list[str]:
+    return [line for line in markdown.splitlines() if line.startswith("|")]
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1), min_size=1))
+def test_a_line_of_any_characters_comes_through(words: list[str]) -> None:
+    line = " ".join(words)
+    page = Page(html_of(str(table(["x"], [[line]])), Path()))
+    assert page.tags == [*("div", "table", "thead", "tr", "th"), *("tbody", "tr", "td")]
+    assert page.text == squeezed(f"x {line}")
+
+
+def test_plain_text_is_left_alone() -> None:
+    for text in ("alphabeta_5", "+123 [103, 145]", "> +607", "< 0.1 %", "a & b", "1-0-2", "50 %"):
+        assert escaped(text) == text
+
+
+def test_tables_say_which_columns_hold_numbers() -> None:
+    markdown = table(["", "games", "ends"], [["one", 1, "finished"]], words=[0, 2])
+    assert markdown.splitlines() == [
+        "| | games | ends |",
+        "|---|---:|---|",
+        "| one | 1 | finished |",
+    ]
+    page = Page(html_of(markdown, Path()))
+    assert page.attributes == [("class", "wide"), *2 * [("style", "text-align:right")]]
+
+
+def test_code_is_fenced_whatever_it_holds() -> None:
+    assert code("a = 1\n", "yaml") == "```yaml\na = 1\n```"
+    for inside in ("```", "x\n````\ny", "`"):
+        page = Page(html_of(code(inside), Path()))
+        assert page.tags == ["pre", "code"]
+        assert page.text == squeezed(inside)
+
+
+def test_figures_are_embedded_with_their_captions(tmp_path: Path) -> None:
+    (tmp_path / "elo.svg").write_text("<svg/>", encoding="utf-8")
+    html = html_of("## Elo\n\n![Elo](elo.png)\n\nHow to *read* it.\n\nMore.", tmp_path)
+    assert Page(html).tags == ["h2", "figure", "img", "figcaption", "em", "p"]
+    assert 'src="data:image/svg+xml;base64,PHN2Zy8+"' in html
+    assert 'alt="Elo"' in html
+
+
+def test_html_in_markdown_is_text() -> None:
+    assert Page(html_of("<b>bold</b>\n\n<hr>", Path())).tags == ["p", "p"]
+
+
+def test_links_lead_to_pages() -> None:
+    assert Page(html_of("[3](3/report.md)", Path())).attributes == [("href", "3/report.html")]
+
+
+def test_long_tables_and_code_are_folded_under_the_words_before_them() -> None:
+    for rows, is_open in ((SHORT_TABLE, True), (SHORT_TABLE + 1, False)):
+        html = html_of(f"They are:\n\n{table(['as Black'], [['1']] * rows)}", Path())
+        assert html.startswith(f"<details{' open' if is_open else ''}")
+        assert re.search("<summary>They are</summary>", html)
+        assert "as<br />\nBlack" in html
+    assert html_of("All:\n\n```\nx\n```", Path()).startswith("<details>\n<summary>All</summary>")
+    assert "details" not in html_of(f"They are.\n\n{table(['a'], [['1']] * 99)}", Path())
+    assert "details" not in html_of("They are:\n\nmore.", Path())
+
+
+def test_a_table_without_headings_is_one_of_facts() -> None:
+    page = Page(html_of(table(["", ""], [["seed", 1], ["games", 2]], words=[0, 1]), Path()))
+    assert page.tags == ["div", "table", "tbody", *2 * ["tr", "th", "td"]]
+    assert ("class", "facts") in page.attributes
