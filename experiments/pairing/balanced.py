@@ -280,11 +280,7 @@ def _select(
             "correlation": float(line.rvalue),
             "sigma": float(np.std(deep - foretold[sample])),
         },
-        "check": {
-            "games": len(checked),
-            "black_score": float(results.mean()) if len(checked) else None,
-            "black_score_expected": float(expected[checked].mean()) if len(checked) else None,
-        },
+        "check": _about_check(results, expected[checked]),
     }
     return Balanced([candidates[int(index)] for index in kept], notes)
 
@@ -293,6 +289,11 @@ def _ends(expected: np.ndarray) -> dict[str, float] | None:
     if not len(expected):
         return None
     return {"least": float(expected.min()), "most": float(expected.max())}
+
+
+def _about_check(scores: np.ndarray, expected: np.ndarray) -> dict[str, Any]:
+    means = [float(each.mean()) if len(each) else None for each in (scores, expected)]
+    return {"games": len(scores), "black_score": means[0], "black_score_expected": means[1]}
 
 
 def _about_fit(curve: Curve, values: np.ndarray, scores: np.ndarray) -> dict[str, float]:
