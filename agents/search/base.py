@@ -113,9 +113,9 @@ class SearchAgent(Agent):
         return Decision(pv[0], value, pv, completed, layout.read_stats(context))
 
     def _think(self, position: Position, depth: int) -> tuple[int | None, tuple[int, ...], int]:
-        """Value, principal variation and depth completed within the context's limit. Where time was
-        too short for any answer the variation is empty, where it was too short for a complete one
-        it is the best of the moves that were looked at, without a value."""
+        """Value, principal variation and depth completed within the context's limit. If that was
+        too short for any answer, the variation is empty. If it was too short for a complete one,
+        there is no value, and the variation is the best of the moves that were looked at."""
         masks = np.uint64(position.mover), np.uint64(position.opponent)
         value = self._compiled(self._address, *masks, depth)
         pv = layout.read_pv(self._context, depth)

@@ -107,9 +107,7 @@ KINDS_OF_SQUARE = _layout.block(STATIC_CLASSES)  # static classes as masks
 KILLERS = _layout.block(2 * PLIES)  # two by ply
 HISTORY = _layout.block(2 * 64)  # by side (even or odd ply) and square
 MOVES = _layout.block(64 * PLIES)  # a list of 64 keys by ply
-WIDTHS = _layout.block(
-    RANKS_KNOWN * PLIES
-)  # of a tapered search, by ply and rank of the move before
+WIDTHS = _layout.block(RANKS_KNOWN * PLIES)  # of a tapered search, by ply and rank
 RANKS = _layout.block(PLIES)  # rank of the move that led to the node now searched at each ply
 EXTENSIONS = _layout.block(PLIES)  # plies by which the line to it was extended
 SIZE = _layout.size

@@ -23,9 +23,9 @@ FAST_MOVES = 5
 def allotment(limits: Limits, empties: int) -> float | None:
     """Seconds for the move to be made with so many empty squares, or None without a time limit.
 
-    ``seconds`` less a margin (3 ms, of short limits a tenth); of a game's ``clock`` an equal share
-    for each of the player's own moves to come (half the empty squares), of which the last five
-    are taken to cost nothing, and never more than a third of what is left.
+    With ``seconds`` that time. With ``clock`` an equal share of it for each of the player's own
+    moves to come (half the empty squares); the last five of them are taken to cost nothing, and a
+    share is never more than a third. A margin is taken off: 3 ms, of short times a tenth.
     """
     if limits.seconds is not None:
         seconds = limits.seconds

@@ -51,10 +51,10 @@ class Solution:
         search was stopped meanwhile, and from ``solve_wld`` one move only.
     best: a best move, from :meth:`EndgameSolver.analyse` all of them; without a proven score the
         best move so far. A pass if one is due; empty if the game is over.
-    stats: what it cost. Nodes are all positions entered, those of the heuristic search that sorts
-        moves and those of reading out the principal variation included; ``evaluations`` are the
-        calls of its heuristic. Leaves and cutoffs are not counted: the kernels of the last
-        squares do not know the moves they leave out.
+    stats: what it cost. Nodes are all positions entered; so are those of the heuristic search that
+        sorts moves, and of reading out the principal variation. ``evaluations`` are the calls of
+        its heuristic. Leaves and cutoffs are not counted, because the kernels of the last squares
+        do not know the moves they leave out.
     seconds: wall time.
     complete: whether everything asked for was proven.
     lower, upper: proven bounds of the disc difference, whether complete or not.

@@ -25,19 +25,21 @@ from core.settings import Choice, Number, Switch, Whole, check_settings
 EXPLORATION = {"win": 0.7, "discs": 0.2}
 """The rewards, and the constant of UCT that suits each."""
 _REUSED_DISCS = 4
-"""The most discs that may have been added since the last decision for its tree to be of use."""
+"""The tree of the last decision is searched for a position with at most so many more discs."""
 
 
 @dataclass(eq=False)
 class MCTS(Agent):
     """Monte-Carlo tree search with UCT.
 
-    A decision's value is the mean result of its move, from -1 to 1, exact where proven; its line is
-    the most visited one, as far as there were visits; it has no depth. Counted are as nodes every
-    position entered, in the tree, with the root, and in rollouts alike, and every position that a
-    greedy move was weighed by; as leaves the ends of playouts (a finished game or a proven node)
-    and the positions that were weighed but not moved to. A limit on nodes is looked at after each
-    playout and so exceeded by at most one; limits on depth do not apply.
+    A decision's value is the mean result of its move, from -1 to 1; where the move is proven, it is
+    exact. The decision's line is the most visited one, as far as there were visits. It has no
+    depth, and limits on depth do not apply. A limit on nodes is looked at after each playout, so
+    at most one playout exceeds it.
+
+    What is counted: every position entered is a node, in the tree (root included) and in rollouts,
+    and so is every position that a greedy move compares. Leaves are the ends of playouts (a
+    finished game or a proven node), and the compared positions that were not moved to.
 
     Raises ValueError for settings that are not allowed or contradict each other.
     """
@@ -70,8 +72,8 @@ class MCTS(Agent):
     tree_reuse: Annotated[bool, Switch()] = True
     """Go on with the part of the tree below the position that the opponent's reply leads to."""
     memory_mb: Annotated[int, Whole(1)] = 64
-    """Memory of the tree in MiB, 32 bytes a node; half of it is put by for the move to a subtree
-    with ``tree_reuse``. A full tree grows no more, but goes on counting playouts."""
+    """Memory of the tree in MiB, 32 bytes a node. With ``tree_reuse`` half of it is kept free, to
+    move a subtree there. A full tree grows no more, but goes on counting playouts."""
     compiled: Annotated[bool, Switch()] = True
     """False runs the reading twin in plain Python: the same moves and counts, some hundred times
     slower. It is always False with an evaluation that is not compiled."""

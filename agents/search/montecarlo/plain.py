@@ -13,13 +13,13 @@ A playout is one walk from the root to a result:
 4. *Back-up*: every node on the path counts a visit and adds the result.
 
 With ``solve`` each node also has bounds of its exact value (Cazenave and Saffidine, "Score bounded
-Monte-Carlo tree search", CG 2010). A finished game is *proven*, its bounds are equal; a node's
+Monte-Carlo tree search", CG 2010). A finished game is *proven*: its bounds are equal. A node's
 bounds follow from its children's: the best of their lower bounds is certain, the best of their
 upper bounds is the most there can be. That settles draws and disc differences like wins and losses.
-A child that is proven, or cannot be better than what is already certain at its node, is not
-selected again; so that the worse moves then tried do not spoil the node's mean, a mean counts as no
-less than what is certain and no more than what is possible, and a result is corrected in the same
-way at every node it is added to on its way up.
+A child is not selected again if it is proven, or cannot be better than what is already certain at
+its node. Then worse moves are tried, which must not spoil the node's mean. So a mean counts as no
+less than what is certain and no more than what is possible, and on its way up a result is corrected
+in the same way at every node it is added to.
 """
 
 from __future__ import annotations
@@ -61,11 +61,11 @@ class MoveEstimate:
 def choose(moves: Mapping[int, MoveEstimate]) -> int:
     """The move to play, given an estimate of each.
 
-    The most visited move that can still be better than what another one is certain to give, or,
-    where that is worth at least as much as the most visited move's mean, the certain one. So a
-    proven win is taken, a proven loss avoided, and a proven draw preferred to anything that looks
-    worse than a draw; if every move is proven lost, the one that took most visits to refute. Ties
-    go to the first from a1 to h8.
+    The highest lower bound of all moves is certain. Of the moves that can still be better than
+    that, the most visited one is played; but if its mean is no more than what is certain, the
+    certain move is played instead. So a proven win is taken, a proven loss is avoided, and a proven
+    draw is preferred to what looks worse than a draw. If every move is proven lost, the one that
+    took most visits to refute is played. Ties go to the first from a1 to h8.
     """
     squares = sorted(moves)
     safest = max(squares, key=lambda move: moves[move].lower)

@@ -13,8 +13,9 @@ from core.position import Position
 class MTDf(WindowSearch):
     """MTD(f): from a first guess, windows of width 1 move a lower and an upper bound of the value
     towards each other until they meet. Each pass repeats most of the one before, so it needs a
-    transposition table to be worth anything, and a good guess: with iterative deepening the last
-    value of an even or an odd depth, as this one is (they differ), otherwise 0.
+    transposition table to be worth anything, and a good guess. With iterative deepening the guess
+    is the value of the last depth that is even or odd as this one is (even and odd depths differ);
+    otherwise it is 0.
 
     Source: A. Plaat, J. Schaeffer, W. Pijls, A. de Bruin, *Best-first fixed-depth minimax
     algorithms* (1996).

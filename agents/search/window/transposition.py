@@ -1,13 +1,14 @@
 """The transposition table: what a search already knows about positions it meets again.
 
-An entry holds the whole position, so two positions are never mistaken for each other, a lower and
-an upper bound of its value at one depth, the best or refuting move, and the generation (number of
-the search) that wrote it. A bucket of two entries fills one cache line of 64 bytes.
+An entry holds the whole position, so that two positions are never mistaken for each other. With it
+stand a lower and an upper bound of its value at one depth, the best or refuting move, and the
+generation (number of the search) that wrote it. A bucket of two entries fills one cache line.
 
 Replacement: a position that is in its bucket already is overwritten, unless the entry is of this
-generation and deeper. Otherwise the first place keeps the deeper result: a new one that is as deep
-as it, or finds it to be of an older generation, moves it to the second place, which is always
-replaced.
+generation and deeper. Otherwise the first place keeps the deeper result. If the new one is as deep,
+or the first entry is of an older generation, the new one takes the first place, and what stood
+there moves to the second. If not, the new one takes the second place. What stood in the second
+place is lost.
 
 Bounds are used only for exactly the depth they were found at. A deeper result would often be the
 better estimate, but the search would no longer give minimax's value, to which tests hold it.
