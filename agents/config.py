@@ -72,9 +72,11 @@ def literal(data: Any) -> Any:
 
 
 def compose(
-    config_name: str, overrides: Sequence[str] = (), extra_folders: Sequence[str | Path] = ()
+    config_name: str | None,
+    overrides: Sequence[str] = (),
+    extra_folders: Sequence[str | Path] = (),
 ) -> Any:
-    """Compose ``conf/<config_name>.yaml`` with Hydra overrides (``"agents=classics"``).
+    """Compose ``conf/<config_name>.yaml``, or nothing, with overrides (``"agents=classics"``).
 
     extra_folders: further folders of YAMLs, which may not have files named like the project's own.
     Returns an OmegaConf ``DictConfig`` with Hydra's own node ``hydra`` in it, which is also made
@@ -93,7 +95,7 @@ def compose(
     except YAMLError as error:
         raise ConfigError(f"a YAML cannot be read: {one_line(error)}") from error
     except (HydraException, OmegaConfBaseException, TypeError, ValueError) as error:
-        raise _explain(error, config_name, overrides) from error
+        raise _explain(error, config_name or "run", overrides) from error
     hydra_parts.make_current(config)
     return config
 
@@ -329,17 +331,20 @@ def _made(node: Any, where: str) -> Any:
         raise ConfigError(f"{where}{'.' if typed else ': '}{kind}{one_line(error)}") from error
 
 
-def load(group: str, name: str) -> dict[str, Any]:
-    """The settings of ``conf/<group>/<name>.yaml`` as plain data, open ones as ``???``.
+def load(group: str, name: str, extra_folders: Sequence[str | Path] = ()) -> dict[str, Any]:
+    """The settings of ``conf/<group>/<name>.yaml``, or of a file in one of the further folders, as
+    plain data, open ones as ``???``.
 
     Raises ConfigError, listing the choices, where there is no such file.
     """
     from omegaconf import OmegaConf
 
-    known = choices(group)
+    known = choices(group, extra_folders)
     if name not in known:
         raise unknown(_KINDS.get(group, group), name, known)
-    node: Any = OmegaConf.to_container(compose(f"{group}/{name}"), resolve=False)
+    node: Any = OmegaConf.to_container(
+        compose(None, [f"+{group}={name}"], extra_folders), resolve=False
+    )
     return {str(key): value for key, value in node.get(group, node).items() if key != "hydra"}
 
 

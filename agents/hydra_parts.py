@@ -69,7 +69,7 @@ def all_values(override: Override) -> list[str]:
 
 
 def compose(
-    config_name: str, overrides: Sequence[str] = (), folders: Sequence[Path] = ()
+    config_name: str | None, overrides: Sequence[str] = (), folders: Sequence[Path] = ()
 ) -> DictConfig:
     """Compose ``conf/<config_name>.yaml``, with Hydra's own node in it. Raises HydraException.
 
@@ -100,7 +100,7 @@ def compose(
     return config
 
 
-def _compose(config_name: str, overrides: Sequence[str]) -> DictConfig:
+def _compose(config_name: str | None, overrides: Sequence[str]) -> DictConfig:
     # A process may compose several times, which the public functions refuse until it is cleared.
     GlobalHydra.instance().clear()
     with hydra.initialize_config_dir(str(conf_folder()), version_base=VERSION_BASE):
@@ -115,7 +115,9 @@ def _chooses_files(override: Override) -> bool:
 
 
 @functools.lru_cache(maxsize=64)
-def _remembered(config_name: str, choices: tuple[str, ...], files: object, folder: str) -> bytes:
+def _remembered(
+    config_name: str | None, choices: tuple[str, ...], files: object, folder: str
+) -> bytes:
     """A configuration, pickled, so that nobody can change what another one gets. files, folder:
     what else it depends on, the state of all files and the working folder."""
     return pickle.dumps(_compose(config_name, choices))

@@ -10,8 +10,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from agents.commands.solve import Problem, read_problem
 from agents.search.endgame.solver import EndgameSolver, Solution
-from agents.solve import Problem, read_problem
 from core.notation import PASS
 from core.position import Position, prepare_rules
 from core.rules import RULESETS

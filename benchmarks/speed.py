@@ -15,7 +15,8 @@ from rich.console import Console
 from rich.table import Table
 
 from agents import AlphaBeta, SquareWeights
-from agents.__main__ import NEEDS_A_TARGET, nanoseconds_a_call
+from agents.commands.listing import nanoseconds_a_call
+from agents.commands.shared import NEEDS_A_TARGET
 from agents.config import choices, load_evaluation
 from agents.evaluation import FunctionEvaluation, Iago
 from agents.evaluation.function import check_positions

@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 
 from agents import AlphaBeta, DiscCount, Limits
 from agents.__main__ import main
+from agents.commands.solve import read_problem
 from agents.evaluation import FINAL_UNIT
 from agents.search.endgame import kernels, memory
 from agents.search.endgame.solver import EndgameSolver, Solution
-from agents.solve import read_problem
 from core import PASS, Position
 from core.bitboard import bits
 from core.last_flips import last_flips

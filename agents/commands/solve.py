@@ -5,25 +5,71 @@ from __future__ import annotations
 import re
 import sys
 import time
+from argparse import Namespace
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from agents.commands.shared import add_ruleset, announce, read_position
 from agents.search.endgame.solver import EndgameSolver, Solution
-from core.compile import Announce
-from core.notation import PASS, NotationError, is_obf, parse_square, square_name
+from core.cli import whole_number
+from core.notation import PASS, NotationError, parse_square, square_name
 from core.position import Position, prepare_rules
-from core.rules import Ruleset
+from core.rules import Ruleset, ruleset
 
 SOLVED, WRONG, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 _COMMENTS = ("%", "#")
 _COLUMNS = "{:>5}  {:>7}  {:<9}  {:>5}  {:>15}  {:>10}  {:>9}  {}"
+
+
+def add(commands: Any) -> None:
+    """Declare the command."""
+    parser = commands.add_parser(
+        "solve",
+        help="exact scores of endgame positions",
+        description="Solve positions exactly: the best move, its score (discs to the side to move, "
+        "empty squares to the winner), the principal variation and what it cost. Of a file, each "
+        "line is an OBF position; blank lines and lines that begin with % or # are skipped, and "
+        "scores behind the position (X; G8:+18; H1:+12;) are checked. The exit code is 1 if one "
+        "differs, 2 if a line cannot be read.",
+    )
+    parser.add_argument(
+        "position", help="an OBF line, a transcript (f5d6c3...), or a file of OBF lines"
+    )
+    parser.add_argument("--all", action="store_true", help="the exact score of each legal move")
+    add_ruleset(parser)
+    parser.add_argument(
+        "--table",
+        type=whole_number(1),
+        default=64,
+        metavar="MB",
+        help="size of the transposition table (default 64)",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: Namespace, console: Console) -> int:
+    """Solve what the text says: a file of OBF lines, an OBF line or a transcript.
+
+    Returns the exit code: 0, 1 if a score differs from the one given, 2 for lines that cannot be
+    read, 130 if it was interrupted. Raises ValueError for a text that is neither.
+    """
+    text, rules, every = options.position, ruleset(options.ruleset), options.all
+    path = existing_file(text)
+    solver = EndgameSolver(options.table)
+    if path is None:
+        _given(text, rules)  # bad input is to be told before anything is compiled
+    prepare_rules(announce)
+    solver.prepare(announce)
+    if path is None:
+        return solve_one(text, rules, solver, every, console)
+    return solve_file(path, rules, solver, every, console)
 
 
 @dataclass(frozen=True)
@@ -32,13 +78,6 @@ class Problem:
 
     position: Position
     scores: dict[int, int] = field(default_factory=dict)
-
-
-def read_position(text: str, rules: str) -> Position:
-    """A position from an OBF line or a transcript; raises ValueError saying what is wrong."""
-    if is_obf(text):
-        return Position.from_obf(text, rules)
-    return Position.from_transcript(text, rules)
 
 
 def read_problem(line: str, rules: Ruleset) -> Problem:
@@ -254,29 +293,3 @@ def solve_file(
     if interrupted:
         return INTERRUPTED
     return BAD_INPUT if bad else WRONG if wrong else SOLVED
-
-
-def solve(
-    text: str,
-    rules: Ruleset,
-    console: Console,
-    *,
-    every: bool = False,
-    table_mb: int = 64,
-    announce: Announce | None = None,
-) -> int:
-    """Solve what the text says: a file of OBF lines, an OBF line or a transcript.
-
-    every: the score of each legal move instead of the best one's.
-    Returns the exit code: 0, 1 if a score differs from the one given, 2 for lines that cannot be
-    read, 130 if it was interrupted. Raises ValueError for a text that is neither.
-    """
-    path = existing_file(text)
-    solver = EndgameSolver(table_mb)
-    if path is None:
-        _given(text, rules)  # bad input is to be told before anything is compiled
-    prepare_rules(announce)
-    solver.prepare(announce)
-    if path is None:
-        return solve_one(text, rules, solver, every, console)
-    return solve_file(path, rules, solver, every, console)

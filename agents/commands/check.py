@@ -1,0 +1,158 @@
+"""``python -m agents check``: whether an agent keeps to the contract."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+import re
+import sys
+from argparse import Namespace
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from agents.base import Agent
+from agents.commands.shared import add_config_dir, announce, evaluation_settings, folders_of
+from agents.config import OPEN, ConfigError, build_agent, load, one_line, unknown
+from agents.contract import FAILED, NOT_ASKED, OK, PATIENCE, findings
+from core.cli import seconds
+
+HOLDS, BROKEN, INTERRUPTED = 0, 1, 130
+_STYLES = {OK: "green", FAILED: "bold red", NOT_ASKED: "dim"}
+_DEPTH = 2
+_EVALUATIONS = ("disc_count", "square_weights")
+"""For an agent that leaves its evaluation open: the first with which it can be built. The first
+one plays on every board, with the second one Multi-ProbCut has been fitted."""
+
+
+def add(commands: Any) -> None:
+    """Declare the command."""
+    parser = commands.add_parser(
+        "check",
+        help="whether an agent keeps to the contract",
+        description="Hold an agent to the contract: legal moves on every board it says it plays "
+        "on, whole games, the same game from the same seed, limits, and so on. The exit code is 1 "
+        "if it breaks the contract, 2 if there is no such agent.",
+    )
+    parser.add_argument(
+        "target",
+        metavar="TARGET",
+        help="one of python -m agents list agents, module.Class, or path/to/file.py:Class",
+    )
+    parser.add_argument(
+        "settings",
+        nargs="*",
+        default=[],
+        metavar="key=value",
+        help=f"its settings; those left open get depth={_DEPTH} and an evaluation that suits",
+    )
+    parser.add_argument(
+        "--patience",
+        type=seconds,
+        default=PATIENCE,
+        metavar="SECONDS",
+        help=f"a call that takes longer counts as hung (default {PATIENCE:g})",
+    )
+    add_config_dir(parser, "also find the agents of the YAMLs in DIR, a folder of your own")
+    parser.set_defaults(run=run)
+
+
+def run(options: Namespace, console: Console) -> int:
+    """Print each finding as it is made, and the verdict; ConfigError if there is no such agent."""
+    settings = _settings(options.target, options.settings, folders_of(options))
+    agent = _built(settings, options.target)
+    failed = []
+    try:
+        for finding in findings(agent, options.patience, announce):
+            text = Text(str(finding))
+            text.highlight_words([finding.outcome], _STYLES[finding.outcome])
+            console.print(text, soft_wrap=True)
+            if finding.outcome == FAILED:
+                failed.append(finding.name)
+    except KeyboardInterrupt:
+        console.print("interrupted")
+        return INTERRUPTED
+    verdict = f"breaks the contract: {', '.join(failed)}" if failed else "keeps to the contract"
+    console.print(f"{options.target} {verdict}", soft_wrap=True, highlight=False, markup=False)
+    return BROKEN if failed else HOLDS
+
+
+def _built(settings: dict[str, Any], name: str) -> Agent:
+    """The agent, with the first of the evaluations that suits where it leaves that open."""
+    if settings.get("evaluation") != OPEN:
+        return build_agent(settings, name)
+    *others, last = _EVALUATIONS
+    for evaluation in others:
+        try:
+            return build_agent(settings | {"evaluation": load("evaluation", evaluation)}, name)
+        except ConfigError:
+            continue
+    return build_agent(settings | {"evaluation": load("evaluation", last)}, name)
+
+
+def _settings(target: str, words: Sequence[str], folders: Sequence[str]) -> dict[str, Any]:
+    """The settings of the agent that ``target`` names, with those that were typed."""
+    from omegaconf import OmegaConf
+
+    for word in words:
+        if "=" not in word or word.startswith("="):
+            raise ConfigError(f"cannot read '{word}': settings are written key=value")
+    named = not {".", ":"} & set(target)
+    settings: dict[str, Any] = {}
+    settings |= load("agent", target, folders) if named else {"_target_": _class_of(target)}
+    for name in [word for word in words if re.match(r"evaluation=[^{]", word)]:
+        settings["evaluation"] = evaluation_settings(name.partition("=")[2])
+        words = [word for word in words if word != name]
+    typed: Any = OmegaConf.to_container(OmegaConf.from_dotlist(list(words)))
+    parameters = _parameters(settings)
+    for key in typed:
+        if parameters and key not in parameters and key not in settings:
+            raise unknown(f"setting of {target}", key, parameters)
+    for key, parameter in parameters.items():
+        if key in ("depth", "evaluation") and parameter.default is parameter.empty:
+            settings.setdefault(key, OPEN)
+    if settings.get("depth") == OPEN:
+        settings["depth"] = _DEPTH
+    merged: Any = OmegaConf.to_container(OmegaConf.merge(settings, typed))
+    return {str(key): value for key, value in merged.items()}
+
+
+def _parameters(settings: dict[str, Any]) -> dict[str, inspect.Parameter]:
+    """The parameters of the class; empty where they cannot be told."""
+    try:
+        parameters = inspect.signature(pkgutil.resolve_name(settings["_target_"])).parameters
+    except Exception:  # building it will say what is wrong
+        return {}
+    kinds = {parameter.kind for parameter in parameters.values()}
+    return {} if inspect.Parameter.VAR_KEYWORD in kinds else dict(parameters)
+
+
+def _class_of(target: str) -> str:
+    """``module.Class`` for a class given so, or as ``path/to/file.py:Class``."""
+    place, _, name = target.rpartition(":" if ":" in target else ".")
+    path = Path(place).expanduser()
+    if path.suffix == ".py":
+        if not path.is_file():
+            raise ConfigError(f"{target}: there is no file {place}")
+        sys.path.insert(0, str(path.resolve().parent))  # where a run would have to be started
+        place = path.stem
+    try:
+        module = importlib.import_module(place)
+    except (Exception, SystemExit) as error:
+        raise ConfigError(f"{target}: cannot import {place}: {one_line(error)}") from error
+    if path.suffix == ".py" and Path(str(module.__file__)).resolve() != path.resolve():
+        raise ConfigError(f"{target}: another module is called {place}; give the file another name")
+    if not hasattr(module, name):
+        agents = {key for key, value in vars(module).items() if _is_agent(value)}
+        raise unknown(f"class of {place}", name, agents - {"Agent"})
+    if not _is_agent(getattr(module, name)):
+        raise ConfigError(f"{target} is no agents.Agent; subclass it")
+    return f"{place}.{name}"
+
+
+def _is_agent(thing: object) -> bool:
+    return inspect.isclass(thing) and issubclass(thing, Agent)

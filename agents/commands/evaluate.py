@@ -1,0 +1,84 @@
+"""``python -m agents evaluate``: what heuristics think of a position."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from agents.commands.shared import add_ruleset, announce, chosen_evaluations, read_position
+from agents.evaluation import Evaluation
+from core.position import Position
+from core.rules import ruleset
+
+
+def add(commands: Any) -> None:
+    """Declare the command."""
+    parser = commands.add_parser(
+        "evaluate",
+        help="what heuristics think of a position, and why",
+        description="Print a position and each evaluation's value of it, with the terms it is made "
+        "of, now and after each legal move, best first.",
+    )
+    parser.add_argument("position", help='an OBF line ("---...XO... X") or a transcript (f5d6c3)')
+    parser.add_argument(
+        "--evaluation",
+        default="all",
+        metavar="NAME",
+        help="one of python -m agents list evaluations, path/to/file.py:function, or all (default)",
+    )
+    add_ruleset(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: Namespace, console: Console) -> None:
+    """Print the position and what each evaluation thinks of it; ValueError for bad input."""
+    rules = ruleset(options.ruleset)
+    position = read_position(options.position, rules.name)
+    evaluations = chosen_evaluations(options.evaluation, rules.side)
+    for evaluation in evaluations.values():
+        evaluation.prepare(announce)
+    evaluate(position, evaluations, console)
+
+
+def _worth(evaluation: Evaluation, position: Position) -> tuple[int | None, str]:
+    """The value of a position to its mover and what it is made of; no value once it is over."""
+    if position.is_over:
+        return None, f"game over: {position.disc_difference:+d} discs"
+    parts = evaluation.parts(position)
+    return evaluation(position), "; ".join(f"{name} = {term:+g}" for name, term in parts.items())
+
+
+def evaluate(position: Position, evaluations: dict[str, Evaluation], console: Console) -> None:
+    """Print the board, and each evaluation's value of it and after each move, best move first."""
+    console.print(str(position), highlight=False)
+    for name, evaluation in evaluations.items():
+        console.print()
+        value, made_of = _worth(evaluation, position)
+        table = Table(box=box.SIMPLE_HEAD, header_style="bold", padding=(0, 1, 0, 0))
+        table.add_column(name)
+        table.add_column("value", justify="right")
+        if made_of:
+            table.add_column("made of")
+        now = ("now", "-" if value is None else f"{value:+d}", made_of)
+        table.add_row(*now[: len(table.columns)])
+        table.add_section()
+        rows: list[tuple[float, str, str, str]] = []
+        for move in position.legal_moves():
+            after = position.play(move)
+            theirs, made_of = _worth(evaluation, after)
+            if theirs is None:
+                # A finished game counts more than any promise, and is told in discs.
+                discs = -after.disc_difference
+                rows.append((discs * 1e9, move, f"{discs:+d} discs", "the game is over"))
+            else:
+                note = f"to the opponent: {made_of}" if made_of else ""
+                rows.append((-theirs, move, f"{-theirs:+d}", note))
+        for _, *cells in sorted(rows, key=lambda row: -row[0]):
+            table.add_row(*cells[: len(table.columns)])
+        console.print(table)
+    if not position.is_over:
+        console.print("Values are to the side to move now; after a move, minus the opponent's.")

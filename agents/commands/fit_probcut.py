@@ -1,0 +1,72 @@
+"""``python -m agents fit-probcut``: parameters of Multi-ProbCut for an evaluation."""
+
+from __future__ import annotations
+
+import shlex
+from argparse import Namespace
+from collections.abc import Sequence
+from dataclasses import astuple
+from pathlib import Path
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from agents.commands.shared import announce, chosen_evaluations
+from agents.config import ConfigError
+from agents.search.window.probcut_fit import fit
+from core.cli import whole_number
+from core.position import Position
+
+
+def add(commands: Any) -> None:
+    """Declare the command."""
+    parser = commands.add_parser(
+        "fit-probcut",
+        help="fit Multi-ProbCut's parameters for an evaluation",
+        description="Search positions of self-played games at every depth, fit how well shallow "
+        "values foretell deep ones, and write the file that an agent's setting probcut names. In "
+        "conf/probcut it is found by probcut=true.",
+    )
+    parser.add_argument("file", type=Path, help="the YAML to write")
+    parser.add_argument(
+        "--evaluation",
+        required=True,
+        metavar="NAME",
+        help="one of python -m agents list evaluations, or path/to/file.py:function",
+    )
+    parser.add_argument("--depth", type=whole_number(3), default=10, help="deepest (default 10)")
+    parser.add_argument(
+        "--positions", type=whole_number(1), default=1000, help="how many (default 1000)"
+    )
+    parser.add_argument("--seed", type=whole_number(0), default=1, help="of games (default 1)")
+    parser.set_defaults(run=run)
+
+
+def run(options: Namespace, console: Console) -> None:
+    """Fit, write the file and print what was found; ConfigError."""
+    (name, evaluation), *rest = chosen_evaluations(options.evaluation, 8).items()
+    if rest:
+        raise ConfigError("--evaluation all: parameters are fitted for one evaluation")
+    if not options.file.parent.is_dir():
+        raise ConfigError(f"{options.file}: there is no folder {options.file.parent}")
+    evaluation.prepare(announce)
+    command = f"python -m agents fit-probcut {shlex.quote(options.file.name)} --evaluation {name}"
+    for option in ("depth", "positions", "seed"):
+        command += f" --{option} {getattr(options, option)}"
+
+    def progress(positions: Sequence[Position]) -> Any:
+        return track(positions, f"searching to depth {options.depth}", console=console)
+
+    numbers = options.depth, options.positions, options.seed
+    found = fit(evaluation, name, *numbers, command, progress)
+    found.save(options.file)
+    table = Table(box=box.SIMPLE_HEAD, header_style="bold", padding=(0, 1, 0, 0))
+    for heading in ("depth", "check", "discs", "slope", "intercept", "sigma", "positions"):
+        table.add_column(heading, justify="right")
+    for check in found.checks:
+        table.add_row(*(f"{each:g}" for each in astuple(check)))
+    console.print(table)
+    console.print(f"written to {options.file}", soft_wrap=True, highlight=False, markup=False)

@@ -1,0 +1,93 @@
+"""``python -m agents list``: what there is to play with."""
+
+from __future__ import annotations
+
+import time
+from argparse import Namespace
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from agents.commands.shared import NEEDS_A_TARGET, add_config_dir, announce, folders_of
+from agents.config import choices, load_evaluation
+from agents.evaluation import Evaluation
+from agents.evaluation.function import check_positions
+from core.compile import Address, kernel
+from core.position import Position
+from core.vector import call_evaluation
+
+_GROUPS = {
+    "agents": ("agent", "agents", "agent@first=NAME, or in a line-up"),
+    "evaluations": ("evaluation", "evaluations", "evaluation=NAME"),
+    "lineups": ("agents", "line-ups", "agents=NAME"),
+}
+_TIMED_ROUNDS = 20
+
+
+def add(commands: Any) -> None:
+    """Declare the command."""
+    parser = commands.add_parser(
+        "list",
+        help="agents, evaluations and line-ups, a line each",
+        description="List agents, evaluations and line-ups: what each is, and how it is chosen in "
+        "python -m experiments run. Each is a YAML in conf/.",
+    )
+    parser.add_argument("kind", nargs="?", choices=sorted(_GROUPS), help="only these")
+    add_config_dir(parser, "also list the YAMLs in DIR, a folder of your own")
+    parser.set_defaults(run=run)
+
+
+def run(options: Namespace, console: Console) -> None:
+    """List what was asked for; ConfigError."""
+    kinds = [options.kind] if options.kind else list(_GROUPS)
+    list_choices(kinds, folders_of(options), console)
+
+
+@kernel
+def _call_all(
+    address: Address, movers: np.ndarray, opponents: np.ndarray, parameters: Address, rounds: int
+) -> int:
+    """Evaluate all positions ``rounds`` times."""
+    total = 0
+    for _ in range(rounds):
+        for i in range(len(movers)):
+            total += call_evaluation(address, movers[i], opponents[i], parameters)
+    return total
+
+
+def nanoseconds_a_call(evaluation: Evaluation, positions: Sequence[Position]) -> float:
+    """Mean time of one call from compiled code, one core, the fastest of five measurements."""
+    movers = np.array([position.mover for position in positions], dtype=np.uint64)
+    opponents = np.array([position.opponent for position in positions], dtype=np.uint64)
+    address, parameters = np.intp(evaluation.address), np.intp(evaluation.parameters_address)
+
+    def seconds(rounds: int) -> float:
+        started = time.perf_counter()
+        _call_all(address, movers, opponents, parameters, rounds)
+        return time.perf_counter() - started
+
+    seconds(1)
+    return min(seconds(_TIMED_ROUNDS) for _ in range(5)) / _TIMED_ROUNDS / len(positions) * 1e9
+
+
+def list_choices(kinds: list[str], folders: list[str], console: Console) -> None:
+    """Print names and descriptions; for our evaluations also what a call costs on this machine."""
+    for kind in kinds:
+        group, title, use = _GROUPS[kind]
+        table = Table.grid(padding=(0, 2))
+        ours = choices(group)
+        for name, description in choices(group, folders).items():
+            cost = ""
+            if kind == "evaluations" and name in ours and name != NEEDS_A_TARGET:
+                evaluation = load_evaluation(name)
+                evaluation.prepare(announce)
+                cost = f"{nanoseconds_a_call(evaluation, check_positions()):.0f} ns"
+            table.add_row(f"  [bold]{name}", cost, escape(description))
+        note = "; with the time of a call on this machine" if kind == "evaluations" else ""
+        console.print(f"[bold]{title}[/]  ({use}{note})")
+        console.print(table)
+        console.print()

@@ -1,0 +1,67 @@
+"""What several commands of ``python -m agents`` need."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from typing import Any
+
+from agents.config import ConfigError, choices, load, load_evaluation
+from agents.evaluation import Evaluation
+from core.notation import is_obf
+from core.position import Position
+from core.rules import RULESETS
+
+NEEDS_A_TARGET = "function"
+"""The evaluation that is nothing without a setting."""
+
+
+def announce(line: str) -> None:
+    """Say on the error stream what is being compiled, so that results stay clean."""
+    print(line, file=sys.stderr)
+
+
+def add_ruleset(parser: ArgumentParser) -> None:
+    """Declare the option ``--ruleset``."""
+    parser.add_argument(
+        "--ruleset", default="standard", metavar="NAME", help=f"one of {', '.join(RULESETS)}"
+    )
+
+
+def add_config_dir(parser: ArgumentParser, use: str) -> None:
+    """Declare the option ``--config-dir``."""
+    parser.add_argument("--config-dir", metavar="DIR", help=use)
+
+
+def folders_of(options: Namespace) -> list[str]:
+    """The folder of ``--config-dir``, if there is one; ConfigError if it does not exist."""
+    return [options.config_dir] if options.config_dir else []
+
+
+def read_position(text: str, rules: str) -> Position:
+    """A position from an OBF line or a transcript; raises ValueError saying what is wrong."""
+    if is_obf(text):
+        return Position.from_obf(text, rules)
+    return Position.from_transcript(text, rules)
+
+
+def evaluation_settings(name: str) -> dict[str, Any]:
+    """The settings of an evaluation, given by name or as ``path/to/file.py:function``."""
+    if ":" in name:
+        return load("evaluation", NEEDS_A_TARGET) | {"target": name}
+    return load("evaluation", name)
+
+
+def chosen_evaluations(name: str, side: int) -> dict[str, Evaluation]:
+    """The evaluation of this name, or all that are made for a board of this size; ConfigError."""
+    if name == "all":
+        known = [known for known in choices("evaluation") if known != NEEDS_A_TARGET]
+        found = {known: load_evaluation(known) for known in known}
+        return {known: each for known, each in found.items() if side in each.sides}
+    settings: dict[str, Any] = {}
+    if ":" in name:
+        name, settings = NEEDS_A_TARGET, {"target": name}
+    evaluation = load_evaluation(name, **settings)
+    if side not in evaluation.sides:
+        raise ConfigError(f"evaluation {name} is not made for a board of {side}x{side}")
+    return {settings.get("target", name): evaluation}

@@ -1,0 +1,527 @@
+"""Whether an agent keeps to the contract of :class:`agents.base.Agent`: a test for any agent.
+
+>>> from agents import RandomAgent
+>>> verdict = check(RandomAgent())
+>>> verdict.holds
+True
+>>> [finding.name for finding in verdict.findings if finding.outcome != OK]
+['depth', 'nodes']
+
+Each check runs in a process of its own, forked from this one, so that an agent that hangs or dies
+does no harm. Before each call into the agent the process says what it is about to ask.
+"""
+
+from __future__ import annotations
+
+import copy
+import multiprocessing
+import random
+import signal
+import textwrap
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from multiprocessing.connection import Connection
+from typing import Any
+
+import numpy as np
+
+from agents.base import Agent, Decision, Limits
+from agents.simple import RandomAgent
+from core.compile import Announce
+from core.game import FINISHED, play_game
+from core.notation import PASS, IllegalMove
+from core.position import Position
+from core.rules import RULESETS, Color, Ruleset
+
+OK, FAILED, NOT_ASKED = "ok", "failed", "not asked"
+PATIENCE = 10.0
+"""Seconds after which an agent that has not answered a call counts as hung."""
+PREPARE_SECONDS = 300.0
+"""The same for ``prepare``, which may have to compile."""
+_NODES = 1000
+_SECONDS = 0.5
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a check has found.
+
+    name: of the check. asked: what was asked of the agent, a sentence.
+    outcome: OK, FAILED or NOT_ASKED. detail: why it is not OK; after a failure the answer, and the
+    position as a board.
+
+    As a string it is a line, with what went wrong in the lines below it.
+    """
+
+    name: str
+    asked: str
+    outcome: str
+    detail: str = ""
+
+    def __str__(self) -> str:
+        said = self.detail if self.outcome == NOT_ASKED else self.asked
+        lines = [f"{self.name:<9}  {self.outcome:<9}  {said}"]
+        if self.outcome == FAILED:
+            for line in self.detail.splitlines():
+                lines.append(
+                    textwrap.fill(line, 78, initial_indent="    ", subsequent_indent="    ")
+                )
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """All findings about an agent. ``holds``: whether no check has failed."""
+
+    findings: tuple[Finding, ...]
+
+    @property
+    def holds(self) -> bool:
+        return all(finding.outcome != FAILED for finding in self.findings)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.findings))
+
+
+def check(agent: Agent, patience: float = PATIENCE, announce: Announce | None = None) -> Verdict:
+    """Hold an agent to the contract; takes seconds with an agent that answers quickly.
+
+    patience: seconds that one call into the agent may take. announce: see ``Agent.prepare``.
+    The agent itself is only prepared; it plays in copies of this process.
+    """
+    return Verdict(tuple(findings(agent, patience, announce)))
+
+
+def findings(
+    agent: Agent, patience: float = PATIENCE, announce: Announce | None = None
+) -> Iterator[Finding]:
+    """The findings of :func:`check`, each as it is made. Nothing more is asked of an agent that
+    hangs, or that fails in what all other checks need."""
+    useless = ""
+    for each in CHECKS:
+        if useless:
+            yield Finding(each.name, each.asked, NOT_ASKED, useless)
+            continue
+        finding, hung = _find_out(each, agent, patience, announce)
+        yield finding
+        if hung:
+            useless = f"it hangs: see {each.name}"
+        elif each.name in _NEEDED and finding.outcome == FAILED:
+            useless = f"see {each.name}"
+        elif each.name == "prepare":
+            agent.prepare(announce)  # so that the processes to come have all that it loads
+
+
+def _find_out(
+    each: Check, agent: Agent, patience: float, announce: Announce | None
+) -> tuple[Finding, bool]:
+    """Run a check; also whether the agent hung."""
+    answers = []
+    try:
+        for number in range(each.times):
+            answers.append(_in_own_process(each, number, agent, patience, announce))
+        if each.times > 1:
+            _compare(*answers)
+    except _NotAsked as reason:
+        return Finding(each.name, each.asked, NOT_ASKED, str(reason)), False
+    except _Broken as broken:
+        return Finding(each.name, each.asked, FAILED, str(broken)), isinstance(broken, _Hung)
+    return Finding(each.name, each.asked, OK), False
+
+
+class _Broken(Exception):
+    """The agent does not do what the contract says."""
+
+
+class _Hung(_Broken):
+    """It does not answer."""
+
+
+class _NotAsked(Exception):
+    """The question does not concern this agent."""
+
+
+def _at(position: Position) -> str:
+    return f"at\n{position}"
+
+
+# ------------------------------------------------------------------ processes
+
+
+def _in_own_process(
+    each: Check, number: int, agent: Agent, patience: float, announce: Announce | None
+) -> Any:
+    """What a check returns in a process of its own; raises what it raises, and _Broken if the
+    process hangs or dies."""
+    context = multiprocessing.get_context("fork")
+    ours, theirs = context.Pipe(duplex=False)
+    child = context.Process(target=_run, args=(theirs, each, number, agent, announce))
+    child.start()
+    theirs.close()
+    asked, seconds = "it began", patience
+    try:
+        while ours.poll(seconds):
+            kind, content = ours.recv()
+            if kind == "answer":
+                return content
+            if kind == "trouble":
+                raise content
+            asked, position, least = content
+            asked += f" {_at(position)}" if position else ""
+            seconds = max(least, patience)
+        raise _Hung(f"no answer for {seconds:g} s after {asked}")
+    except EOFError:
+        child.join()
+        raise _Broken(f"its process died (exit code {child.exitcode}) after {asked}") from None
+    finally:
+        child.kill()
+        child.join()
+        ours.close()
+
+
+def _run(
+    pipe: Connection, each: Check, number: int, agent: Agent, announce: Announce | None
+) -> None:
+    """The main function of a check's process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process
+    case = _Case(agent, pipe, announce)
+    try:
+        message = "answer", each.run(case, number)
+    except (_Broken, _NotAsked) as trouble:
+        message = "trouble", trouble
+    except (Exception, SystemExit) as error:
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        asked, position, _ = case.last
+        raised = f"{type(error).__name__}: {error}, in {where.filename}, line {where.lineno}"
+        at = f" {_at(position)}" if position else ""
+        message = "trouble", _Broken(f"raised {raised}, after {asked}{at}")
+    pipe.send(message)
+
+
+def _compare(first: Any, second: Any) -> None:
+    """Raise _Broken at the first position where two lists of (position, decision) differ."""
+    for (position, one), (other_position, other) in zip(first, second, strict=False):
+        if (position, one) != (other_position, other):
+            raise _Broken(f"answered {one}, and another time {other}, {_at(position)}")
+
+
+# ------------------------------------------------------------------ what is asked
+
+
+@dataclass(frozen=True)
+class _Line:
+    """The beginning of a game: its start, and each move with the position it leads to. In the
+    last position there is a legal move."""
+
+    start: Position
+    moves: tuple[tuple[int, Position], ...]
+
+    @property
+    def position(self) -> Position:
+        return self.moves[-1][1] if self.moves else self.start
+
+
+def _random_line(start: Position, plies: int, rng: np.random.Generator) -> _Line:
+    """So many random plies, or fewer if the game has no more."""
+    position = start
+    moves: list[tuple[int, Position]] = []
+    while len(moves) < plies and not position.is_over:
+        move = int(rng.choice(position.moves or (PASS,)))
+        position = position.play(move)
+        moves.append((move, position))
+    while moves and not moves[-1][1].legal_mask:
+        moves.pop()
+    return _Line(start, tuple(moves))
+
+
+def _line_with_pass(start: Position, rng: np.random.Generator) -> _Line:
+    while True:
+        line = _random_line(start, 64, rng)
+        if any(move == PASS for move, _ in line.moves):
+            return line
+
+
+class _Case:
+    """An agent, in a process in which it is examined."""
+
+    def __init__(self, agent: Agent, pipe: Connection, announce: Announce | None) -> None:
+        self.agent = agent
+        self.announce = announce
+        self.rng = np.random.default_rng(1)
+        self.last: tuple[str, Position | None, float] = "it began", None, 0.0
+        self._pipe = pipe
+
+    def tell(self, call: str, position: Position | None = None, seconds: float = 0.0) -> None:
+        """Say what is called next, and how long it may take at least."""
+        self.last = call, position, seconds
+        self._pipe.send(("call", self.last))
+
+    @property
+    def rulesets(self) -> list[Ruleset]:
+        """Those that it plays, the largest board first."""
+        boards = self.agent.boards()
+        return [rules for rules in RULESETS.values() if rules.side in boards]
+
+    @property
+    def limits(self) -> Limits:
+        """None if it can do without, otherwise some that it accepts."""
+        for limits in (Limits(), Limits(nodes=_NODES), Limits(seconds=0.1)):
+            try:
+                self.agent.check_limits(limits)
+                return limits
+            except ValueError as error:
+                refusal = error
+        raise _Broken(
+            f"check_limits refuses to play without limits, with {_NODES} nodes and with 0.1 s a "
+            f"move alike: {refusal}"
+        )
+
+    def accepted(self, limits: Limits) -> Limits:
+        """The limits, if it can play within them."""
+        try:
+            self.agent.check_limits(limits)
+        except ValueError as error:
+            raise _NotAsked(f"it does not play so: {error}") from None
+        return limits
+
+    def lines(self, count: int) -> Iterator[_Line]:
+        """So many random lines by each ruleset that it plays, from its start to any later stage."""
+        for rules in self.rulesets:
+            for _ in range(count):
+                plies = int(self.rng.integers(rules.squares - 4))
+                yield _random_line(Position.start(rules), plies, self.rng)
+
+    def lead(self, line: _Line, seed: int = 1) -> None:
+        """Begin a game and tell of its moves."""
+        self.tell("begin_game", line.start)
+        self.agent.begin_game(line.position.to_move, line.start, seed)
+        for move, position in line.moves:
+            self.tell(f"observe of the move {position.name_of(move)}, which leads", position)
+            self.agent.observe(move, position)
+
+    def ask(self, line: _Line, limits: Limits | None = None, seed: int = 1) -> Decision:
+        """Its decision at the end of a line; raises _Broken if that is no legal move."""
+        self.lead(line, seed)
+        position, limits = line.position, limits or self.limits
+        self.tell("decide", position)
+        decision = self.agent.decide(position, limits)
+        flaw = decision.flaw() if isinstance(decision, Decision) else "not a Decision"
+        if flaw:
+            raise _Broken(f"answered {decision!r:.300}: {flaw}, {_at(position)}")
+        try:
+            position.play(decision.move)
+        except IllegalMove as error:
+            raise _Broken(f"answered {decision}: {error}, {_at(position)}") from None
+        return decision
+
+    def play(self, rules: Ruleset, color: Color, seed: int) -> list[tuple[Position, Decision]]:
+        """What it answers in a whole game against random moves; raises _Broken if it forfeits."""
+
+        def before_call(position: Position, called: Color, plies: Any) -> None:
+            if called is color:
+                self.tell("a call in a game", position)
+
+        record = play_game(
+            {color: self.agent, color.other: RandomAgent()},
+            Position.start(rules),
+            limits=self.limits,
+            grace=PATIENCE,
+            seeds={color: seed, color.other: 1},
+            before_call=before_call,
+        )
+        if record.end_reason != FINISHED:
+            lost = f"{record.end_reason}: {record.detail.strip()}"
+            raise _Broken(f"lost a game by {rules.name}, {lost}, {_at(record.final)}")
+        position, answers = Position.start(rules), []
+        for ply in record.plies:
+            if ply.color is color and ply.decision:
+                answers.append((position, ply.decision))
+            position = position.play(ply.move)
+        return answers
+
+    def needs_reproducible(self) -> None:
+        """Raise _NotAsked if it does not always answer alike."""
+        if not self.agent.reproducible:
+            raise _NotAsked("it says that it is not reproducible")
+        if self.agent.watches_clock and self.limits.timed:
+            raise _NotAsked("it only plays by the clock")
+
+
+# ------------------------------------------------------------------ checks
+
+
+def _itself(case: _Case, number: int) -> None:
+    agent = case.agent
+    case.tell("boards()")
+    boards = agent.boards()
+    if not isinstance(boards, frozenset | set) or not boards or not boards <= {4, 6, 8}:
+        raise _Broken(f"boards() is {boards!r}; a set of sizes out of 4, 6 and 8 is needed")
+    if type(agent.version) is not int:
+        raise _Broken(f"version is {agent.version!r}; a whole number is needed")
+    for name in ("reproducible", "watches_clock", "selective"):
+        if type(getattr(agent, name)) is not bool:
+            raise _Broken(f"{name} is {getattr(agent, name)!r}; true or false is needed")
+    case.tell("check_limits()")
+    _ = case.limits
+
+
+def _prepare(case: _Case, number: int) -> None:
+    case.tell("prepare()", seconds=PREPARE_SECONDS)
+    case.agent.prepare(case.announce)
+
+
+def _twice(case: _Case, number: int) -> Any:
+    case.needs_reproducible()
+    if number:
+        _prepare(case, number)  # it was prepared before the process was forked
+    return [(line.position, case.ask(line)) for line in case.lines(2)]
+
+
+def _moves(case: _Case, number: int) -> None:
+    for line in case.lines(15):
+        case.ask(line)
+
+
+def _pv(case: _Case, number: int) -> None:
+    for line in case.lines(5):
+        decision, position = case.ask(line), line.position
+        wrong = ""
+        if decision.pv and decision.pv[0] != decision.move:
+            wrong = "its line begins with another move"
+        # Selective searches may look further than asked.
+        if decision.depth is not None and len(decision.pv) > decision.depth:
+            wrong = "" if case.agent.selective else "its line is longer than it looked ahead"
+        reached = position
+        try:
+            for move in decision.pv:
+                reached = reached.play(move)
+        except IllegalMove as error:
+            wrong = f"its line cannot be played: {error}"
+        if wrong:
+            raise _Broken(f"answered {decision}: {wrong}, {_at(position)}")
+
+
+def _games(case: _Case, number: int) -> None:
+    for turn, rules in enumerate(case.rulesets):
+        case.play(rules, (Color.BLACK, Color.WHITE)[turn % 2], seed=1)
+
+
+def _cut_short(case: _Case, number: int) -> None:
+    for rules in case.rulesets:
+        case.ask(_random_line(Position.start(rules), 5, case.rng))
+        start = _random_line(Position.start(rules), 3, case.rng).position
+        case.ask(_line_with_pass(start, case.rng))
+        case.ask(_Line(Position.start(rules), ()))
+
+
+def _small_board(case: _Case) -> Ruleset:
+    """A board large enough for chance to show, and no larger."""
+    return RULESETS["mini6"] if 6 in case.agent.boards() else case.rulesets[0]
+
+
+def _seed(case: _Case, number: int) -> Any:
+    case.needs_reproducible()
+    random.seed(number)
+    np.random.seed(number)  # noqa: NPY002
+    return case.play(_small_board(case), Color.BLACK, seed=9)
+
+
+def _memory(case: _Case, number: int) -> Any:
+    case.needs_reproducible()
+    if number:
+        case.play(case.rulesets[0], Color.WHITE, seed=5)
+        case.play(_small_board(case), Color.WHITE, seed=5)
+    return case.play(_small_board(case), Color.BLACK, seed=9)
+
+
+def _depth(case: _Case, number: int) -> None:
+    limits = case.accepted(replace(case.limits, depth=1))
+    # Near the beginning of a large board's games: an end may be solved, however deep it is.
+    start = Position.start(case.rulesets[0])
+    lines = [_random_line(start, plies, case.rng) for plies in range(6)]
+    decisions = [(line.position, case.ask(line, limits)) for line in lines]
+    for position, decision in decisions:
+        if decision.depth is not None and decision.depth > 1:
+            raise _Broken(f"answered {decision} {_at(position)}")
+    if all(decision.depth is None for _, decision in decisions):
+        raise _NotAsked("it does not say how far it looks")
+
+
+def _nodes(case: _Case, number: int) -> None:
+    limits = case.accepted(Limits(nodes=_NODES))
+    decisions = [(line.position, case.ask(line, limits)) for line in case.lines(3)]
+    for position, decision in decisions:
+        if decision.stats.nodes > 2 * _NODES:  # what is under way, such as a playout, may end
+            raise _Broken(f"answered {decision} {_at(position)}")
+    if not any(decision.stats.nodes for _, decision in decisions):
+        raise _NotAsked("it counts no nodes")
+
+
+def _seconds(case: _Case, number: int) -> None:
+    limits = case.accepted(Limits(seconds=_SECONDS))
+    for line in case.lines(1):
+        for _ in range(3):  # the machine may be busy with something else
+            case.lead(line)
+            case.tell("decide", line.position)
+            started = time.perf_counter()
+            case.agent.decide(line.position, limits)
+            seconds = time.perf_counter() - started
+            if seconds < 2 * _SECONDS:
+                break
+        else:
+            raise _Broken(f"answered after {seconds:.2f} s {_at(line.position)}")
+
+
+def _hands_off(case: _Case, number: int) -> None:
+    for line in case.lines(3):
+        limits = case.limits
+        before = copy.deepcopy((line, limits))
+        case.ask(line, limits)
+        if limits != before[1]:
+            raise _Broken(f"the limits {before[1]} became {limits} {_at(before[0].position)}")
+        if line != before[0]:
+            raise _Broken(f"one of the positions that it was shown became another: {line}")
+
+
+def _close(case: _Case, number: int) -> Any:
+    if number:
+        case.ask(_random_line(Position.start(case.rulesets[0]), 5, case.rng))
+    case.tell("close()")
+    case.agent.close()
+    return []
+
+
+@dataclass(frozen=True)
+class Check:
+    """Something that is asked of an agent.
+
+    name, asked: as in :class:`Finding`. run: called in a process of its own with the case and the
+    process's number; raises _Broken. times: in how many processes; if in two, what they return
+    must be equal.
+    """
+
+    name: str
+    asked: str
+    run: Callable[[_Case, int], Any]
+    times: int = 1
+
+
+CHECKS = (
+    Check("itself", "It says truly what it is and what it can play", _itself),
+    Check("prepare", "prepare() does its work", _prepare),
+    Check("moves", "Legal, well-formed moves in random positions", _moves),
+    Check("line", "Its line begins with its move and can be played", _pv),
+    Check("games", "Whole games by each ruleset that it plays", _games),
+    Check("cut short", "Games that begin anywhere and are cut short", _cut_short),
+    Check("seed", "The same seed gives the same game", _seed, 2),
+    Check("memory", "Nothing is remembered from earlier games", _memory, 2),
+    Check("twice", "prepare() may be called again; no answer changes", _twice, 2),
+    Check("depth", "Limited to depth 1, it looks no further", _depth),
+    Check("nodes", f"Limited to {_NODES:,} nodes, it soon stops", _nodes),
+    Check("seconds", f"Limited to {_SECONDS:g} s a move, it is in time", _seconds),
+    Check("hands off", "It changes no position and no limits", _hands_off),
+    Check("close", "It can be closed, played or not", _close, 2),
+)
+_NEEDED = ("itself", "prepare", "moves")
