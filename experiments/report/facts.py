@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from agents.search import SearchAgent, WindowSearch
 from experiments.config import Plan
 from experiments.record.store import Record
-from experiments.report.lineup import marked
 from experiments.report.standings import matches, rated_parts, standings
+from experiments.report.tables import marked
 from experiments.statistics.pairs import IntArray
 from experiments.statistics.pool import Ratings
 from experiments.studies.searches import compare_searches, search_costs, searched_positions

@@ -15,8 +15,8 @@ from experiments.config import Plan
 from experiments.record.provenance import differences
 from experiments.record.store import Record
 from experiments.report.facts import RunFacts
-from experiments.report.lineup import marked
 from experiments.report.standings import pair_counts, same_positions
+from experiments.report.tables import marked
 from experiments.statistics.intervals import interval_text
 from experiments.system import available_cores
 

@@ -15,12 +15,12 @@ from experiments.config import Plan
 from experiments.record.store import Record
 from experiments.report.facts import RunFacts, zero_text
 from experiments.report.findings import FEW, findings
-from experiments.report.lineup import described
 from experiments.report.markdown import write_report
 from experiments.report.published import comparison
 from experiments.report.tables import (
     COLUMNS,
     MATCH_COLUMNS,
+    described,
     match_cells,
     matches_table,
     standings_by_part,
@@ -30,7 +30,7 @@ from experiments.report.tables import (
 if TYPE_CHECKING:
     import pandas as pd
 
-    from experiments.report.figures.base import DrawnFigure
+    from experiments.report.figures.base import ReportFigure
 
 
 def conclude(record: Record, plan: Plan, folder: Path, console: Console) -> pd.DataFrame:
@@ -39,7 +39,7 @@ def conclude(record: Record, plan: Plan, folder: Path, console: Console) -> pd.D
     _write_tables(facts, folder)
     said = findings(facts)
     _print(facts, said, console)
-    figures: Sequence[DrawnFigure] = ()
+    figures: Sequence[ReportFigure] = ()
     if plan.settings.figures:
         with console.status("drawing figures"):
             figures = _draw(facts, folder)
@@ -63,14 +63,14 @@ def _print(facts: RunFacts, said: Sequence[str], console: Console) -> None:
         console.print(finding, highlight=False, markup=False)
 
 
-def _draw(facts: RunFacts, folder: Path) -> list[DrawnFigure]:
+def _draw(facts: RunFacts, folder: Path) -> list[ReportFigure]:
     # Loading seaborn takes a second, which a run without figures does not need.
     from experiments.report.figures import RUN_FIGURES, draw_figures
 
     return draw_figures(RUN_FIGURES, facts, folder)
 
 
-def _print_files(figures: Sequence[DrawnFigure], folder: Path, console: Console) -> None:
+def _print_files(figures: Sequence[ReportFigure], folder: Path, console: Console) -> None:
     names = {"report": "report.html", "record": "games.sqlite"}
     if figures:
         names["figures"] = f"{{{','.join(figure.name for figure in figures)}}}.png, .svg"
@@ -80,7 +80,7 @@ def _print_files(figures: Sequence[DrawnFigure], folder: Path, console: Console)
 
 
 def _write(
-    facts: RunFacts, said: Sequence[str], figures: Sequence[DrawnFigure], folder: Path
+    facts: RunFacts, said: Sequence[str], figures: Sequence[ReportFigure], folder: Path
 ) -> None:
     head = facts.record.run()
     published = facts.plan.settings.published

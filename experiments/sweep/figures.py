@@ -1,8 +1,8 @@
-"""The figures of a sweep's report, drawn in this order: :data:`SWEEP_FIGURES`."""
+"""The figures of a sweep's report, in the order in which they are shown."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,11 +13,11 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import LogLocator, MaxNLocator
 
-from experiments.report.figures.base import ReportFigure
-from experiments.report.figures.style import (
+from experiments.report.figures.base import (
     BLUE,
     ORANGE,
     SMALL,
+    ReportFigure,
     blank,
     check_frame,
     coloured,
@@ -33,35 +33,60 @@ MOST_PANELS = 6
 class SweepFacts:
     """A sweep and what was computed of it.
 
-    runs: one row a run and agent; see :func:`experiments.sweep.load`.
-    settings: what was varied: columns of ``runs``, keys that vary together as one column; what is
-        drawn along the axis comes first.
-    trials: number and Elo of each trial of a search over settings; empty for a plain sweep.
-    again: the best trial's confirmation, if it was played: Elo, the ends of its 95 % interval, and
-        its games.
+    runs: one row a run and agent; see :func:`experiments.sweep.load`. varied: the columns that
+    were varied, by the name to be shown, those as one that vary together. trials: number and Elo of
+    each trial of a search over settings; empty for a plain sweep. again: the best trial's
+    confirmation, if it was played: Elo, the ends of its 95 % interval, and its games.
     """
 
     runs: pd.DataFrame
-    settings: Sequence[str]
+    varied: Mapping[str, Sequence[str]]
     trials: Sequence[tuple[int, float]] = ()
     again: tuple[float, float, float, int] | None = None
 
-    @classmethod
-    def of(
-        cls,
-        runs: pd.DataFrame,
-        groups: Sequence[Sequence[str]],
-        short: Mapping[str, str],
-        search: Mapping[str, Any],
-    ) -> SweepFacts:
-        """groups: the keys that were varied, those together that vary together. short: a name for
-        each key. search: its trials and the confirmation, if it was one."""
-        names = [", ".join(short[key] for key in group) for group in groups]
-        columns = {n: _joined(runs, group) for n, group in zip(names, groups, strict=True)}
-        runs = runs.assign(**columns)
-        # Along the axis goes what has an order, or else what has more values.
-        names.sort(key=lambda name: (not _numeric(runs[name]), -runs[name].nunique()))
-        return cls(runs, names, search.get("trials", ()), search.get("again"))
+
+def setting_figures(facts: SweepFacts) -> Iterator[ReportFigure]:
+    """Elo and nodes of every agent by the one or two settings that were varied."""
+    if facts.trials or len(facts.varied) not in (1, 2):
+        return
+    columns = {name: _joined(facts.runs, group) for name, group in facts.varied.items()}
+    runs = facts.runs.assign(**columns)
+    # Along the axis goes what has an order, or else what has more values.
+    names = sorted(columns, key=lambda name: (not _numeric(runs[name]), -runs[name].nunique()))
+    if len(names) == 2 and runs[names[1]].nunique() > MOST_PANELS:
+        return
+    if runs["elo"].notna().any():
+        yield ReportFigure(
+            name="elo",
+            title="Elo by setting",
+            caption="Every run's ratings have a mean of 0, so heights can be compared within a "
+            "run, and an agent's only where its opponents stay the same. Bars are 95 % intervals; "
+            "triangles are bounds of agents that won or lost everything; where every pair was "
+            "split there is no bar.",
+            chart=sweep_chart(runs, "elo", *names),
+        )
+    if runs["nodes_per_move"].max() > 0:
+        yield ReportFigure(
+            name="nodes_per_move",
+            title="Nodes by setting",
+            caption="Mean nodes of a move, over the games of each run.",
+            chart=sweep_chart(runs, "nodes_per_move", *names),
+        )
+
+
+def search_figures(facts: SweepFacts) -> Iterator[ReportFigure]:
+    """The trials of a search over settings."""
+    if facts.trials:
+        yield ReportFigure(
+            name="search",
+            title="The search",
+            caption="Elo of every trial above its fixed opponent, and the best so far. The band is "
+            "the 95 % interval of the confirmation, played from openings of another seed.",
+            chart=search_chart(facts.trials, facts.again),
+        )
+
+
+SWEEP_FIGURES = (search_figures, setting_figures)
 
 
 def _joined(runs: pd.DataFrame, group: Sequence[str]) -> pd.Series:
@@ -76,104 +101,7 @@ def _numeric(column: pd.Series) -> bool:
     return column.dtype.kind in "if"
 
 
-class _SettingFigure(ReportFigure[SweepFacts]):
-    """A measure of every agent by one or two settings that were varied; its name is the column."""
-
-    def data(self) -> pd.DataFrame | None:
-        facts = self.facts
-        if facts.trials or len(facts.settings) not in (1, 2):
-            return None
-        if len(facts.settings) == 2 and facts.runs[facts.settings[1]].nunique() > MOST_PANELS:
-            return None
-        return facts.runs if facts.runs[self.name].notna().any() else None
-
-    def chart(self, data: pd.DataFrame) -> Figure:
-        return sweep_chart(data, self.name, *self.facts.settings)
-
-
-class EloFigure(_SettingFigure):
-    """Ratings by setting."""
-
-    name, title = "elo", "Elo by setting"
-
-    def caption(self, data: pd.DataFrame) -> str:
-        return (
-            "Every run's ratings have a mean of 0, so heights can be compared within a run, and "
-            "an agent's only where its opponents stay the same. Bars are 95 % intervals; triangles "
-            "are bounds of agents that won or lost everything; where every pair was split there is "
-            "no bar."
-        )
-
-
-class NodesFigure(_SettingFigure):
-    """Nodes a move by setting."""
-
-    name, title = "nodes_per_move", "Nodes by setting"
-
-    def data(self) -> pd.DataFrame | None:
-        data = super().data()
-        return data if data is not None and data[self.name].max() > 0 else None
-
-    def caption(self, data: pd.DataFrame) -> str:
-        return "Mean nodes of a move, over the games of each run."
-
-
-class SearchFigure(ReportFigure[SweepFacts]):
-    """The trials of a search over settings."""
-
-    name, title = "search", "The search"
-
-    def data(self) -> pd.DataFrame | None:
-        trials = self.facts.trials
-        return pd.DataFrame(trials, columns=["trial", "elo"]) if trials else None
-
-    def chart(self, data: pd.DataFrame) -> Figure:
-        return search_chart(data, self.facts.again)
-
-    def caption(self, data: pd.DataFrame) -> str:
-        return (
-            "Elo of every trial above its fixed opponent, and the best so far. The band is the "
-            "95 % interval of the confirmation, played from openings of another seed."
-        )
-
-
-SWEEP_FIGURES = (SearchFigure, EloFigure, NodesFigure)
-
-
 # ------------------------------------------------------------------ charts
-
-
-@dataclass(frozen=True)
-class _Scale:
-    """Where the values of a setting stand along the axis: numbers to scale, others as places."""
-
-    values: list[Any]
-    numeric: bool
-
-    @classmethod
-    def of(cls, column: pd.Series) -> _Scale:
-        numeric = _numeric(column)
-        return cls(sorted(set(column)) if numeric else list(dict.fromkeys(column)), numeric)
-
-    @property
-    def places(self) -> Sequence[float]:
-        return self.values if self.numeric else range(len(self.values))
-
-    @property
-    def step(self) -> float:
-        """Between the two values that are nearest to each other."""
-        return min(np.diff(self.places), default=1)
-
-    def places_of(self, column: pd.Series) -> np.ndarray:
-        return np.array([self.places[self.values.index(value)] for value in column])
-
-    def label(self, axes: Axes) -> None:
-        """Write the values below the axis."""
-        texts = [f"{each:g}" if self.numeric else wrapped(each) for each in self.values]
-        axes.set_xticks(self.places, texts)
-        if not self.numeric and max(len(str(value)) for value in self.values) > 8:
-            axes.tick_params(axis="x", rotation=90)
-        axes.margins(x=0.08)
 
 
 def sweep_chart(runs: pd.DataFrame, measure: str, setting: str, other: str | None = None) -> Figure:
@@ -189,32 +117,42 @@ def sweep_chart(runs: pd.DataFrame, measure: str, setting: str, other: str | Non
     """
     intervals = ["low", "high", "bound", "split"] if measure == "elo" else []
     check_frame(runs, ["agent", setting, measure, *intervals, *([other] if other else [])])
-    scale = _Scale.of(runs[setting])
+    numeric = _numeric(runs[setting])
+    values = sorted(set(runs[setting])) if numeric else list(dict.fromkeys(runs[setting]))
+    places = {value: value if numeric else place for place, value in enumerate(values)}
     agents = coloured(runs["agent"])
+    # Agents stand beside each other where their intervals would hide one another.
+    apart = 0.05 * min(np.diff(list(places.values())), default=1) * (measure == "elo")
     panels = {p: runs[runs[other] == p] for p in runs[other]} if other else {None: runs}
     with theme():
         figure = Figure(
-            figsize=(2.4 + max(3.4, 0.5 * len(scale.values)) * len(panels), 5),
+            figsize=(2.4 + max(3.4, 0.5 * len(places)) * len(panels), 5),
             layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.1),
         )
         grid = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
         for axes, (panel, inside) in zip(grid, panels.items(), strict=True):
             for number, (name, colour) in enumerate(agents):
                 rows = inside[(inside["agent"] == name) & inside[measure].notna()]
-                # Agents stand beside each other where their intervals would hide one another.
-                shift = 0.05 * scale.step * (number - (len(agents) - 1) / 2) * (measure == "elo")
-                x = scale.places_of(rows[setting]) + shift
-                style = {"color": colour, "label": name, "markersize": 6}
-                style["linestyle"] = "-" if scale.numeric else "none"
-                _points(axes, x, rows, measure, style)
-            scale.label(axes)
-            axes.set_xlabel(setting)
+                x = np.array([places[value] for value in rows[setting]])
+                x = x + apart * (number - (len(agents) - 1) / 2)
+                style = {"color": colour, "label": name, "linestyle": "-" if numeric else "none"}
+                _points(axes, x, rows, measure, style | {"markersize": 6})
+            _label_settings(axes, setting, places, numeric)
             if other is not None:
                 axes.set_title(f"{other} = {panel}", fontsize=SMALL + 1)
         _label_measure(grid[0], measure)
         lines, labels = grid[0].get_legend_handles_labels()
         figure.legend(lines, labels, loc="outside right center", title="agent")
     return figure
+
+
+def _label_settings(axes: Axes, setting: str, places: Mapping[Any, float], numeric: bool) -> None:
+    texts = [f"{value:g}" if numeric else wrapped(value) for value in places]
+    axes.set_xticks(list(places.values()), texts)
+    if not numeric and max(len(value) for value in places) > 8:
+        axes.tick_params(axis="x", rotation=90)
+    axes.margins(x=0.08)
+    axes.set_xlabel(setting)
 
 
 def _points(
@@ -248,14 +186,16 @@ def _label_measure(axes: Axes, measure: str) -> None:
         axes.set_ylabel("nodes a move (log scale)")
 
 
-def search_chart(trials: pd.DataFrame, again: tuple[float, float, float, int] | None) -> Figure:
+def search_chart(
+    trials: Sequence[tuple[int, float]], again: tuple[float, float, float, int] | None
+) -> Figure:
     """The objective of each trial of a search over settings, the best so far, and what the
     confirmation of the best says.
 
-    trials: in order, at least one; columns ``trial`` (its number) and ``elo``. again: Elo of the
-        confirmation, the ends of its 95 % interval, and its games; None where there is none.
+    trials: number and Elo of each, in order, at least one. again: Elo of the confirmation, the ends
+        of its 95 % interval, and its games; None where there is none.
     """
-    numbers, values = trials["trial"].to_numpy(), trials["elo"].to_numpy()
+    numbers, values = (np.array(column) for column in zip(*trials, strict=True))
     with theme():
         figure, axes = blank()
         axes.plot(numbers, values, "o", color=BLUE, label="trial")

@@ -20,7 +20,7 @@ from experiments.sweep.results import best_of, elo_of_tuned, grouped, has_games,
 if TYPE_CHECKING:
     import pandas as pd
 
-    from experiments.report.figures.base import DrawnFigure
+    from experiments.report.figures.base import ReportFigure
 
 SHOWN = ("agent", "games", "score %", "Elo [95 %]", "discs", "nodes/move", "evals/move")
 
@@ -100,12 +100,14 @@ def _search(
 
 def _draw(
     table: pd.DataFrame, keys: Sequence[str], search: Mapping[str, Any], folder: Path
-) -> list[DrawnFigure]:
+) -> list[ReportFigure]:
     # Loading seaborn takes a second, which a sweep without figures does not need.
     from experiments.report.figures import draw_figures
     from experiments.sweep.figures import SWEEP_FIGURES, SweepFacts
 
-    facts = SweepFacts.of(table, grouped(table, keys), short_names(keys), search)
+    short = short_names(keys)
+    varied = {", ".join(short[key] for key in group): group for group in grouped(table, keys)}
+    facts = SweepFacts(table, varied, search.get("trials", ()), search.get("again"))
     return draw_figures(SWEEP_FIGURES, facts, folder)
 
 
@@ -115,7 +117,7 @@ def _write(
     known: Sequence[Combination],
     values: Mapping[str, Mapping[int, Any]],
     search: Mapping[str, Any],
-    figures: Sequence[DrawnFigure],
+    figures: Sequence[ReportFigure],
 ) -> None:
     rows = []
     for row in table.itertuples():

@@ -1,11 +1,21 @@
-"""The figures of a run's report, one kind a file, drawn in this order."""
+"""The figures of a run's report, in the order in which they are shown.
+
+A new figure is a function in a file of its own that yields a
+:class:`~experiments.report.figures.base.ReportFigure`, and its name in this list.
+"""
 
 from experiments.report.figures.base import draw_figures
-from experiments.report.figures.elo import EloFigure
-from experiments.report.figures.matrices import SuperiorityFigure, WinRatesFigure
-from experiments.report.figures.pruning import PruningFigure
-from experiments.report.figures.searches import SearchesFigure
+from experiments.report.figures.elo import elo_figures
+from experiments.report.figures.matrices import superiority_figures, win_rates_figures
+from experiments.report.figures.pruning import pruning_figures
+from experiments.report.figures.searches import searches_figures
 
-RUN_FIGURES = (EloFigure, WinRatesFigure, SuperiorityFigure, SearchesFigure, PruningFigure)
+RUN_FIGURES = (
+    elo_figures,
+    win_rates_figures,
+    superiority_figures,
+    searches_figures,
+    pruning_figures,
+)
 
 __all__ = ["RUN_FIGURES", "draw_figures"]

@@ -1,76 +1,148 @@
-"""A figure of a report as one object, and how a list of them is drawn."""
+"""What a figure of a report is, how all of them look, and how they are written to files.
+
+A chart is a function of a tidy frame that returns a matplotlib ``Figure`` of its own: nothing is
+shown, nothing is kept in pyplot, and it can be drawn in a worker or a notebook alike.
+"""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable
+import textwrap
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
+import matplotlib as mpl
+import numpy as np
 import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from experiments.report.figures.style import save
+BLUE, ORANGE, _, RED = sns.color_palette("colorblind", 4)
+GREY = "0.35"
+SMALL = 9
+"""Points; the size of tick labels and values."""
+
+_NAME_WIDTH = 30  # letters of an agent's name before it goes on in the next line
+_DPI = 150
+_SALT = "othello"  # fixes the ids inside an SVG, so that the same figure gives the same file
+
 
 Facts = TypeVar("Facts")
 
 
-class ReportFigure(ABC, Generic[Facts]):
-    """What a figure shows, when there is one, how it is drawn and what is said of it.
+@dataclass(frozen=True, eq=False)
+class ReportFigure:
+    """A figure of a report.
 
-    A new figure is a subclass of this in a file of its own, and its name in the list of
-    :mod:`experiments.report.figures` (or of the sweep's figures).
-
-    facts: of the run or sweep. name: of its files, without ending. title: its heading.
-    csv: a file that its data are written to; none if empty.
+    name: of its files, without ending. title: its heading. caption: how to read it. data: written
+    to a CSV of its name too, if given.
     """
 
     name: str
     title: str
-    csv: str = ""
-
-    def __init__(self, facts: Facts) -> None:
-        self.facts = facts
-
-    @classmethod
-    def all_of(cls, facts: Facts) -> Iterable[ReportFigure[Facts]]:
-        """The figures of this kind that a report may have; one, unless this is overridden."""
-        return (cls(facts),)
-
-    @abstractmethod
-    def data(self) -> pd.DataFrame | None:
-        """What is drawn; None where there is no such figure."""
-
-    @abstractmethod
-    def chart(self, data: pd.DataFrame) -> Figure:
-        """The data drawn."""
-
-    @abstractmethod
-    def caption(self, data: pd.DataFrame) -> str:
-        """How to read it."""
-
-
-@dataclass(frozen=True)
-class DrawnFigure:
-    """A figure that was drawn: the name of its files without ending, title and caption."""
-
-    name: str
-    title: str
     caption: str
+    chart: Figure
+    data: pd.DataFrame | None = None
 
 
 def draw_figures(
-    kinds: Iterable[type[ReportFigure[Any]]], facts: object, folder: Path
-) -> list[DrawnFigure]:
-    """Write the files of all figures of these kinds that there are to ``folder``."""
-    drawn = []
-    for figure in (figure for kind in kinds for figure in kind.all_of(facts)):
-        data = figure.data()
-        if data is None:
-            continue
-        if figure.csv:
-            data.to_csv(folder / figure.csv, index=False)
-        save(figure.chart(data), folder, figure.name)
-        drawn.append(DrawnFigure(figure.name, figure.title, figure.caption(data)))
-    return drawn
+    kinds: Iterable[Callable[[Facts], Iterable[ReportFigure]]], facts: Facts, folder: Path
+) -> list[ReportFigure]:
+    """Write the files of all figures that there are to ``folder``.
+
+    kinds: functions that yield the figures of their kind, none where these facts give none.
+    """
+    figures = [figure for kind in kinds for figure in kind(facts)]
+    for figure in figures:
+        save(figure.chart, folder, figure.name)
+        if figure.data is not None:
+            figure.data.to_csv(folder / f"{figure.name}.csv", index=False)
+    return figures
+
+
+def save(figure: Figure, folder: Path, name: str) -> list[Path]:
+    """Write ``name``.png (150 dots an inch) and ``name``.svg into ``folder``, made if need be.
+
+    Text stays text in the SVG, and the same figure gives the same bytes again. Returns the paths.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    png, svg = folder / f"{name}.png", folder / f"{name}.svg"
+    figure.savefig(png, dpi=_DPI)
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": _SALT}):
+        figure.savefig(svg, metadata={"Date": None})
+    return [png, svg]
+
+
+def theme() -> AbstractContextManager[None]:
+    """seaborn's white grid and letters that can be read at 8 by 5 inches."""
+    settings: Any = sns.axes_style("whitegrid") | sns.plotting_context("notebook")
+    sizes = {"axes.titlesize": 12, "axes.labelsize": 11, "legend.fontsize": 10}
+    ticks = {"xtick.labelsize": SMALL, "ytick.labelsize": SMALL}
+    return mpl.rc_context(settings | sizes | ticks)
+
+
+def blank() -> tuple[Figure, Axes]:
+    """An empty figure of 8 by 5 inches that makes room for its labels, and its axes."""
+    figure = Figure(figsize=(8, 5), layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.1))
+    return figure, figure.add_subplot()
+
+
+def resize(figure: Figure, axes: Axes, width: float, height: float) -> None:
+    """Make the figure so large that its axes measure ``width`` by ``height`` inches.
+
+    What stands around the axes keeps its size, save a colour bar; hence up to three rounds.
+    """
+    wanted = np.array([width, height])
+    for _ in range(3):
+        figure.draw_without_rendering()
+        whole, inside = figure.get_size_inches(), axes.get_position().size
+        missing = wanted - whole * inside
+        if np.abs(missing).max() < 0.02:
+            break
+        figure.set_size_inches(*(whole + missing))
+
+
+def check_frame(frame: pd.DataFrame, columns: Iterable[str]) -> None:
+    """ValueError unless the frame has rows and these columns."""
+    missing = [column for column in columns if column not in frame]
+    if missing:
+        raise ValueError(f"the frame lacks {', '.join(missing)}; it has {', '.join(frame)}")
+    if frame.empty:
+        raise ValueError("the frame has no rows: nothing to draw")
+
+
+def wrapped(name: str) -> str:
+    """A name over as many lines as it needs, broken at spaces, hyphens and underscores."""
+    lines = textwrap.wrap(name.replace("_", "_ "), _NAME_WIDTH)
+    return "\n".join(lines).replace("_ ", "_")
+
+
+def coloured(names: Iterable[str]) -> list[tuple[str, Any]]:
+    """Every different name, sorted, with a colour of its own."""
+    different = sorted(set(names))
+    palette = sns.color_palette("colorblind" if len(different) <= 10 else "husl", len(different))
+    return list(zip(different, palette, strict=True))
+
+
+def column(axes: Axes, title: str, rows: np.ndarray, values: list[str], offset: float) -> None:
+    """A column of texts right of the axes, one at each row, ending ``offset`` points away."""
+    places: Any = {"textcoords": "offset points", "ha": "right", "fontsize": SMALL}
+    side = axes.get_yaxis_transform()  # x: 0 to 1 over the axes; y: the row
+    for row, value in zip(rows, values, strict=True):
+        axes.annotate(
+            value, (1, float(row)), xytext=(offset, 0), xycoords=side, va="center", **places
+        )
+    axes.annotate(
+        title, (1, 1), xytext=(offset, 4), xycoords="axes fraction", weight="bold", **places
+    )
+
+
+def share_text(ratio: float) -> str:
+    """A share in words: "12 %", "3.4 %", and below one in a hundred "1/250"."""
+    if ratio < 0.01:
+        return f"1/{1 / ratio:,.0f}"
+    return f"{100 * ratio:.{1 if ratio < 0.0995 else 0}f} %"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
@@ -11,11 +11,11 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from experiments.report.facts import RunFacts, marked_names, zero_text
-from experiments.report.figures.base import ReportFigure
-from experiments.report.figures.style import (
+from experiments.report.figures.base import (
     BLUE,
     GREY,
     RED,
+    ReportFigure,
     blank,
     check_frame,
     column,
@@ -28,38 +28,18 @@ from experiments.statistics.intervals import interval_text
 MINUS = "\N{MINUS SIGN}"
 
 
-class EloFigure(ReportFigure[RunFacts]):
-    """The ratings of one part of the pool."""
-
-    def __init__(self, facts: RunFacts, part: int = 0) -> None:
-        super().__init__(facts)
-        self._part = part
-        self.name = f"elo_{part + 1}" if part else "elo"
-        self.title = f"Elo, pool {part + 1}" if len(facts.parts) > 1 else "Elo"
-
-    @classmethod
-    def all_of(cls, facts: RunFacts) -> Iterable[EloFigure]:
-        return (cls(facts, part) for part in range(len(facts.parts)))
-
-    @property
-    def _anchor(self) -> str:
-        """The agent of this part that is rated 0, if one is."""
-        members, ratings = self.facts.parts[self._part]
-        return "" if ratings.anchor is None else self.facts.names[members[ratings.anchor]]
-
-    def data(self) -> pd.DataFrame:
-        standings = self.facts.standings
-        named = standings.assign(agent=marked_names(standings))
-        return named[named["part"] == self._part]
-
-    def chart(self, data: pd.DataFrame) -> Figure:
-        return elo_chart(data, self._anchor)
-
-    def caption(self, data: pd.DataFrame) -> str:
-        return (
-            f"Bradley-Terry ratings over all games; {zero_text(self._anchor)} is 0. Bars are 95 % "
-            "intervals from a bootstrap over pairs of games. 100 points more is an expected "
-            "score of 64 %."
+def elo_figures(facts: RunFacts) -> Iterator[ReportFigure]:
+    """The ratings of each part of the pool."""
+    standings = facts.standings.assign(agent=marked_names(facts.standings))
+    for part, (members, ratings) in enumerate(facts.parts):
+        anchor = "" if ratings.anchor is None else facts.names[members[ratings.anchor]]
+        yield ReportFigure(
+            name=f"elo_{part + 1}" if part else "elo",
+            title=f"Elo, pool {part + 1}" if len(facts.parts) > 1 else "Elo",
+            caption=f"Bradley-Terry ratings over all games; {zero_text(anchor)} is 0. Bars are "
+            "95 % intervals from a bootstrap over pairs of games. 100 points more is an expected "
+            "score of 64 %.",
+            chart=elo_chart(standings[standings["part"] == part], anchor),
         )
 
 
@@ -73,8 +53,8 @@ def elo_chart(standings: pd.DataFrame, anchor: str = "") -> Figure:
         (bool), agents all of whose pairs were shared evenly get these words and no interval.
     anchor: the agent rated 0; if none is, the mean of the pool is.
 
-    The values are repeated in words at the right, half the interval's width after the ±. Raises
-    ValueError if there are no rows or a column is missing.
+    The values are repeated in words at the right. Raises ValueError if there are no rows or a
+    column is missing.
     """
     check_frame(standings, ["agent", "elo", "low", "high", "bound", "games"])
     names = [wrapped(name) for name in standings["agent"]]
@@ -110,18 +90,12 @@ def elo_chart(standings: pd.DataFrame, anchor: str = "") -> Figure:
     return figure
 
 
-def _signed(elo: float) -> str:
-    """A whole number with its sign: +123, +0, or with a true minus."""
-    return f"{elo:+z.0f}".replace("-", MINUS)
-
-
 def _value(elo: float, low: float, high: float, bound: str) -> str:
-    """A rating in words: "+123 [103, 145]", or "> +620"."""
-    if bound:
-        return f"{bound} {_signed(elo)}"
-    if elo == low == high == 0:
+    """A rating in words, with a true minus: "+123 [103, 145]", or "> +620"."""
+    if not bound and elo == low == high == 0:
         return "0"
-    return interval_text(elo, low, high).replace("-", MINUS)
+    text = f"{bound} {elo:+z.0f}" if bound else interval_text(elo, low, high)
+    return text.replace("-", MINUS)
 
 
 def _rating(axes: Axes, row: float, bound: str, elo: float, low: float, high: float) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
@@ -10,8 +11,7 @@ import seaborn as sns
 from matplotlib.figure import Figure
 
 from experiments.report.facts import RunFacts, marked_names
-from experiments.report.figures.base import ReportFigure
-from experiments.report.figures.style import blank, resize, theme, wrapped
+from experiments.report.figures.base import ReportFigure, blank, resize, theme, wrapped
 from experiments.report.standings import pair_counts
 from experiments.statistics.pairs import FloatArray
 from experiments.statistics.pool import score_matrix
@@ -20,44 +20,32 @@ SUPERIORITY_AGENTS = range(3, 21)
 """For so many agents the report shows how sure each one's superiority is; of two, LOS says it."""
 
 
-class WinRatesFigure(ReportFigure[RunFacts]):
+def win_rates_figures(facts: RunFacts) -> Iterator[ReportFigure]:
     """Who took how many of the points from whom."""
-
-    name, title = "win_rates", "Win rates"
-
-    def data(self) -> pd.DataFrame:
-        return _best_first(score_matrix(pair_counts(self.facts.record)), self.facts)
-
-    def chart(self, data: pd.DataFrame) -> Figure:
-        return win_rate_matrix(data)
-
-    def caption(self, data: pd.DataFrame) -> str:
-        return "Share of points of the row agent against the column agent, draws counting half."
+    yield ReportFigure(
+        name="win_rates",
+        title="Win rates",
+        caption="Share of points of the row agent against the column agent, draws counting half.",
+        chart=win_rate_matrix(_best_first(score_matrix(pair_counts(facts.record)), facts)),
+    )
 
 
-class SuperiorityFigure(ReportFigure[RunFacts]):
+def superiority_figures(facts: RunFacts) -> Iterator[ReportFigure]:
     """How sure it is that each agent is better than each other."""
-
-    name, title = "superiority", "Who is better, and how sure that is"
-
-    def data(self) -> pd.DataFrame | None:
-        agents = len(self.facts.names)
-        if agents not in SUPERIORITY_AGENTS or not self.facts.parts:
-            return None
-        above = np.full((agents, agents), np.nan)
-        for members, ratings in self.facts.parts:
-            above[np.ix_(members, members)] = ratings.superiority
-        return _best_first(above, self.facts)
-
-    def chart(self, data: pd.DataFrame) -> Figure:
-        return superiority_matrix(data)
-
-    def caption(self, data: pd.DataFrame) -> str:
-        return (
-            "In how many of a hundred replicates of the bootstrap over pairs the row agent is "
-            "rated above the column agent: 50 is a toss-up, 97.5 or more is what a two-sided "
-            "test at 5 % would call better."
-        )
+    agents = len(facts.names)
+    if agents not in SUPERIORITY_AGENTS or not facts.parts:
+        return
+    above = np.full((agents, agents), np.nan)
+    for members, ratings in facts.parts:
+        above[np.ix_(members, members)] = ratings.superiority
+    yield ReportFigure(
+        name="superiority",
+        title="Who is better, and how sure that is",
+        caption="In how many of a hundred replicates of the bootstrap over pairs the row agent is "
+        "rated above the column agent: 50 is a toss-up, 97.5 or more is what a two-sided test at "
+        "5 % would call better.",
+        chart=superiority_matrix(_best_first(above, facts)),
+    )
 
 
 def _best_first(values: FloatArray, facts: RunFacts) -> pd.DataFrame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import pandas as pd
 import seaborn as sns
@@ -12,12 +13,12 @@ from matplotlib.ticker import LogLocator
 
 from agents.search import SearchAgent
 from experiments.report.facts import RunFacts
-from experiments.report.figures.base import ReportFigure
-from experiments.report.figures.style import (
+from experiments.report.figures.base import (
     BLUE,
     GREY,
     ORANGE,
     SMALL,
+    ReportFigure,
     blank,
     check_frame,
     share_text,
@@ -30,38 +31,27 @@ PRUNING_POSITIONS = 20
 """Positions of the run on which nodes are counted."""
 
 
-class PruningFigure(ReportFigure[RunFacts]):
+def pruning_figures(facts: RunFacts) -> Iterator[ReportFigure]:
     """Nodes of minimax and alpha-beta, with the evaluation of the deepest search of the run."""
-
-    name, title, csv = "pruning", "Pruning efficiency", "pruning.csv"
-
-    def __init__(self, facts: RunFacts) -> None:
-        super().__init__(facts)
-        searchers = (a for a in facts.plan.agents.values() if isinstance(a, SearchAgent))
-        self._deepest = max(searchers, key=lambda agent: agent.depth, default=None)
-
-    def data(self) -> pd.DataFrame | None:
-        deepest, facts = self._deepest, self.facts
-        if deepest is None or deepest.depth < 2:
-            return None
-        sample = searched_positions(facts.record, PRUNING_POSITIONS, facts.plan.settings.seed)
-        positions = [position for _, position in sample]
-        counts = count_nodes(positions, deepest.depth, deepest.evaluation)
-        return counts if counts["depth"].max() >= 2 else None
-
-    @property
-    def _evaluation(self) -> str:
-        return self._deepest.evaluation.name if self._deepest else ""
-
-    def chart(self, data: pd.DataFrame) -> Figure:
-        return pruning_chart(data, subtitle=self._evaluation)
-
-    def caption(self, data: pd.DataFrame) -> str:
-        return (
-            f"Mean nodes of minimax and alpha-beta (moves from a1 to h8) on the same "
-            f"{data['positions'].max()} positions of this run, with {self._evaluation}. The "
-            "percentages are alpha-beta's share of minimax's nodes."
-        )
+    searchers = [agent for agent in facts.plan.agents.values() if isinstance(agent, SearchAgent)]
+    deepest = max(searchers, key=lambda agent: agent.depth, default=None)
+    if deepest is None or deepest.depth < 2:
+        return
+    sample = searched_positions(facts.record, PRUNING_POSITIONS, facts.plan.settings.seed)
+    positions = [position for _, position in sample]
+    counts = count_nodes(positions, deepest.depth, deepest.evaluation)
+    if counts["depth"].max() < 2:
+        return
+    name = deepest.evaluation.name
+    yield ReportFigure(
+        name="pruning",
+        title="Pruning efficiency",
+        caption=f"Mean nodes of minimax and alpha-beta (moves from a1 to h8) on the same "
+        f"{len(positions)} positions of this run, with {name}. The percentages are alpha-beta's "
+        "share of minimax's nodes.",
+        chart=pruning_chart(counts, subtitle=name),
+        data=counts,
+    )
 
 
 def pruning_chart(counts: pd.DataFrame, subtitle: str) -> Figure:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
 from experiments.report.facts import RunFacts, marked_names
-from experiments.report.figures.base import ReportFigure
-from experiments.report.figures.style import (
+from experiments.report.figures.base import (
     BLUE,
+    ReportFigure,
     blank,
     check_frame,
     coloured,
@@ -25,31 +26,24 @@ from experiments.report.figures.style import (
 )
 
 
-class SearchesFigure(ReportFigure[RunFacts]):
+def searches_figures(facts: RunFacts) -> Iterator[ReportFigure]:
     """Nodes of every search, by depth where several depths were asked for."""
-
-    name, title = "searches", "What each search costs"
-
-    def data(self) -> pd.DataFrame | None:
-        costs = self.facts.costs
-        return None if costs is None else costs.assign(agent=marked_names(costs))
-
-    def chart(self, data: pd.DataFrame) -> Figure:
-        study = self.facts.plan.settings.study
-        if study.depths:
-            return depth_chart(data, study.baseline)
-        depths = sorted(set(data["depth"]))
-        ends = (depths[0], depths[-1])[: len(depths)]
-        return cost_chart(data, "depth " + " to ".join(f"{each}" for each in ends))
-
-    def caption(self, data: pd.DataFrame) -> str:
-        baseline = self.facts.plan.settings.study.baseline
-        return (
-            f"Mean nodes of every search on the same {data['positions'].max():,} positions of "
-            f"this run, from {data['openings'].max():,} openings, each searched afresh"
-            ". The table is in searches.csv"
-            + (f", with ratios to {baseline} and their 95 % intervals." if baseline else ".")
-        )
+    if facts.costs is None:
+        return
+    costs = facts.costs.assign(agent=marked_names(facts.costs))
+    study = facts.plan.settings.study
+    ends = dict.fromkeys(f"{depth}" for depth in (costs["depth"].min(), costs["depth"].max()))
+    ratios = f", with ratios to {study.baseline} and their 95 % intervals" if study.baseline else ""
+    yield ReportFigure(
+        name="searches",
+        title="What each search costs",
+        caption=f"Mean nodes of every search on the same {costs['positions'].max():,} positions of "
+        f"this run, from {costs['openings'].max():,} openings, each searched afresh. The table is "
+        f"in searches.csv{ratios}.",
+        chart=depth_chart(costs, study.baseline)
+        if study.depths
+        else cost_chart(costs, f"depth {' to '.join(ends)}"),
+    )
 
 
 def cost_chart(costs: pd.DataFrame, subtitle: str) -> Figure:

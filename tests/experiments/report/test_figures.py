@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -15,11 +16,10 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from experiments.report.figures.base import DrawnFigure, ReportFigure, draw_figures
+from experiments.report.figures.base import ReportFigure, draw_figures, save
 from experiments.report.figures.elo import MINUS, elo_chart
 from experiments.report.figures.matrices import superiority_matrix, win_rate_matrix
 from experiments.report.figures.pruning import pruning_chart
-from experiments.report.figures.style import save
 
 LONG = [
     "alphabeta-depth-8-mobility-and-corner-weights-with-parity",
@@ -296,42 +296,24 @@ def test_pruning_chart_refuses_other_algorithms() -> None:
 # ------------------------------------------------------------------ figures of a report
 
 
-class Columns(ReportFigure[pd.DataFrame]):
-    """A figure for each column of a frame that has values."""
-
-    csv = "column.csv"
-
-    def __init__(self, facts: pd.DataFrame, name: str) -> None:
-        super().__init__(facts)
-        self.name, self.title = name, f"About {name}"
-
-    @classmethod
-    def all_of(cls, facts: pd.DataFrame) -> list[Columns]:
-        return [cls(facts, name) for name in facts]
-
-    def data(self) -> pd.DataFrame | None:
-        column = self.facts[[self.name]]
-        return column if column[self.name].notna().any() else None
-
-    def chart(self, data: pd.DataFrame) -> Figure:
-        figure = Figure()
-        figure.add_subplot().plot(data[self.name])
-        return figure
-
-    def caption(self, data: pd.DataFrame) -> str:
-        return f"{len(data)} values"
+def columns(facts: pd.DataFrame) -> Iterator[ReportFigure]:
+    """A figure for each column that has values; the last one's data are kept."""
+    for name in facts:
+        if facts[name].notna().any():
+            data = facts[[name]] if name == facts.columns[-1] else None
+            yield ReportFigure(name, f"About {name}", "numbers", Figure(), data)
 
 
-def test_figures_are_drawn_where_there_are_data(tmp_path: Path) -> None:
+def test_figures_are_drawn_where_there_are_some(tmp_path: Path) -> None:
     facts = pd.DataFrame({"elo": [1.0, 2.0], "none": [np.nan, np.nan], "nodes": [3.0, np.nan]})
-    drawn = draw_figures([Columns], facts, tmp_path)
-    assert drawn == [
-        DrawnFigure("elo", "About elo", "2 values"),
-        DrawnFigure("nodes", "About nodes", "2 values"),
+    drawn = draw_figures([columns, lambda facts: ()], facts, tmp_path)
+    assert [(figure.name, figure.title) for figure in drawn] == [
+        ("elo", "About elo"),
+        ("nodes", "About nodes"),
     ]
     files = {f"{name}.{ending}" for name in ("elo", "nodes") for ending in ("png", "svg")}
-    assert {path.name for path in tmp_path.iterdir()} == files | {"column.csv"}
-    assert pd.read_csv(tmp_path / "column.csv").columns.tolist() == ["nodes"]
+    assert {path.name for path in tmp_path.iterdir()} == files | {"nodes.csv"}
+    assert pd.read_csv(tmp_path / "nodes.csv").columns.tolist() == ["nodes"]
 
 
 # ------------------------------------------------------------------ all of them

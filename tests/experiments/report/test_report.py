@@ -12,8 +12,7 @@ from rich.console import Console
 from agents.config import ConfigError
 from experiments.config import read
 from experiments.report.findings import FEW, repeated
-from experiments.report.lineup import described
-from experiments.report.tables import MATCH_COLUMNS
+from experiments.report.tables import MATCH_COLUMNS, described
 from experiments.run import RunResult, run
 from experiments.statistics.sequential import Sprt
 
