@@ -2,25 +2,45 @@
 
 from __future__ import annotations
 
+import gc
+import multiprocessing
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import settings
 
-from core import PASS, Position
+# The process that only hands out the tests to others needs none of the lab; so what takes long to
+# import is imported by those that run tests.
+if TYPE_CHECKING:
+    from core import Position
 
-# No deadline: the first example of a run may have to compile. The blob lets a failure seen
-# elsewhere be repeated here.
-settings.register_profile("lab", deadline=None, print_blob=True)
-settings.load_profile("lab")
+    Game = list[Position]
 
-Game = list[Position]
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
+        return
+    from hypothesis import settings
+
+    # No deadline: the first example of a run may have to compile. The blob lets a failure seen
+    # elsewhere be repeated here.
+    settings.register_profile("lab", deadline=None, print_blob=True)
+    settings.load_profile("lab")
+
+
+def pytest_collection_finish() -> None:
+    # All that has been imported by now stays, so the garbage collector need not look at it again
+    # and again.
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
 def random_game() -> Callable[[str, int], Game]:
     """``random_game(ruleset, seed)``: every position of one game of random moves, in order."""
+    from core import PASS, Position
 
     def play(rules: str, seed: int) -> Game:
         rng = random.Random(seed)
@@ -30,3 +50,10 @@ def random_game() -> Callable[[str, int], Game]:
         return game
 
     return play
+
+
+@pytest.fixture(scope="session")
+def elsewhere() -> Iterator[Executor]:
+    """Another process, started afresh, so that no address of this one means anything there."""
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
+        yield process

@@ -9,9 +9,11 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
+from processes import Command, await_
 from records import runs_in
 from rich.console import Console
 
@@ -155,14 +157,10 @@ def test_help_explains_itself(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_configuration_can_be_shown(tmp_path: Path) -> None:
-    shown = subprocess.run(
-        [sys.executable, "-m", "experiments", "run", "--cfg", "job", "games=8"],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-    )
-    assert shown.returncode == 0
-    assert "games: 8" in shown.stdout
+    asking = Command("run", "--cfg", "job", "games=8", before=partial(os.chdir, tmp_path))
+    shown, _ = asking.communicate()
+    assert asking.returncode == 0
+    assert "games: 8" in shown
     assert not list(tmp_path.iterdir())
 
 
@@ -187,7 +185,7 @@ def test_an_agent_and_a_heuristic_from_another_folder(tmp_path: Path) -> None:
     yaml.write_text("# mine\n_target_: mine.Corners\n", encoding="utf-8")
     words = (
         "agents=duel agent@first=corners agent@second=alphabeta depth=2 "
-        "evaluation=function evaluation.target=./mine.py:hollow"
+        "evaluation=function evaluation.target=./mine.py:hollow figures=false"
     )
     arguments = ["run", "--config-dir", "my_conf", *words.split(), "games=4"]
     ended = subprocess.run(
@@ -206,22 +204,12 @@ def test_an_agent_and_a_heuristic_from_another_folder(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_twice_stops_at_once(tmp_path: Path) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "experiments", "run", "depth=12", f"results={tmp_path}"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    )
-    deadline = time.monotonic() + 120
-    while not list(tmp_path.rglob("games.sqlite")):
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
-    time.sleep(1)
+    process = Command("run", "depth=12", f"results={tmp_path}")
+    await_(lambda: any(" begins" in log.read_text() for log in tmp_path.rglob("log.txt")))
     os.killpg(process.pid, signal.SIGINT)
-    time.sleep(0.3)
+    await_(lambda: "stopping after the pairs under way" in process.printed)
     os.killpg(process.pid, signal.SIGINT)
-    printed, _ = process.communicate(timeout=20)  # one game of minimax at depth 12 takes hours
+    printed, _ = process.communicate()  # one game of minimax at depth 12 takes hours
     assert process.returncode == 130, printed
     assert "Traceback" not in printed
 

@@ -12,10 +12,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
-from processes import descendants
+from processes import Command, await_, descendants
 from records import content, games_in, query, runs_in
 from rich.console import Console
 
@@ -41,28 +42,14 @@ def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return run(read([*WORDS, f"results={folder}", "executor.workers=2"]), "test", QUIET).folder
 
 
-def start(*words: str, **settings: object) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "experiments", *words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-        **settings,  # type: ignore[call-overload]
-    )
-
-
-def await_games(folder: Path, games: int, process: subprocess.Popen[str]) -> None:
-    deadline = time.monotonic() + 120
-    while games_in(folder) < games and process.poll() is None:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+def await_games(folder: Path, games: int, process: Command) -> None:
+    await_(lambda: games_in(folder) >= games or process.poll() is not None)
 
 
 def kill_driver_at_random_moments(tmp_path: Path, uninterrupted: Path, kills: int) -> None:
     chance = random.Random(kills)
     words = ["run", *WORDS, f"results={tmp_path}"]
-    process = start(*words)
+    process = Command(*words)
     for number in range(kills):
         moment = games_in(tmp_path) + chance.randrange(1, max(2, TOTAL // kills))
         await_games(tmp_path, min(moment, TOTAL - 1), process)
@@ -72,7 +59,7 @@ def kill_driver_at_random_moments(tmp_path: Path, uninterrupted: Path, kills: in
         (folder,) = runs_in(tmp_path)
         games = query(folder, "select count(*) from games group by pair")
         assert all(count == 2 for (count,) in games), f"half a pair after {number} kills"
-        process = start("resume", str(folder))
+        process = Command("resume", str(folder))
     printed, _ = process.communicate(timeout=120)
     assert process.returncode == 0, printed
     assert content(folder) == content(uninterrupted)
@@ -92,7 +79,7 @@ def test_the_driver_is_killed_at_twenty_random_moments(tmp_path: Path, uninterru
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 def test_killed_workers_and_players_are_replaced(tmp_path: Path, uninterrupted: Path) -> None:
-    process = start("run", *WORDS, f"results={tmp_path}", "executor.workers=2")
+    process = Command("run", *WORDS, f"results={tmp_path}", "executor.workers=2")
     chance = random.Random(1)
     killed = 0
     # A pair that is hit three times is given up, as it should be; so no more than twice.
@@ -110,7 +97,7 @@ def test_killed_workers_and_players_are_replaced(tmp_path: Path, uninterrupted: 
 
 
 def test_ctrl_c_names_the_way_on(tmp_path: Path, uninterrupted: Path) -> None:
-    process = start("run", *WORDS, f"results={tmp_path}")
+    process = Command("run", *WORDS, f"results={tmp_path}")
     await_games(tmp_path, 100, process)
     os.killpg(process.pid, signal.SIGINT)
     printed, _ = process.communicate(timeout=60)
@@ -131,7 +118,7 @@ def test_a_full_disk_loses_nothing(tmp_path: Path, uninterrupted: Path) -> None:
     def small_disk() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
 
-    process = start("run", *WORDS, f"results={tmp_path}", preexec_fn=small_disk)
+    process = Command("run", *WORDS, f"results={tmp_path}", before=small_disk)
     printed, _ = process.communicate(timeout=120)
     assert process.returncode == 1, printed
     assert "Traceback" not in printed
@@ -148,7 +135,7 @@ def test_a_disk_that_is_full_from_the_start_is_one_line(tmp_path: Path) -> None:
     def no_disk() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 
-    process = start("run", *WORDS, f"results={tmp_path}", preexec_fn=no_disk)
+    process = Command("run", *WORDS, f"results={tmp_path}", before=no_disk)
     printed, _ = process.communicate(timeout=120)
     assert process.returncode == 1, printed
     assert "Nothing was played; start it again" in printed
@@ -168,7 +155,7 @@ def test_a_run_can_be_extended(tmp_path: Path, uninterrupted: Path) -> None:
 
 def test_objects_are_resumed_from_python(tmp_path: Path) -> None:
     agents = {"a": GreedyAgent(), "b": RandomAgent()}
-    first = run_match(agents, games=6, workers=0, results=tmp_path, quiet=True)
+    first = run_match(agents, games=6, workers=0, results=tmp_path, quiet=True, figures=False)
     with pytest.raises(ConfigError, match="'a' was an object of a Python program"):
         resume(first.folder, console=QUIET)
     with pytest.raises(ConfigError, match="the run's are a, b"):
@@ -211,17 +198,17 @@ def _edit_config(folder: Path) -> None:
 
 
 def _other_version(folder: Path) -> None:
-    with sqlite3.connect(folder / "games.sqlite") as connection:
+    with closing(sqlite3.connect(folder / "games.sqlite", isolation_level=None)) as connection:
         connection.execute("update run set versions = replace(versions, 'numba', 'nimba')")
 
 
 def _newer_format(folder: Path) -> None:
-    with sqlite3.connect(folder / "games.sqlite") as connection:
+    with closing(sqlite3.connect(folder / "games.sqlite", isolation_level=None)) as connection:
         connection.execute("update run set format = 99")
 
 
 def _older_agent(folder: Path) -> None:
-    with sqlite3.connect(folder / "games.sqlite") as connection:
+    with closing(sqlite3.connect(folder / "games.sqlite", isolation_level=None)) as connection:
         connection.execute("update agents set version = 0 where name = 'first'")
 
 
@@ -280,11 +267,8 @@ def test_what_cannot_be_resumed_gets_one_line(
 
 
 def test_a_record_in_use_is_locked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    process = start("run", "agents=ab_vs_minimax", "depth=9", f"results={tmp_path}")
-    deadline = time.monotonic() + 120
-    while not runs_in(tmp_path) or not query(runs_in(tmp_path)[0], "select 1 from sqlite_master"):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    process = Command("run", "agents=ab_vs_minimax", "depth=9", f"results={tmp_path}")
+    await_(lambda: runs_in(tmp_path) and query(runs_in(tmp_path)[0], "select 1 from sqlite_master"))
     try:
         assert main(["resume", str(runs_in(tmp_path)[0])]) == 2
         assert "is locked: another process" in capsys.readouterr().err
@@ -307,10 +291,11 @@ def test_an_interruption_between_record_and_config_is_no_change(
 def test_a_record_that_is_being_read_is_resumed(tmp_path: Path, small_run: Path) -> None:
     folder = tmp_path / "run"
     shutil.copytree(small_run, folder)
-    with sqlite3.connect(folder / "games.sqlite", isolation_level=None) as reader:
+    with closing(sqlite3.connect(folder / "games.sqlite", isolation_level=None)) as reader:
         reader.execute("begin")
         reader.execute("select * from games limit 1").fetchone()
-        assert Record.open(folder).run()["complete"] == 1
+        with Record.open(folder) as record:
+            assert record.run()["complete"] == 1
         with Record.append(folder) as record:
             record.run()
         reader.execute("rollback")
@@ -319,7 +304,11 @@ def test_a_record_that_is_being_read_is_resumed(tmp_path: Path, small_run: Path)
 
 def test_a_pipe_without_reader_does_not_stop_a_run(tmp_path: Path) -> None:
     words = ["run", "agents=ab_vs_minimax", "depth=1", "games=4", "figures=false"]
-    process = start(*words, f"results={tmp_path}")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "experiments", *words, f"results={tmp_path}"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
     assert process.stdout is not None
     process.stdout.close()
     assert process.wait(timeout=120) == 0
@@ -374,7 +363,7 @@ def test_a_test_without_decision_can_be_extended(tmp_path: Path) -> None:
 def test_a_run_can_be_watched(
     tmp_path: Path, uninterrupted: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    process = start("run", *WORDS, f"results={tmp_path}")
+    process = Command("run", *WORDS, f"results={tmp_path}")
     await_games(tmp_path, 50, process)
     assert main(["watch", str(runs_in(tmp_path)[0]), "--once"]) == 0
     printed = capsys.readouterr().out

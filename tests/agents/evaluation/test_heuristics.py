@@ -6,9 +6,8 @@ import copy
 import dataclasses
 import pickle
 import random
-import subprocess
-import sys
 from collections.abc import Callable
+from concurrent.futures import Executor
 from fractions import Fraction
 from pathlib import Path
 
@@ -45,7 +44,6 @@ from experiments.run import run
 
 RandomGame = Callable[[str, int], list[Position]]
 
-ROOT = Path(__file__).parents[3]
 
 EVALUATIONS: dict[str, Evaluation] = {name: make() for name, make in FEATURES.items()} | {
     "composite": Composite(
@@ -223,28 +221,14 @@ def test_a_copy_of_an_agent_decides_alike(name: str, random_game: RandomGame) ->
     assert agent.search(position) == decision
 
 
-SEARCH_ELSEWHERE = """
-import pickle, sys
-from core import Position
-agents, line = pickle.load(sys.stdin.buffer)
-for agent in agents:
-    print(agent.search(Position.from_obf(line)))
-"""
-
-
-def test_agents_can_be_sent_to_another_process(random_game: RandomGame) -> None:
+def test_agents_can_be_sent_to_another_process(
+    random_game: RandomGame, elsewhere: Executor
+) -> None:
     position = random_game("standard", 9)[20]
     agents = [AlphaBeta(3, evaluation) for evaluation in EVALUATIONS.values()]
-    decisions = [str(agent.search(position)) for agent in agents]
-    done = subprocess.run(
-        [sys.executable, "-c", SEARCH_ELSEWHERE],
-        input=pickle.dumps((agents, position.to_obf())),
-        cwd=ROOT,
-        capture_output=True,
-        timeout=120,
-    )
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert done.stdout.decode().splitlines() == decisions
+    decisions = [agent.search(position) for agent in agents]
+    asked = [elsewhere.submit(agent.search, position) for agent in agents]
+    assert [each.result(timeout=120) for each in asked] == decisions
 
 
 # ------------------------------------------------------------------ boards

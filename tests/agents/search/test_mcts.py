@@ -5,13 +5,11 @@ from __future__ import annotations
 
 import copy
 import multiprocessing
-import pickle
 import random
-import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
@@ -515,26 +513,10 @@ def test_a_copy_searches_in_its_own_memory(way: dict[str, Any]) -> None:
     assert clone.decide(MIDGAME, Limits()) == decision
 
 
-SEARCH_ELSEWHERE = """
-import pickle, sys
-from core import Position
-agent = pickle.load(sys.stdin.buffer)
-print(agent.search(Position.start()))
-"""
-
-
-def test_an_agent_can_be_sent_to_another_process() -> None:
+def test_an_agent_can_be_sent_to_another_process(elsewhere: Executor) -> None:
     agent = MCTS(playouts=100, rollout="greedy", evaluation=SquareWeights())
     decision = agent.search(Position.start())
-    done = subprocess.run(
-        [sys.executable, "-c", SEARCH_ELSEWHERE],
-        input=pickle.dumps(agent),
-        cwd=ROOT,
-        capture_output=True,
-        timeout=120,
-    )
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert done.stdout.decode().strip() == str(decision)
+    assert elsewhere.submit(agent.search, Position.start()).result(timeout=120) == decision
 
 
 def _search_start(agent: MCTS) -> Decision:

@@ -4,12 +4,9 @@ their docstrings promise."""
 from __future__ import annotations
 
 import copy
-import pickle
 import random
-import subprocess
-import sys
 from collections.abc import Callable
-from pathlib import Path
+from concurrent.futures import Executor
 from typing import Any
 
 import numpy as np
@@ -36,8 +33,6 @@ from core import PASS, RULESETS, Position
 from core.perft import perft
 
 RandomGame = Callable[[str, int], list[Position]]
-
-ROOT = Path(__file__).parents[3]
 
 SEARCHES: dict[str, type[SearchAgent]] = {"minimax": Minimax, "alphabeta": AlphaBeta}
 # Square weights are made for the 8x8 board only.
@@ -367,28 +362,14 @@ def test_a_copy_of_an_agent_searches_in_its_own_memory(search: type[SearchAgent]
     assert clone.search(start) == decision
 
 
-SEARCH_ELSEWHERE = """
-import pickle, sys
-from core import Position
-agent = pickle.load(sys.stdin.buffer)
-print(agent.search(Position.start()))
-"""
-
-
 @pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES)
-def test_an_agent_can_be_sent_to_another_process(search: type[SearchAgent]) -> None:
+def test_an_agent_can_be_sent_to_another_process(
+    search: type[SearchAgent], elsewhere: Executor
+) -> None:
     # None of the addresses it used here means anything there.
     agent = search(4, SquareWeights())
     decision = agent.search(Position.start())
-    done = subprocess.run(
-        [sys.executable, "-c", SEARCH_ELSEWHERE],
-        input=pickle.dumps(agent),
-        cwd=ROOT,
-        capture_output=True,
-        timeout=120,
-    )
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert done.stdout.decode().strip() == str(decision)
+    assert elsewhere.submit(agent.search, Position.start()).result(timeout=120) == decision
 
 
 def test_a_depth_limit_can_only_shorten_a_search() -> None:
