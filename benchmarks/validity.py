@@ -2,7 +2,7 @@
 
 Prints how often 95 % intervals hold it, how often sequential tests are wrong, how well a ladder is
 recovered, and how long the bootstrap takes. Pairs are drawn from the model of ``plan``
-(:func:`experiments.plan.pair_shares`).
+(:func:`experiments.sample_size.pair_shares`).
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import math
 import time
 
 import numpy as np
-from experiments.plan import pair_shares
 from scipy.optimize import brentq
 
+from experiments.sample_size import pair_shares
 from experiments.statistics.elo import NELO
 from experiments.statistics.match import match_statistics
 from experiments.statistics.pairs import SHARES, FloatArray

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from omegaconf import OmegaConf
 
 from agents.base import Agent
 from agents.config import ConfigError, load, one_line
@@ -108,7 +107,7 @@ def _check_unchanged(record: Record, plan: Plan, folder: Path, force: bool) -> N
     written = folder / "config.yaml"
     if written.is_file():
         try:
-            read = OmegaConf.to_container(OmegaConf.load(written))
+            read = yaml.safe_load(written.read_text(encoding="utf-8"))
         except (OSError, yaml.YAMLError):
             read = None
         if _essence(read) != _essence(record.run()["config"]):

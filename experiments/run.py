@@ -28,7 +28,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from omegaconf import OmegaConf
+import yaml
 from rich.console import Console
 
 from agents.base import Agent
@@ -250,7 +250,7 @@ def _line_to(console: Console) -> Say:
 
 
 def _write_config(plan: Plan, folder: Path) -> None:
-    text = OmegaConf.to_yaml(OmegaConf.create(asdict(plan.settings)))
+    text = yaml.safe_dump(asdict(plan.settings), sort_keys=False, allow_unicode=True)
     written = folder / "config.yaml.new"
     written.write_text(text, encoding="utf-8")
     written.replace(folder / "config.yaml")  # at once, whatever happens meanwhile

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from omegaconf import OmegaConf
+import yaml
 from rich.console import Console
 
 from experiments.config import Plan
@@ -100,7 +100,7 @@ def _write(
         comparison=comparison(published, facts.record, facts.costs) if published else [],
         details=_details(facts),
         command=head["command"],
-        settings=OmegaConf.to_yaml(OmegaConf.create(head["config"])),
+        settings=yaml.safe_dump(head["config"], sort_keys=False, allow_unicode=True),
     )
 
 

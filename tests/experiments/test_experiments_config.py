@@ -94,7 +94,7 @@ BAD = {
     "evaluation=function evaluation.target=./nowhere.py:f": r"there is no file \./nowhere\.py",
     "evaluation=iago ruleset=mini6": r"evaluation iago of agent 'minimax' .* boards of 8x8",
     "evaluation=composite +evaluation.weights.mobilty=3": r"unknown feature 'mobilty'.*'mobility'",
-    "evaluation=composite evaluation.weights.mobility=nan": r"mobility: nan is not a finite",
+    "evaluation=composite evaluation.weights.mobility=nan": r"mobility=nan: a number from",
     "agents=clasics": r"unknown line-up 'clasics'; .*ab_mirror.* Did you mean 'classics'",
     "agents=duel agent@first=alphabta agent@second=greedy": r"unknown agent 'alphabta'.*alphabeta",
     "agents=duel agent@first=greedy": r"agent@second",

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.config import conf_folder
+from agents.conf_folder import conf_folder
 from agents.evaluation import Evaluation
 from agents.evaluation.function import check_positions
 from agents.search.window.selective import CHECKS, DEEPEST, STAGE_DISCS, probcut_array
