@@ -7,12 +7,13 @@ True
 >>> [finding.name for finding in verdict.findings if finding.outcome != OK]
 ['depth', 'nodes']
 
-Each check runs in a process of its own, forked from this one, so that an agent that hangs or dies
-does no harm. Before each call into the agent the process says what it is about to ask.
+The agent plays in processes forked from this one, so that one that hangs or dies does no harm.
+Before each call into the agent the process says what it is about to ask.
 """
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import multiprocessing
 import random
@@ -21,7 +22,7 @@ import textwrap
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -31,7 +32,7 @@ from agents.base import Agent, Decision, Limits
 from agents.simple import RandomAgent
 from core.compile import Announce
 from core.game import FINISHED, play_game
-from core.notation import PASS, IllegalMove
+from core.notation import PASS, IllegalMove, square_name
 from core.position import Position
 from core.rules import RULESETS, Color, Ruleset
 
@@ -99,34 +100,37 @@ def findings(
 ) -> Iterator[Finding]:
     """The findings of :func:`check`, each as it is made. Nothing more is asked of an agent that
     hangs, or that fails in what all other checks need."""
+    processes = _Processes(agent, patience, announce)
     useless = ""
-    for each in CHECKS:
-        if useless:
-            yield Finding(each.name, each.asked, NOT_ASKED, useless)
-            continue
-        finding, hung = _find_out(each, agent, patience, announce)
-        yield finding
-        if hung:
-            useless = f"it hangs: see {each.name}"
-        elif each.name in _NEEDED and finding.outcome == FAILED:
-            useless = f"see {each.name}"
-        elif each.name == "prepare":
-            agent.prepare(announce)  # so that the processes to come have all that it loads
-
-
-def _find_out(
-    each: Check, agent: Agent, patience: float, announce: Announce | None
-) -> tuple[Finding, bool]:
-    """Run a check; also whether the agent hung."""
-    answers = []
     try:
-        for number in range(each.times):
-            answers.append(_in_own_process(each, number, agent, patience, announce))
-        if each.times > 1:
-            _compare(*answers)
+        for each in CHECKS:
+            if useless:
+                yield Finding(each.name, each.asked, NOT_ASKED, useless)
+                continue
+            finding, hung = _find_out(each, processes)
+            yield finding
+            if hung:
+                useless = f"it hangs: see {each.name}"
+            elif each.name in _NEEDED and finding.outcome == FAILED:
+                useless = f"see {each.name}"
+            elif each.name == "prepare":
+                agent.prepare(announce)  # so that the processes to come have all that it loads
+                processes.end()
+    finally:
+        processes.end()
+
+
+def _find_out(each: Check, processes: _Processes) -> tuple[Finding, bool]:
+    """Run a check; also whether the agent hung."""
+    try:
+        if each.twice:
+            _compare(*(processes.ask(each, number, fresh=True) for number in (0, 1)))
+        else:
+            processes.ask(each)
     except _NotAsked as reason:
         return Finding(each.name, each.asked, NOT_ASKED, str(reason)), False
     except _Broken as broken:
+        processes.end()
         return Finding(each.name, each.asked, FAILED, str(broken)), isinstance(broken, _Hung)
     return Finding(each.name, each.asked, OK), False
 
@@ -147,64 +151,112 @@ def _at(position: Position) -> str:
     return f"at\n{position}"
 
 
+def _said(decision: Decision) -> str:
+    """A decision, without what it leaves out."""
+    said = {"value": decision.value, "depth": decision.depth} | asdict(decision.stats)
+    parts = [f"{name} {number}" for name, number in said.items() if number not in (None, 0)]
+    parts += [f"line {' '.join(map(_name, decision.pv))}"] if decision.pv else []
+    return f"{_name(decision.move)} ({', '.join(parts)})" if parts else _name(decision.move)
+
+
+def _name(move: int) -> str:
+    return square_name(move) if 0 <= move <= PASS else str(move)
+
+
 # ------------------------------------------------------------------ processes
 
 
-def _in_own_process(
-    each: Check, number: int, agent: Agent, patience: float, announce: Announce | None
-) -> Any:
-    """What a check returns in a process of its own; raises what it raises, and _Broken if the
-    process hangs or dies."""
-    context = multiprocessing.get_context("fork")
-    ours, theirs = context.Pipe(duplex=False)
-    child = context.Process(target=_run, args=(theirs, each, number, agent, announce))
-    child.start()
-    theirs.close()
-    asked, seconds = "it began", patience
-    try:
-        while ours.poll(seconds):
-            kind, content = ours.recv()
+class _Processes:
+    """Where an agent is examined: in one process as long as all is well, then in the next."""
+
+    def __init__(self, agent: Agent, patience: float, announce: Announce | None) -> None:
+        self._agent = agent
+        self._patience = patience
+        self._announce = announce
+        self._process: Any = None
+        self._pipe: Any = None
+
+    def ask(self, each: Check, number: int = 0, fresh: bool = False) -> Any:
+        """What a check returns; raises what it raises, and _Broken if the process hangs or dies.
+
+        fresh: in a process of its own.
+        """
+        if fresh or self._process is None:
+            self.end()
+            self._start()
+        try:
+            self._pipe.send((CHECKS.index(each), number))
+            return self._hear()
+        except (EOFError, OSError):
+            self._process.join()
+            died = f"its process died (exit code {self._process.exitcode})"
+            raise _Broken(f"{died} after {self._asked}") from None
+        finally:
+            if fresh:
+                self.end()
+
+    def _start(self) -> None:
+        context = multiprocessing.get_context("fork")
+        self._pipe, theirs = context.Pipe()
+        arguments = theirs, self._pipe, self._agent, self._announce
+        self._process = context.Process(target=_serve, args=arguments)
+        self._process.start()
+        theirs.close()
+        self._asked = "it began"
+
+    def _hear(self) -> Any:
+        seconds = self._patience
+        while self._pipe.poll(seconds):
+            kind, content = self._pipe.recv()
             if kind == "answer":
                 return content
             if kind == "trouble":
                 raise content
-            asked, position, least = content
-            asked += f" {_at(position)}" if position else ""
-            seconds = max(least, patience)
-        raise _Hung(f"no answer for {seconds:g} s after {asked}")
-    except EOFError:
-        child.join()
-        raise _Broken(f"its process died (exit code {child.exitcode}) after {asked}") from None
-    finally:
-        child.kill()
-        child.join()
-        ours.close()
+            self._asked, position, least = content
+            self._asked += f" {_at(position)}" if position else ""
+            seconds = max(least, self._patience)
+        raise _Hung(f"no answer for {seconds:g} s after {self._asked}")
+
+    def end(self) -> None:
+        """End the process, whatever it does."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.join()
+            self._process.close()
+            self._pipe.close()
+            self._process = None
 
 
-def _run(
-    pipe: Connection, each: Check, number: int, agent: Agent, announce: Announce | None
-) -> None:
-    """The main function of a check's process."""
+def _serve(pipe: Connection, parents: Connection, agent: Agent, announce: Announce | None) -> None:
+    """The main function of a process: run the checks that are asked for."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process
-    case = _Case(agent, pipe, announce)
+    parents.close()
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            which, number = pipe.recv()
+            pipe.send(_outcome(CHECKS[which], number, _Case(agent, pipe, announce)))
+
+
+def _outcome(each: Check, number: int, case: _Case) -> tuple[str, Any]:
     try:
-        message = "answer", each.run(case, number)
+        return "answer", each.run(case, number)
     except (_Broken, _NotAsked) as trouble:
-        message = "trouble", trouble
+        return "trouble", trouble
     except (Exception, SystemExit) as error:
         where = traceback.extract_tb(error.__traceback__)[-1]
         asked, position, _ = case.last
         raised = f"{type(error).__name__}: {error}, in {where.filename}, line {where.lineno}"
         at = f" {_at(position)}" if position else ""
-        message = "trouble", _Broken(f"raised {raised}, after {asked}{at}")
-    pipe.send(message)
+        return "trouble", _Broken(f"raised {raised}, after {asked}{at}")
 
 
 def _compare(first: Any, second: Any) -> None:
     """Raise _Broken at the first position where two lists of (position, decision) differ."""
     for (position, one), (other_position, other) in zip(first, second, strict=False):
         if (position, one) != (other_position, other):
-            raise _Broken(f"answered {one}, and another time {other}, {_at(position)}")
+            raise _Broken(
+                f"answered {_said(one)}, and another time {_said(other)}, {_at(position)}"
+            )
 
 
 # ------------------------------------------------------------------ what is asked
@@ -219,8 +271,12 @@ class _Line:
     moves: tuple[tuple[int, Position], ...]
 
     @property
+    def positions(self) -> list[Position]:
+        return [self.start, *(position for _, position in self.moves)]
+
+    @property
     def position(self) -> Position:
-        return self.moves[-1][1] if self.moves else self.start
+        return self.positions[-1]
 
 
 def _random_line(start: Position, plies: int, rng: np.random.Generator) -> _Line:
@@ -313,7 +369,7 @@ class _Case:
         try:
             position.play(decision.move)
         except IllegalMove as error:
-            raise _Broken(f"answered {decision}: {error}, {_at(position)}") from None
+            raise _Broken(f"answered {_said(decision)}: {error}, {_at(position)}") from None
         return decision
 
     def play(self, rules: Ruleset, color: Color, seed: int) -> list[tuple[Position, Decision]]:
@@ -400,7 +456,7 @@ def _pv(case: _Case, number: int) -> None:
         except IllegalMove as error:
             wrong = f"its line cannot be played: {error}"
         if wrong:
-            raise _Broken(f"answered {decision}: {wrong}, {_at(position)}")
+            raise _Broken(f"answered {_said(decision)}: {wrong}, {_at(position)}")
 
 
 def _games(case: _Case, number: int) -> None:
@@ -444,7 +500,7 @@ def _depth(case: _Case, number: int) -> None:
     decisions = [(line.position, case.ask(line, limits)) for line in lines]
     for position, decision in decisions:
         if decision.depth is not None and decision.depth > 1:
-            raise _Broken(f"answered {decision} {_at(position)}")
+            raise _Broken(f"answered {_said(decision)} {_at(position)}")
     if all(decision.depth is None for _, decision in decisions):
         raise _NotAsked("it does not say how far it looks")
 
@@ -454,7 +510,7 @@ def _nodes(case: _Case, number: int) -> None:
     decisions = [(line.position, case.ask(line, limits)) for line in case.lines(3)]
     for position, decision in decisions:
         if decision.stats.nodes > 2 * _NODES:  # what is under way, such as a playout, may end
-            raise _Broken(f"answered {decision} {_at(position)}")
+            raise _Broken(f"answered {_said(decision)} {_at(position)}")
     if not any(decision.stats.nodes for _, decision in decisions):
         raise _NotAsked("it counts no nodes")
 
@@ -481,8 +537,10 @@ def _hands_off(case: _Case, number: int) -> None:
         case.ask(line, limits)
         if limits != before[1]:
             raise _Broken(f"the limits {before[1]} became {limits} {_at(before[0].position)}")
-        if line != before[0]:
-            raise _Broken(f"one of the positions that it was shown became another: {line}")
+        shown = zip(before[0].positions, line.positions, strict=True)
+        for position, now in shown:
+            if now != position:
+                raise _Broken(f"this position\n{position}\nbecame\n{now}")
 
 
 def _close(case: _Case, number: int) -> Any:
@@ -497,15 +555,15 @@ def _close(case: _Case, number: int) -> Any:
 class Check:
     """Something that is asked of an agent.
 
-    name, asked: as in :class:`Finding`. run: called in a process of its own with the case and the
-    process's number; raises _Broken. times: in how many processes; if in two, what they return
-    must be equal.
+    name, asked: as in :class:`Finding`. run: called with the case and 0; raises _Broken. twice:
+    whether it is also called with 1, each time in a process of its own; what it returns must be
+    the same.
     """
 
     name: str
     asked: str
     run: Callable[[_Case, int], Any]
-    times: int = 1
+    twice: bool = False
 
 
 CHECKS = (
@@ -515,13 +573,13 @@ CHECKS = (
     Check("line", "Its line begins with its move and can be played", _pv),
     Check("games", "Whole games by each ruleset that it plays", _games),
     Check("cut short", "Games that begin anywhere and are cut short", _cut_short),
-    Check("seed", "The same seed gives the same game", _seed, 2),
-    Check("memory", "Nothing is remembered from earlier games", _memory, 2),
-    Check("twice", "prepare() may be called again; no answer changes", _twice, 2),
     Check("depth", "Limited to depth 1, it looks no further", _depth),
     Check("nodes", f"Limited to {_NODES:,} nodes, it soon stops", _nodes),
     Check("seconds", f"Limited to {_SECONDS:g} s a move, it is in time", _seconds),
     Check("hands off", "It changes no position and no limits", _hands_off),
-    Check("close", "It can be closed, played or not", _close, 2),
+    Check("seed", "The same seed gives the same game", _seed, True),
+    Check("memory", "Nothing is remembered from earlier games", _memory, True),
+    Check("twice", "prepare() may be called again; no answer changes", _twice, True),
+    Check("close", "It can be closed, played or not", _close, True),
 )
 _NEEDED = ("itself", "prepare", "moves")

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import os
+import random
+import re
+import sys
+import time
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from agents import Agent, Decision, Evaluation, Limits
+from agents import Agent, Decision, Evaluation, Limits, RandomAgent, SearchStats, contract
+from agents.__main__ import main
 from agents.config import build, build_agent, choices, conf_folder, fill_open, load
-from core import RULESETS, Color, Position, Ruleset, play_game
-from core.game import FINISHED
+from agents.contract import FAILED, NOT_ASKED, Verdict, check
+from core import PASS, Color, Position
 
 EVALUATION = {"_target_": "agents.DiscCount"}  # plays on every board
 
@@ -25,84 +34,414 @@ settings_of = cache(partial(load, "agent"))  # composing them takes longer than 
 def make(name: str) -> Agent:
     evaluation = FITTED if name == "probcut" else EVALUATION
     filled, _ = fill_open({name: settings_of(name)}, depth=2, evaluation=evaluation)
+    if "playouts" in filled[name]:
+        filled[name]["playouts"] = 100
     return build_agent(filled[name], name)
 
 
-def random_positions(rules: Ruleset, count: int, seed: int) -> list[Position]:
-    rng = np.random.default_rng(seed)
-    found: list[Position] = []
-    while len(found) < count:
-        position = Position.start(rules)
-        for _ in range(int(rng.integers(rules.squares - 4))):
-            if position.is_over:
-                break
-            moves = position.moves or (64,)
-            position = position.play(int(rng.choice(moves)))
-        if position.moves:
-            found.append(position)
-    return found
+def names(verdict: Verdict, outcome: str) -> set[str]:
+    return {finding.name for finding in verdict.findings if finding.outcome == outcome}
 
 
-agents = pytest.mark.parametrize("name", sorted(choices("agent")))
+@pytest.mark.parametrize("name", sorted(choices("agent")))
+def test_every_agent_keeps_to_the_contract(name: str) -> None:
+    verdict = check(make(name), patience=60)
+    assert verdict.holds, f"\n{verdict}"
+    # What does not concern an agent: random moves are not searched for, playouts have no depth.
+    without = {"random": {"depth", "nodes"}, "mcts": {"depth"}, "mcts_greedy": {"depth"}}
+    assert names(verdict, NOT_ASKED) == without.get(name, set())
 
 
-@agents
-@pytest.mark.parametrize("rules", RULESETS.values(), ids=RULESETS)
-def test_every_decision_is_legal_and_well_formed(name: str, rules: Ruleset) -> None:
-    agent = make(name)
-    if rules.side not in agent.boards():
-        pytest.skip(f"{name} is not made for {rules.name}")
-    agent.prepare()
-    agent.begin_game(Color.BLACK, Position.start(rules), 5)
-    for position in random_positions(rules, 15, seed=1):
-        decision = agent.decide(position, Limits())
-        assert isinstance(decision, Decision)
-        assert decision.flaw() is None
-        assert decision.move in position.moves, f"\n{position}"
-        for move in decision.pv:
-            position = position.play(move)  # raises if the variation is not playable
-        if decision.pv:
-            assert decision.pv[0] == decision.move
-            # Singular extensions look further than asked.
-            within = decision.depth is None or len(decision.pv) <= decision.depth
-            assert agent.selective or within
+# ------------------------------------------------------------------ each check finds its agent
 
 
-@agents
-def test_the_same_game_seed_gives_the_same_game(name: str) -> None:
-    # The smallest board that leaves room for chance, if the agent plays there.
-    start = Position.start("mini6" if 6 in make(name).boards() else "standard")
+class Good(RandomAgent):
+    """Looks one ply ahead, and counts; what those below break."""
 
-    def play(seed: int) -> str:
-        players = {Color.BLACK: make(name), Color.WHITE: make(name)}
-        seeds = {Color.BLACK: seed, Color.WHITE: seed + 1}
-        record = play_game(players, start, seeds=seeds)
-        assert record.end_reason == FINISHED
-        return record.transcript
-
-    assert play(1) == play(1)
-    if name == "random":
-        assert play(1) != play(3)
+    def decide(self, position: Position, limits: Limits) -> Decision:
+        move = super().decide(position, limits).move
+        return Decision(move, 0, (move,), 1, SearchStats(nodes=2))
 
 
-@agents
-def test_agents_remember_nothing_of_earlier_games(name: str) -> None:
-    position = Position.from_transcript("f5d6c3d3c4")
-    fresh, used = make(name), make(name)
-    used.begin_game(Color.WHITE, position, 1)
-    for other in random_positions(position.ruleset, 5, seed=2):
-        used.decide(other, Limits())
-    for agent in (fresh, used):
-        agent.begin_game(Color.WHITE, position, 9)
-    assert fresh.decide(position, Limits()) == used.decide(position, Limits())
+class PlaysOnTenByTen(Good):
+    def boards(self) -> frozenset[int]:
+        return frozenset({8, 10})
 
 
-@agents
-def test_a_depth_limit_is_respected(name: str) -> None:
-    agent = make(name)
-    agent.begin_game(Color.BLACK, Position.start("standard"), 0)
-    decision = agent.decide(Position.start(), Limits(depth=1))
-    assert decision.depth in (None, 1)
+class AcceptsNoLimits(Good):
+    def check_limits(self, limits: Limits) -> None:
+        if limits != Limits(clock=60):
+            raise ValueError("clock: this agent needs one")
+
+
+class CannotPrepare(Good):
+    def prepare(self, announce: Any = None) -> None:
+        raise ValueError("weights.bin is missing")
+
+
+class PreparesWorseEachTime(Good):
+    prepared = 0
+
+    def prepare(self, announce: Any = None) -> None:
+        self.prepared += 1
+
+    def decide(self, position: Position, limits: Limits) -> Decision:
+        return replace(super().decide(position, limits), value=self.prepared)
+
+
+class PlaysOccupiedSquares(Good):
+    def decide(self, position: Position, limits: Limits) -> Decision:
+        discs = position.mover | position.opponent
+        return Decision(discs.bit_length() - 1 if position.empties < 9 else position.moves[0])
+
+
+class AnswersInNumpy(Good):
+    def decide(self, position: Position, limits: Limits) -> Decision:
+        return Decision(np.int64(position.moves[0]))  # type: ignore[arg-type]
+
+
+class DrawsAnImpossibleLine(Good):
+    def decide(self, position: Position, limits: Limits) -> Decision:
+        decision = super().decide(position, limits)
+        return replace(decision, pv=(decision.move, decision.move), depth=2)
+
+
+class DrawsAnotherLine(Good):
+    def decide(self, position: Position, limits: Limits) -> Decision:
+        decision = super().decide(position, limits)
+        return replace(decision, pv=(position.moves[-1],), move=position.moves[0])
+
+
+class LooksFurtherThanItSays(Good):
+    def decide(self, position: Position, limits: Limits) -> Decision:
+        decision = super().decide(position, limits)
+        replies = position.play(decision.move).moves
+        return replace(decision, pv=(decision.move, *replies[:1]))
+
+
+class GivesUp(Good):
+    """A stateful one: it plays no more than ten moves of a game."""
+
+    def begin_game(self, color: Color, start: Position, seed: int) -> None:
+        super().begin_game(color, start, seed)
+        self.asked = 0
+
+    def decide(self, position: Position, limits: Limits) -> Decision:
+        self.asked += 1
+        if self.asked > 10:
+            raise RuntimeError("I resign")
+        return super().decide(position, limits)
+
+
+class KeepsABoard(Good):
+    """Follows the game on a board of its own, as engines do; ``ignores`` is what it overlooks."""
+
+    ignores = ""
+
+    def begin_game(self, color: Color, start: Position, seed: int) -> None:
+        super().begin_game(color, start, seed)
+        self.board = Position.start(start.ruleset) if self.ignores == "start" else start
+
+    def observe(self, move: int, position: Position) -> None:
+        if move != PASS or self.ignores != "passes":
+            self.board = self.board.play(move)
+        assert self.board.discs == position.discs or self.ignores == "start"
+
+    def decide(self, position: Position, limits: Limits) -> Decision:
+        if self.board != position:
+            raise RuntimeError("that is not my board")
+        return super().decide(position, limits)
+
+
+class IgnoresTheStart(KeepsABoard):
+    ignores = "start"
+
+
+class IgnoresPasses(KeepsABoard):
+    ignores = "passes"
+
+
+class DrawsItsOwnLots(Good):
+    def decide(self, position: Position, limits: Limits) -> Decision:
+        return replace(super().decide(position, limits), move=random.choice(position.moves), pv=())
+
+
+class GoesOnWithItsLots(Good):
+    """Its random numbers go on from game to game."""
+
+    def __init__(self) -> None:
+        self.lots = np.random.default_rng(1)
+
+    def begin_game(self, color: Color, start: Position, seed: int) -> None:
+        self.rng = self.lots
+
+
+class LooksTooFar(Good):
+    def decide(self, position: Position, limits: Limits) -> Decision:
+        return replace(super().decide(position, limits), depth=2)
+
+
+class CountsTooMuch(Good):
+    def decide(self, position: Position, limits: Limits) -> Decision:
+        return replace(super().decide(position, limits), stats=SearchStats(nodes=10_000))
+
+
+class TakesItsTime(Good):
+    def decide(self, position: Position, limits: Limits) -> Decision:
+        if limits.seconds:
+            time.sleep(3 * limits.seconds)
+        return super().decide(position, limits)
+
+
+class Meddles(Good):
+    """Changes the position that it is shown once it has looked at it."""
+
+    def decide(self, position: Position, limits: Limits) -> Decision:
+        decision = super().decide(position, limits)
+        if position.empties < 20:
+            object.__setattr__(position, "_moves", -1)
+            object.__setattr__(position, "mover", position.mover ^ position.opponent)
+        return decision
+
+
+class Relaxes(Good):
+    def decide(self, position: Position, limits: Limits) -> Decision:
+        object.__setattr__(limits, "nodes", None)
+        object.__setattr__(limits, "depth", 60)
+        return super().decide(position, limits)
+
+
+class ClosesWhatIsNotThere(Good):
+    def close(self) -> None:
+        del self.rng  # there is none if it has not played
+
+
+class Hangs(Good):
+    def decide(self, position: Position, limits: Limits) -> Decision:
+        while limits.depth:
+            time.sleep(1)
+        return super().decide(position, limits)
+
+
+class Dies(Good):
+    def observe(self, move: int, position: Position) -> None:
+        if move == PASS:
+            os._exit(11)
+
+
+BROKEN: list[tuple[Callable[[], Agent], set[str], str]] = [
+    (PlaysOnTenByTen, {"itself"}, "boards() is frozenset({8, 10})"),
+    (AcceptsNoLimits, {"itself"}, "clock: this agent needs one"),
+    (CannotPrepare, {"prepare"}, "ValueError: weights.bin is missing"),
+    (PreparesWorseEachTime, {"twice"}, "value 1, depth 1"),
+    (PlaysOccupiedSquares, {"moves"}, "square occupied"),
+    (AnswersInNumpy, {"moves"}, "is not an int"),
+    (DrawsAnImpossibleLine, {"line", "depth"}, "its line cannot be played"),
+    (DrawsAnotherLine, {"line"}, "its line begins with another move"),
+    (LooksFurtherThanItSays, {"line"}, "its line is longer than it looked ahead"),
+    (GivesUp, {"games", "seed", "memory"}, "RuntimeError: I resign"),
+    (IgnoresTheStart, {"cut short"}, "IllegalMove"),
+    (DrawsItsOwnLots, {"seed", "memory", "twice"}, "and another time"),
+    (GoesOnWithItsLots, {"memory"}, "and another time"),
+    (LooksTooFar, {"depth"}, "depth 2"),
+    (CountsTooMuch, {"nodes"}, "nodes 10000"),
+    (TakesItsTime, {"seconds"}, "answered after 1.5"),
+    (Meddles, {"games", "seed", "memory", "hands off"}, "illegal move"),
+    (Relaxes, {"hands off"}, "the limits Limits(depth=None"),
+    (ClosesWhatIsNotThere, {"close"}, "AttributeError"),
+    (Hangs, {"depth"}, "no answer for 0.5 s after decide"),
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "failed", "why"), BROKEN, ids=[each[0].__name__ for each in BROKEN]
+)
+def test_each_check_finds_who_breaks_it(
+    kind: Callable[[], Agent], failed: set[str], why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Of the checks only those that fail, and those that all others need.
+    asked = {"itself", "prepare", "moves", *failed}
+    checks = tuple(each for each in contract.CHECKS if each.name in asked)
+    monkeypatch.setattr(contract, "CHECKS", checks)
+    verdict = check(kind(), patience=0.5 if kind is Hangs else 20.0)
+    assert names(verdict, FAILED) == failed, f"\n{verdict}"
+    assert not verdict.holds
+    findings = {finding.name: finding for finding in verdict.findings}
+    first = findings[min(failed, key=list(findings).index)]
+    assert why in first.detail
+    if not failed & {"itself", "prepare", "close"}:  # the position, as a board
+        assert "\n  a b c d" in first.detail
+
+
+def test_every_check_has_an_agent_that_fails_it() -> None:
+    found = set().union(*(failed for _, failed, _ in BROKEN))
+    assert found == {each.name for each in contract.CHECKS}
+
+
+def test_agents_that_break_nothing_hold() -> None:
+    for agent in (Good(), KeepsABoard()):
+        verdict = check(agent)
+        assert not names(verdict, FAILED) | names(verdict, NOT_ASKED), f"\n{verdict}"
+
+
+@pytest.mark.parametrize("kind", [IgnoresPasses, Dies])
+def test_passes_are_told_in_some_game(kind: type[Agent]) -> None:
+    verdict = check(kind())
+    assert "moves" in names(verdict, FAILED)
+    if kind is Dies:
+        assert "its process died (exit code 11) after observe of the move --" in str(verdict)
+
+
+def test_nothing_more_is_asked_of_who_hangs() -> None:
+    began = time.monotonic()
+    verdict = check(Hangs(), patience=0.3)
+    later = [f.name for f in verdict.findings if f.detail == "it hangs: see depth"]
+    assert later == ["nodes", "seconds", "hands off", "seed", "memory", "twice", "close"]
+    assert time.monotonic() - began < 60
+
+
+def test_what_says_that_it_varies_is_not_asked_to_repeat_itself() -> None:
+    class Varies(DrawsItsOwnLots):
+        reproducible = False
+
+    verdict = check(Varies())
+    assert verdict.holds
+    assert names(verdict, NOT_ASKED) == {"seed", "memory", "twice"}
+
+
+def test_what_needs_limits_gets_some() -> None:
+    class NeedsNodes(Good):
+        def check_limits(self, limits: Limits) -> None:
+            if not limits.nodes:
+                raise ValueError("nodes: set them")
+
+        def decide(self, position: Position, limits: Limits) -> Decision:
+            assert limits.nodes
+            return super().decide(position, limits)
+
+    verdict = check(NeedsNodes())
+    assert verdict.holds, f"\n{verdict}"
+    assert names(verdict, NOT_ASKED) == {"seconds"}
+
+
+def test_the_agent_itself_is_left_alone() -> None:
+    class Remembers(Good):
+        calls = 0
+
+        def begin_game(self, color: Color, start: Position, seed: int) -> None:
+            super().begin_game(color, start, seed)
+            self.calls += 1
+
+    agent = Remembers()
+    assert check(agent).holds
+    assert agent.calls == 0
+
+
+# ------------------------------------------------------------------ on the command line
+
+MINE = """
+from agents import Agent, Decision
+
+class Picky(Agent):
+    def __init__(self, favourite: int, depth: int) -> None:
+        self.favourite = favourite
+        self.depth = depth
+
+    def decide(self, position, limits):
+        if self.favourite == 27:
+            return Decision(27)
+        return Decision(position.moves[0], depth=1)
+"""
+
+
+@pytest.fixture
+def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr("sys.path", list(sys.path))
+    monkeypatch.delitem(sys.modules, "my_picky_agents", raising=False)
+    path = tmp_path / "my_picky_agents.py"
+    path.write_text(MINE)
+    return path
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "greedy",
+        "maximizer evaluation=mobility",
+        "misbehaving.Mine",
+        "agents.Minimax depth=1",
+    ],
+)
+def test_check_says_that_an_agent_holds(
+    words: str, mine: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["check", *words.split()]) == 0
+    *lines, verdict = capsys.readouterr().out.splitlines()
+    assert len(lines) == len(contract.CHECKS)
+    for line, each in zip(lines, contract.CHECKS, strict=True):
+        assert line.startswith(each.name) and len(line) <= 80
+        assert (f"  ok         {each.asked}" in line) != ("  not asked  " in line)
+    assert verdict == f"{words.split()[0]} keeps to the contract"
+
+
+def test_check_says_what_is_wrong(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", f"{mine}:Picky", "favourite=0"]) == 0
+    assert main(["check", f"{mine}:Picky", "favourite=27"]) == 1
+    printed = capsys.readouterr().out
+    assert (
+        "moves      failed     Legal, well-formed moves in random positions\n    answered"
+        in printed
+    )
+    assert "d4: square occupied, at\n      a b c d e f g h\n" in printed
+    assert printed.endswith(":Picky breaks the contract: moves\n")
+
+
+def test_check_finds_the_agents_of_ones_own_yamls(
+    mine: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (mine.parent / "agent").mkdir()
+    yaml = "# Picky\n_target_: my_picky_agents.Picky\nfavourite: 1\ndepth: ???\n"
+    (mine.parent / "agent" / "picky.yaml").write_text(yaml)
+    monkeypatch.syspath_prepend(str(mine.parent))
+    assert main(["check", "picky", "--config-dir", str(mine.parent)]) == 0
+    assert main(["check", "picky", "favourite=27", "--config-dir", str(mine.parent)]) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ("alphabeat", "unknown agent 'alphabeat'; choose from .* Did you mean 'alphabeta'"),
+        ("alphabeta dpth=3", "unknown setting of alphabeta 'dpth'; .* Did you mean 'depth'"),
+        ("alphabeta depth", "cannot read 'depth': settings are written key=value"),
+        ("alphabeta depth=0", "depth.*0: a whole number from 1 to 64"),
+        ("alphabeta evaluation=iagoo", "unknown evaluation 'iagoo'"),
+        ("nowhere.Class", "cannot import nowhere"),
+        ("no/such/file.py:Class", "there is no file no/such/file.py"),
+        ("MINE:Piky favourite=1", "unknown class of my_picky_agents 'Piky'.*Did you mean 'Picky'"),
+        ("MINE:Picky", "agent .*missing 1 required positional argument: 'favourite'"),
+        ("misbehaving.NotAnAgent", r"misbehaving.NotAnAgent is no agents\.Agent; subclass it"),
+        ("greedy --patience 0", "--patience: 0: seconds of more than 0"),
+        ("greedy --config-dir nowhere", "--config-dir nowhere: no such folder"),
+        ("", "required: TARGET"),
+    ],
+)
+def test_bad_input_of_check_is_one_line(
+    words: str, complaint: str, mine: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["check", *words.replace("MINE", str(mine)).split()]
+    try:
+        code: object = main(arguments)
+    except SystemExit as exit:
+        code = exit.code
+    assert code == 2
+    printed = capsys.readouterr()
+    assert printed.err.count("\n") == 1 and not printed.out
+    assert printed.err.startswith("python -m agents check: ")
+    assert re.search(complaint, printed.err), printed.err
+
+
+# ------------------------------------------------------------------ configuration
 
 
 @pytest.mark.parametrize("name", sorted(set(choices("evaluation")) - {"function"}))
