@@ -137,13 +137,11 @@ def rated_parts(
     seed: of the bootstrap. anchor: name of the agent rated 0. colour_advantage: whether Black's
     advantage is fitted too.
     """
-    by_colour = pairs_by_colour(record)
     names = record.agents()["name"].tolist()
     return rate_pools(
-        pentanomial(by_colour),
+        pairs_by_colour(record) if colour_advantage else pair_counts(record),
         seed=seed,
         anchor=None if anchor is None else names.index(anchor),
-        by_colour=by_colour if colour_advantage else None,
     )
 
 

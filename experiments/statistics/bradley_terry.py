@@ -98,15 +98,16 @@ def fit(
     return result
 
 
-def advantage_is_finite(told_apart: IntArray) -> bool:
+def advantage_is_finite(cells: IntArray) -> bool:
     """Whether k rated agents' ratings and Black's advantage have a finite maximum likelihood.
+    cells: shape (k, k, 9).
 
     They have unless some change of them makes no result less likely and one more likely
     (Albert & Anderson 1984, Biometrika 71): a linear programme.
     """
-    first, second = pairings(told_apart.sum(axis=3))
-    agents = len(told_apart)
-    scored, games = points_and_games(told_apart[first, second].reshape(1, -1, 9).astype(float))
+    first, second = pairings(cells)
+    agents = len(cells)
+    scored, games = points_and_games(cells[first, second][None].astype(float))
     rows, directions = [], []
     for black, points in ((1, scored[0, 0]), (-1, scored[0, 1])):
         sides = np.zeros((len(first), agents + 1))

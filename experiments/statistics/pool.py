@@ -121,48 +121,41 @@ def score_matrix(pairs: ArrayLike) -> FloatArray:
     nan where the two did not meet, so on the diagonal too. Raises ValueError as :func:`rate` does,
     except that the pool need not be connected.
     """
-    counts = _checked_counts(pairs)
+    counts, _ = _checked(pairs)
     met = counts.sum(axis=2).astype(float)
     met[met == 0] = np.nan
     return np.asarray(counts @ SHARES / met)
 
 
 def rate(
-    pairs: ArrayLike,
-    replicates: int = 1000,
-    seed: int = 0,
-    *,
-    anchor: int | None = None,
-    by_colour: ArrayLike | None = None,
+    pairs: ArrayLike, replicates: int = 1000, seed: int = 0, *, anchor: int | None = None
 ) -> Ratings:
     """Rate the pool; the module's text says how.
 
     pairs: shape (n, n, 5), n >= 2, counts of pairs; everybody comparable with everybody, if only
-        through others.
+        through others. Or shape (n, n, 3, 3), to fit Black's advantage together with the ratings:
+        ``pairs[i, j, b, w]`` pairs in which i scored b/2 with Black and w/2 with White against j.
     replicates: of the bootstrap, at least 100; 1,000 for 20 agents take 0.2 s.
     seed: of the bootstrap's random generator; the same seed gives the same intervals.
     anchor: the agent to be rated 0 instead of the pool's mean. Intervals are then those of the
         differences from it.
-    by_colour: the same pairs told apart by colour, to fit Black's advantage together with the
-        ratings: shape (n, n, 3, 3), ``by_colour[i, j, b, w]`` pairs in which i scored b/2 with
-        Black and w/2 with White against j.
 
-    Raises ValueError if an array is no such table of counts, if the two disagree, if the pool falls
-    into parts that never met (:func:`rate_pools` takes those), or if there is no such anchor.
+    Raises ValueError if the array is no such table of counts, if the pool falls into parts that
+    never met (:func:`rate_pools` takes those), or if there is no such anchor.
     """
-    counts, told_apart = _checked(pairs, by_colour)
+    counts, by_colour = _checked(pairs)
     _check_request(counts, replicates, anchor)
     layers = Layers(counts @ SHARES)
-    pool = _fitted(counts, told_apart, layers)
-    elo, even = (layers.placed(pool.inside, chance) for chance in (ONE_SIDED, _EVEN))
-    sample = _replicates(pool.cells, pool.values, replicates, seed)
+    inside, cells, fitted = _fit_blocks(counts, by_colour, layers)
+    elo, even = (layers.placed(inside, chance) for chance in (ONE_SIDED, _EVEN))
+    sample = _replicates(cells, fitted, replicates, seed)
     compared = sample
     if any(layers.bound):
         compared = _replicates(counts, np.append(even, 0), replicates, seed, _LEAST)
     if anchor is not None and layers.bound[anchor]:
         anchor = None
     elo, low, high, advantage = _with_intervals(
-        ELO * elo, counts, layers.rated, pool, sample, anchor
+        ELO * elo, counts, layers.rated, fitted, sample, anchor
     )
     return Ratings(
         elo=elo,
@@ -173,17 +166,12 @@ def rate(
         order=np.argsort(-even, kind="stable"),
         superiority=_superiority(compared[:, :-1]),
         anchor=anchor,
-        advantage=advantage,
+        advantage=None if cells.shape[2] == OUTCOMES else advantage,
     )
 
 
 def rate_pools(
-    pairs: ArrayLike,
-    replicates: int = 1000,
-    seed: int = 0,
-    *,
-    anchor: int | None = None,
-    by_colour: ArrayLike | None = None,
+    pairs: ArrayLike, replicates: int = 1000, seed: int = 0, *, anchor: int | None = None
 ) -> list[tuple[IntArray, Ratings]]:
     """Rate each part of a pool whose parts never met, as :func:`rate` does.
 
@@ -191,69 +179,46 @@ def rate_pools(
     which agents count from 0 and 0 Elo is the mean of the part, or the anchor if it is one of them.
     An agent that met nobody is in no part.
     """
-    counts, told_apart = _checked(pairs, by_colour)
-    label = connected_components(counts.any(axis=2), directed=False)[1]
+    table = np.asarray(pairs)
+    label = connected_components(_checked(table)[0].any(axis=2), directed=False)[1]
     rated = []
     for part in np.argsort(-np.bincount(label), kind="stable"):
         members = np.flatnonzero(label == part)
-        if len(members) < 2:
-            continue
-        among = np.ix_(members, members)
-        places = {agent: place for place, agent in enumerate(members.tolist())}
-        ratings = rate(
-            counts[among],
-            replicates,
-            seed,
-            anchor=None if anchor is None else places.get(anchor),
-            by_colour=None if told_apart is None else told_apart[among],
-        )
-        rated.append((members, ratings))
+        if len(members) > 1:
+            places = {agent: place for place, agent in enumerate(members.tolist())}
+            held = None if anchor is None else places.get(anchor)
+            among = table[np.ix_(members, members)]
+            rated.append((members, rate(among, replicates, seed, anchor=held)))
     return rated
 
 
 # ------------------------------------------------------------------ what may be asked
 
 
-def _checked(pairs: ArrayLike, by_colour: ArrayLike | None) -> tuple[IntArray, IntArray | None]:
-    """Both arguments of :func:`rate` as int64 arrays; ValueError naming what is wrong with them."""
-    counts = _checked_counts(pairs)
-    return counts, None if by_colour is None else _checked_by_colour(by_colour, counts)
-
-
-def _checked_counts(pairs: ArrayLike) -> IntArray:
-    """The counts as an int64 array; ValueError naming what is wrong with them."""
-    counts = np.asarray(pairs)
-    if counts.ndim != 3 or counts.shape[0] != counts.shape[1] or counts.shape[2] != OUTCOMES:
-        raise ValueError(f"pairs has shape {counts.shape}; (n, n, {OUTCOMES}) is needed")
-    if not np.issubdtype(counts.dtype, np.integer):
-        raise ValueError(f"pairs holds {counts.dtype}; whole numbers are needed")
-    counts = counts.astype(np.int64)
-    if (counts < 0).any():
+def _checked(pairs: ArrayLike) -> tuple[IntArray, IntArray | None]:
+    """The counts, shape (n, n, 5), and the cells told apart by colour, shape (n, n, 9), if they
+    are; ValueError naming what is wrong with the table."""
+    table = np.asarray(pairs)
+    agents = len(table) if table.ndim else 0
+    if table.shape not in ((agents, agents, OUTCOMES), (agents, agents, 3, 3)):
+        raise ValueError(
+            f"pairs has shape {table.shape}; (n, n, {OUTCOMES}) or (n, n, 3, 3) is needed"
+        )
+    if not np.issubdtype(table.dtype, np.integer):
+        raise ValueError(f"pairs holds {table.dtype}; whole numbers are needed")
+    table = table.astype(np.int64)
+    if (table < 0).any():
         raise ValueError("pairs holds a negative count")
-    if counts[np.arange(len(counts)), np.arange(len(counts))].any():
+    by_colour = table.ndim == 4
+    cells = table.reshape(agents, agents, 9 if by_colour else OUTCOMES)
+    if cells[np.arange(agents), np.arange(agents)].any():
         raise ValueError("pairs has an agent meeting itself: the diagonal must be 0")
-    different = (counts != counts.transpose(1, 0, 2)[:, :, ::-1]).any(axis=2)
+    others_view = (table.swapaxes(2, 3) if by_colour else table).reshape(cells.shape)[:, :, ::-1]
+    different = (cells != others_view.swapaxes(0, 1)).any(axis=2)
     if different.any():
         i, j = np.argwhere(different)[0]
         raise ValueError(f"pairs[{j}, {i}] is not pairs[{i}, {j}] backwards")
-    return counts
-
-
-def _checked_by_colour(by_colour: ArrayLike, counts: IntArray) -> IntArray:
-    """The pairs told apart by colour as an int64 array; ValueError unless ``counts`` are theirs."""
-    told_apart = np.asarray(by_colour)
-    wanted = (*counts.shape[:2], 3, 3)
-    if told_apart.shape != wanted or not np.issubdtype(told_apart.dtype, np.integer):
-        raise ValueError(
-            f"by_colour has shape {told_apart.shape} of {told_apart.dtype}; whole numbers of shape "
-            f"{wanted} are needed"
-        )
-    told_apart = told_apart.astype(np.int64)
-    backwards = told_apart.transpose(1, 0, 3, 2)[:, :, ::-1, ::-1]
-    agree = (pentanomial(told_apart) == counts).all()
-    if (told_apart < 0).any() or (told_apart != backwards).any() or not agree:
-        raise ValueError("by_colour does not tell the results of these pairs")
-    return told_apart
+    return (pentanomial(table), cells) if by_colour else (table, None)
 
 
 def _check_request(counts: IntArray, replicates: int, anchor: int | None) -> None:
@@ -277,66 +242,53 @@ def _check_request(counts: IntArray, replicates: int, anchor: int | None) -> Non
 # ------------------------------------------------------------------ maximum likelihood
 
 
-@dataclass(frozen=True, eq=False)
-class _Fitted:
-    """What was fitted to a pool of n agents of whom k are rated; natural units.
+def _fit_blocks(
+    counts: IntArray, by_colour: IntArray | None, layers: Layers
+) -> tuple[FloatArray, IntArray, FloatArray]:
+    """Maximum likelihood within each block of n agents of whom k are rated; natural units.
 
-    inside: shape (n,), the ratings within each agent's own block.
-    cells: pairs of the k rated agents, shape (k, k, 5), or (k, k, 9) told apart by colour.
-    values: shape (k + 1,), their ratings and Black's advantage.
-    colours: whether the advantage was fitted; else it is 0.
+    Returns all ratings within their own blocks, shape (n,); the cells of the rated agents, told
+    apart by colour only where Black's advantage was fitted; and what was fitted to them, their
+    ratings and the advantage, shape (k + 1,).
     """
-
-    inside: FloatArray
-    cells: IntArray
-    values: FloatArray
-    colours: bool
-
-
-def _fitted(counts: IntArray, told_apart: IntArray | None, layers: Layers) -> _Fitted:
-    """Ratings of every block by itself; those of the rated agents with Black's advantage, where
-    colours are told apart and the games can tell it."""
     inside = np.zeros(len(counts))
     for members in layers.blocks():
         inside[members] = fit_block(counts[np.ix_(members, members)])[:-1]
     rated = layers.rated
     among = np.ix_(rated, rated)
-    if told_apart is not None and rated.sum() > 1 and advantage_is_finite(told_apart[among]):
-        cells = told_apart[among].reshape(*counts[among].shape[:2], 9)
-        values = fit_block(cells)
-        inside[rated] = values[:-1]
-        return _Fitted(inside, cells, values, True)
-    return _Fitted(inside, counts[among], np.append(inside[rated], 0), False)
+    if by_colour is not None and rated.sum() > 1 and advantage_is_finite(by_colour[among]):
+        fitted = fit_block(by_colour[among])
+        inside[rated] = fitted[:-1]
+        return inside, by_colour[among], fitted
+    return inside, counts[among], np.append(inside[rated], 0)
 
 
 def _with_intervals(
     elo: FloatArray,
     counts: IntArray,
     rated: BoolArray,
-    pool: _Fitted,
+    fitted: FloatArray,
     sample: FloatArray,
     anchor: int | None,
-) -> tuple[FloatArray, FloatArray, FloatArray, tuple[float, float, float] | None]:
-    """Elo with the anchor, if there is one, at 0; low and high ends of its intervals; and Black's
-    advantage with its ends.
+) -> tuple[FloatArray, FloatArray, FloatArray, tuple[float, float, float]]:
+    """Elo with the anchor, if there is one, at 0; the ends of its intervals; and Black's advantage
+    between its ends.
 
-    elo: shape (n,), with the mean of the rated agents at 0. sample: the bootstrap's ratings of the
-    rated agents and Black's advantage, natural units.
+    elo: shape (n,), with the mean of the rated agents at 0. fitted, sample: ratings of the rated
+    agents and Black's advantage, by maximum likelihood and in the bootstrap, natural units.
     """
-    values = pool.values
     if anchor is not None:
         elo = elo - elo[anchor]
         place = int(rated[:anchor].sum())
         sample = np.hstack([sample[:, :-1] - sample[:, [place]], sample[:, -1:]])
-        values = np.append(values[:-1] - values[place], values[-1])
+        fitted = np.append(fitted[:-1] - fitted[place], fitted[-1])
     played = counts[np.ix_(rated, rated)].sum(axis=(1, 2))
-    ends = bootstrap_intervals(sample, values, np.append(played, played.sum() // 2))
+    ends = bootstrap_intervals(sample, fitted, np.append(played, played.sum() // 2))
     lowest, highest = (ELO * end for end in ends)
     low, high = elo.copy(), elo.copy()
     low[rated] = np.minimum(elo[rated], lowest[:-1])
     high[rated] = np.maximum(elo[rated], highest[:-1])
-    advantage = (lowest[-1], ELO * values[-1], highest[-1]) if pool.colours else None
-    return elo, low, high, advantage
+    return elo, low, high, (lowest[-1], ELO * fitted[-1], highest[-1])
 
 
 # ------------------------------------------------------------------ the bootstrap

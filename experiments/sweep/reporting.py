@@ -77,7 +77,6 @@ def _search(
     elo, low, high, games = elo_of_tuned(best.folder, tuning)
     trials = sum(each.objective is not None for each in known)
     found: dict[str, Any] = {
-        "best": best,
         "trials": [(e.number, e.objective) for e in known if e.objective is not None],
         "findings": [
             f"Best of {trials} trials: run {best.number} ({in_a_line(values, best.number)}), "

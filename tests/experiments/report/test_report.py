@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from io import StringIO
 from pathlib import Path
 
@@ -9,10 +10,12 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
+from agents import GreedyAgent, RandomAgent
 from agents.config import ConfigError
+from experiments import run_match
 from experiments.config import read
 from experiments.report.findings import FEW, repeated
-from experiments.report.tables import MATCH_COLUMNS, described
+from experiments.report.tables import MATCH_COLUMNS, described, standings_tables
 from experiments.run import RunResult, run
 from experiments.statistics.sequential import Sprt
 
@@ -80,6 +83,21 @@ def test_two_agents_without_chance_and_one_opening(tmp_path: Path) -> None:
     assert told in " ".join(printed.split())
     assert told in report
     assert "distinct games | 2; effective number of pairs 1 " in report
+
+
+def test_agents_may_have_any_names(tmp_path: Path) -> None:
+    names = ["a|b <i>*x*</i>", "[bold]_y_ `"]
+    agents = dict(zip(names, (GreedyAgent(), RandomAgent()), strict=True))
+    done = run_match(agents, games=4, results=tmp_path, workers=0, figures=False, quiet=True)
+    console = Console(record=True, width=120, file=StringIO())
+    for shown in standings_tables(done.standings, console):
+        console.print(shown)
+    printed = console.export_text()
+    page = (done.folder / "report.html").read_text(encoding="utf-8")
+    for name in names:
+        assert name in printed
+        assert page.count(f"<td>{html.escape(name)}</td>") == 2  # in the standings, and a match
+        assert f"<strong>{html.escape(name)}</strong>" in page
 
 
 def repetitions(**columns: list[int]) -> pd.DataFrame:
