@@ -102,16 +102,17 @@ def _composed(config_name: str, overrides: list[str]) -> DictConfig:
     if any(override.is_sweep_override() for override in parsed):
         return _compose_anew(config_name, overrides)  # which is refused
     choices = tuple(each.input_line for each in parsed if _chooses_files(each))
-    config = pickle.loads(_remembered(config_name, choices, _files(), os.getcwd()))
+    config = pickle.loads(_remembered(config_name, choices, _files()))
     rest = [override for override in parsed if not _chooses_files(override)]
     ConfigLoaderImpl._apply_overrides_to_config(rest, config)
-    if rest:  # Hydra's own node tells what was asked for
-        ours = [override for override in parsed if not override.is_hydra_override()]
-        written = config.hydra.job.config.override_dirname
-        config.hydra.overrides.task = [override.input_line for override in ours]
-        config.hydra.job.override_dirname = get_overrides_dirname(
-            ours, written.exclude_keys, written.item_sep, written.kv_sep
-        )
+    # Hydra's own node tells what was asked for, and where.
+    ours = [override for override in parsed if not override.is_hydra_override()]
+    written = config.hydra.job.config.override_dirname
+    config.hydra.overrides.task = [override.input_line for override in ours]
+    config.hydra.job.override_dirname = get_overrides_dirname(
+        ours, written.exclude_keys, written.item_sep, written.kv_sep
+    )
+    config.hydra.runtime.cwd = os.getcwd()
     return config
 
 
@@ -127,10 +128,10 @@ def _chooses_files(override: Override) -> bool:
     return is_group and not isinstance(override.value(), dict)
 
 
-@functools.lru_cache(maxsize=64)
-def _remembered(config_name: str, choices: tuple[str, ...], files: object, folder: str) -> bytes:
-    """A configuration, pickled, so that nobody can change what another one gets. files, folder:
-    what else it depends on, the state of all files and the working folder."""
+@functools.lru_cache(maxsize=256)
+def _remembered(config_name: str, choices: tuple[str, ...], files: object) -> bytes:
+    """A configuration, pickled, so that nobody can change what another one gets. files: the state
+    of all that it is made of."""
     return pickle.dumps(_compose_anew(config_name, choices))
 
 
