@@ -91,13 +91,11 @@ def compose(
     folders = [Path(folder) for folder in extra_folders]
     check_folders(folders)
     try:
-        config = hydra_parts.compose(config_name, overrides, folders)
+        return hydra_parts.compose(config_name, overrides, folders)
     except YAMLError as error:
         raise ConfigError(f"a YAML cannot be read: {one_line(error)}") from error
     except (HydraException, OmegaConfBaseException, TypeError, ValueError) as error:
         raise _explain(error, config_name or "run", overrides) from error
-    hydra_parts.make_current(config)
-    return config
 
 
 @dataclass(frozen=True)

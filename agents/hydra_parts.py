@@ -26,9 +26,10 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
+from hydra.errors import HydraException
 from omegaconf import DictConfig
 
-from agents.conf_folder import conf_folder
+from agents.conf_folder import ConfigError, conf_folder
 
 VERSION_BASE = "1.3"  # of Hydra, whose defaults are used
 
@@ -50,19 +51,27 @@ def hand_over(program: str, arguments: Sequence[str], task: Callable[[DictConfig
 
 
 def parse(override: str) -> Override:
-    """What a word such as ``depth=1,2`` says. There is no public parser, and a second one of our
-    own would differ. Raises HydraException."""
-    return OverridesParser.create().parse_override(override)
+    """What a word such as ``depth=1,2`` says; raises ConfigError. There is no public parser, and a
+    second one of our own would differ."""
+    try:
+        return OverridesParser.create().parse_override(override)
+    except HydraException as error:
+        why = str(error).splitlines()[0]
+        raise ConfigError(f"cannot read '{override}': {why}") from error
 
 
-def all_values(override: Override) -> list[str]:
-    """All that an override of a sweep says: ``depth=1,2`` says ``depth=1`` and ``depth=2``.
+def all_values(override: str) -> list[str]:
+    """All that an override of a sweep says: ``depth=1,2`` says ``depth=1`` and ``depth=2``. Raises
+    ConfigError.
 
-    Private, but it is what Hydra's own sweeps do, which those of the lab only extend. Raises
-    HydraException for what only a search understands.
+    Private, but it is what Hydra's own sweeps do, which those of the lab only extend.
     """
-    (rows,) = BasicSweeper.split_arguments([override], None)
-    return [words[0] for words in rows]
+    try:
+        return [words[0] for words in BasicSweeper.split_arguments([parse(override)], None)[0]]
+    except HydraException as error:
+        raise ConfigError(
+            f"{override}: that is for a search over settings, hydra/sweeper=optuna"
+        ) from error
 
 
 # ---------------------------------------------------------------------- composing
@@ -71,37 +80,43 @@ def all_values(override: Override) -> list[str]:
 def compose(
     config_name: str | None, overrides: Sequence[str] = (), folders: Sequence[Path] = ()
 ) -> DictConfig:
-    """Compose ``conf/<config_name>.yaml``, with Hydra's own node in it. Raises HydraException.
+    """Compose ``conf/<config_name>.yaml``, with Hydra's own node in it; raises HydraException.
 
-    folders: further ones, searched after the project's own.
-
-    Composing takes Hydra 70 ms, nearly all for the choices of files. So what was composed of the
-    same choices and the same files is taken again, and only single settings are set anew, by
-    Hydra's private function for that.
+    folders: further ones, searched after the project's own. The public function needs a Hydra that
+    was cleared of what was composed before, and does not make ``${hydra:...}`` ask the result.
     """
-    overrides = list(overrides)
     if folders:
         paths = ",".join(f"'file://{folder.resolve()}'" for folder in folders)
-        return _compose(config_name, [*overrides, f"hydra.searchpath=[{paths}]"])
-    parsed = OverridesParser.create().parse_overrides(overrides)
-    if any(override.is_sweep_override() for override in parsed):
-        return _compose(config_name, overrides)  # which is refused
-    choices = tuple(each.input_line for each in parsed if _chooses_files(each))
-    config = pickle.loads(_remembered(config_name, choices, _files(), os.getcwd()))
-    rest = [override for override in parsed if not _chooses_files(override)]
-    ConfigLoaderImpl._apply_overrides_to_config(rest, config)
-    if rest:  # Hydra's own node tells what was asked for
-        ours = [override for override in parsed if not override.is_hydra_override()]
-        written = config.hydra.job.config.override_dirname
-        config.hydra.overrides.task = [override.input_line for override in ours]
-        config.hydra.job.override_dirname = get_overrides_dirname(
-            ours, written.exclude_keys, written.item_sep, written.kv_sep
-        )
+        config = _compose_anew(config_name, [*overrides, f"hydra.searchpath=[{paths}]"])
+    else:
+        config = _composed(config_name, list(overrides))
+    HydraConfig.instance().set_config(config)
     return config
 
 
-def _compose(config_name: str | None, overrides: Sequence[str]) -> DictConfig:
-    # A process may compose several times, which the public functions refuse until it is cleared.
+def _composed(config_name: str | None, overrides: list[str]) -> DictConfig:
+    """Composing takes Hydra 70 ms, nearly all for the choices of files. So what was composed of
+    the same choices and the same files is taken again, and only single settings are set anew, by
+    Hydra's private function for that."""
+    parsed = OverridesParser.create().parse_overrides(overrides)
+    if any(override.is_sweep_override() for override in parsed):
+        return _compose_anew(config_name, overrides)  # which is refused
+    choices = tuple(each.input_line for each in parsed if _chooses_files(each))
+    config = pickle.loads(_remembered(config_name, choices, _files()))
+    rest = [override for override in parsed if not _chooses_files(override)]
+    ConfigLoaderImpl._apply_overrides_to_config(rest, config)
+    # Hydra's own node tells what was asked for, and where.
+    ours = [override for override in parsed if not override.is_hydra_override()]
+    written = config.hydra.job.config.override_dirname
+    config.hydra.overrides.task = [override.input_line for override in ours]
+    config.hydra.job.override_dirname = get_overrides_dirname(
+        ours, written.exclude_keys, written.item_sep, written.kv_sep
+    )
+    config.hydra.runtime.cwd = os.getcwd()
+    return config
+
+
+def _compose_anew(config_name: str | None, overrides: Sequence[str]) -> DictConfig:
     GlobalHydra.instance().clear()
     with hydra.initialize_config_dir(str(conf_folder()), version_base=VERSION_BASE):
         return hydra.compose(config_name, list(overrides), return_hydra_config=True)
@@ -109,34 +124,20 @@ def _compose(config_name: str | None, overrides: Sequence[str]) -> DictConfig:
 
 def _chooses_files(override: Override) -> bool:
     """Whether an override chooses a file of a group, or something of Hydra's."""
-    group = str(override.key_or_group)
-    is_group = group.startswith("hydra") or (conf_folder() / group).is_dir()
+    is_group = override.is_hydra_override() or (conf_folder() / override.key_or_group).is_dir()
     return is_group and not isinstance(override.value(), dict)
 
 
-@functools.lru_cache(maxsize=64)
-def _remembered(
-    config_name: str | None, choices: tuple[str, ...], files: object, folder: str
-) -> bytes:
-    """A configuration, pickled, so that nobody can change what another one gets. files, folder:
-    what else it depends on, the state of all files and the working folder."""
-    return pickle.dumps(_compose(config_name, choices))
+@functools.lru_cache(maxsize=256)
+def _remembered(config_name: str | None, choices: tuple[str, ...], files: object) -> bytes:
+    """A configuration, pickled, so that nobody can change what another one gets. files: the state
+    of all that it is made of."""
+    return pickle.dumps(_compose_anew(config_name, choices))
 
 
 def _files() -> tuple[tuple[str, int], ...]:
     """The project's YAMLs and when they were changed last."""
     return tuple((str(path), path.stat().st_mtime_ns) for path in conf_folder().rglob("*.yaml"))
-
-
-def make_current(config: DictConfig) -> None:
-    """Make a configuration the one that ``${hydra:...}`` in it asks. Hydra does it itself only for
-    the programs it starts."""
-    HydraConfig.instance().set_config(config)
-
-
-def current_job() -> Any:
-    """Hydra's node of the job that it has just started in this process."""
-    return HydraConfig.get()
 
 
 # ---------------------------------------------------------------------- building

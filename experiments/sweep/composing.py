@@ -12,7 +12,8 @@ from agents.config import ConfigError
 if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override
 
-# Hydra is imported where it is needed: not everybody who loads a sweep's table has varied anything.
+# Hydra is loaded where it is needed: it takes a quarter of a second, and every command of the lab
+# imports this package.
 
 _ZIP = re.compile(r"^([^=]+)=\s*zip\((.*)\)\s*$", re.DOTALL)
 _COLUMNS = {"games": "games_per_pairing"}  # settings whose names the standings use otherwise
@@ -30,6 +31,8 @@ def expand(overrides: Sequence[str]) -> list[list[str]]:
     >>> expand(["a=zip(1,2)", "b=zip(x,y)", "games=4,8"])
     [['games=4', 'a=1', 'b=x'], ['games=4', 'a=2', 'b=y'], ['games=8', 'a=1', 'b=x'], ['games=8', 'a=2', 'b=y']]
     """  # noqa: E501
+    from agents.hydra_parts import all_values
+
     zipped: dict[str, list[str]] = {}
     crossed: dict[str, list[str]] = {}
     for override in overrides:  # the last word on a key counts, as in Hydra
@@ -46,32 +49,6 @@ def expand(overrides: Sequence[str]) -> list[list[str]]:
     return [[*product, *row] for product in itertools.product(*crossed.values()) for row in rows]
 
 
-def all_values(override: str) -> list[str]:
-    """All that one override says: ``depth=1,2`` says ``depth=1`` and ``depth=2``; ConfigError."""
-    from hydra.errors import HydraException
-
-    from agents import hydra_parts
-
-    try:
-        return hydra_parts.all_values(_parsed(override))
-    except HydraException as error:
-        raise ConfigError(
-            f"{override}: that is for a search over settings, hydra/sweeper=optuna"
-        ) from error
-
-
-def _parsed(override: str) -> Override:
-    from hydra.errors import HydraException
-
-    from agents import hydra_parts
-
-    try:
-        return hydra_parts.parse(override)
-    except HydraException as error:
-        why = str(error).splitlines()[0]
-        raise ConfigError(f"cannot read '{override}': {why}") from error
-
-
 def is_hydras(override: str) -> bool:
     """Whether an override is of Hydra's own settings."""
     return re.match(r"[+~]*hydra[./=]", override) is not None
@@ -79,9 +56,11 @@ def is_hydras(override: str) -> bool:
 
 def without_guesses(overrides: Sequence[str]) -> list[str]:
     """What a search does not vary of its overrides; raises ConfigError."""
+    from agents.hydra_parts import parse
+
     if any(_ZIP.match(override) for override in overrides):
         raise ConfigError("zip(...) is for sweeps, not for a search over settings")
-    return [override for override in overrides if not _parsed(override).is_sweep_override()]
+    return [override for override in overrides if not parse(override).is_sweep_override()]
 
 
 def varied(
@@ -93,6 +72,8 @@ def varied(
     known: each one's settings, by number. overrides: what was asked for; with one combination
     alone, what is not among them was varied.
     """
+    from agents.hydra_parts import parse
+
     written: dict[str, dict[int, str]] = {}
     for number, its_settings in known.items():
         for setting in its_settings:
@@ -106,7 +87,7 @@ def varied(
         if differs:
             name = key.lstrip("+")
             found[_COLUMNS.get(name, name)] = {
-                number: _value(_parsed(setting)) for number, setting in settings.items()
+                number: _value(parse(setting)) for number, setting in settings.items()
             }
     return found
 

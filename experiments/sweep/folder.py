@@ -7,7 +7,7 @@ of its own, named by its number.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -17,6 +17,7 @@ import yaml
 
 from agents.config import ConfigError
 from experiments.record.store import Record
+from experiments.sweep.composing import varied
 
 SWEEP = "sweep.yaml"
 """A sweep's own file: ``command``; ``arguments``, the words after ``run``; and ``combinations``,
@@ -53,6 +54,11 @@ class Combination:
     state: State = State.WAITING
     failure: str = ""
     objective: float | None = None
+
+    @property
+    def has_games(self) -> bool:
+        """Whether there is anything to report."""
+        return self.state in (State.FINISHED, State.STOPPED)
 
 
 @dataclass(frozen=True)
@@ -95,6 +101,10 @@ class Sweep:
                 folder = self.folder / str(number)
                 found[number] = Combination(number, folder, tuple(settings))
         return [found[number] for number in sorted(found)]
+
+    def varied(self, known: Sequence[Combination]) -> dict[str, dict[int, Any]]:
+        """What differs between combinations, see :func:`experiments.sweep.composing.varied`."""
+        return varied({each.number: each.settings for each in known}, self.overrides)
 
 
 def is_sweep(folder: Path | str) -> bool:
@@ -153,7 +163,7 @@ def write_note(folder: Path, settings: Sequence[str], objective: float | None = 
 
 def make_folder(wanted: Path) -> Path:
     """A new folder of this name, or with a number behind it; raises ConfigError."""
-    for path in (wanted, *(wanted.with_name(f"{wanted.name}-{n}") for n in range(2, 100))):
+    for path in _numbered(wanted):
         try:
             path.mkdir(parents=True)
         except FileExistsError:
@@ -167,8 +177,12 @@ def make_folder(wanted: Path) -> Path:
 def put_aside(folder: Path) -> None:
     """Rename a combination's folder, whose record never got as far as to be resumed."""
     stopped = folder.with_name(f"{folder.name}-stopped")
-    names = (stopped, *(stopped.with_name(f"{stopped.name}-{n}") for n in range(2, 1000)))
-    folder.rename(next(name for name in names if not name.exists()))
+    folder.rename(next(path for path in _numbered(stopped) if not path.exists()))
+
+
+def _numbered(path: Path) -> Iterator[Path]:
+    yield path
+    yield from (path.with_name(f"{path.name}-{number}") for number in range(2, 1000))
 
 
 # The C library reads and writes ten times as fast; it is not everywhere.

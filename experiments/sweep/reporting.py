@@ -15,7 +15,7 @@ from experiments.report.tables import COLUMNS, terminal_table
 from experiments.statistics.intervals import interval_text
 from experiments.sweep.composing import in_a_line, short_names
 from experiments.sweep.folder import CONFIRMATION, RECORD, Combination, State, about
-from experiments.sweep.results import best_of, elo_of_tuned, grouped, has_games, table_of
+from experiments.sweep.results import best_of, elo_of_tuned, grouped, table_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +46,7 @@ def conclude(
         drawn.add_section()
     console.print(drawn)
     table.to_csv(folder / "sweep.csv", index=False)
-    with Record.open(next(filter(has_games, known)).folder) as record:
+    with Record.open(next(each for each in known if each.has_games).folder) as record:
         head = record.run()
     if "parquet" in head["config"].get("export", ()):
         table.to_parquet(folder / "sweep.parquet", index=False)

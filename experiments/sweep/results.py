@@ -13,7 +13,6 @@ from experiments.config import TuningConfig
 from experiments.record.store import Record
 from experiments.report.standings import pair_counts, standings
 from experiments.statistics.intervals import share_interval
-from experiments.sweep.composing import varied
 from experiments.sweep.folder import Combination, State, Sweep
 
 if TYPE_CHECKING:
@@ -30,27 +29,17 @@ def load(folder: Path | str) -> pd.DataFrame:
     """
     sweep = Sweep.read(folder)
     known = sweep.combinations()
-    if not any(has_games(each) for each in known):
+    if not any(each.has_games for each in known):
         raise ConfigError(f"{folder}: no run of this sweep has any games")
-    return table_of(known, values_of(sweep, known))
-
-
-def values_of(sweep: Sweep, known: Sequence[Combination]) -> dict[str, dict[int, Any]]:
-    """What was varied, see :func:`experiments.sweep.composing.varied`."""
-    return varied({each.number: each.settings for each in known}, sweep.overrides)
-
-
-def has_games(combination: Combination) -> bool:
-    """Whether a combination is in the table."""
-    return combination.state in (State.FINISHED, State.STOPPED)
+    return table_of(known, sweep.varied(known))
 
 
 def table_of(known: Sequence[Combination], values: Mapping[str, Mapping[int, Any]]) -> pd.DataFrame:
-    """The table of :func:`load`; values: of :func:`values_of`."""
+    """The table of :func:`load`; values: of :meth:`~experiments.sweep.folder.Sweep.varied`."""
     import pandas as pd
 
     tables = []
-    for each in filter(has_games, known):
+    for each in (each for each in known if each.has_games):
         with Record.open(each.folder) as record:
             table = standings(record, seed=record.run()["seed"])
         head = {"run": each.number, "folder": each.folder.name}

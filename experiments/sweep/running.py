@@ -12,6 +12,7 @@ import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
+from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 from rich.console import Console
 
@@ -21,7 +22,6 @@ from experiments import run as runs
 from experiments.command_line import as_typed, make_console
 from experiments.config import read
 from experiments.sweep.composing import (
-    all_values,
     expand,
     in_a_line,
     is_hydras,
@@ -42,7 +42,7 @@ from experiments.sweep.folder import (
     write_note,
 )
 from experiments.sweep.reporting import conclude
-from experiments.sweep.results import best_of, elo_of_tuned, has_games, values_of
+from experiments.sweep.results import best_of, elo_of_tuned
 
 _NUMBER = "+combination"  # Hydra sweeps over the combinations' numbers alone
 
@@ -102,7 +102,9 @@ def _hydras_settings(overrides: Sequence[str], folders: Sequence[str]) -> DictCo
     # Of the rest only an experiment may choose a sweeper, and some of it can only be composed
     # together with what is swept.
     plain = [override for override in overrides if is_hydras(override)]
-    plain += [o for o in overrides if o.startswith("experiment=") and len(all_values(o)) == 1]
+    plain += [
+        o for o in overrides if o.startswith("experiment=") and len(hydra_parts.all_values(o)) == 1
+    ]
     return compose("run", plain, folders).hydra
 
 
@@ -193,8 +195,8 @@ def _confirm(asked: Sweep, console: Console) -> bool:
 def _end(asked: Sweep, folder: Path, console: Console) -> int:
     """Conclude with what there is, and say what is missing; returns how many failed."""
     found = asked.combinations()
-    values = values_of(asked, found)
-    if any(has_games(each) for each in found):
+    values = asked.varied(found)
+    if any(each.has_games for each in found):
         conclude(folder, found, values, console)
     left = [each for each in found if each.state in (State.STOPPED, State.WAITING)]
     if left:
@@ -222,7 +224,7 @@ def play_combination(config: DictConfig, asked: Sweep, lines: Sequence[str]) -> 
     objective where a search asks for one. A failure is written down, not raised, unless a search
     has to know of it.
     """
-    job = hydra_parts.current_job()
+    job = HydraConfig.get()
     settings = list(job.overrides.task)
     if asked.known is None:
         number, total = int(job.job.num), job.sweeper.get("n_trials", "?")

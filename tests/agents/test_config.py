@@ -138,7 +138,7 @@ def test_what_is_remembered_is_what_hydra_composes(asked: list[str]) -> None:
     def plain(config: Any) -> Any:
         return OmegaConf.to_container(config, resolve=False, enum_to_str=True)
 
-    fresh = plain(hydra_parts._compose("run", asked))
+    fresh = plain(hydra_parts._compose_anew("run", asked))
     for _ in range(2):
         config = compose("run", asked)
         assert plain(config) == fresh
