@@ -90,6 +90,15 @@ class GameRow:
         return str(self.game[9])
 
 
+@contextmanager
+def _closed_if_that_fails(connection: sqlite3.Connection) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        connection.close()
+        raise
+
+
 class Record:
     """An open record. Use :meth:`create` for a new run, :meth:`open` to read one."""
 
@@ -103,9 +112,10 @@ class Record:
         if path.exists():
             raise FileExistsError(f"{path} exists; a record is never overwritten")
         connection = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
-        connection.execute("pragma journal_mode = wal")
-        connection.execute("pragma synchronous = normal")
-        connection.executescript(_SCHEMA)
+        with _closed_if_that_fails(connection):
+            connection.execute("pragma journal_mode = wal")
+            connection.execute("pragma synchronous = normal")
+            connection.executescript(_SCHEMA)
         return cls(connection, path)
 
     @classmethod
@@ -135,10 +145,11 @@ class Record:
         with cls.open(path) as record:
             path = record.path
         connection = sqlite3.connect(path, timeout=0, isolation_level=None)
-        with suppress(sqlite3.OperationalError):  # somebody reads it: it goes without
-            connection.execute("pragma journal_mode = wal")
-        connection.execute(f"pragma busy_timeout = {1000 * _PATIENCE:.0f}")
-        connection.execute("pragma synchronous = normal")
+        with _closed_if_that_fails(connection):
+            with suppress(sqlite3.OperationalError):  # somebody reads it: it goes without
+                connection.execute("pragma journal_mode = wal")
+            connection.execute(f"pragma busy_timeout = {1000 * _PATIENCE:.0f}")
+            connection.execute("pragma synchronous = normal")
         return cls(connection, path)
 
     # ------------------------------------------------------------------ writing
