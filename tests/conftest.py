@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import multiprocessing
 import random
@@ -50,6 +51,7 @@ def random_game() -> Callable[[str, int], Game]:
     """``random_game(ruleset, seed)``: every position of one game of random moves, in order."""
     from core import PASS, Position
 
+    @functools.lru_cache(maxsize=500)  # many tests ask for the same ones
     def play(rules: str, seed: int) -> Game:
         rng = random.Random(seed)
         game = [Position.start(rules)]

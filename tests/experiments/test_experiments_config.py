@@ -18,7 +18,7 @@ from experiments.config import read
 @pytest.mark.parametrize("name", sorted(set(choices("agents")) - {"duel"}))
 @pytest.mark.parametrize("rules", ["standard", "wpi"])
 def test_every_line_up_can_be_run(name: str, rules: str) -> None:
-    plan = read([f"agents={name}", f"ruleset={rules}"])
+    plan = read([f"agents={name}", f"ruleset.name={rules}"])
     assert len(plan.agents) >= 2
     assert plan.settings.name == name
 

@@ -89,7 +89,7 @@ def check(position: Position, solution: Solution, score: int) -> None:
 
 
 @boards
-@settings(max_examples=120)
+@settings(max_examples=60)
 @given(seed=seeds, empties=st.integers(0, 7))
 def test_scores_of_up_to_seven_empty_squares(
     rules: str, seed: int, empties: int, random_game: RandomGame, solver: EndgameSolver
@@ -224,7 +224,7 @@ def bare(solver: EndgameSolver, position: Position) -> tuple[np.uint64, np.int64
 
 
 @boards
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(seed=seeds, empties=st.integers(0, 9), offset=st.integers(-12, 12))
 def test_a_null_window_bounds_the_score(
     rules: str,
