@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import multiprocessing
 import random
+import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
+from clocks import Clock
 
 # The process that only hands out the tests to others needs none of the lab; so what takes long to
 # import is imported by those that run tests.
@@ -42,6 +46,7 @@ def random_game() -> Callable[[str, int], Game]:
     """``random_game(ruleset, seed)``: every position of one game of random moves, in order."""
     from core import PASS, Position
 
+    @functools.lru_cache(maxsize=500)  # many tests ask for the same ones
     def play(rules: str, seed: int) -> Game:
         rng = random.Random(seed)
         game = [Position.start(rules)]
@@ -50,6 +55,29 @@ def random_game() -> Callable[[str, int], Game]:
         return game
 
     return play
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """What the tested code takes for the wall clock."""
+    clock = Clock()
+    monkeypatch.setattr(time, "perf_counter", clock.look)
+    monkeypatch.setattr(time, "perf_counter_ns", lambda: round(clock.look() * 1e9))
+    return clock
+
+
+@pytest.fixture
+def timers(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The seconds for which the tested code sets timers, which all ring very soon."""
+    asked = []
+
+    class Timer(threading.Timer):
+        def __init__(self, interval: float, function: Callable[[], None]) -> None:
+            asked.append(interval)
+            super().__init__(0.02, function)
+
+    monkeypatch.setattr(threading, "Timer", Timer)
+    return asked
 
 
 @pytest.fixture(scope="session")

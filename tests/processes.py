@@ -92,6 +92,10 @@ class Command:
             os.kill(self.pid, signal.SIGKILL)
             self.wait()
 
+    def stop_listening(self) -> None:
+        """Nobody reads any more what it prints."""
+        os.close(self._output)
+
     @property
     def printed(self) -> str:
         """What it has printed by now."""

@@ -78,7 +78,7 @@ def check_game(name: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("name", RULESETS)
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(seed=seeds)
 def test_every_position_of_random_games_agrees_with_the_oracle(name: str, seed: int) -> None:
     check_game(name, seed)
@@ -93,7 +93,7 @@ def test_thousands_of_random_games_agree_with_the_oracle(name: str, seed: int) -
 
 
 @pytest.mark.parametrize("side", [4, 6, 8])
-@settings(max_examples=500)
+@settings(max_examples=200)
 @given(seed=seeds)
 def test_boards_that_no_game_reaches_agree_with_the_oracle(side: int, seed: int) -> None:
     board = oracle.random_board(side, seed)
@@ -103,7 +103,7 @@ def test_boards_that_no_game_reaches_agree_with_the_oracle(side: int, seed: int)
 
 
 @pytest.mark.skipif(not bitboard.VECTORISED, reason="this process has no vector kernels")
-@settings(max_examples=2000)
+@settings(max_examples=600)
 @given(filled=masks, own=masks)
 def test_vector_and_plain_kernels_agree_on_any_masks(filled: int, own: int) -> None:
     mover, opponent = U(filled & own), U(filled & ~own)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
+from clocks import Clock
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -379,35 +379,37 @@ def test_a_long_answer_is_not_kept_whole() -> None:
     assert len(after_an_answer("x" * 100_000).detail) < 1000
 
 
-def sleepy(seconds: float) -> Answer:
+def slow(clock: Clock, seconds: float) -> Answer:
     """Takes its time before the first legal move."""
 
     def answer(position: Position) -> Decision:
-        time.sleep(seconds)
+        clock.seconds += seconds
         return first(position)
 
     return answer
 
 
-def test_a_late_answer_loses() -> None:
-    record = after_an_answer(sleepy(0.2), limits=Limits(seconds=0.05))
-    check_forfeit(record, LATE, "0.05 s allowed")
+def test_a_late_answer_loses(clock: Clock) -> None:
+    record = after_an_answer(slow(clock, 0.071), limits=Limits(seconds=0.05))
+    check_forfeit(record, LATE, "0.071 s for a move, 0.05 s allowed")
 
 
-def test_grace_is_given_for_the_scheduler() -> None:
-    record = after_an_answer(sleepy(0.05), limits=Limits(seconds=0.01), grace=5.0)
+def test_grace_is_given_for_the_scheduler(clock: Clock) -> None:
+    record = after_an_answer(slow(clock, 0.069), limits=Limits(seconds=0.05))
     assert record.end_reason == FINISHED
-    assert record.plies[2].microseconds >= 50_000
+    assert record.plies[2].microseconds == 69_000
+    record = after_an_answer(slow(clock, 5), limits=Limits(seconds=0.01), grace=5.0)
+    assert record.end_reason == FINISHED
 
 
-def test_preparing_for_a_game_is_not_timed() -> None:
+def test_preparing_for_a_game_is_not_timed(clock: Clock) -> None:
     class Slow(Scripted):
         def begin_game(self, color: Color, start: Position, seed: int) -> None:
-            time.sleep(0.3)
+            clock.seconds += 0.3
 
         def observe(self, move: int, position: Position) -> None:
             if position.discs == 5:
-                time.sleep(0.3)
+                clock.seconds += 0.3
 
     for limits in (Limits(seconds=0.2), Limits(clock=0.4)):
         record = play_game(players(Slow(), Slow()), limits=limits, grace=0.0)

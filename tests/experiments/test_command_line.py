@@ -30,7 +30,8 @@ SIGNATURE = 19_035_066
 def test_a_run_prints_its_table_and_where_things_are(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["run", "agents=ab_vs_minimax", "games=4", "depth=2", f"results={tmp_path}"]
+    words = ["run", "agents=ab_vs_minimax", "games=4", "depth=2", "figures=false"]
+    words.append(f"results={tmp_path}")
     assert main(words) == 0
     printed = capsys.readouterr().out
     for expected in (
@@ -57,7 +58,8 @@ def test_a_run_told_of_in_one_update_has_a_speed() -> None:
 
 
 def test_a_duel_from_the_command_line(tmp_path: Path) -> None:
-    words = "agents=duel agent@first=alphabeta agent@second=random games=4 first.depth=1"
+    words = "agents=duel agent@first=alphabeta agent@second=random games=4 first.depth=1 "
+    words += "figures=false"
     assert main(["run", *words.split(), f"results={tmp_path}"]) == 0
     with Record.open(*runs_in(tmp_path)) as record:
         assert set(record.games()["black"]) == {"first", "second"}

@@ -21,7 +21,7 @@ from experiments.run import resume, run
 @pytest.mark.parametrize("name", sorted(set(choices("agents")) - {"duel"}))
 @pytest.mark.parametrize("rules", ["standard", "wpi"])
 def test_every_line_up_can_be_run(name: str, rules: str) -> None:
-    plan = read([f"agents={name}", f"ruleset={rules}"])
+    plan = read([f"agents={name}", f"ruleset.name={rules}"])
     assert len(plan.agents) >= 2
     assert plan.settings.name == name
 
@@ -32,10 +32,13 @@ def test_every_option_of_every_group_can_be_chosen(group: str) -> None:
         "ruleset": ["evaluation=disc_count"],
         "file": ["openings.file=my.txt"],
     }
+    chosen = {}
     for option in set(choices(group)) - {"function"}:  # which needs a target
         if option == "dask" and find_spec("distributed") is None:
             continue
-        read([f"{group}={option}", *extra.get(group, []), *extra.get(option, [])])
+        plan = read([f"{group}={option}", *extra.get(group, []), *extra.get(option, [])])
+        chosen[option] = str(getattr(plan.settings, group))
+    assert len(set(chosen.values())) == len(chosen), "two options are the same"
 
 
 def test_top_level_depth_and_evaluation_fill_what_a_line_up_leaves_open() -> None:

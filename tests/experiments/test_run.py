@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -90,11 +91,10 @@ def test_a_run_leaves_what_results_readme_says(tmp_path: Path) -> None:
     assert head["seed"] == 1
     assert head["config"]["agents"]["left"]["depth"] == 2
     readme = (Path(__file__).parents[2] / "results" / "README.md").read_text(encoding="utf-8")
-    with sqlite3.connect(result.folder / "games.sqlite") as connection:
+    with closing(sqlite3.connect(result.folder / "games.sqlite")) as connection:
         for table in ("run", "agents", "games", "moves"):
             for column in connection.execute(f"pragma table_info({table})"):
                 assert f"`{column[1]}`" in readme, f"{table}.{column[1]} is not explained"
-    connection.close()
 
 
 @pytest.mark.slow
@@ -212,10 +212,12 @@ def test_run_match_plays_objects_and_names(tmp_path: Path) -> None:
         "shallow": Minimax(1, SquareWeights()),
         "greedy": GreedyAgent(),
     }
-    result = run_match(line_up, games=6, results=tmp_path, quiet=True)
+    result = run_match(line_up, games=6, results=tmp_path, quiet=True, figures=False)
     assert len(result.games) == 18
     assert set(result.moves["agent"]) == set(line_up)
-    named = run_match(["weighted", "random"], games=2, results=tmp_path, quiet=True, workers=0)
+    named = run_match(
+        ["weighted", "random"], games=2, results=tmp_path, quiet=True, workers=0, figures=False
+    )
     assert set(named.games["black"]) == {"weighted", "random"}
 
 

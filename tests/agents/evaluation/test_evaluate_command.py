@@ -122,8 +122,8 @@ def test_a_move_that_ends_the_game_comes_first_or_last(capsys: pytest.CaptureFix
     lost = "O" * 40 + "-" * 21 + "XO-" + " X"
     _, only = rows(printed(capsys, "evaluate", lost, "--evaluation", "disc_count"))[:2]
     after = Position.from_obf(lost).play("h8")
-    if after.is_over:
-        assert only[:2] == ["h8", f"{-after.disc_difference:+d} discs"]
+    assert after.is_over
+    assert only[:2] == ["h8", f"{-after.disc_difference:+d} discs"]
 
 
 def test_a_position_with_a_pass(capsys: pytest.CaptureFixture[str]) -> None:
@@ -206,4 +206,4 @@ def test_evaluations_are_listed_with_their_cost(capsys: pytest.CaptureFixture[st
         cost = re.match(rf"\s*{name}\s+(\d+) ns ", line)
         assert bool(cost) == (name != "function"), line
         if cost:
-            assert 0 <= int(cost[1]) < 5000
+            assert 0 <= int(cost[1]) < 100_000

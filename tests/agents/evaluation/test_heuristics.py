@@ -243,7 +243,7 @@ def test_boards_are_declared(name: str) -> None:
 @pytest.mark.parametrize("rules", ["mini6", "mini4"])
 def test_a_board_it_is_not_made_for_is_refused(name: str, rules: str) -> None:
     with pytest.raises(ConfigError, match=f"8x8.*{rules}") as refusal:
-        read(["agents=ab_mirror", f"evaluation={name}", f"ruleset={rules}"])
+        read(["agents=ab_mirror", f"evaluation={name}", f"ruleset.name={rules}"])
     assert "\n" not in str(refusal.value)
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import copy
 import multiprocessing
 import random
-import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Executor
@@ -15,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from clocks import Clock
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
@@ -23,6 +23,7 @@ from agents import MCTS, AlphaBeta, Decision, DiscCount, Limits, Maximizer, Squa
 from agents.evaluation import FINAL_UNIT, FunctionEvaluation
 from agents.search import MoveEstimate
 from agents.search.context import BOARD, EVALUATION, LEAVES, NODES, PARAMETERS, SQUARES
+from agents.search.limits import allotment
 from agents.search.montecarlo import rollout
 from agents.search.montecarlo.plain import PlainTree, SplitMix64, choose
 from core import PASS, RULESETS, Color, Position
@@ -389,25 +390,27 @@ def test_a_limit_on_nodes_is_exceeded_by_one_playout_at_most(compiled: bool, nod
 
 
 @pytest.mark.parametrize("limits", [Limits(seconds=0.1), Limits(clock=0.3)])
-@pytest.mark.parametrize("compiled", [True, False])
-def test_time_is_respected(limits: Limits, compiled: bool) -> None:
-    agent = MCTS(playouts=1 << 40, compiled=compiled)
-    agent.prepare()
-    endless = MIDGAME
-    started = time.perf_counter()
-    decision = agent.decide(endless, limits)
-    assert time.perf_counter() - started < 0.4
-    assert decision.stats.playouts > 2
+def test_time_is_respected(limits: Limits, timers: list[float]) -> None:
+    agent = MCTS(playouts=1 << 40)  # without the timer it would not end
+    decision = agent.decide(MIDGAME, limits)
+    assert timers == [allotment(limits, MIDGAME.empties)]
+    assert decision.stats.playouts > 0
     assert decision.flaw() is None
 
 
-def test_the_shorter_of_two_times_counts() -> None:
+@pytest.mark.parametrize("limits", [Limits(seconds=0.1), Limits(clock=2.3)])
+def test_time_is_respected_by_the_twin(limits: Limits, clock: Clock) -> None:
+    agent = MCTS(playouts=1 << 40, compiled=False)
+    clock.tick = 0.03  # what a playout takes
+    decision = agent.decide(MIDGAME, limits)
+    assert decision.stats.playouts == 4  # 0.097 s and 0.103 s
+    assert decision.flaw() is None
+
+
+def test_the_shorter_of_two_times_counts(timers: list[float]) -> None:
     for own, given_ in ((0.02, 60.0), (60.0, 0.02)):
-        agent = MCTS(seconds=own)
-        agent.prepare()
-        started = time.perf_counter()
-        agent.decide(MIDGAME, Limits(seconds=given_))
-        assert time.perf_counter() - started < 0.5
+        MCTS(seconds=own).decide(MIDGAME, Limits(seconds=given_))
+    assert timers == pytest.approx([0.018, 0.018])
 
 
 def test_only_a_search_by_the_clock_cannot_be_repeated() -> None:

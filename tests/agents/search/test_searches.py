@@ -83,7 +83,7 @@ def true_value(position: Position, depth: int, evaluation: Evaluation) -> int:
 
 @boards
 @pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES)
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(seed=seeds, depth=st.integers(1, 5))
 def test_compiled_searches_decide_and_count_like_their_twins(
     search: type[SearchAgent],
@@ -124,7 +124,7 @@ def test_twins_agree_where_sides_pass_and_games_end(
 
 
 @boards
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(seed=seeds, depth=st.integers(1, 6))
 def test_alphabeta_finds_minimaxs_value_move_and_variation(
     rules: str, evaluation: Evaluation, seed: int, depth: int, random_game: RandomGame
@@ -216,7 +216,7 @@ class Kernel:
 
 
 @boards
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(
     seed=seeds,
     depth=st.integers(1, 5),

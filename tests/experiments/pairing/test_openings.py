@@ -178,8 +178,8 @@ def test_all_positions_of_a_ply_are_there_once() -> None:
 
 
 def test_openings_that_are_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(openings_module, "ENUMERABLE", 2000)  # there are 1,773 at ply 6
-    with pytest.raises(ConfigError, match=r"than 2,000 .* at ply 7 .* at most 6, or openings=rand"):
+    monkeypatch.setattr(openings_module, "ENUMERABLE", 100)  # there are 60 at ply 4
+    with pytest.raises(ConfigError, match=r"than 100 .* at ply 5 .* at most 4, or openings=rand"):
         choose(1, kind="all", plies=20)
     monkeypatch.undo()
     for kind in ("all", "random"):

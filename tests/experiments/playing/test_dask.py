@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from processes import descendants
+from processes import await_, descendants
 from records import content, games_in, query, runs_in
 from rich.console import Console
 
@@ -40,13 +40,6 @@ LONG = [*DUEL, "games=400", "depth=6"]
 QUIET = Console(quiet=True)
 
 Content = dict[str, list[tuple[object, ...]]]
-
-
-def await_(done: Callable[[], object], seconds: float = 120) -> None:
-    deadline = time.monotonic() + seconds
-    while not done():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 @contextmanager

@@ -24,7 +24,9 @@ RandomGame = Callable[[str, int], list[Position]]
 
 def play(folder: Path, *overrides: str) -> RunResult:
     return run(
-        read([f"results={folder}", "executor=serial", *overrides]), "test", Console(quiet=True)
+        read([f"results={folder}", "executor=serial", "figures=false", *overrides]),
+        "test",
+        Console(quiet=True),
     )
 
 

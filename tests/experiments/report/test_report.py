@@ -23,7 +23,7 @@ from experiments.statistics.sequential import Sprt
 def play(folder: Path, *overrides: str) -> tuple[RunResult, str, str]:
     """A run, what it printed and its report.md."""
     console = Console(record=True, width=120, file=StringIO())
-    plan = read([f"results={folder}", "executor=serial", *overrides])
+    plan = read([f"results={folder}", "executor=serial", "figures=false", *overrides])
     result = run(plan, "test", console)
     report = (result.folder / "report.md").read_text(encoding="utf-8")
     assert (result.folder / "report.html").read_text(encoding="utf-8").count("Match by match") == 1
@@ -52,7 +52,7 @@ def test_many_agents_get_a_superiority_matrix_and_no_matches_on_the_terminal(
     tmp_path: Path,
 ) -> None:
     words = ("agents=classics", "games=4", "agents.alphabeta_5.depth=2", "rating.anchor=greedy")
-    result, printed, report = play(tmp_path, *words)
+    result, printed, report = play(tmp_path, *words, "figures=true")
     assert (result.folder / "superiority.svg").exists()
     assert "superiority.png" in report
     assert "as the first sees it" not in printed

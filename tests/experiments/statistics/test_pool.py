@@ -416,7 +416,7 @@ def check(ratings: Ratings) -> None:
     assert sorted(ratings.order) == list(range(len(ratings.elo)))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(connected_pools())
 def test_any_connected_pool_has_finite_ratings(pairs: np.ndarray) -> None:
     check(rate(pairs, replicates=100))

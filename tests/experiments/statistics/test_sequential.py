@@ -75,7 +75,7 @@ pairs = st.lists(st.integers(0, 10**6), min_size=5, max_size=5)
 
 
 @given(pairs, st.sampled_from(MODELS), st.integers(-400, 399), st.integers(1, 800))
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_any_counts_have_a_finite_ratio_that_turns_with_the_board(counts, model, elo0, width):
     elo1 = min(elo0 + width, 400)
     llr = Sprt(elo0, elo1, model=model).llr(counts)
