@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from pathlib import Path
 
 import yaml
 
@@ -48,11 +49,11 @@ def run_help(folders: Sequence[str] = ()) -> str:
     others = [path.name for path in sorted(conf_folder().iterdir()) if path.is_dir()]
     for group in (name for name in others if name not in EXPLAINED_ELSEWHERE):
         parts.append("")
-        for name, comment in choices(group).items():
+        for name, comment in choices(group, folders).items():
             mark = " (default)" if defaults.get(group) == name else ""
             parts.append(f"{group}={name}{mark}: {comment}")
             if group != "experiment":
-                parts += _settings_of(group, name, comment)
+                parts += _settings_of(f"{group}/{name}.yaml", comment, folders)
     parts += [
         "",
         "== Settings, as key=value or part.key=value; here with their defaults ==",
@@ -74,9 +75,14 @@ def _parts(text: str) -> tuple[dict[str, str], list[str]]:
     return defaults, "\n".join(own).strip().splitlines()
 
 
-def _settings_of(group: str, name: str, comment: str) -> list[str]:
+def _settings_of(file: str, comment: str, folders: Sequence[str]) -> list[str]:
     """The lines of an option's file, without those that say what it is."""
-    text = (conf_folder() / group / f"{name}.yaml").read_text(encoding="utf-8")
-    told = {f"# {comment}", f"kind: {name}", f"name: {name}"}
+    paths = (Path(folder) / file for folder in (conf_folder(), *folders))
+    text = next(path for path in paths if path.is_file()).read_text(encoding="utf-8")
+    told = {f"# {comment}", f"name: {Path(file).stem}"}
     lines = [line for line in text.splitlines() if "@package" not in line]
-    return [f"    {line}" for line in lines if line.strip() not in told]
+    return [
+        f"    {line}"
+        for line in lines
+        if line.strip() not in told and not line.strip().startswith("_target_:")
+    ]

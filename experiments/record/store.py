@@ -87,11 +87,14 @@ class GameRow(NamedTuple):
 
     @property
     def identity(self) -> str:
-        """What tells it from other games of the same agents: where it began, unless its moves say
-        that, and its moves."""
-        if self.transcript.startswith(self.opening):
-            return self.transcript
-        return self.opening + self.transcript
+        """What tells it from other games of the same agents."""
+        return identity(self.opening, self.transcript)
+
+
+def identity(opening: str, transcript: str) -> str:
+    """What tells a game from others of the same agents: where it began, unless its moves say that,
+    and its moves. Queries may call it too."""
+    return transcript if transcript.startswith(opening) else opening + transcript
 
 
 COUNTS = tuple(field.name for field in fields(SearchStats))
@@ -168,6 +171,7 @@ class Record:
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection = connection
+        self._connection.create_function("identity", 2, identity, deterministic=True)
         self.path = path
 
     @classmethod

@@ -19,8 +19,7 @@ from experiments.statistics.pool import Ratings, pentanomial, rate_pools
 if TYPE_CHECKING:
     import pandas as pd
 
-# What identifies a game: its moves, and where it began if that was a position of its own (of an
-# opening made of moves, the transcript has them). `low` and `high` are a pair's agents by number;
+# What a game is told by is `identity` of experiments.record.store. `low` and `high` are a pair's agents by number;
 # `b` and `w` the half points that `low` made with Black and with White; `discs` the mean disc
 # difference of its games, as `low` sees it. `pairs` are the complete ones, `different` those of
 # them that repeat no earlier one move for move.
@@ -34,8 +33,7 @@ _PAIRS = """
             max(case when black < white then end_reason end) as one_end,
             max(case when black > white then end_reason end) as other_end,
             avg(case when black < white then disc_difference else -disc_difference end) as discs
-        from (select *, case when opening glob '*[-XO]*' then opening else '' end || transcript
-              as moves from games)
+        from (select *, identity(opening, transcript) as moves from games)
         group by pair having count(*) = 2),
     different as (
         select min(pair) as pair, low, high, b, w, discs
