@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
 
@@ -30,10 +31,10 @@ def result(difference: int, transcript: str) -> Result:
 
 
 @pytest.fixture
-def record(tmp_path: Path) -> Record:
-    made = Record.create(tmp_path / "games.sqlite")
-    made.write_agents((number, name, {}, 1, True, False) for number, name in enumerate(AGENTS))
-    return made
+def record(tmp_path: Path) -> Iterator[Record]:
+    with Record.create(tmp_path / "games.sqlite") as made:
+        made.write_agents((number, name, {}, 1, True, False) for number, name in enumerate(AGENTS))
+        yield made
 
 
 class Writer:
