@@ -28,11 +28,13 @@ import functools
 import inspect
 import math
 import re
+import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass
 from types import NoneType
-from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, TypeVar, get_args, get_origin
 
 _Init = TypeVar("_Init", bound=Callable[..., None])
 _LONGEST = 60  # letters of a value that a message shows
@@ -53,8 +55,13 @@ def unknown_choice(kind: str, name: object, choices: Iterable[str]) -> str:
 
 
 def _shown(value: object) -> str:
-    """A value as one would write it, cut where it is long."""
-    return "null" if value is None else f"{value!s:.{_LONGEST}}"
+    """A value as one would write it, cut where it is long. A text that looks like a number is
+    quoted, to tell the two apart."""
+    if value is None:
+        return "null"
+    with suppress(TypeError, ValueError):
+        return repr(value) if isinstance(value, str) and float(value) else f"{value!s:.{_LONGEST}}"
+    return f"{value!s:.{_LONGEST}}"
 
 
 class SettingError(ValueError):
@@ -139,7 +146,7 @@ class Number(Constraint):
         return (
             isinstance(value, int | float)
             and type(value) is not bool
-            and -math.inf < value < math.inf
+            and abs(value) <= sys.float_info.max
             and self.low <= value <= self.high
             and self.above < value < self.below
         )
@@ -254,10 +261,20 @@ def constraints(declared_by: Callable[..., Any]) -> dict[str, tuple[Constraint, 
     """The constraints that a function's or a dataclass's annotations declare, by name of the
     setting, each with whether None is allowed too."""
     found = {}
-    for name, hint in get_type_hints(declared_by, include_extras=True).items():
+    for name, hint in _annotations(declared_by):
         if get_origin(hint) is Annotated:
             kind, *notes = get_args(hint)
             for note in notes:
                 if isinstance(note, Constraint):
                     found[name] = note, NoneType in get_args(kind)
     return found
+
+
+def _annotations(declared_by: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
+    """Names and annotations of a function's arguments, or of a class's and its bases' fields. One
+    that names what is imported for type checkers alone is left out."""
+    for part in reversed(getattr(declared_by, "__mro__", (declared_by,))):
+        known = getattr(part, "__globals__", None) or vars(sys.modules[part.__module__])
+        for name, hint in inspect.get_annotations(part).items():
+            with suppress(NameError):
+                yield name, eval(hint, known) if isinstance(hint, str) else hint

@@ -77,7 +77,7 @@ def _parts(text: str) -> tuple[dict[str, str], list[str]]:
 
 def _settings_of(file: str, comment: str, folders: Sequence[str]) -> list[str]:
     """The lines of an option's file, without those that say what it is."""
-    paths = (Path(folder) / file for folder in (conf_folder(), *folders))
+    paths = (folder / file for folder in (conf_folder(), *map(Path, folders)))
     text = next(path for path in paths if path.is_file()).read_text(encoding="utf-8")
     told = {f"# {comment}", f"name: {Path(file).stem}"}
     lines = [line for line in text.splitlines() if "@package" not in line]

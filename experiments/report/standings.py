@@ -19,7 +19,7 @@ from experiments.statistics.pool import Ratings, pentanomial, rate_pools
 if TYPE_CHECKING:
     import pandas as pd
 
-# What a game is told by is `identity` of experiments.record.store. `low` and `high` are a pair's agents by number;
+# `identity` is that of experiments.record.store. `low` and `high` are a pair's agents by number;
 # `b` and `w` the half points that `low` made with Black and with White; `discs` the mean disc
 # difference of its games, as `low` sees it. `pairs` are the complete ones, `different` those of
 # them that repeat no earlier one move for move.

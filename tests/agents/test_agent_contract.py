@@ -419,7 +419,7 @@ def test_check_finds_the_agents_of_ones_own_yamls(
         ("nowhere.Class", "cannot import nowhere"),
         ("no/such/file.py:Class", "there is no file no/such/file.py"),
         ("MINE:Piky favourite=1", "unknown class of my_picky_agents 'Piky'.*Did you mean 'Picky'"),
-        ("MINE:Picky", "agent .*missing 1 required positional argument: 'favourite'"),
+        ("MINE:Picky", "agent .*Picky needs favourite"),
         ("misbehaving.NotAnAgent", r"misbehaving.NotAnAgent is no agents\.Agent; subclass it"),
         ("greedy --patience 0", "--patience: 0: seconds of more than 0"),
         ("greedy --config-dir nowhere", "--config-dir nowhere: no such folder"),

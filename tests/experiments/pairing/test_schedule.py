@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from itertools import combinations
@@ -80,40 +81,15 @@ def test_pairs_are_handed_out_a_few_at_a_time_and_played_ones_left_out() -> None
 
 # ---------------------------------------------------------------------- a schedule of one's own
 
-KNOCKOUT = """
-from experiments.pairing import Schedule
-
-
-class Knockout(Schedule):
-    \"\"\"Neighbours meet; who has scored less, or as much and comes later, is out.\"\"\"
-
-    adaptive = True
-
-    def __init__(self, third_place=False):
-        self.third_place = third_place
-
-    def check(self, names):
-        if len(names) not in (2, 4, 8):
-            raise ValueError(f"a knockout of {len(names)} agents: 2, 4 or 8 are needed")
-
-    def length(self, names, pairs):
-        return len(names) - 1
-
-    def pairings(self, number, names, results):
-        left, played = list(range(len(names))), iter(results)
-        for _ in range(number):
-            left = [self.winner(next(played)) for _ in range(len(left) // 2)]
-        return list(zip(left[::2], left[1::2], strict=True)) if len(left) > 1 else []
-
-    def winner(self, outcome):
-        return outcome.first if outcome.points >= 1 else outcome.second
-"""
+README = Path(__file__).parents[3] / "README.md"
 
 
 @pytest.fixture
 def knockout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The command line of a knockout that stands outside the repository."""
-    (tmp_path / "knockout.py").write_text(KNOCKOUT, encoding="utf-8")
+    """The command line of README's knockout, in files outside the repository."""
+    blocks = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    (source,) = (block for block in blocks if "class Knockout" in block)
+    (tmp_path / "knockout.py").write_text(source, encoding="utf-8")
     (tmp_path / "conf" / "schedule").mkdir(parents=True)
     (tmp_path / "conf" / "schedule" / "knockout.yaml").write_text(
         "# Half of the agents are out after each round\n_target_: knockout.Knockout\n",
@@ -168,8 +144,10 @@ def test_a_schedule_from_outside_is_resumed(
         assert content(resumed.folder) == whole
 
 
-def test_a_schedule_from_outside_refuses(knockout: list[str], tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="schedule: a knockout of 3 agents: 2, 4 or 8"):
-        read([*knockout, "~agents.random"], [tmp_path / "conf"])
+def test_what_is_no_schedule_is_refused(knockout: list[str], tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"schedule: agents.RandomAgent is no .*Schedule"):
         read([*knockout, "schedule._target_=agents.RandomAgent"], [tmp_path / "conf"])
+    with pytest.raises(ConfigError, match=r"schedule: a sequential test needs two agents; .* 4"):
+        read([*knockout[1:], "schedule=sprt"])
+    with pytest.raises(ConfigError, match="schedule: unknown champion 'nobody'; choose from ran"):
+        read([*knockout[1:], "schedule=gauntlet", "schedule.champion=nobody"])

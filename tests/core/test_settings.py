@@ -1,0 +1,121 @@
+"""What a setting may be is declared once, checked by one mechanism, and refused in one style."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any
+
+import pytest
+
+from core.settings import (
+    Choice,
+    Constraint,
+    Each,
+    Number,
+    SettingError,
+    Switch,
+    Text,
+    Whole,
+    check_settings,
+    checked,
+    constraints,
+)
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+
+NAN, INF = math.nan, math.inf
+
+
+@pytest.mark.parametrize(
+    ("constraint", "allowed", "refused"),
+    [
+        (Whole(), [0, 1, 10**30], [-1, 0.0, True, "0", NAN]),
+        (Whole(1, 64), [1, 64], [0, 65, 2.0, False]),
+        (Whole(2, even=True), [2, 4], [0, 3, 2.0]),
+        (Whole(1, word="all"), [1, "all"], [0, "some"]),
+        (Number(low=0), [0, 0.0, 1e300], [-1e-300, INF, NAN, True, "1", 10**400]),
+        (Number(above=0, below=1), [0.5], [0, 1, 0.0, 1.0]),
+        (Number(0, 10), [0, 10], [-0.1, 10.1]),
+        (Choice("win", "discs"), ["win"], ["Win", "", 3]),
+        (Switch(), [True, False], [0, 1, "true"]),
+        (Each(Whole(1)), [[], [1, 2], (3,)], [[1, 0], 3, "12"]),
+        (Text(r"[a-z]+", "small letters"), ["a"], ["", "a1", "a\n", 3]),
+    ],
+    ids=str,
+)
+def test_what_is_allowed(constraint: Constraint, allowed: list[Any], refused: list[Any]) -> None:
+    assert all(constraint.allows(value) for value in allowed)
+    assert not any(constraint.allows(value) for value in refused)
+
+
+@dataclass
+class Inner:
+    seconds: Annotated[float | None, Number(above=0)] = None
+
+
+@dataclass
+class Outer:
+    games: Annotated[int, Whole(2, even=True, why="two a pair")] = 2
+    export: Annotated[list[str], Each(Choice("csv", "parquet"))] = field(default_factory=list)
+    free: Any = None
+    limits: Inner = field(default_factory=Inner)
+    exact: Decimal | None = None
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"games": 3}, "games=3: an even number of 2 or more (two a pair) is needed"),
+        ({"games": "4"}, "games='4': an even number of 2 or more (two a pair) is needed"),
+        ({"games": None}, "games=null: an even number of 2 or more (two a pair) is needed"),
+        (
+            {"export": ["csv", "parket"]},
+            "unknown export 'parket'; choose from csv, parquet. Did you mean 'parquet'?",
+        ),
+        ({"export": 3}, "export=3: a list is needed, of which each element is one of csv, parquet"),
+        (
+            {"limits": Inner(0.0)},
+            "limits.seconds=0.0: a number of more than 0, or null, is needed",
+        ),
+    ],
+)
+def test_the_first_bad_setting_is_named(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(SettingError) as refusal:
+        check_settings(Outer(**settings))
+    assert str(refusal.value) == message
+
+
+def test_what_is_as_declared_passes() -> None:
+    check_settings(Outer(4, ["csv"], object(), Inner(0.5)))
+    assert set(constraints(Outer)) == {"games", "export"}
+
+
+def test_arguments_are_checked_before_anything_happens() -> None:
+    happened = []
+
+    class Agent:
+        @checked
+        def __init__(self, depth: Annotated[int, Whole(1)], *, trace: bool = False) -> None:
+            """Of the agent."""
+            happened.append((depth, trace))
+
+    Agent(3, trace=True)
+    for arguments in ((0,), ("x",)):
+        with pytest.raises(SettingError, match="depth="):
+            Agent(*arguments)
+    with pytest.raises(TypeError, match="depth"):
+        Agent()  # type: ignore[call-arg]
+    assert happened == [(3, True)]
+    assert Agent.__init__.__doc__ == "Of the agent."
+
+
+def test_settings_of_a_class_are_those_of_its_bases_too() -> None:
+    @dataclass
+    class Special(Outer):
+        depth: Annotated[int, Whole(1)] = 1
+
+    assert set(constraints(Special)) == {"games", "export", "depth"}
+    with pytest.raises(SettingError, match="games=1"):
+        check_settings(Special(games=1))
