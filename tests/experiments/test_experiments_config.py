@@ -26,14 +26,15 @@ def test_every_line_up_can_be_run(name: str, rules: str) -> None:
     assert plan.settings.name == name
 
 
-@pytest.mark.parametrize("group", ["executor", "openings", "ruleset", "evaluation"])
+# Evaluations: see test_heuristics.py, test_a_board_it_is_not_made_for_is_refused.
+@pytest.mark.parametrize("group", ["executor", "openings", "ruleset"])
 def test_every_option_of_every_group_can_be_chosen(group: str) -> None:
     extra = {
         "ruleset": ["evaluation=disc_count"],
         "file": ["openings.file=my.txt"],
     }
     chosen = {}
-    for option in set(choices(group)) - {"function"}:  # which needs a target
+    for option in choices(group):
         if option == "dask" and find_spec("distributed") is None:
             continue
         plan = read([f"{group}={option}", *extra.get(group, []), *extra.get(option, [])])

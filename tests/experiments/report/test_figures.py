@@ -147,7 +147,7 @@ def cases(frames: dict[str, pd.DataFrame], *slow: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("frame", drawn)
 
 
-@cases(ELO_CASES, "30 agents")
+@cases(ELO_CASES, "20 agents", "30 agents")
 def test_elo_chart_shows_everyone(frame: pd.DataFrame) -> None:
     figure = elo_chart(frame)
     check_texts(figure)
@@ -189,7 +189,7 @@ def test_elo_chart_says_what_zero_means() -> None:
 
 
 def test_elo_chart_grows_with_the_agents() -> None:
-    heights = [elo_chart(standings(names_of(agents))).get_figheight() for agents in (5, 12, 30)]
+    heights = [elo_chart(standings(names_of(agents))).get_figheight() for agents in (5, 12, 20)]
     assert heights[0] < heights[1] < heights[2]
 
 

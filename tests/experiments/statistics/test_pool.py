@@ -290,12 +290,12 @@ def test_blacks_advantage_is_recovered_with_the_ratings() -> None:
 
 def test_intervals_of_blacks_advantage_hold_it() -> None:
     held = 0
-    for seed in range(200):
+    for seed in range(100):
         told_apart = played_by_colour(np.array([50.0, -50.0]), 60, pairs=60, seed=seed)
         ratings = rate(told_apart, 200, seed)
         assert ratings.advantage is not None
         held += ratings.advantage[0] <= 60 <= ratings.advantage[2]
-    assert 0.92 <= held / 200 <= 0.985
+    assert 92 <= held <= 98
 
 
 def test_an_advantage_that_cannot_be_told_leaves_the_ratings_as_they_are() -> None:
@@ -478,7 +478,7 @@ def plain(table: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
 def test_intervals_of_equals_hold_zero() -> None:
     """Quick version: random against random, 100 pairs; seeded, so the limits can't flake."""
     assert 0.93 <= coverage(np.zeros(2), pairs=100, seeds=300) <= 0.97
-    assert 0.92 <= coverage(np.zeros(6), pairs=100, seeds=60) <= 0.98
+    assert 0.92 <= coverage(np.zeros(6), pairs=100, seeds=30) <= 0.98
 
 
 POOLS = [  # agents, Elo between neighbours, pairs a pairing, seeds
