@@ -114,20 +114,21 @@ def test_one_agent_with_two_names_is_closed_once(caplog: pytest.LogCaptureFixtur
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 def test_ctrl_c_twice_waits_for_no_agent(tmp_path: Path) -> None:
-    """Neither for one that hangs in a game, nor for one that is not closed."""
+    """An agent hangs in a game."""
     words = ["agents=duel", "agent@first=random", "agent@second=greedy", "games=20"]
     words += ["first._target_=misbehaving.Hangs", "+first.after=0", "limits.hang=300"]
+    words += [f"+first.flag={tmp_path / 'hangs'}", f"results={tmp_path / 'results'}"]
     driver = subprocess.Popen(
-        [sys.executable, "-m", "experiments", "run", *words, f"results={tmp_path}"],
+        [sys.executable, "-m", "experiments", "run", *words],
         env={**os.environ, "PYTHONPATH": os.pathsep.join([*sys.path])},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
     )
     deadline = time.monotonic() + 60
-    while not list(tmp_path.rglob("log.txt")) and time.monotonic() < deadline:
+    while not (tmp_path / "hangs").exists():
+        assert time.monotonic() < deadline and driver.poll() is None
         time.sleep(0.05)
-    time.sleep(1)
     below = list(descendants(driver.pid))
     driver.send_signal(signal.SIGINT)
     time.sleep(0.5)
