@@ -28,6 +28,7 @@ def make(name: str) -> Agent:
     return build_agent(filled[name], name)
 
 
+@cache
 def random_positions(rules: Ruleset, count: int, seed: int) -> list[Position]:
     rng = np.random.default_rng(seed)
     found: list[Position] = []
