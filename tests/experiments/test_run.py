@@ -39,7 +39,7 @@ def test_the_same_games_with_any_number_of_workers(tmp_path: Path) -> None:
     for other in runs[1:]:
         assert content(other.folder) == first
     assert len({result.folder for result in runs}) == 4
-    different = play(tmp_path, *words[:3], "seed=6")
+    different = play(tmp_path, *words[:3], "seed=6", "executor=serial")
     assert not runs[0].games["transcript"].equals(different.games["transcript"])
 
 
@@ -66,12 +66,13 @@ def test_the_record_can_be_replayed(tmp_path: Path) -> None:
 
 
 def test_a_run_leaves_what_results_readme_says(tmp_path: Path) -> None:
-    result = play(
-        tmp_path, "agents=ab_mirror", "games=4", "depth=2", "export=[csv,parquet]", "figures=true"
-    )
+    words = "agents=ab_mirror +agents.third._target_=agents.RandomAgent games=4 depth=2"
+    result = play(tmp_path, *words.split(), "export=[csv,parquet]", "figures=true")
     names = {path.name for path in result.folder.iterdir()}
     figures = {
-        f"{name}.{kind}" for name in ("elo", "win_rates", "pruning") for kind in ("png", "svg")
+        f"{name}.{kind}"
+        for name in ("elo", "win_rates", "superiority", "pruning")
+        for kind in ("png", "svg")
     }
     exports = {f"{t}.{kind}" for t in ("agents", "games", "moves") for kind in ("csv", "parquet")}
     others = {"report.html", "report.md", "config.yaml", "log.txt", "games.sqlite"}
@@ -83,7 +84,8 @@ def test_a_run_leaves_what_results_readme_says(tmp_path: Path) -> None:
         parquet = pd.read_parquet(result.folder / f"{table}.parquet")
         pd.testing.assert_frame_equal(parquet, stored, check_dtype=False)
     html = (result.folder / "report.html").read_text(encoding="utf-8")
-    assert html.count("data:image/svg+xml;base64,") == 3
+    assert html.count("data:image/svg+xml;base64,") == 4
+    assert "superiority.png" in (result.folder / "report.md").read_text(encoding="utf-8")
     assert "http" not in html.replace("http://www.w3.org", "")
     with Record.open(result.folder) as record:
         head = record.run()

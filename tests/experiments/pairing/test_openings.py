@@ -395,8 +395,14 @@ def test_the_curve_is_found_again() -> None:
 QUICK = balanced.Recipe(4, "square_weights", 3, 2, 40, 1, 0.4, 0.6, 10, 2)
 
 
-def test_balanced_openings_do_not_depend_on_the_number_of_workers() -> None:
-    one, two = (balanced.make(QUICK, workers) for workers in (1, 2))
+@pytest.fixture(scope="module")
+def one() -> balanced.Balanced:
+    """What one worker makes by this recipe."""
+    return balanced.make(QUICK, 1)
+
+
+def test_balanced_openings_do_not_depend_on_the_number_of_workers(one: balanced.Balanced) -> None:
+    two = balanced.make(QUICK, 2)
     assert one.openings == two.openings
     assert one.notes == two.notes
     assert 0 < one.notes["kept"] == len(one.openings) < one.notes["candidates"] == 60
@@ -407,7 +413,10 @@ def test_balanced_openings_do_not_depend_on_the_number_of_workers() -> None:
 
 
 def test_the_command_writes_a_file_that_openings_file_reads(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    one: balanced.Balanced,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     words = (
@@ -420,7 +429,7 @@ def test_the_command_writes_a_file_that_openings_file_reads(
     assert balanced.Recipe(**about.settings) == QUICK
     assert about.command == f"python -m experiments {words}"
     openings = choose(about.kept, kind="file", file="mine.txt")
-    assert openings == balanced.make(QUICK, 1).openings
+    assert openings == one.openings
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -32,9 +31,7 @@ from experiments.record.provenance import versions
 from experiments.report import report
 from experiments.run import resume, run
 
-pytestmark = pytest.mark.skipif(
-    find_spec("distributed") is None, reason="needs distributed, which takes long to import"
-)
+pytest.importorskip("distributed")
 
 ROOT = Path(__file__).resolve().parents[3]
 DUEL = ["agents=duel", "agent@first=alphabeta", "agent@second=random", "seed=3"]

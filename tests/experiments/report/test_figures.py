@@ -205,7 +205,7 @@ SCORE_CASES = {
 }
 
 
-@cases(SCORE_CASES, "20 long names")
+@cases(SCORE_CASES, "12 agents", "20 long names")
 def test_win_rate_matrix_shows_everyone(frame: pd.DataFrame) -> None:
     figure = win_rate_matrix(frame)
     check_texts(figure)
