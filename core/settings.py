@@ -59,8 +59,10 @@ def _shown(value: object) -> str:
     quoted, to tell the two apart."""
     if value is None:
         return "null"
-    with suppress(TypeError, ValueError):
-        return repr(value) if isinstance(value, str) and float(value) else f"{value!s:.{_LONGEST}}"
+    if isinstance(value, str):
+        with suppress(ValueError):
+            float(value)
+            return repr(value)
     return f"{value!s:.{_LONGEST}}"
 
 

@@ -28,22 +28,23 @@ if TYPE_CHECKING:
 NAN, INF = math.nan, math.inf
 
 
+CASES: list[tuple[Constraint, list[Any], list[Any]]] = [
+    (Whole(), [0, 1, 10**30], [-1, 0.0, True, "0", NAN]),
+    (Whole(1, 64), [1, 64], [0, 65, 2.0, False]),
+    (Whole(2, even=True), [2, 4], [0, 3, 2.0]),
+    (Whole(1, word="all"), [1, "all"], [0, "some"]),
+    (Number(low=0), [0, 0.0, 1e300], [-1e-300, INF, NAN, True, "1", 10**400]),
+    (Number(above=0, below=1), [0.5], [0, 1, 0.0, 1.0]),
+    (Number(0, 10), [0, 10], [-0.1, 10.1]),
+    (Choice("win", "discs"), ["win"], ["Win", "", 3]),
+    (Switch(), [True, False], [0, 1, "true"]),
+    (Each(Whole(1)), [[], [1, 2], (3,)], [[1, 0], 3, "12"]),
+    (Text(r"[a-z]+", "small letters"), ["a"], ["", "a1", "a\n", 3]),
+]
+
+
 @pytest.mark.parametrize(
-    ("constraint", "allowed", "refused"),
-    [
-        (Whole(), [0, 1, 10**30], [-1, 0.0, True, "0", NAN]),
-        (Whole(1, 64), [1, 64], [0, 65, 2.0, False]),
-        (Whole(2, even=True), [2, 4], [0, 3, 2.0]),
-        (Whole(1, word="all"), [1, "all"], [0, "some"]),
-        (Number(low=0), [0, 0.0, 1e300], [-1e-300, INF, NAN, True, "1", 10**400]),
-        (Number(above=0, below=1), [0.5], [0, 1, 0.0, 1.0]),
-        (Number(0, 10), [0, 10], [-0.1, 10.1]),
-        (Choice("win", "discs"), ["win"], ["Win", "", 3]),
-        (Switch(), [True, False], [0, 1, "true"]),
-        (Each(Whole(1)), [[], [1, 2], (3,)], [[1, 0], 3, "12"]),
-        (Text(r"[a-z]+", "small letters"), ["a"], ["", "a1", "a\n", 3]),
-    ],
-    ids=str,
+    ("constraint", "allowed", "refused"), CASES, ids=[type(case[0]).__name__ for case in CASES]
 )
 def test_what_is_allowed(constraint: Constraint, allowed: list[Any], refused: list[Any]) -> None:
     assert all(constraint.allows(value) for value in allowed)

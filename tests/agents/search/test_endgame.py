@@ -315,7 +315,7 @@ def test_a_tiny_table_is_enough(random_game: RandomGame, solver: EndgameSolver) 
 def test_bad_table_sizes_are_refused(size: object) -> None:
     with pytest.raises(ValueError, match="table_mb") as refusal:
         EndgameSolver(size)  # type: ignore[arg-type]
-    assert f"table_mb={'null' if size is None else size}:" in str(refusal.value)
+    assert f"table_mb={'null' if size is None else repr(size)}:" in str(refusal.value)
     assert "\n" not in str(refusal.value)
 
 

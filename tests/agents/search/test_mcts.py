@@ -463,7 +463,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"playouts": True}, "playouts=True"),
     ({"seconds": 0}, "seconds=0: a number of more than 0"),
     ({"seconds": float("nan")}, "seconds=nan"),
-    ({"seconds": "1"}, "seconds=1: a number of more than 0"),
+    ({"seconds": "1"}, "seconds='1': a number of more than 0"),
     ({"playouts": 5, "seconds": 1}, "playouts=5: contradicts seconds=1"),
     ({"exploration": -1}, "exploration=-1: a number of 0 or more"),
     ({"exploration": float("inf")}, "exploration=inf"),
