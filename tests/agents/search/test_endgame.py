@@ -27,6 +27,7 @@ from agents.search.limits import allotment
 from core import PASS, Position
 from core.bitboard import bits
 from core.last_flips import last_flips
+from core.position import prepare_rules
 from core.rules import RULESETS
 
 RandomGame = Callable[[str, int], list[Position]]
@@ -40,7 +41,10 @@ boards = pytest.mark.parametrize("rules", ["standard", "wpi", "mini6", "mini4"])
 
 @pytest.fixture(scope="module")
 def solver() -> EndgameSolver:
-    return EndgameSolver(table_mb=8)
+    prepare_rules()
+    solver = EndgameSolver(table_mb=8)
+    solver.prepare()  # the tests of what a command says on stderr want no word of compiling
+    return solver
 
 
 @cache
@@ -473,7 +477,7 @@ def test_a_finished_game_as_typed(capsys: pytest.CaptureFixture[str]) -> None:
     assert "game over: +24 discs" in capsys.readouterr().out
 
 
-@pytest.mark.usefixtures("wide")
+@pytest.mark.usefixtures("wide", "solver")
 @pytest.mark.parametrize("every", [[], ["--all"]])
 def test_a_file_of_positions(
     every: list[str],
@@ -501,7 +505,7 @@ def test_a_file_of_positions(
     assert "1 of 3 differ from the file" in output.out
 
 
-@pytest.mark.usefixtures("wide")
+@pytest.mark.usefixtures("wide", "solver")
 def test_bad_lines_are_told_and_the_rest_is_solved(
     random_game: RandomGame, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
