@@ -260,12 +260,12 @@ def play_game(
     """
     start = start or Position.start()
     seed_of = {color: seeds[color] if seeds else 0 for color in Color}
-    reached = [start]
+    positions = [start]
     for move in opening:
-        reached.append(reached[-1].play(move))
-    game = _Game(players, reached[-1], limits or Limits(), grace, before_call)
+        positions.append(positions[-1].play(move))
+    game = _Game(players, positions[-1], limits or Limits(), grace, before_call)
     try:
-        game.begin(start, seed_of, zip(opening, reached[1:], strict=True))
+        game.begin(start, seed_of, zip(opening, positions[1:], strict=True))
         game.play()
     except _Forfeit as lost:
         return game.record(opening, lost.loser.other, lost.reason, lost.detail)
