@@ -95,7 +95,9 @@ def compose(
     except YAMLError as error:
         raise ConfigError(f"a YAML cannot be read: {one_line(error)}") from error
     except (HydraException, OmegaConfBaseException, TypeError, ValueError) as error:
-        raise _explain(error, config_name or "run", overrides) from error
+        complaint = _Complaint(error, one_line(error), config_name or "run", overrides)
+        explained = (explain(complaint) for explain in _EXPLAINERS)
+        raise ConfigError(next(filter(None, explained), complaint.message)) from error
 
 
 @dataclass(frozen=True)
@@ -106,13 +108,6 @@ class _Complaint:
     message: str
     config_name: str
     overrides: Sequence[str]
-
-
-def _explain(error: Exception, config_name: str, overrides: Sequence[str]) -> ConfigError:
-    """Hydra's exceptions in the words of someone who typed a command line."""
-    complaint = _Complaint(error, one_line(error), config_name, overrides)
-    explained = (explain(complaint) for explain in _EXPLAINERS)
-    return ConfigError(next((each for each in explained if each), complaint.message))
 
 
 def _no_such_file(complaint: _Complaint) -> str:

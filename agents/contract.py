@@ -15,9 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import multiprocessing
 import random
-import signal
 import textwrap
 import time
 import traceback
@@ -31,6 +29,7 @@ import numpy as np
 from agents.base import Agent, Decision, Limits
 from agents.simple import RandomAgent
 from core.compile import Announce
+from core.forked import Forked
 from core.game import FINISHED, play_game
 from core.notation import PASS, IllegalMove, square_name
 from core.position import Position
@@ -173,8 +172,7 @@ class _Processes:
         self._agent = agent
         self._patience = patience
         self._announce = announce
-        self._process: Any = None
-        self._pipe: Any = None
+        self._process: Forked | None = None
 
     def ask(self, each: Check, number: int = 0, fresh: bool = False) -> Any:
         """What a check returns; raises what it raises, and _Broken if the process hangs or dies.
@@ -183,31 +181,23 @@ class _Processes:
         """
         if fresh or self._process is None:
             self.end()
-            self._start()
+            self._process = Forked(_serve, self._agent, self._announce)
+            self._asked = "it began"
+        process = self._process
         try:
-            self._pipe.send((CHECKS.index(each), number))
-            return self._hear()
+            process.pipe.send((CHECKS.index(each), number))
+            return self._hear(process.pipe)
         except (EOFError, OSError):
-            self._process.join()
-            died = f"its process died (exit code {self._process.exitcode})"
+            died = f"its process died (exit code {process.exit_code()})"
             raise _Broken(f"{died} after {self._asked}") from None
         finally:
             if fresh:
                 self.end()
 
-    def _start(self) -> None:
-        context = multiprocessing.get_context("fork")
-        self._pipe, theirs = context.Pipe()
-        arguments = theirs, self._pipe, self._agent, self._announce
-        self._process = context.Process(target=_serve, args=arguments)
-        self._process.start()
-        theirs.close()
-        self._asked = "it began"
-
-    def _hear(self) -> Any:
+    def _hear(self, pipe: Connection) -> Any:
         seconds = self._patience
-        while self._pipe.poll(seconds):
-            kind, content = self._pipe.recv()
+        while pipe.poll(seconds):
+            kind, content = pipe.recv()
             if kind == "answer":
                 return content
             if kind == "trouble":
@@ -218,19 +208,13 @@ class _Processes:
         raise _Hung(f"no answer for {seconds:g} s after {self._asked}")
 
     def end(self) -> None:
-        """End the process, whatever it does."""
         if self._process is not None:
-            self._process.kill()
-            self._process.join()
             self._process.close()
-            self._pipe.close()
             self._process = None
 
 
-def _serve(pipe: Connection, parents: Connection, agent: Agent, announce: Announce | None) -> None:
+def _serve(pipe: Connection, agent: Agent, announce: Announce | None) -> None:
     """The main function of a process: run the checks that are asked for."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process
-    parents.close()
     with contextlib.suppress(EOFError, OSError):
         while True:
             which, number = pipe.recv()
@@ -537,8 +521,7 @@ def _hands_off(case: _Case, number: int) -> None:
         case.ask(line, limits)
         if limits != before[1]:
             raise _Broken(f"the limits {before[1]} became {limits} {_at(before[0].position)}")
-        shown = zip(before[0].positions, line.positions, strict=True)
-        for position, now in shown:
+        for position, now in zip(before[0].positions, line.positions, strict=True):
             if now != position:
                 raise _Broken(f"this position\n{position}\nbecame\n{now}")
 

@@ -13,7 +13,6 @@ import functools
 import os
 import pickle
 import sys
-from argparse import ArgumentParser
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -37,10 +36,9 @@ VERSION_BASE = "1.3"  # of Hydra, whose defaults are used
 # ---------------------------------------------------------------------- the command line
 
 
-def command_line_parser() -> ArgumentParser:
-    """The parser of Hydra's options (``--cfg``, ``--multirun``, ...): private, but ``run`` has to
-    know which of them it is given before Hydra takes over."""
-    return get_args_parser()
+command_line_parser = get_args_parser
+"""The parser of Hydra's options (``--cfg``, ``--multirun``, ...): private, but ``run`` has to know
+which of them it is given before Hydra takes over."""
 
 
 def hand_over(program: str, arguments: Sequence[str], task: Callable[[DictConfig], Any]) -> None:

@@ -18,26 +18,8 @@ import numpy as np
 
 from core import vector
 from core.compile import Int, Mask, Square, kernel, portable_requested, processor
-from core.vector import highest_bit, lowest_square, popcount
-
-__all__ = [
-    "CORNERS",
-    "VECTORISED",
-    "after",
-    "after_flips",
-    "around",
-    "bits",
-    "disc_difference",
-    "file_a_as_byte",
-    "flips",
-    "legal_moves",
-    "lowest_square",
-    "mirror",
-    "neighbours",
-    "popcount",
-    "transpose",
-    "upside_down",
-]
+from core.vector import highest_bit, popcount
+from core.vector import lowest_square as lowest_square
 
 # Constants of the kernels' own type: a literal mixed with uint64 would turn the result into int64.
 ZERO, ONE = np.uint64(0), np.uint64(1)

@@ -30,7 +30,6 @@ one plays on every board, with the second one Multi-ProbCut has been fitted."""
 
 
 def add(commands: Any) -> None:
-    """Declare the command."""
     parser = commands.add_parser(
         "check",
         help="whether an agent keeps to the contract",
@@ -85,13 +84,11 @@ def _built(settings: dict[str, Any], name: str) -> Agent:
     """The agent, with the first of the evaluations that suits where it leaves that open."""
     if settings.get("evaluation") != OPEN:
         return build_agent(settings, name)
-    *others, last = _EVALUATIONS
-    for evaluation in others:
-        try:
-            return build_agent(settings | {"evaluation": load("evaluation", evaluation)}, name)
-        except ConfigError:
-            continue
-    return build_agent(settings | {"evaluation": load("evaluation", last)}, name)
+    first, second = ({"evaluation": load("evaluation", each)} for each in _EVALUATIONS)
+    try:
+        return build_agent(settings | first, name)
+    except ConfigError:
+        return build_agent(settings | second, name)
 
 
 def _settings(target: str, words: Sequence[str], folders: Sequence[str]) -> dict[str, Any]:

@@ -5,18 +5,16 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
-from agents.commands.shared import add_ruleset, announce, chosen_evaluations, read_position
+from agents.commands.shared import add_ruleset, announce, chosen_evaluations, empty_table
 from agents.evaluation import Evaluation
+from core.notation import is_obf
 from core.position import Position
 from core.rules import ruleset
 
 
 def add(commands: Any) -> None:
-    """Declare the command."""
     parser = commands.add_parser(
         "evaluate",
         help="what heuristics think of a position, and why",
@@ -37,7 +35,8 @@ def add(commands: Any) -> None:
 def run(options: Namespace, console: Console) -> None:
     """Print the position and what each evaluation thinks of it; ValueError for bad input."""
     rules = ruleset(options.ruleset)
-    position = read_position(options.position, rules.name)
+    read = Position.from_obf if is_obf(options.position) else Position.from_transcript
+    position = read(options.position, rules)
     evaluations = chosen_evaluations(options.evaluation, rules.side)
     for evaluation in evaluations.values():
         evaluation.prepare(announce)
@@ -58,11 +57,8 @@ def evaluate(position: Position, evaluations: dict[str, Evaluation], console: Co
     for name, evaluation in evaluations.items():
         console.print()
         value, made_of = _worth(evaluation, position)
-        table = Table(box=box.SIMPLE_HEAD, header_style="bold", padding=(0, 1, 0, 0))
-        table.add_column(name)
-        table.add_column("value", justify="right")
-        if made_of:
-            table.add_column("made of")
+        headings = (name, "value", "made of") if made_of else (name, "value")
+        table = empty_table(*headings, left=(name, "made of"))
         now = ("now", "-" if value is None else f"{value:+d}", made_of)
         table.add_row(*now[: len(table.columns)])
         table.add_section()

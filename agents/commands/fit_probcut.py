@@ -9,12 +9,10 @@ from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
-from rich import box
 from rich.console import Console
 from rich.progress import track
-from rich.table import Table
 
-from agents.commands.shared import announce, chosen_evaluations
+from agents.commands.shared import announce, chosen_evaluations, empty_table
 from agents.config import ConfigError
 from agents.search.window.probcut_fit import fit
 from core.cli import whole_number
@@ -22,7 +20,6 @@ from core.position import Position
 
 
 def add(commands: Any) -> None:
-    """Declare the command."""
     parser = commands.add_parser(
         "fit-probcut",
         help="fit Multi-ProbCut's parameters for an evaluation",
@@ -63,9 +60,7 @@ def run(options: Namespace, console: Console) -> None:
     numbers = options.depth, options.positions, options.seed
     found = fit(evaluation, name, *numbers, command, progress)
     found.save(options.file)
-    table = Table(box=box.SIMPLE_HEAD, header_style="bold", padding=(0, 1, 0, 0))
-    for heading in ("depth", "check", "discs", "slope", "intercept", "sigma", "positions"):
-        table.add_column(heading, justify="right")
+    table = empty_table("depth", "check", "discs", "slope", "intercept", "sigma", "positions")
     for check in found.checks:
         table.add_row(*(f"{each:g}" for each in astuple(check)))
     console.print(table)

@@ -29,7 +29,6 @@ _TIMED_ROUNDS = 20
 
 
 def add(commands: Any) -> None:
-    """Declare the command."""
     parser = commands.add_parser(
         "list",
         help="agents, evaluations and line-ups, a line each",
@@ -39,12 +38,6 @@ def add(commands: Any) -> None:
     parser.add_argument("kind", nargs="?", choices=sorted(_GROUPS), help="only these")
     add_config_dir(parser, "also list the YAMLs in DIR, a folder of your own")
     parser.set_defaults(run=run)
-
-
-def run(options: Namespace, console: Console) -> None:
-    """List what was asked for; ConfigError."""
-    kinds = [options.kind] if options.kind else list(_GROUPS)
-    list_choices(kinds, folders_of(options), console)
 
 
 @kernel
@@ -74,13 +67,14 @@ def nanoseconds_a_call(evaluation: Evaluation, positions: Sequence[Position]) ->
     return min(seconds(_TIMED_ROUNDS) for _ in range(5)) / _TIMED_ROUNDS / len(positions) * 1e9
 
 
-def list_choices(kinds: list[str], folders: list[str], console: Console) -> None:
-    """Print names and descriptions; for our evaluations also what a call costs on this machine."""
-    for kind in kinds:
+def run(options: Namespace, console: Console) -> None:
+    """Print names and descriptions; for our evaluations also what a call costs on this machine.
+    Raises ConfigError."""
+    for kind in [options.kind] if options.kind else _GROUPS:
         group, title, use = _GROUPS[kind]
         table = Table.grid(padding=(0, 2))
         ours = choices(group)
-        for name, description in choices(group, folders).items():
+        for name, description in choices(group, folders_of(options)).items():
             cost = ""
             if kind == "evaluations" and name in ours and name != NEEDS_A_TARGET:
                 evaluation = load_evaluation(name)

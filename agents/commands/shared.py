@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Collection
 from typing import Any
+
+from rich import box
+from rich.table import Table
 
 from agents.config import ConfigError, choices, load, load_evaluation
 from agents.evaluation import Evaluation
-from core.notation import is_obf
-from core.position import Position
 from core.rules import RULESETS
 
 NEEDS_A_TARGET = "function"
@@ -38,11 +40,13 @@ def folders_of(options: Namespace) -> list[str]:
     return [options.config_dir] if options.config_dir else []
 
 
-def read_position(text: str, rules: str) -> Position:
-    """A position from an OBF line or a transcript; raises ValueError saying what is wrong."""
-    if is_obf(text):
-        return Position.from_obf(text, rules)
-    return Position.from_transcript(text, rules)
+def empty_table(*headings: str, left: Collection[str] = ()) -> Table:
+    """A table for the terminal, without rows. Columns are for numbers, save those named in
+    ``left``."""
+    table = Table(box=box.SIMPLE_HEAD, header_style="bold", padding=(0, 1, 0, 0))
+    for heading in headings:
+        table.add_column(heading, justify="left" if heading in left else "right")
+    return table
 
 
 def evaluation_settings(name: str) -> dict[str, Any]:
@@ -58,10 +62,9 @@ def chosen_evaluations(name: str, side: int) -> dict[str, Evaluation]:
         known = [known for known in choices("evaluation") if known != NEEDS_A_TARGET]
         found = {known: load_evaluation(known) for known in known}
         return {known: each for known, each in found.items() if side in each.sides}
-    settings: dict[str, Any] = {}
-    if ":" in name:
-        name, settings = NEEDS_A_TARGET, {"target": name}
-    evaluation = load_evaluation(name, **settings)
+    own = {"target": name} if ":" in name else {}
+    kind = NEEDS_A_TARGET if own else name
+    evaluation = load_evaluation(kind, **own)
     if side not in evaluation.sides:
-        raise ConfigError(f"evaluation {name} is not made for a board of {side}x{side}")
-    return {settings.get("target", name): evaluation}
+        raise ConfigError(f"evaluation {kind} is not made for a board of {side}x{side}")
+    return {name: evaluation}

@@ -6,20 +6,18 @@ import re
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
-from agents.commands.shared import add_ruleset, announce, read_position
+from agents.commands.shared import add_ruleset, announce, empty_table
 from agents.search.endgame.solver import EndgameSolver, Solution
 from core.cli import whole_number
-from core.notation import PASS, NotationError, parse_square, square_name
+from core.notation import PASS, NotationError, is_obf, parse_square, square_name
 from core.position import Position, prepare_rules
 from core.rules import Ruleset, ruleset
 
@@ -29,7 +27,6 @@ _COLUMNS = "{:>5}  {:>7}  {:<9}  {:>5}  {:>15}  {:>10}  {:>9}  {}"
 
 
 def add(commands: Any) -> None:
-    """Declare the command."""
     parser = commands.add_parser(
         "solve",
         help="exact scores of endgame positions",
@@ -60,16 +57,16 @@ def run(options: Namespace, console: Console) -> int:
     Returns the exit code: 0, 1 if a score differs from the one given, 2 for lines that cannot be
     read, 130 if it was interrupted. Raises ValueError for a text that is neither.
     """
-    text, rules, every = options.position, ruleset(options.ruleset), options.all
+    text, rules = options.position, ruleset(options.ruleset)
     path = existing_file(text)
     solver = EndgameSolver(options.table)
-    if path is None:
-        _given(text, rules)  # bad input is to be told before anything is compiled
+    # Bad input is to be told before anything is compiled.
+    given = path or _given(text, rules)
     prepare_rules(announce)
     solver.prepare(announce)
-    if path is None:
-        return solve_one(text, rules, solver, every, console)
-    return solve_file(path, rules, solver, every, console)
+    if isinstance(given, Problem):
+        return solve_one(given, solver, options.all, console)
+    return solve_file(given, rules, solver, options.all, console)
 
 
 @dataclass(frozen=True)
@@ -134,14 +131,11 @@ def mistakes(solution: Solution, expected: dict[int, int], every: bool) -> list[
 # ---------------------------------------------------------------------- solving
 
 
-_T = TypeVar("_T")
-
-
-def _interruptible(solver: EndgameSolver, work: Callable[[], _T]) -> tuple[_T, bool]:
-    """Do the work, and whether Ctrl-C ended it early. Python tells of it between its own
+def _interruptible(solver: EndgameSolver, position: Position, every: bool) -> tuple[Solution, bool]:
+    """The solution, and whether Ctrl-C ended it early. Python tells of it between its own
     instructions only, so compiled code must run in another thread to be stopped."""
     with ThreadPoolExecutor(1) as pool:
-        future = pool.submit(work)
+        future = pool.submit(solver.analyse if every else solver.solve, position)
         try:
             return future.result(), False
         except KeyboardInterrupt:
@@ -177,18 +171,14 @@ def _print_one(position: Position, solution: Solution, every: bool, console: Con
     if position.is_over:
         console.print(f"game over: {position.disc_difference:+d} discs to the side to move")
         return
-    table = Table(box=box.SIMPLE_HEAD, header_style="bold", padding=(0, 1, 0, 0))
-    for title in ("score", "nodes", "time", "nodes/s"):
-        table.add_column(title, justify="right")
-    table.add_column("principal variation")
+    line = "principal variation"
+    table = empty_table("score", "nodes", "time", "nodes/s", line, left=[line])
     nodes = solution.stats.nodes
     cost = f"{nodes:,}", f"{solution.seconds:.3f} s", _speed(nodes, solution.seconds)
     table.add_row(_score(solution), *cost, _names(solution.pv) or "-")
     console.print(table)
     if every:
-        moves = Table(box=box.SIMPLE_HEAD, header_style="bold", padding=(0, 1, 0, 0))
-        moves.add_column("move")
-        moves.add_column("score", justify="right")
+        moves = empty_table("move", "score", left=["move"])
         for move, score in sorted(solution.scores.items(), key=lambda item: -item[1]):
             moves.add_row(square_name(move), f"{score:+d}")
         console.print(moves)
@@ -219,20 +209,17 @@ def _print_row(name: str, position: Position, solution: Solution, console: Conso
 
 def _given(text: str, rules: Ruleset) -> Problem:
     """A position from the command line, with scores if it is an OBF line that has some."""
-    position = read_position(text, rules.name)
-    is_obf = not any(letter.isdigit() for letter in text.split(";")[0])
-    return read_problem(text, rules) if ";" in text and is_obf else Problem(position)
+    return (
+        read_problem(text, rules)
+        if is_obf(text)
+        else Problem(Position.from_transcript(text, rules))
+    )
 
 
-def solve_one(
-    text: str, rules: Ruleset, solver: EndgameSolver, every: bool, console: Console
-) -> int:
-    """Solve and print one position given as an OBF line or a transcript; the exit code."""
-    problem = _given(text, rules)
-    position = problem.position
-    ask = solver.analyse if every else solver.solve
-    solution, interrupted = _interruptible(solver, lambda: ask(position))
-    _print_one(position, solution, every, console)
+def solve_one(problem: Problem, solver: EndgameSolver, every: bool, console: Console) -> int:
+    """Solve and print one position; the exit code."""
+    solution, interrupted = _interruptible(solver, problem.position, every)
+    _print_one(problem.position, solution, every, console)
     wrong = mistakes(solution, problem.scores, every)
     for mistake in wrong:
         console.print(f"[bold red]differs from the given score:[/] {mistake}")
@@ -253,7 +240,6 @@ def solve_file(
     """Solve the positions of a file, printing each when it is solved; the exit code."""
     header = ("line", "empties", "best", "score", "nodes", "time", "nodes/s", "principal variation")
     console.print(f"[bold]{_COLUMNS.format(*header)}[/]", soft_wrap=True)
-    ask = solver.analyse if every else solver.solve
     solved = nodes = wrong = bad = checked = 0
     interrupted = False
     started = time.perf_counter()
@@ -265,9 +251,8 @@ def solve_file(
             print(f"{path}, line {number}: {error}", file=sys.stderr, flush=True)
             bad += 1
             continue
-        position = problem.position
-        solution, interrupted = _interruptible(solver, lambda: ask(position))  # noqa: B023
-        _print_row(str(number), position, solution, console)
+        solution, interrupted = _interruptible(solver, problem.position, every)
+        _print_row(str(number), problem.position, solution, console)
         if every and solution.scores:
             console.print(" " * 14 + _scores(solution), highlight=False, soft_wrap=True)
         for mistake in (found := mistakes(solution, problem.scores, every)):

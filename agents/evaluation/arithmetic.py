@@ -42,8 +42,3 @@ def plain_compared(mine: int, theirs: int, form: str) -> int:
     if form == "ratio":
         return round(RATIO_UNIT * Fraction(mine - theirs, mine + theirs + 2))
     return -theirs if form == "own" else mine - theirs
-
-
-def form_parameters(form: str) -> np.ndarray:
-    """The parameters of an evaluation in one of the FORMS."""
-    return np.array([FORMS.index(form)], dtype=np.int32)

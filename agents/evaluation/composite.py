@@ -71,12 +71,11 @@ class Composite(Evaluation):
         self._stage_of = np.zeros(MOST_EMPTIES + 1, dtype=np.int64)
         self.stages: list[dict[str, float]] = [everywhere]
         if stages:
-            _check_list(stages)
+            self._stage_of = _stage_by_empties(stages)
             self.stages = [
                 everywhere | _checked_weights(stage.get("weights") or {}, f"stages[{i}].weights")
                 for i, stage in enumerate(stages)
             ]
-            self._stage_of = _stage_by_empties(stages)
         names = sorted({name for stage in self.stages for name, weight in stage.items() if weight})
         if not names:
             raise ValueError("a composite needs at least one weight that is not 0")
@@ -158,26 +157,22 @@ def _checked_weights(weights: Mapping[str, float], where: str) -> dict[str, floa
     return checked
 
 
-def _check_list(stages: Any) -> None:
+def _stage_by_empties(stages: Any) -> np.ndarray:
+    """For each number of empties from 0 to 60 the stage that covers it, shape (61,)."""
     if not isinstance(stages, Sequence) or isinstance(stages, str):
         raise ValueError(f"stages={stages!r:.60}: a list of stages is needed")
+    covered = np.full(MOST_EMPTIES + 1, -1, dtype=np.int64)
     for i, stage in enumerate(stages):
         if not isinstance(stage, Mapping):
             raise ValueError(f"stages[{i}]={stage!r:.60}: empties and weights are needed")
-
-
-def _stage_by_empties(stages: Sequence[Mapping[str, Any]]) -> np.ndarray:
-    """For each number of empties from 0 to 60 the stage that covers it, shape (61,)."""
-    covered = np.full(MOST_EMPTIES + 1, -1, dtype=np.int64)
-    for i, stage in enumerate(stages):
         for key in stage:
             if key not in ("empties", "weights"):
                 raise ValueError(f"stages[{i}]: unknown key '{key}'; empties and weights")
-        ends = stage.get("empties")
+        ends: Any = stage.get("empties")
         good = isinstance(ends, Sequence) and [type(end) for end in ends] == [int, int]
-        if not good or not 0 <= ends[0] <= ends[1] <= MOST_EMPTIES:  # type: ignore[index]
+        if not good or not 0 <= ends[0] <= ends[1] <= MOST_EMPTIES:
             raise ValueError(f"stages[{i}].empties={ends}: [fewest, most] within 0 to 60 is needed")
-        first, last = ends  # type: ignore[misc]
+        first, last = ends
         for empties in range(first, last + 1):
             if covered[empties] >= 0:
                 raise ValueError(

@@ -240,19 +240,12 @@ def _halves(parameters: Array, mask: Mask) -> tuple[Int, Int, Int, Int]:
 
 @kernel
 def edge_sum(mover: Mask, opponent: Mask, parameters: Array) -> Int:
-    """The values of the four edges together, int64. parameters: :func:`edge_parameters`."""
+    """The values of the four edges together, int64. parameters: those of :class:`EdgeStability`."""
     own, other = _halves(parameters, mover), _halves(parameters, opponent)
     value = np.int64(0)
     for i in range(4):
         value += parameters[256 + own[i] + 2 * other[i]]
     return value
-
-
-def edge_parameters() -> np.ndarray:
-    """What :func:`edge_sum` needs, int32, shape (59305,): what each byte of discs on the eight
-    squares of an edge contributes to its number, then the values of all edges."""
-    of_bytes = [3 * base_3(mask) for mask in range(256)]  # the first digit is the X-square's
-    return np.concatenate([np.array(of_bytes, dtype=np.int32), edge_values()])
 
 
 _EDGE_SQUARES = (
@@ -287,7 +280,10 @@ class EdgeStability(Evaluation):
     sides = frozenset({8})
 
     def make_parameters(self) -> np.ndarray:
-        return edge_parameters()
+        """What each byte of discs on the eight squares of an edge contributes to its number, then
+        the values of all edges; shape (59305,)."""
+        of_bytes = [3 * base_3(mask) for mask in range(256)]  # the first digit is the X-square's
+        return np.concatenate([np.array(of_bytes, dtype=np.int32), edge_values()])
 
     def prepare(self, announce: Announce | None = None) -> None:
         if not _table_path().exists():

@@ -19,13 +19,12 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import math
-import multiprocessing
 import sys
 import traceback
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cache, cached_property
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Annotated, Any, overload
 
@@ -34,6 +33,7 @@ import numpy as np
 
 from agents.evaluation.base import FINAL_UNIT, SIGNATURE, Evaluation
 from core.compile import Announce, Array, Mask, why_not
+from core.forked import Forked
 from core.notation import PASS
 from core.position import Position
 from core.settings import Number, Switch, check_settings, nearest
@@ -271,31 +271,22 @@ def _tried(
 
     Returns whether its results are floats, and whether they change sign with the colours.
     """
-    context = multiprocessing.get_context("fork")
-    ours, theirs = context.Pipe(duplex=False)
-    positions = check_positions()
-    child = context.Process(target=_try, args=(theirs, function, compiled, scale, positions))
-    child.start()
-    theirs.close()
-    try:
-        if not ours.poll(CHECK_SECONDS):
+    with closing(Forked(_try, function, compiled, scale, check_positions())) as child:
+        if not child.pipe.poll(CHECK_SECONDS):
             raise ValueError(
                 f"'{target}' did not end on {CHECK_POSITIONS} positions within {CHECK_SECONDS:g} s"
             )
-        floating, symmetric, complaint = ours.recv()
-    except EOFError:
-        raise ValueError(f"'{target}' ended its process when tried") from None
-    finally:
-        child.kill()
-        child.join()
-        ours.close()
+        try:
+            floating, symmetric, complaint = child.pipe.recv()
+        except (EOFError, ConnectionError):
+            raise ValueError(f"'{target}' ended its process when tried") from None
     if complaint:
         raise ValueError(f"'{target}' {complaint}")
     return floating, symmetric
 
 
 def _try(
-    pipe: Connection,
+    pipe: Any,
     function: Callable[..., Any],
     compiled: Any,
     scale: float,

@@ -7,12 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from agents.evaluation.arithmetic import rounded
-from agents.evaluation.edge_stability import (
-    EdgeStability,
-    edge_parameters,
-    edge_sum,
-    plain_edge_sum,
-)
+from agents.evaluation.edge_stability import EdgeStability, edge_sum, plain_edge_sum
 from agents.evaluation.mobility import Mobility, PotentialMobility
 from core.bitboard import legal_moves, neighbours, popcount
 from core.compile import Array, Mask
@@ -33,11 +28,6 @@ class Iago(EdgeStability):
     Source: Norvig, *Paradigms of AI Programming* (1992), 18.12, after Rosenbloom's Iago (1982).
     """
 
-    sides = frozenset({8})
-
-    def make_parameters(self) -> np.ndarray:
-        return edge_parameters()
-
     @staticmethod
     def kernel(mover: Mask, opponent: Mask, parameters: Array) -> np.int32:
         number = popcount(mover | opponent) - np.int64(3)
@@ -45,10 +35,8 @@ class Iago(EdgeStability):
             (np.int64(312_000) + np.int64(6_240) * number) * edge_sum(mover, opponent, parameters),
             np.int64(EDGE_DIVISOR),
         )
-        mine, theirs = (
-            popcount(legal_moves(mover, opponent)),
-            popcount(legal_moves(opponent, mover)),
-        )
+        mine = popcount(legal_moves(mover, opponent))
+        theirs = popcount(legal_moves(opponent, mover))
         weight = np.int64(50_000) + np.int64(2_000) * number
         if number >= 25:
             weight = np.int64(75_000) + np.int64(1_000) * number

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import numpy as np
 
-from agents.evaluation.arithmetic import FORMS, compared, form_parameters, plain_compared
+from agents.evaluation.arithmetic import FORMS, compared, plain_compared
 from agents.evaluation.base import Evaluation
 from core.bitboard import around, bits, legal_moves, neighbours, popcount
 from core.compile import Array, Mask
@@ -27,7 +27,7 @@ class _Mobility(Evaluation):
         check_settings(self)
 
     def make_parameters(self) -> np.ndarray:
-        return form_parameters(self.form)
+        return np.array([FORMS.index(self.form)], dtype=np.int32)
 
     def count(self, position: Position) -> int:
         """What is counted for the side to move, in plain Python."""

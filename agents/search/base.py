@@ -14,7 +14,7 @@ from agents.evaluation import Evaluation
 from agents.evaluation.base import in_words
 from agents.search import context as layout
 from agents.search.limits import allotment, limited
-from core.compile import Announce, prepare
+from core.compile import Address, Announce, Int, Mask, prepare
 from core.notation import PASS
 from core.position import Position
 from core.rules import Color, Ruleset
@@ -50,7 +50,7 @@ class SearchAgent(Agent):
 
     def _make_context(self) -> None:
         self._context = layout.new()
-        self._address = int(self._context.ctypes.data)
+        self._address = np.intp(self._context.ctypes.data)
         self._ready_for: tuple[Ruleset, Evaluation] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -117,15 +117,15 @@ class SearchAgent(Agent):
         too short for any answer, the variation is empty. If it was too short for a complete one,
         there is no value, and the variation is the best of the moves that were looked at."""
         masks = np.uint64(position.mover), np.uint64(position.opponent)
-        value = self._compiled(self._address, *masks, depth)
+        value = int(self._compiled(self._address, *masks, np.int64(depth)))
         pv = layout.read_pv(self._context, depth)
         if layout.stopped(self._context):
             return None, pv, 0
         return value, pv, depth
 
     @abstractmethod
-    def _compiled(self, context: int, mover: np.uint64, opponent: np.uint64, depth: int) -> int:
-        """Run the compiled kernel on a context at this address; return the value."""
+    def _compiled(self, context: Address, mover: Mask, opponent: Mask, depth: Int) -> Int:
+        """Run the compiled kernel on the context at this address; the value."""
 
     def _search_plainly(self, position: Position, depth: int, limits: Limits) -> Decision:
         """The reading twin's answer. It looks neither at the clock nor at a limit on nodes."""

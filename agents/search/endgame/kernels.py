@@ -32,16 +32,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.search.context import (
-    BOARD,
-    EVALUATIONS,
-    NODES,
-    SQUARES,
-    STABILITY_RETURNS,
-    TABLE_RETURNS,
-    count,
-    out_of_budget,
-)
+from agents.search import context as layout
+from agents.search.context import count, out_of_budget
+from agents.search.endgame import memory
 from agents.search.endgame.last_squares import (
     UNKNOWN,
     finished,
@@ -52,18 +45,7 @@ from agents.search.endgame.last_squares import (
     stability_bound,
 )
 from agents.search.endgame.memory import (
-    CORNERS,
-    ETC_FROM,
-    FLIPS,
-    MOBILITY_WEIGHT,
-    MOVES,
     NO_MOVE,
-    QUADRANT,
-    SORTING_FROM,
-    STABILITY_FROM,
-    TOP_EMPTIES,
-    TOP_MOVE,
-    WORTH,
     best_move_of,
     bucket_of,
     look_up,
@@ -116,13 +98,13 @@ def few_empties(
 
     odd: mask of the quadrants with an odd number of empty squares, whose moves come first.
     """
-    count(context, NODES)
-    if alpha >= load(context, STABILITY_FROM + empties):
+    count(context, layout.NODES)
+    if alpha >= load(context, memory.STABILITY_FROM + empties):
         bound = stability_bound(context, opponent, mover)
         if bound <= alpha:
-            count(context, STABILITY_RETURNS)
+            count(context, layout.STABILITY_RETURNS)
             return bound
-    board = np.uint64(load(context, BOARD))
+    board = np.uint64(load(context, layout.BOARD))
     moves = legal_moves(mover, opponent) & board
     if moves == ZERO:
         if legal_moves(opponent, mover) & board == ZERO:
@@ -139,7 +121,7 @@ def few_empties(
         if left == ZERO:
             left, later = later, ZERO
         other, own = after(mover, opponent, square)
-        odd_then = odd ^ np.uint64(load(context, QUADRANT + np.int64(square)))
+        odd_then = odd ^ np.uint64(load(context, memory.QUADRANT + np.int64(square)))
         if empties == 5:
             score = -last_four(context, other, own, -alpha - 1, odd_then)
         else:
@@ -158,8 +140,9 @@ def few_empties(
 def _promise(context: Address, mover: Mask, opponent: Mask) -> Int:
     """How good a position looks: mobility, potential mobility, corners, and X-squares beside empty
     corners."""
-    count(context, EVALUATIONS)
-    board, corners = np.uint64(load(context, BOARD)), np.uint64(load(context, CORNERS))
+    count(context, layout.EVALUATIONS)
+    board = np.uint64(load(context, layout.BOARD))
+    corners = np.uint64(load(context, memory.CORNERS))
     empty = board & ~(mover | opponent)
     own, other = legal_moves(mover, opponent) & board, legal_moves(opponent, mover) & board
     mobility = popcount(own) + popcount(own & corners) - popcount(other) - popcount(other & corners)
@@ -186,12 +169,12 @@ def _look_ahead(
     context: Address, mover: Mask, opponent: Mask, alpha: Int, beta: Int, depth: Int
 ) -> Int:
     """Alpha-beta with the rough heuristic, for sorting."""
-    count(context, NODES)
+    count(context, layout.NODES)
     if depth == 0:
         return _promise(context, mover, opponent)
     if depth > 2 and out_of_budget(context):
         return alpha
-    board = np.uint64(load(context, BOARD))
+    board = np.uint64(load(context, layout.BOARD))
     moves = legal_moves(mover, opponent) & board
     if moves == ZERO:
         if legal_moves(opponent, mover) & board == ZERO:
@@ -218,15 +201,16 @@ def _rank(
     context: Address, mover: Mask, opponent: Mask, square: Square, odd: Mask, empties: Int
 ) -> Int:
     """How early a move to ``square`` is to be tried; mover and opponent are those after it."""
-    rank = _WORTH_WEIGHT * load(context, WORTH + np.int64(square))
+    rank = _WORTH_WEIGHT * load(context, memory.WORTH + np.int64(square))
     if odd & (ONE << square) != ZERO:
         rank += PARITY_BONUS
-    weight = load(context, MOBILITY_WEIGHT)
+    weight = load(context, memory.MOBILITY_WEIGHT)
     if weight != 0:
-        board, corners = np.uint64(load(context, BOARD)), np.uint64(load(context, CORNERS))
+        board = np.uint64(load(context, layout.BOARD))
+        corners = np.uint64(load(context, memory.CORNERS))
         replies = legal_moves(mover, opponent) & board
         rank -= weight * (popcount(replies) + popcount(replies & corners))
-    if empties >= load(context, SORTING_FROM) and not out_of_budget(context):
+    if empties >= load(context, memory.SORTING_FROM) and not out_of_budget(context):
         depth = np.int64(0)
         for threshold in _PLIES_FROM:
             if empties >= threshold:
@@ -260,8 +244,8 @@ def rank_moves(
 ) -> Int:
     """Write the moves with their ranks, and what they flip, into the lists for this number of
     empty squares; returns how many there are. ``first_move`` is ranked highest."""
-    ranked = context + 8 * (MOVES + 64 * empties)
-    flipped_by = context + 8 * (FLIPS + 64 * empties)
+    ranked = context + 8 * (memory.MOVES + 64 * empties)
+    flipped_by = context + 8 * (memory.FLIPS + 64 * empties)
     number = np.int64(0)
     while moves != ZERO:
         square = lowest_square(moves)
@@ -272,7 +256,7 @@ def rank_moves(
             rank = _FROM_TABLE
         else:
             other, own = after_flips(mover, opponent, square, flipped)
-            if FEW + 1 < empties < load(context, ETC_FROM):
+            if FEW + 1 < empties < load(context, memory.ETC_FROM):
                 # It will be looked up soon; with enhanced cutoffs it just was.
                 prefetch(bucket_of(context, other, own, empties - 1))
             rank = _rank(context, other, own, square, odd, empties)
@@ -308,50 +292,50 @@ def null_window(
     odd: mask of the quadrants with an odd number of empty squares. If the search runs out of its
     budget the result means nothing, and nothing was written into the table on its account.
     """
-    count(context, NODES)
+    count(context, layout.NODES)
     # Step 1: the opponent's stable discs.
-    if alpha >= load(context, STABILITY_FROM + empties):
+    if alpha >= load(context, memory.STABILITY_FROM + empties):
         bound = stability_bound(context, opponent, mover)
         if bound <= alpha:
-            count(context, STABILITY_RETURNS)
+            count(context, layout.STABILITY_RETURNS)
             return bound
     # Step 2: the table.
-    squares = load(context, SQUARES)
+    squares = load(context, layout.SQUARES)
     lower, upper, known_move = -squares, squares, NO_MOVE
     bucket = bucket_of(context, mover, opponent, empties)
     known = look_up(context, bucket, mover, opponent)
     if known != 0:
         lower, upper, known_move = lower_of(known), upper_of(known), best_move_of(known)
         if lower > alpha:
-            count(context, TABLE_RETURNS)
+            count(context, layout.TABLE_RETURNS)
             return lower
         if upper <= alpha:
-            count(context, TABLE_RETURNS)
+            count(context, layout.TABLE_RETURNS)
             return upper
     # Step 3: no moves.
-    board = np.uint64(load(context, BOARD))
+    board = np.uint64(load(context, layout.BOARD))
     moves = legal_moves(mover, opponent) & board
     if moves == ZERO:
         if legal_moves(opponent, mover) & board == ZERO:
             return finished(context, mover, opponent)
         return -null_window(context, opponent, mover, -alpha - 1, odd, empties)
     # Step 4: a child in the table.
-    if empties >= load(context, ETC_FROM):
+    if empties >= load(context, memory.ETC_FROM):
         square, score = _refuted_by_table(context, mover, opponent, alpha, moves, empties)
         if score != UNKNOWN:
-            count(context, TABLE_RETURNS)
+            count(context, layout.TABLE_RETURNS)
             remember(context, bucket, mover, opponent, max(lower, score), upper, square, empties)
             return score
     # Step 5: the moves, most promising first.
     number = rank_moves(context, mover, opponent, moves, odd, empties, known_move)
-    ranked = context + 8 * (MOVES + 64 * empties)
-    flipped_by = context + 8 * (FLIPS + 64 * empties)
+    ranked = context + 8 * (memory.MOVES + 64 * empties)
+    flipped_by = context + 8 * (memory.FLIPS + 64 * empties)
     best, best_move = UNKNOWN, NO_MOVE
     for turn in range(number):
         square = _next_move(ranked, turn, number)
         flipped = np.uint64(load(flipped_by, np.int64(square)))
         other, own = after_flips(mover, opponent, square, flipped)
-        odd_then = odd ^ np.uint64(load(context, QUADRANT + np.int64(square)))
+        odd_then = odd ^ np.uint64(load(context, memory.QUADRANT + np.int64(square)))
         if empties <= FEW + 1:
             score = -few_empties(context, other, own, -alpha - 1, odd_then, empties - np.int64(1))
         else:
@@ -385,9 +369,9 @@ def decide(
         return few_empties(context, mover, opponent, alpha, odd, empties)
     if empties == 4:
         return last_four(context, mover, opponent, alpha, odd)
-    left = np.uint64(load(context, BOARD)) & ~(mover | opponent)
+    left = np.uint64(load(context, layout.BOARD)) & ~(mover | opponent)
     if left == ZERO:
-        count(context, NODES)
+        count(context, layout.NODES)
         return finished(context, mover, opponent)
     first = lowest_square(left)
     left &= left - ONE
@@ -405,7 +389,7 @@ def _close_in(
     context: Address, mover: Mask, opponent: Mask, alpha: Int, beta: Int, odd: Mask, empties: Int
 ) -> Int:
     """A wider window by null windows alone, from below, for positions too small for a table."""
-    lower, upper = -load(context, SQUARES), load(context, SQUARES)
+    lower, upper = -load(context, layout.SQUARES), load(context, layout.SQUARES)
     score = lower if lower >= beta else upper  # of a window beyond all scores
     bar = alpha | np.int64(1)
     while lower < upper and lower < beta and upper > alpha:
@@ -429,34 +413,34 @@ def principal(
         return decide(context, mover, opponent, alpha, odd, empties)
     if empties <= FEW:
         return _close_in(context, mover, opponent, alpha, beta, odd, empties)
-    count(context, NODES)
-    board = np.uint64(load(context, BOARD))
+    count(context, layout.NODES)
+    board = np.uint64(load(context, layout.BOARD))
     moves = legal_moves(mover, opponent) & board
     if moves == ZERO:
         if legal_moves(opponent, mover) & board == ZERO:
             return finished(context, mover, opponent)
         return -principal(context, opponent, mover, -beta, -alpha, odd, empties)
-    squares = load(context, SQUARES)
+    squares = load(context, layout.SQUARES)
     lower, upper, known_move = -squares, squares, NO_MOVE
     bucket = bucket_of(context, mover, opponent, empties)
     known = look_up(context, bucket, mover, opponent)
     if known != 0:
         lower, upper, known_move = lower_of(known), upper_of(known), best_move_of(known)
         if lower >= beta or lower == upper:
-            count(context, TABLE_RETURNS)
+            count(context, layout.TABLE_RETURNS)
             return lower
         if upper <= alpha:
-            count(context, TABLE_RETURNS)
+            count(context, layout.TABLE_RETURNS)
             return upper
     number = rank_moves(context, mover, opponent, moves, odd, empties, known_move)
-    ranked = context + 8 * (MOVES + 64 * empties)
-    flipped_by = context + 8 * (FLIPS + 64 * empties)
+    ranked = context + 8 * (memory.MOVES + 64 * empties)
+    flipped_by = context + 8 * (memory.FLIPS + 64 * empties)
     best, best_move, bar = UNKNOWN, NO_MOVE, alpha
     for turn in range(number):
         square = _next_move(ranked, turn, number)
         flipped = np.uint64(load(flipped_by, np.int64(square)))
         other, own = after_flips(mover, opponent, square, flipped)
-        odd_then = odd ^ np.uint64(load(context, QUADRANT + np.int64(square)))
+        odd_then = odd ^ np.uint64(load(context, memory.QUADRANT + np.int64(square)))
         fewer = empties - np.int64(1)
         if turn == 0:
             score = -principal(context, other, own, -beta, -bar, odd_then, fewer)
@@ -469,8 +453,8 @@ def principal(
             return score
         if score > best:
             best, best_move = score, square
-            if empties == load(context, TOP_EMPTIES):
-                store(context, TOP_MOVE, np.int64(square))
+            if empties == load(context, memory.TOP_EMPTIES):
+                store(context, memory.TOP_MOVE, np.int64(square))
             bar = max(bar, score)
             if score >= beta:
                 break

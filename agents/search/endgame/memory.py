@@ -21,6 +21,8 @@ compared, so a hit is never a mistake.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from agents.search import context as layout
@@ -174,14 +176,16 @@ def remember(
 class SolverMemory:
     """The arrays behind the addresses that kernels get.
 
-    table_mb: size of the large table; rounded down to a power of two.
+    table_mb: size of the large table; rounded down to a power of two. ready_for: what the switches
+    and the board were written for.
     """
 
     def __init__(self, table_mb: int) -> None:
         self.tables = TableMemory.of(table_mb), TableMemory(_SMALL_BITS)
         self._edges = edge_table()
         self.context = np.zeros(_layout.size, dtype=np.int64)
-        self.address = int(self.context.ctypes.data)
+        self.address = np.intp(self.context.ctypes.data)
+        self.ready_for: tuple[Any, ...] = ()
         self.context[layout.LIMIT] = layout.NO_LIMIT
         large, small = self.tables
         self.context[TABLE] = large.address

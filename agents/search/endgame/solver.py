@@ -14,7 +14,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, astuple, dataclass, field
+from functools import cached_property
 from typing import Annotated, Any
 
 import numpy as np
@@ -117,20 +118,14 @@ class EndgameSolver:
 
     def __post_init__(self) -> None:
         check_settings(self)
-        self._forget_memory()
 
-    def _forget_memory(self) -> None:
-        self._memory: memory.SolverMemory | None = None  # made when first needed
-        self._ready_for: tuple[Any, ...] = ()
+    @cached_property
+    def _memory(self) -> memory.SolverMemory:
+        return memory.SolverMemory(self.table_mb)
 
     def __getstate__(self) -> dict[str, Any]:
         # Addresses mean nothing to a copy, or in another process.
-        own = ("_memory", "_ready_for")
-        return {name: value for name, value in vars(self).items() if name not in own}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        self._forget_memory()
+        return {name: value for name, value in vars(self).items() if name != "_memory"}
 
     def prepare(self, announce: Announce | None = None) -> None:
         """Compile the kernels before they are timed, or before workers fork."""
@@ -139,8 +134,7 @@ class EndgameSolver:
 
     def stop(self) -> None:
         """Let the solving that is going on in another thread end at once, with what it has."""
-        if self._memory is not None:
-            self._memory.context[layout.LIMIT] = 0
+        self._memory.context[layout.LIMIT] = 0
 
     # ------------------------------------------------------------------ what can be asked
 
@@ -213,8 +207,6 @@ class EndgameSolver:
     def _solving(self, position: Position, limits: Limits) -> Iterator[float]:
         """Everything as fresh, and the limits in force; yields when this began."""
         started = time.perf_counter()
-        if self._memory is None:
-            self._memory = memory.SolverMemory(self.table_mb)
         self._set_up(position.ruleset)
         self._memory.forget()
         context = self._memory.context
@@ -225,16 +217,9 @@ class EndgameSolver:
 
     def _set_up(self, rules: Ruleset) -> None:
         """Write the switches and the board into the scratch memory, if they changed."""
-        switches = (
-            self.fastest_first,
-            self.parity,
-            self.stability,
-            self.etc,
-            self.sorting_search,
-        )
-        if self._ready_for == (rules, switches):
+        switches = astuple(self)
+        if self._memory.ready_for == (rules, switches):
             return
-        assert self._memory is not None
         context = self._memory.context
         self._memory.set_board(rules, self.parity)
         context[memory.MOBILITY_WEIGHT] = kernels.MOBILITY if self.fastest_first else 0
@@ -244,24 +229,18 @@ class EndgameSolver:
         thresholds[:] = memory.NEVER
         if self.stability and rules.side == 8:  # edges are of 8 squares
             thresholds[4:] = _STABILITY_FROM_ALPHA + 2 * np.arange(61)
-        self._ready_for = (rules, switches)
+        self._memory.ready_for = (rules, switches)
 
     @property
     def _stopped(self) -> bool:
-        assert self._memory is not None
         return layout.stopped(self._memory.context)
 
     def _arguments(self, position: Position) -> tuple[np.intp, np.uint64, np.uint64]:
-        assert self._memory is not None
-        return (
-            np.intp(self._memory.address),
-            np.uint64(position.mover),
-            np.uint64(position.opponent),
-        )
+        masks = np.uint64(position.mover), np.uint64(position.opponent)
+        return self._memory.address, *masks
 
     def _odd(self, position: Position) -> np.uint64:
         """Mask of the quadrants with an odd number of empty squares."""
-        assert self._memory is not None
         odd = 0
         for square in bits(position.ruleset.board & ~(position.mover | position.opponent)):
             odd ^= int(self._memory.context[memory.QUADRANT + square])
@@ -304,7 +283,6 @@ class EndgameSolver:
         """The legal moves, the most promising first."""
         if not position.moves:
             return self._moves(position)
-        assert self._memory is not None
         empties = np.int64(position.empties)
         masks = self._arguments(position)
         first = np.uint64(memory.NO_MOVE)
@@ -317,7 +295,6 @@ class EndgameSolver:
         return tuple(rank & 63 for rank in sorted(ranks, reverse=True))
 
     def _best_so_far(self, position: Position) -> tuple[int, ...]:
-        assert self._memory is not None
         move = int(self._memory.context[memory.TOP_MOVE])
         return (move,) if move in position.moves else self._moves(position)[:1]
 
@@ -349,7 +326,6 @@ class EndgameSolver:
         bounds: _Bounds,
         scores: dict[int, int] | None = None,
     ) -> Solution:
-        assert self._memory is not None
         stats = layout.read_stats(self._memory.context)
         seconds = time.perf_counter() - started
         complete = score is not None

@@ -13,18 +13,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from agents.search.context import (
-    BOARD,
-    LEAVES,
-    NO_LIMIT,
-    NODES,
-    PLAYOUTS,
-    Layout,
-    count,
-    out_of_budget,
-    read_stats,
-    set_constants,
-)
+from agents.search import context as layout
+from agents.search.context import Layout, count, out_of_budget, read_stats, set_constants
 from agents.search.limits import limited
 from agents.search.montecarlo.plain import Method, MoveEstimate
 from agents.search.montecarlo.rollout import (
@@ -106,7 +96,7 @@ def make_node(context: Address, tree: Address, node: Int, move: Square) -> None:
 @kernel
 def expand(context: Address, tree: Address, node: Int, mover: Mask, opponent: Mask) -> bool:
     """Give a node its children; False if the game is over or the memory full."""
-    board = np.uint64(load(context, BOARD))
+    board = np.uint64(load(context, layout.BOARD))
     first = load(context, USED)
     moves = legal_moves(mover, opponent) & board
     if moves == ZERO and legal_moves(opponent, mover) & board == ZERO:
@@ -204,16 +194,16 @@ def playout(context: Address, tree: Address, mover: Mask, opponent: Mask) -> Non
             mover, opponent = after(mover, opponent, square)
         store(context, PATH + length, node)
         length += 1
-    store(context, NODES, load(context, NODES) + length)
-    count(context, LEAVES)
-    count(context, PLAYOUTS)
+    store(context, layout.NODES, load(context, layout.NODES) + length)
+    count(context, layout.LEAVES)
+    count(context, layout.PLAYOUTS)
     settled = False
     if lower(tree, node) == upper(tree, node):
         result = lower(tree, node)
     else:
-        before = load(context, NODES)
+        before = load(context, layout.NODES)
         result = -rollout(context, mover, opponent)
-        if load(context, SOLVE) != 0 and load(context, NODES) == before:  # the game was over
+        if load(context, SOLVE) != 0 and load(context, layout.NODES) == before:  # the game was over
             set_bounds(tree, node, move_into(tree, node), result, result)
             settled = True
     for step in range(length - 1, -1, -1):
@@ -245,7 +235,7 @@ def grow(context: Address, tree: Address, mover: Mask, opponent: Mask) -> None:
         playout(context, tree, mover, opponent)
         if (
             lower(tree, root) == upper(tree, root)
-            or load(context, PLAYOUTS) >= load(context, MOST_PLAYOUTS)
+            or load(context, layout.PLAYOUTS) >= load(context, MOST_PLAYOUTS)
             or out_of_budget(context)
         ):
             return
@@ -331,7 +321,7 @@ class CompiledTree:
         """As the twin's."""
         context = self._context
         context[RANDOM] = np.uint64(seed).view(np.int64)
-        context[MOST_PLAYOUTS] = NO_LIMIT if playouts is None else playouts
+        context[MOST_PLAYOUTS] = layout.NO_LIMIT if playouts is None else playouts
         masks = np.uint64(self.position.mover), np.uint64(self.position.opponent)
         with limited(context, nodes, seconds):
             grow(self._address, self._pool.address, *masks)

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from agents.search import context as layout
 from agents.search.context import (
-    BOARD,
-    CUTOFFS,
-    FIRST_MOVE_CUTOFFS,
     INFINITY,
-    LEAVES,
-    NODES,
     clear_pv,
     count,
     extend_pv,
@@ -36,12 +32,12 @@ def alphabeta(
     >= beta a lower bound. Moves are tried from a1 to h8. Counts into the context, and leaves the
     principal variation in its row ``depth`` where the result lies inside the window.
     """
-    count(context, NODES)
+    count(context, layout.NODES)
     clear_pv(context, depth)
-    board = np.uint64(load(context, BOARD))
+    board = np.uint64(load(context, layout.BOARD))
     moves = legal_moves(mover, opponent) & board
     if moves == ZERO and legal_moves(opponent, mover) & board == ZERO:
-        count(context, LEAVES)
+        count(context, layout.LEAVES)
         return final_value(context, mover, opponent)
     if moves == ZERO:
         if depth == 1:
@@ -71,9 +67,9 @@ def alphabeta(
                 extend_pv(context, depth, np.int64(square))
                 if alpha >= beta:
                     if moves != ZERO:
-                        count(context, CUTOFFS)
+                        count(context, layout.CUTOFFS)
                         if first:
-                            count(context, FIRST_MOVE_CUTOFFS)
+                            count(context, layout.FIRST_MOVE_CUTOFFS)
                     break
         first = False
     return best
@@ -85,6 +81,5 @@ class AlphaBeta(WindowSearch):
     With every technique off, moves are tried from a1 to h8, and the move is minimax's too.
     """
 
-    def _compiled(self, context: int, mover: np.uint64, opponent: np.uint64, depth: int) -> int:
-        window = -INFINITY, INFINITY
-        return int(alphabeta(np.intp(context), mover, opponent, *window, np.int64(depth)))
+    def _compiled(self, context: Address, mover: Mask, opponent: Mask, depth: Int) -> Int:
+        return alphabeta(context, mover, opponent, -INFINITY, INFINITY, depth)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from agents.search import context as layout
 from agents.search.base import SearchAgent
 from agents.search.context import (
-    BOARD,
     INFINITY,
-    LEAVES,
-    NODES,
     clear_pv,
     count,
     extend_pv,
@@ -30,12 +28,12 @@ def minimax(context: Address, mover: Mask, opponent: Mask, depth: Int) -> Int:
 
     Counts into the context, and leaves the principal variation in its row ``depth``.
     """
-    count(context, NODES)
+    count(context, layout.NODES)
     clear_pv(context, depth)
-    board = np.uint64(load(context, BOARD))
+    board = np.uint64(load(context, layout.BOARD))
     moves = legal_moves(mover, opponent) & board
     if moves == ZERO and legal_moves(opponent, mover) & board == ZERO:
-        count(context, LEAVES)
+        count(context, layout.LEAVES)
         return final_value(context, mover, opponent)
     if moves == ZERO:
         if depth == 1:
@@ -66,7 +64,7 @@ def minimax(context: Address, mover: Mask, opponent: Mask, depth: Int) -> Int:
 class Minimax(SearchAgent):
     """Full-width search to a fixed depth; among equal moves the first from a1 to h8."""
 
-    def _compiled(self, context: int, mover: np.uint64, opponent: np.uint64, depth: int) -> int:
-        return int(minimax(np.intp(context), mover, opponent, np.int64(depth)))
+    def _compiled(self, context: Address, mover: Mask, opponent: Mask, depth: Int) -> Int:
+        return minimax(context, mover, opponent, depth)
 
     _plain = staticmethod(plain.minimax)

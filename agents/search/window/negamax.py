@@ -10,30 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from agents.search import context as layout
 from agents.search.context import (
-    BOARD,
-    CRITERIA,
-    CUTOFFS,
-    ENHANCED_CUTOFFS,
-    EXTENSIONS,
-    FIRST_MOVE_CUTOFFS,
     INFINITY,
-    KINDS_OF_SQUARE,
-    LEAVES,
     MAX_DEPTH,
-    NODES,
-    NULL_WINDOWS,
-    PROBCUT,
-    PROBCUT_RETURNS,
-    RANKS,
-    ROOT_MOVE,
-    ROOT_VALUE,
-    SINGULAR_MARGIN,
-    STATIC_FRONTIER,
-    TABLE,
-    TABLE_MOVES,
-    TABLE_RETURNS,
-    TAPERED,
     clear_pv,
     count,
     extend_pv,
@@ -78,8 +58,8 @@ def _last_ply(
     spends its time, and moves are tried by class of square or from a1 to h8."""
     row = _TOP - ply
     clear_pv(context, row - _1)
-    by_kind = load(context, STATIC_FRONTIER) != 0
-    kind = KINDS_OF_SQUARE
+    by_kind = load(context, layout.STATIC_FRONTIER) != 0
+    kind = layout.KINDS_OF_SQUARE
     best = -INFINITY
     first = True
     while moves != ZERO:
@@ -101,9 +81,9 @@ def _last_ply(
                     extend_pv(context, row, np.int64(square))
                     if alpha >= beta:
                         if moves | group != ZERO:
-                            count(context, CUTOFFS)
+                            count(context, layout.CUTOFFS)
                             if first:
-                                count(context, FIRST_MOVE_CUTOFFS)
+                                count(context, layout.FIRST_MOVE_CUTOFFS)
                         return best
             first = False
     return best
@@ -137,19 +117,19 @@ def negamax(
     Once the context is out of budget results mean nothing, but the root's row and ROOT_VALUE
     still tell of the moves that were searched to their end.
     """
-    count(context, NODES)
+    count(context, layout.NODES)
     row = _TOP - ply
     clear_pv(context, row)
-    board = np.uint64(load(context, BOARD))
+    board = np.uint64(load(context, layout.BOARD))
     moves = legal_moves(mover, opponent) & board
 
     # Step 1. No move: the game is over, or a pass.
     if moves == ZERO:
         if legal_moves(opponent, mover) & board == ZERO:
-            count(context, LEAVES)
+            count(context, layout.LEAVES)
             return final_value(context, mover, opponent)
-        store(context, RANKS + ply + 1, np.int64(0))
-        store(context, EXTENSIONS + ply + 1, load(context, EXTENSIONS + ply))
+        store(context, layout.RANKS + ply + 1, np.int64(0))
+        store(context, layout.EXTENSIONS + ply + 1, load(context, layout.EXTENSIONS + ply))
         if depth == 1:
             clear_pv(context, row - _1)
             value = -leaf(context, opponent, mover)
@@ -159,20 +139,20 @@ def negamax(
                 return value
         extend_pv(context, row, np.int64(PASS))
         if ply == 0:
-            store(context, ROOT_VALUE, value)
+            store(context, layout.ROOT_VALUE, value)
         return value
 
     # Step 2. One ply to go: all moves lead to leaves, unless something wants to choose or extend.
-    tapered = load(context, TAPERED) != 0
-    singular = load(context, SINGULAR_MARGIN) >= 0
+    tapered = load(context, layout.TAPERED) != 0
+    singular = load(context, layout.SINGULAR_MARGIN) >= 0
     if depth == 1 and not tapered and not singular and ply > 0:
         return _last_ply(context, mover, opponent, moves, alpha, beta, ply)
 
     # Step 3. The transposition table: bounds found at this depth, and a move to try first.
-    table = load(context, TABLE) != 0 and depth > 1
+    table = load(context, layout.TABLE) != 0 and depth > 1
     hint = NO_MOVE
     if ply == 0:
-        hint = load(context, ROOT_MOVE)
+        hint = load(context, layout.ROOT_MOVE)
     elif table:
         entry = find(context, mover, opponent)
         if entry != NOT_FOUND:
@@ -180,23 +160,23 @@ def negamax(
             if depth_of(entry) == depth:
                 lower, upper = lower_of(entry), upper_of(entry)
                 if lower >= beta or lower == upper:
-                    count(context, TABLE_RETURNS)
+                    count(context, layout.TABLE_RETURNS)
                     if hint != NO_MOVE:
                         set_pv(context, row, hint)
                     return lower
                 if upper <= alpha:
-                    count(context, TABLE_RETURNS)
+                    count(context, layout.TABLE_RETURNS)
                     return upper
 
     # Step 4. Enhanced transposition cutoff: bounds of the children.
-    if table and ply > 0 and depth > 2 and load(context, ENHANCED_CUTOFFS) != 0:
+    if table and ply > 0 and depth > 2 and load(context, layout.ENHANCED_CUTOFFS) != 0:
         value = _enhanced_cutoff(context, mover, opponent, moves, beta, depth)
         if value >= beta:
-            count(context, TABLE_RETURNS)
+            count(context, layout.TABLE_RETURNS)
             return value
 
     # Step 5. ProbCut (selective): a shallower search that makes a cutoff here probable.
-    probcut = load(context, PROBCUT)
+    probcut = load(context, layout.PROBCUT)
     if probcut != 0 and ply > 0:
         for check in range(CHECKS):
             shallow = check_depth(probcut, mover | opponent, depth, check)
@@ -208,7 +188,7 @@ def negamax(
                 if out_of_budget(context):
                     return value
                 if value >= bound:
-                    count(context, PROBCUT_RETURNS)
+                    count(context, layout.PROBCUT_RETURNS)
                     return beta
             bound = low_check(probcut, mover | opponent, depth, check, alpha)
             if bound > -INFINITY:
@@ -216,7 +196,7 @@ def negamax(
                 if out_of_budget(context):
                     return value
                 if value <= bound:
-                    count(context, PROBCUT_RETURNS)
+                    count(context, layout.PROBCUT_RETURNS)
                     return alpha
         clear_pv(context, row)
 
@@ -229,9 +209,9 @@ def negamax(
     limit = np.int64(64)
     if tapered:
         limit = width(context, ply)
-    ordered = load(context, CRITERIA) != 0
-    null_windows = load(context, NULL_WINDOWS) != 0
-    if ply > 0 and load(context, TABLE_MOVES) == 0:
+    ordered = load(context, layout.CRITERIA) != 0
+    null_windows = load(context, layout.NULL_WINDOWS) != 0
+    if ply > 0 and load(context, layout.TABLE_MOVES) == 0:
         hint = NO_MOVE
     low = alpha
     best = -INFINITY
@@ -258,12 +238,12 @@ def negamax(
             number += _1
         other, own = after(mover, opponent, square)
         to_go = depth - _1
-        extensions = load(context, EXTENSIONS + ply)
+        extensions = load(context, layout.EXTENSIONS + ply)
         if np.int64(square) == extended:
             to_go = depth
             extensions += _1
-        store(context, RANKS + ply + 1, tried)
-        store(context, EXTENSIONS + ply + 1, extensions)
+        store(context, layout.RANKS + ply + 1, tried)
+        store(context, layout.EXTENSIONS + ply + 1, extensions)
         if to_go == 0:
             clear_pv(context, row - _1)
             value = -leaf(context, other, own)
@@ -275,7 +255,7 @@ def negamax(
                 if low < value < beta:
                     if ply == 0:  # better than the best so far, however much
                         extend_pv(context, row, np.int64(square))
-                        store(context, ROOT_VALUE, value)
+                        store(context, layout.ROOT_VALUE, value)
                     value = -negamax(context, other, own, -beta, -low, to_go, ply + _1)
             else:
                 value = -negamax(context, other, own, -beta, -low, to_go, ply + _1)
@@ -289,12 +269,12 @@ def negamax(
                 low = value
                 extend_pv(context, row, best_move)
                 if ply == 0:
-                    store(context, ROOT_VALUE, value)
+                    store(context, layout.ROOT_VALUE, value)
                 if low >= beta:
                     if moves != ZERO:
-                        count(context, CUTOFFS)
+                        count(context, layout.CUTOFFS)
                         if tried == 1:
-                            count(context, FIRST_MOVE_CUTOFFS)
+                            count(context, layout.FIRST_MOVE_CUTOFFS)
                     if ordered:
                         remember_cutoff(context, square, depth, ply)
                     break

@@ -18,25 +18,14 @@ orders. The ``tt`` move is tried before the others are even looked at.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 
 from agents.evaluation.base import FINAL_UNIT
 from agents.evaluation.square_weights import CORNER_TO_CENTRE
-from agents.search.context import (
-    BOARD,
-    CRITERIA,
-    HISTORY,
-    KILLERS,
-    KINDS_OF_SQUARE,
-    MOST_CRITERIA,
-    MOVES,
-    PLIES,
-    RANK_OF_SQUARE,
-    STATIC_CLASSES,
-    count_evaluation,
-)
+from agents.search import context as layout
+from agents.search.context import count_evaluation
 from core.bitboard import ONE, ZERO, after, legal_moves, lowest_square, popcount
 from core.compile import Address, Index, Int, Mask, Square, kernel
 from core.rules import Ruleset
@@ -65,44 +54,29 @@ HISTORY_CAP = (1 << 20) - 1
 _MIDDLE = np.int64(1 << 25)
 
 
-@dataclass(frozen=True)
-class Ordering:
-    """A parsed ordering.
+def read_ordering(text: str) -> tuple[str, ...]:
+    """The criteria in ``"tt+killer+static"``, the most important first; none for ``none``. Raises
+    ValueError naming the part that is no criterion."""
+    words = [word.strip() for word in str(text).split("+")]
+    if words == ["none"]:
+        return ()
+    for number, word in enumerate(words):
+        if word not in CRITERIA_NAMES:
+            unknown = unknown_choice("criterion", word, ("none", *CRITERIA_NAMES))
+            raise ValueError(f"ordering={text}: {unknown}")
+        if word in words[:number]:
+            raise ValueError(f"ordering={text}: {word} is there twice")
+    if "tt" in words[1:]:
+        raise ValueError(f"ordering={text}: tt can only come first")
+    return tuple(words)
 
-    criteria: their names, the most important first; empty for ``none``.
-    """
 
-    criteria: tuple[str, ...]
-
-    @classmethod
-    def parse(cls, text: str) -> Ordering:
-        """Read ``"tt+killer+static"``; raises ValueError naming the part that is no criterion."""
-        words = [word.strip() for word in str(text).split("+")]
-        if words == ["none"]:
-            return cls(())
-        for number, word in enumerate(words):
-            if word not in CRITERIA_NAMES:
-                unknown = unknown_choice("criterion", word, ("none", *CRITERIA_NAMES))
-                raise ValueError(f"ordering={text}: {unknown}")
-            if word in words[:number]:
-                raise ValueError(f"ordering={text}: {word} is there twice")
-        if "tt" in words[1:]:
-            raise ValueError(f"ordering={text}: tt can only come first")
-        return cls(tuple(words))
-
-    def __str__(self) -> str:
-        return "+".join(self.criteria) or "none"
-
-    @property
-    def needs_table(self) -> bool:
-        """Whether it asks the transposition table."""
-        return "tt" in self.criteria
-
-    def codes(self) -> np.ndarray:
-        """The criteria besides ``tt`` as the kernel reads them, int64, 0 = end, shape
-        (MOST_CRITERIA,)."""
-        codes = [_CODES[name] for name in self.criteria if name in _CODES]
-        return np.array(codes + [0] * (MOST_CRITERIA - len(codes)), dtype=np.int64)
+def set_criteria(context: np.ndarray, criteria: Sequence[str]) -> None:
+    """Put an ordering into a fresh context."""
+    codes = [_CODES[name] for name in criteria if name != "tt"]
+    context[layout.CRITERIA : layout.CRITERIA + len(codes)] = codes
+    context[layout.TABLE_MOVES] = "tt" in criteria
+    context[layout.STATIC_FRONTIER] = "static" in criteria
 
 
 # ------------------------------------------------------------------ static classes
@@ -124,11 +98,12 @@ def static_ranks(rules: Ruleset) -> list[int]:
 def set_static(context: np.ndarray, rules: Ruleset) -> None:
     """Put the static classes of a board into a context: by square, and as masks."""
     ranks = static_ranks(rules)
-    context[RANK_OF_SQUARE : RANK_OF_SQUARE + 64] = ranks
-    for rank in range(STATIC_CLASSES):
+    context[layout.RANK_OF_SQUARE : layout.RANK_OF_SQUARE + 64] = ranks
+    for rank in range(layout.STATIC_CLASSES):
         members = (square for square in range(64) if ranks[square] == rank)
         mask = sum(1 << square for square in members) & rules.board
-        context[KINDS_OF_SQUARE + STATIC_CLASSES - 1 - rank] = np.uint64(mask).view(np.int64)
+        kind = layout.KINDS_OF_SQUARE + layout.STATIC_CLASSES - 1 - rank
+        context[kind] = np.uint64(mask).view(np.int64)
 
 
 # ------------------------------------------------------------------ kernels
@@ -138,7 +113,7 @@ def set_static(context: np.ndarray, rules: Ruleset) -> None:
 def glance(context: Address, mover: Mask, opponent: Mask) -> Int:
     """What a position looks like to its mover without searching it: its evaluation, which is
     counted, or its result, brought down to just beyond any evaluation."""
-    board = np.uint64(load(context, BOARD))
+    board = np.uint64(load(context, layout.BOARD))
     if legal_moves(mover, opponent) & board == ZERO and (
         legal_moves(opponent, mover) & board == ZERO
     ):
@@ -155,35 +130,35 @@ def move_key(context: Address, mover: Mask, opponent: Mask, square: Square, ply:
     minus the square, so that keys differ and a1 comes before h8."""
     key = np.int64(0)
     other, own = after(mover, opponent, square)
-    for slot in range(MOST_CRITERIA):
-        criterion = load(context, CRITERIA + slot)
+    for slot in range(layout.MOST_CRITERIA):
+        criterion = load(context, layout.CRITERIA + slot)
         if criterion == 0:
             break
         move = np.int64(square)
         if criterion == KILLER:
             rank = np.int64(0)
-            if load(context, KILLERS + 2 * ply) == move:
+            if load(context, layout.KILLERS + 2 * ply) == move:
                 rank = np.int64(2)
-            elif load(context, KILLERS + 2 * ply + 1) == move:
+            elif load(context, layout.KILLERS + 2 * ply + 1) == move:
                 rank = np.int64(1)
             key = (key << _KILLER_BITS) | rank
         elif criterion == HISTORY_COUNT:
             side = (ply & 1) << _SIX
-            key = (key << _HISTORY_BITS) | load(context, HISTORY + side + move)
+            key = (key << _HISTORY_BITS) | load(context, layout.HISTORY + side + move)
         elif criterion == SORTED:
             key = (key << _SORTED_BITS) | (_MIDDLE - glance(context, other, own))
         elif criterion == MOBILITY:
-            replies = legal_moves(other, own) & np.uint64(load(context, BOARD))
+            replies = legal_moves(other, own) & np.uint64(load(context, layout.BOARD))
             key = (key << _MOBILITY_BITS) | (_MASK - popcount(replies))
         else:
-            key = (key << _STATIC_BITS) | load(context, RANK_OF_SQUARE + move)
+            key = (key << _STATIC_BITS) | load(context, layout.RANK_OF_SQUARE + move)
     return (key << _SIX) | (_MASK - np.int64(square))
 
 
 @kernel
 def list_moves(context: Address, mover: Mask, opponent: Mask, moves: Mask, ply: Int) -> Int:
     """Write the keys of all ``moves`` into the list of this ply; returns how many there are."""
-    base = MOVES + (ply << _SIX)
+    base = layout.MOVES + (ply << _SIX)
     number = np.int64(0)
     while moves != ZERO:
         square = lowest_square(moves)
@@ -197,7 +172,7 @@ def list_moves(context: Address, mover: Mask, opponent: Mask, moves: Mask, ply: 
 def next_move(context: Address, ply: Int, number: Index, total: Int) -> Square:
     """The best of the moves ``number`` to ``total - 1`` of this ply's list, brought to place
     ``number``. One step of a selection sort: after a cutoff the rest was never sorted."""
-    base = MOVES + (ply << _SIX)
+    base = layout.MOVES + (ply << _SIX)
     best = load(context, base + number)
     place = number
     for i in range(number + 1, total):
@@ -213,19 +188,19 @@ def next_move(context: Address, ply: Int, number: Index, total: Int) -> Square:
 def remember_cutoff(context: Address, square: Square, depth: Int, ply: Int) -> None:
     """Note a move that caused a cutoff as killer of its ply, and in the history."""
     move = np.int64(square)
-    if load(context, KILLERS + 2 * ply) != move:
-        store(context, KILLERS + 2 * ply + 1, load(context, KILLERS + 2 * ply))
-        store(context, KILLERS + 2 * ply, move)
-    place = HISTORY + ((ply & 1) << _SIX) + move
+    if load(context, layout.KILLERS + 2 * ply) != move:
+        store(context, layout.KILLERS + 2 * ply + 1, load(context, layout.KILLERS + 2 * ply))
+        store(context, layout.KILLERS + 2 * ply, move)
+    place = layout.HISTORY + ((ply & 1) << _SIX) + move
     weight = load(context, place) + depth * depth
     if weight > HISTORY_CAP:
         for i in range(128):
-            store(context, HISTORY + i, load(context, HISTORY + i) >> np.int64(1))
+            store(context, layout.HISTORY + i, load(context, layout.HISTORY + i) >> np.int64(1))
         weight = load(context, place) + depth * depth
     store(context, place, weight)
 
 
 def forget_cutoffs(context: np.ndarray) -> None:
     """No killers and an empty history."""
-    context[KILLERS : KILLERS + 2 * PLIES] = -1
-    context[HISTORY : HISTORY + 2 * 64] = 0
+    context[layout.KILLERS : layout.KILLERS + 2 * layout.PLIES] = -1
+    context[layout.HISTORY : layout.HISTORY + 2 * 64] = 0

@@ -9,7 +9,6 @@ it knows by the values that evaluation gives to fixed positions.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ import numpy as np
 from agents.conf_folder import conf_folder
 from agents.evaluation import Evaluation
 from agents.evaluation.function import check_positions
-from agents.search.window.selective import CHECKS, DEEPEST, STAGE_DISCS, probcut_array
+from agents.search.window.selective import CHECKS, DEEPEST, PROBCUT_SHAPE, STAGE_DISCS
 
 
 def fingerprint(evaluation: Evaluation) -> str:
@@ -102,19 +101,13 @@ class ProbCut:
         """Write a file that :meth:`load` reads."""
         from omegaconf import OmegaConf  # late, as above
 
-        body: Mapping[str, Any] = {
-            "evaluation": self.evaluation,
-            "fingerprint": self.fingerprint,
-            "made": self.made,
-            "checks": [asdict(check) for check in self.checks],
-        }
         head = f"# ProbCut parameters for {self.evaluation}: {self.made['command']}\n"
-        path.write_text(head + OmegaConf.to_yaml(OmegaConf.create(dict(body))), encoding="utf-8")
+        path.write_text(head + OmegaConf.to_yaml(OmegaConf.create(asdict(self))), encoding="utf-8")
 
     def array(self, confidence: float) -> np.ndarray:
         """The parameters as the search reads them, with tolerances of ``confidence`` standard
         deviations (see :mod:`agents.search.window.selective`)."""
-        array = probcut_array()
+        array = np.zeros(PROBCUT_SHAPE)  # which allows no cut
         for check in self.checks:
             stage = check.discs // STAGE_DISCS
             number = int(np.count_nonzero(array[check.depth, stage, :, 0]))

@@ -19,11 +19,11 @@ from agents.search.limits import allotment
 from agents.search.table import Megabytes, TableMemory
 from agents.search.window import plain
 from agents.search.window.negamax import negamax
-from agents.search.window.ordering import Ordering, forget_cutoffs, set_static
+from agents.search.window.ordering import forget_cutoffs, read_ordering, set_criteria, set_static
 from agents.search.window.probcut import ProbCut
 from agents.search.window.selective import taper_widths
 from agents.search.window.transposition import NO_MOVE, new_generation
-from core.compile import Announce, prepare
+from core.compile import Address, Announce, Int, Mask, prepare
 from core.position import Position
 from core.settings import Number, Switch, Whole
 
@@ -79,7 +79,7 @@ class WindowSearch(SearchAgent):
 
     def _read_settings(self) -> None:
         super()._read_settings()
-        self._ordering = Ordering.parse(self.ordering)
+        self._criteria = read_ordering(self.ordering)
         self._check_together()
         self._probcut = ProbCut.of(self.probcut, self.evaluation) if self.probcut else None
         self._widths = None if self.taper is None else taper_widths(self.taper)
@@ -87,7 +87,7 @@ class WindowSearch(SearchAgent):
 
     def _check_together(self) -> None:
         """Raise ValueError where one setting needs another."""
-        if self.table_mb is None and self._ordering.needs_table:
+        if self.table_mb is None and "tt" in self._criteria:
             raise ValueError(f"ordering={self.ordering}: needs a table; set table_mb")
         if self.table_mb is None and self.etc:
             raise ValueError("etc (enhanced transposition cutoffs) needs a table; set table_mb")
@@ -95,7 +95,7 @@ class WindowSearch(SearchAgent):
             raise ValueError(f"step={self.step}: that of iterative deepening; set iterative")
         if self.aspiration is not None and not self.iterative:
             raise ValueError("aspiration needs the value of the depth before; set iterative")
-        if self.taper is not None and not self._ordering.criteria:
+        if self.taper is not None and not self._criteria:
             raise ValueError("taper keeps the best-looking moves; set an ordering")
         if not self.compiled:
             self._check_twin()
@@ -128,7 +128,7 @@ class WindowSearch(SearchAgent):
     def bare(self) -> bool:
         """Whether every technique is off."""
         return not (
-            self._ordering.criteria
+            self._criteria
             or self.table_mb is not None
             or self.iterative
             or self.null_windows
@@ -146,13 +146,9 @@ class WindowSearch(SearchAgent):
             context[layout.TABLE_SHIFT] = self._table.shift
         context[layout.NULL_WINDOWS] = self.null_windows
         context[layout.ENHANCED_CUTOFFS] = self.etc
-        context[layout.TABLE_MOVES] = self._ordering.needs_table
-        context[layout.STATIC_FRONTIER] = "static" in self._ordering.criteria
-        criteria = self._ordering.codes()
-        context[layout.CRITERIA : layout.CRITERIA + len(criteria)] = criteria
-        context[layout.SINGULAR_MARGIN] = (
-            -1 if self.singular_margin is None else self.singular_margin
-        )
+        set_criteria(context, self._criteria)
+        margin = self.singular_margin
+        context[layout.SINGULAR_MARGIN] = -1 if margin is None else margin
         context[layout.SINGULAR_PLIES] = self.singular_plies
         if self._widths is not None:
             context[layout.TAPERED] = 1
@@ -254,7 +250,7 @@ class WindowSearch(SearchAgent):
     ) -> tuple[int, tuple[int, ...]]:
         """One search from the root: its result and, unless it failed low, its line."""
         value = negamax(
-            np.intp(self._address),
+            self._address,
             np.uint64(position.mover),
             np.uint64(position.opponent),
             np.int64(alpha),
@@ -264,15 +260,13 @@ class WindowSearch(SearchAgent):
         )
         return int(value), layout.read_pv(self._context, MAX_DEPTH)
 
-    def _compiled(self, context: int, mover: np.uint64, opponent: np.uint64, depth: int) -> int:
+    def _compiled(self, context: Address, mover: Mask, opponent: Mask, depth: Int) -> Int:
         """The kernel for when every technique is off; the general one unless there is a leaner."""
-        window = -INFINITY, INFINITY
-        args = np.intp(context), mover, opponent, *window, np.int64(depth), _ROOT
-        return int(negamax(*args))
+        return negamax(context, mover, opponent, -INFINITY, INFINITY, depth, _ROOT)
 
     def _search_plainly(self, position: Position, depth: int, limits: Limits) -> Decision:
         stats = SearchStats()
-        order = plain.MoveOrder(self._ordering.criteria, position.ruleset)
+        order = plain.MoveOrder(self._criteria, position.ruleset)
         twin = plain.OrderedSearch(order, self.evaluation.plain, stats, self.null_windows)
         value, pv = twin.search(position, depth)
         return Decision(pv[0], value, pv, depth, stats)

@@ -18,17 +18,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from agents.evaluation.base import FINAL_UNIT
-from agents.search.context import (
-    EXTENSIONS,
-    INFINITY,
-    MAX_DEPTH,
-    PLIES,
-    RANKS,
-    RANKS_KNOWN,
-    SINGULAR_MARGIN,
-    SINGULAR_PLIES,
-    WIDTHS,
-)
+from agents.search import context as layout
+from agents.search.context import INFINITY, MAX_DEPTH
 from agents.search.window.ordering import glance
 from agents.search.window.transposition import NO_MOVE
 from core.bitboard import ONE, ZERO, after, lowest_square, popcount
@@ -44,12 +35,8 @@ DEEPEST = 20
 STAGE_DISCS = 8
 """Discs on the board that make a stage."""
 STAGES = 64 // STAGE_DISCS + 1
-_FIELDS = 4
-
-
-def probcut_array() -> np.ndarray:
-    """Parameters that allow no cut, float64, shape (DEEPEST + 1, STAGES, CHECKS, 4)."""
-    return np.zeros((DEEPEST + 1, STAGES, CHECKS, _FIELDS))
+PROBCUT_SHAPE = (DEEPEST + 1, STAGES, CHECKS, 4)
+_FIELDS = PROBCUT_SHAPE[-1]
 
 
 @kernel
@@ -110,18 +97,18 @@ def taper_widths(taper: Sequence[int | Sequence[int]]) -> np.ndarray:
                     f"taper={taper}: {entry} at ply {ply}; a number of moves, 1 or more, or a list "
                     "of such numbers by the rank of the move before, is needed"
                 )
-        rows.append((row + [row[-1]] * RANKS_KNOWN)[:RANKS_KNOWN])
-    rows = (rows + [rows[-1]] * PLIES)[:PLIES]
+        rows.append((row + [row[-1]] * layout.RANKS_KNOWN)[: layout.RANKS_KNOWN])
+    rows = (rows + [rows[-1]] * layout.PLIES)[: layout.PLIES]
     return np.array(rows, dtype=np.int64)
 
 
 @kernel
 def width(context: Address, ply: Int) -> Int:
     """How many moves a tapered search looks at in the node now searched at this ply."""
-    rank = load(context, RANKS + ply)
-    if rank >= RANKS_KNOWN:
-        rank = np.int64(RANKS_KNOWN - 1)
-    return load(context, WIDTHS + ply * RANKS_KNOWN + rank)
+    rank = load(context, layout.RANKS + ply)
+    if rank >= layout.RANKS_KNOWN:
+        rank = np.int64(layout.RANKS_KNOWN - 1)
+    return load(context, layout.WIDTHS + ply * layout.RANKS_KNOWN + rank)
 
 
 # ------------------------------------------------------------------ singular extension
@@ -133,7 +120,7 @@ def singular_move(
 ) -> Int:
     """The move to be searched a ply deeper, or NO_MOVE: the only move, or one whose evaluation
     exceeds that of every other by the margin; as long as the line was not extended too often."""
-    if load(context, EXTENSIONS + ply) >= load(context, SINGULAR_PLIES):
+    if load(context, layout.EXTENSIONS + ply) >= load(context, layout.SINGULAR_PLIES):
         return NO_MOVE
     if ply + depth >= MAX_DEPTH:
         return NO_MOVE
@@ -150,6 +137,6 @@ def singular_move(
             best_move = np.int64(square)
         elif value > second:
             second = value
-    if best - second >= load(context, SINGULAR_MARGIN):
+    if best - second >= load(context, layout.SINGULAR_MARGIN):
         return best_move
     return NO_MOVE
