@@ -45,10 +45,6 @@ def findings(facts: RunFacts) -> list[str]:
     ]
 
 
-def _all(count: int, what: str) -> str:
-    return f"the one {what}" if count == 1 else f"all {count:,} {what}s"
-
-
 def _same_moves(alike: pd.DataFrame) -> Iterable[str]:
     """Where agents chose the same moves, what that cost each: the lesson of alpha-beta. alike: from
     :func:`experiments.report.standings.same_positions`."""
@@ -63,9 +59,10 @@ def _same_moves(alike: pd.DataFrame) -> Iterable[str]:
         else:
             cheap, dear = (first, second) if few == row.first_nodes else (second, first)
             cost = f"{cheap} visited {few:,} nodes, {100 * few / many:.2f} % of {dear}'s {many:,}"
+        pairs = "the one pair" if row.pairs == 1 else f"all {row.pairs:,} pairs"
         yield (
-            f"{first} and {second} chose the same moves in {_all(row.pairs, 'pair')}, so the score "
-            f"is 50 %; on the same {row.positions:,} positions {cost}."
+            f"{first} and {second} chose the same moves in {pairs}, so the score is 50 %; on "
+            f"the same {row.positions:,} positions {cost}."
         )
 
 
@@ -133,16 +130,12 @@ def repeated(matches: pd.DataFrame) -> Iterable[str]:
 def _many_repeated(rows: pd.DataFrame) -> str:
     pairs, distinct = rows["all_pairs"].sum(), rows["pairs"].sum()
     exhausted = (rows["pairs"] <= rows["openings"]).sum()
+    why = f"; in {exhausted:,} of them both agents play without chance and have run out of openings"
+    why = why if exhausted else ""
     return (
         f"In {len(rows):,} pairings pairs of games repeat earlier ones move for move: only "
-        f"{distinct:,} of their {pairs:,} pairs are distinct (matches.csv)"
-        + (
-            f"; in {exhausted:,} of them both agents play without chance and have run out of"
-            " openings"
-            if exhausted
-            else ""
-        )
-        + ". Elo and all intervals count distinct pairs."
+        f"{distinct:,} of their {pairs:,} pairs are distinct (matches.csv){why}. Elo and all "
+        "intervals count distinct pairs."
     )
 
 

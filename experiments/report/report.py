@@ -20,8 +20,8 @@ from experiments.report.published import comparison
 from experiments.report.tables import (
     COLUMNS,
     MATCH_COLUMNS,
+    cells,
     described,
-    match_cells,
     matches_table,
     standings_by_part,
     standings_tables,
@@ -35,8 +35,10 @@ if TYPE_CHECKING:
 
 def conclude(record: Record, plan: Plan, folder: Path, console: Console) -> pd.DataFrame:
     """Print the standings, draw the figures and write the reports; returns the standings."""
-    facts = RunFacts.of(record, plan)
-    _write_tables(facts, folder)
+    facts = RunFacts(record, plan)
+    facts.matches.to_csv(folder / "matches.csv", index=False)
+    if facts.costs is not None:
+        facts.costs.to_csv(folder / "searches.csv", index=False)
     said = findings(facts)
     _print(facts, said, console)
     figures: Sequence[ReportFigure] = ()
@@ -46,12 +48,6 @@ def conclude(record: Record, plan: Plan, folder: Path, console: Console) -> pd.D
     _write(facts, said, figures, folder)
     _print_files(figures, folder, console)
     return facts.standings
-
-
-def _write_tables(facts: RunFacts, folder: Path) -> None:
-    facts.matches.to_csv(folder / "matches.csv", index=False)
-    if facts.costs is not None:
-        facts.costs.to_csv(folder / "searches.csv", index=False)
 
 
 def _print(facts: RunFacts, said: Sequence[str], console: Console) -> None:
@@ -65,7 +61,8 @@ def _print(facts: RunFacts, said: Sequence[str], console: Console) -> None:
 
 def _draw(facts: RunFacts, folder: Path) -> list[ReportFigure]:
     # Loading seaborn takes a second, which a run without figures does not need.
-    from experiments.report.figures import RUN_FIGURES, draw_figures
+    from experiments.report.figures import RUN_FIGURES
+    from experiments.report.figures.base import draw_figures
 
     return draw_figures(RUN_FIGURES, facts, folder)
 
@@ -92,7 +89,7 @@ def _write(
         tables=standings_by_part(facts.standings),
         zero=zero_text(facts.anchor),
         match_columns=MATCH_COLUMNS,
-        matches=match_cells(facts.matches),
+        matches=cells(MATCH_COLUMNS, facts.matches),
         agents=described(head["config"]["agents"]),
         findings=said,
         figures=figures,

@@ -222,8 +222,7 @@ def _checked(pairs: ArrayLike) -> tuple[IntArray, IntArray | None]:
 
 
 def _check_request(counts: IntArray, replicates: int, anchor: int | None) -> None:
-    """ValueError unless there are enough replicates and such an anchor, and all agents are linked
-    by the pairs they played; it names the parts."""
+    """ValueError unless :func:`rate` can do what it is asked for."""
     if replicates < 100:
         raise ValueError(f"replicates {replicates}: at least 100 are needed")
     if anchor is not None and not 0 <= anchor < len(counts):

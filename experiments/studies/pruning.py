@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from agents.evaluation import Evaluation
 from agents.search import AlphaBeta, Minimax
 from core.position import Position
-from experiments.pairing.openings import Opening
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,11 +15,6 @@ if TYPE_CHECKING:
 NODE_BUDGET = 60_000_000
 """Nodes that one algorithm may spend on a study: seconds, so that a run's report does not cost
 more than the run."""
-
-
-def after_opening(opening: str, rules: str) -> Position:
-    """The position after an opening as the record has it."""
-    return Opening.read(opening, rules).reach(rules)
 
 
 def count_nodes(

@@ -12,8 +12,8 @@ from agents.base import Agent
 from agents.search import SearchAgent
 from core.game import SearchStats
 from core.position import Position
+from experiments.pairing.openings import Opening
 from experiments.record.store import Record
-from experiments.studies.pruning import after_opening
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,7 +47,7 @@ def searched_positions(record: Record, count: int | str, seed: int) -> Sample:
         moves = record.query("select square, depth from moves where game = ? order by ply", which)
         decided = np.flatnonzero(moves["depth"].notna())
         wanted = decided.tolist() if count == "all" else [int(rng.choice(decided))]
-        position = after_opening(opening, rules)
+        position = Opening.read(opening, rules).reach(rules)
         for number, square in enumerate(moves["square"].iloc[: wanted[-1] + 1]):
             if number in wanted:
                 found.setdefault(position, opening)

@@ -21,17 +21,11 @@ from agents.config import ConfigError, compose, one_line
 from experiments import run as runs
 from experiments.command_line import as_typed, make_console
 from experiments.config import read
-from experiments.sweep.composing import (
-    expand,
-    in_a_line,
-    is_hydras,
-    varied,
-    without_guesses,
-)
+from experiments.record.store import FILE
+from experiments.sweep.composing import expand, in_a_line, is_hydras, varied, without_guesses
 from experiments.sweep.folder import (
     CONFIRMATION,
     FAILURE,
-    RECORD,
     State,
     Sweep,
     has_begun,
@@ -63,7 +57,7 @@ def sweep(
     hydras = [override for override in overrides if is_hydras(override)]
     hydra = _hydras_settings(overrides, folders)
     known = None
-    if _searches(hydra):
+    if not str(hydra.sweeper._target_).endswith("BasicSweeper"):  # it chooses as it goes
         example = _check_search(own, folders)
     else:
         parameters = [f"{key}={value}" for key, value in (hydra.sweeper.params or {}).items()]
@@ -90,11 +84,6 @@ def resume(folder: Path | str, console: Console) -> int:
                 f"{folder}: this search had no hydra.sweeper.sampler.seed, so it cannot be repeated"
             )
     return _go(asked, Path(folder), console)
-
-
-def _searches(hydra: DictConfig) -> bool:
-    """Whether the sweeper chooses its combinations as it goes."""
-    return not str(hydra.sweeper._target_).endswith("BasicSweeper")
 
 
 def _hydras_settings(overrides: Sequence[str], folders: Sequence[str]) -> DictConfig:
@@ -129,33 +118,21 @@ def _go(asked: Sweep, folder: Path, console: Console) -> int:
     confirmed = True
     try:
         if asked.known is None:
-            _hand_over(asked, _words_of_search(asked))
+            sweeper = _hydras_settings(asked.overrides, asked.extra_folders).sweeper
+            # Otherwise one failure ends the search.
+            patience = ["hydra.sweeper.max_failure_rate=1.0"] * ("max_failure_rate" in sweeper)
+            _hand_over(asked, [*asked.overrides, *patience])
             confirmed = _confirm(asked, console)
         else:
-            known = asked.combinations()
-            missing = [each.number for each in known if each.state is not State.FINISHED]
-            if missing:
-                _hand_over(asked, _words_of_sweep(asked, missing))
+            left = [e.number for e in asked.combinations() if e.state is not State.FINISHED]
+            hydras = [override for override in asked.overrides if is_hydras(override)]
+            # What the sweeper has of its own is among the combinations' settings.
+            numbers = [f"{_NUMBER}={','.join(map(str, left))}", "hydra.sweeper.params=null"]
+            if left:
+                _hand_over(asked, [*hydras, *numbers])
     finally:
         failed = _end(asked, folder, console)
     return 0 if confirmed and not failed else 1
-
-
-def _words_of_sweep(asked: Sweep, numbers: Sequence[int]) -> list[str]:
-    """What Hydra is told: the numbers of the combinations that it is to run."""
-    return [
-        *(override for override in asked.overrides if is_hydras(override)),
-        f"{_NUMBER}={','.join(map(str, numbers))}",
-        "hydra.sweeper.params=null",  # they are among the combinations' settings
-    ]
-
-
-def _words_of_search(asked: Sweep) -> list[str]:
-    """What Hydra is told of a search."""
-    sweeper = _hydras_settings(asked.overrides, asked.extra_folders).sweeper
-    # Otherwise one failure ends the search.
-    patience = ["hydra.sweeper.max_failure_rate=1.0"] if "max_failure_rate" in sweeper else []
-    return [*asked.overrides, *patience]
 
 
 def _hand_over(asked: Sweep, words: Sequence[str]) -> None:
@@ -271,16 +248,15 @@ def _play(
     """Play, or play on, or take as played, what belongs into a combination's folder."""
     plan = read(settings, folders)
     if state is not State.FINISHED:
+        (folder / FAILURE).unlink(missing_ok=True)
+        begun = has_begun(folder)
+        if not begun and (folder / FILE).exists():
+            put_aside(folder)
         folder.mkdir(exist_ok=True)
         write_note(folder, settings)
-        (folder / FAILURE).unlink(missing_ok=True)
-        if has_begun(folder):
+        if begun:
             result = runs.resume(folder, as_typed(["resume", str(folder)]), console)
         else:
-            if (folder / RECORD).exists():
-                put_aside(folder)
-                folder.mkdir()
-                write_note(folder, settings)
             extra = [f"--config-dir={each}" for each in folders]
             result = runs.run(plan, as_typed(["run", *extra, *settings]), console, folder)
         if result.interrupted or not result.complete:
