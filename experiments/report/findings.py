@@ -46,8 +46,7 @@ def findings(facts: RunFacts) -> list[str]:
 
 
 def _same_moves(alike: pd.DataFrame) -> Iterable[str]:
-    """Where agents chose the same moves, what that cost each: the lesson of alpha-beta. alike: from
-    :func:`experiments.report.standings.same_positions`."""
+    """Where agents chose the same moves, what that cost each: the lesson of alpha-beta."""
     if len(alike) > FEW:
         yield from _groups_of_same_moves(alike)
         return
@@ -105,8 +104,7 @@ def _about_ratings(facts: RunFacts) -> Iterable[str]:
 
 
 def repeated(matches: pd.DataFrame) -> Iterable[str]:
-    """Warnings of pairs that repeat earlier ones move for move; from
-    :func:`experiments.report.standings.matches`."""
+    """Warnings of pairs that repeat earlier ones move for move."""
     rows = matches[matches["pairs"] < matches["all_pairs"]]
     if len(rows) > FEW:
         yield _many_repeated(rows)
@@ -186,22 +184,23 @@ def _about_time(record: Record, plan: Plan) -> Iterable[str]:
             f"{available_cores()} cores; agents had less time than their limit says."
         )
     clocked = [name for name, agent in plan.agents.items() if agent.watches_clock]
+    if not clocked:
+        return
     share = record.query(
         f"""select 1.0 * sum(cpu_microseconds) / sum(microseconds) as share from moves
             join agents using (agent)
             where nodes > 0 and name in ({", ".join("?" * len(clocked))})""",
         clocked,
     )["share"].iloc[0]
-    if clocked and share is not None and share < BUSY_SHARE:
+    if share is not None and share < BUSY_SHARE:
         yield (
             f"The machine was oversubscribed: agents had the processor for {100 * share:.0f} % of "
             "their thinking time; other programs, or too many workers, had the rest."
         )
-    if clocked:
-        yield (
-            "Time was limited, so the games of " + ", ".join(clocked) + " cannot be reproduced "
-            "move for move."
-        )
+    yield (
+        f"Time was limited, so the games of {', '.join(clocked)} cannot be reproduced move for "
+        "move."
+    )
 
 
 def _about_forfeits(record: Record) -> Iterable[str]:

@@ -68,8 +68,7 @@ def _search(
     config: Mapping[str, Any],
     folder: Path,
 ) -> dict[str, Any]:
-    """What a search over settings found, and what a second run of the best says; empty for a
-    sweep."""
+    """What a search over settings found, and its confirmation; empty for a sweep."""
     best = best_of(known)
     if best is None:
         return {}

@@ -154,8 +154,7 @@ def _hand_over(asked: Sweep, words: Sequence[str]) -> None:
 
 
 def _confirm(asked: Sweep, console: Console) -> bool:
-    """Play the best settings of a search again, from openings of another seed; False if there
-    are none, or if that failed."""
+    """Play the best settings of a search again, from other openings; False if that failed."""
     best = best_of(asked.combinations())
     if best is None:
         return False

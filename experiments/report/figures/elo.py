@@ -20,7 +20,6 @@ from experiments.report.figures.base import (
     check_frame,
     column,
     resize,
-    theme,
     wrapped,
 )
 from experiments.statistics.intervals import interval_text
@@ -62,8 +61,8 @@ def elo_chart(standings: pd.DataFrame, anchor: str = "") -> Figure:
     heights = 0.16 + 0.17 * lines  # inches
     heights *= max(1, 1.2 / heights.sum())
     rows = heights.cumsum() - heights / 2
-    with theme():
-        figure, axes = blank()
+    with blank() as figure:
+        axes = figure.add_subplot()
         axes.axvline(0, color=GREY, linewidth=1)
         ratings = standings[["elo", "low", "high", "bound", "split"]].to_numpy()
         values = []

@@ -11,7 +11,7 @@ import seaborn as sns
 from matplotlib.figure import Figure
 
 from experiments.report.facts import RunFacts, marked_names
-from experiments.report.figures.base import ReportFigure, blank, resize, theme, wrapped
+from experiments.report.figures.base import ReportFigure, blank, resize, wrapped
 from experiments.report.standings import pair_counts
 from experiments.statistics.pairs import FloatArray
 from experiments.statistics.pool import score_matrix
@@ -78,8 +78,8 @@ def matrix_chart(shares: pd.DataFrame, label: str, across: str) -> Figure:
     cell = float(np.clip(5 / agents, 0.42, 1.1))  # inches
     level = 0.085 * longest < cell  # the names fit below their cells, side by side
     cell = max(cell, 0.17 * lines)  # where they stand upright, their lines must fit
-    with theme():
-        figure, axes = blank()
+    with blank() as figure:
+        axes = figure.add_subplot()
         axes.set_facecolor("0.9")
         with warnings.catch_warnings():
             # seaborn 0.13 sets up its colour map in a way that matplotlib 3.11 will retire

@@ -22,10 +22,8 @@ from experiments.report.figures.base import (
     blank,
     check_frame,
     share_text,
-    theme,
 )
-from experiments.studies.pruning import count_nodes
-from experiments.studies.searches import searched_positions
+from experiments.studies.searches import count_nodes, searched_positions
 
 PRUNING_POSITIONS = 20
 """Positions of the run on which nodes are counted."""
@@ -69,8 +67,8 @@ def pruning_chart(counts: pd.DataFrame, subtitle: str) -> Figure:
     if strange:
         raise ValueError(f"algorithm {sorted(strange)[0]!r}: minimax or alpha-beta is needed")
     nodes = counts.pivot_table(index="depth", columns="algorithm", values="nodes", aggfunc="mean")
-    with theme():
-        figure, axes = blank()
+    with blank() as figure:
+        axes = figure.add_subplot()
         sns.lineplot(
             counts,
             x="depth",

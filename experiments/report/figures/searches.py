@@ -21,7 +21,6 @@ from experiments.report.figures.base import (
     column,
     resize,
     share_text,
-    theme,
     wrapped,
 )
 
@@ -58,8 +57,8 @@ def cost_chart(costs: pd.DataFrame, subtitle: str) -> Figure:
     """
     check_frame(costs, ["agent", "nodes", "positions", "depth"])
     nodes = costs["nodes"].to_numpy()
-    with theme():
-        figure, axes = blank()
+    with blank() as figure:
+        axes = figure.add_subplot()
         rows = np.arange(len(costs))
         axes.barh(rows, nodes, color=BLUE, height=0.7)
         axes.set_xscale("log")
@@ -87,8 +86,8 @@ def depth_chart(costs: pd.DataFrame, baseline: str | None = None) -> Figure:
     """
     ratio = ["nodes_ratio", "nodes_low", "nodes_high"] if baseline else []
     check_frame(costs, ["agent", "depth", "positions", "openings", "nodes", *ratio])
-    with theme():
-        figure, axes = blank()
+    with blank() as figure:
+        axes = figure.add_subplot()
         for number, (name, colour) in enumerate(coloured(costs["agent"])):
             rows = costs[costs["agent"] == name].sort_values("depth")
             style: Any = {"color": colour, "label": name, "marker": "osD^vP*X"[number % 8]}
