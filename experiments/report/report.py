@@ -40,7 +40,12 @@ def conclude(record: Record, plan: Plan, folder: Path, console: Console) -> pd.D
     if facts.costs is not None:
         facts.costs.to_csv(folder / "searches.csv", index=False)
     said = findings(facts)
-    _print(facts, said, console)
+    for shown in standings_tables(facts.standings, console):
+        console.print(shown)
+    if 0 < len(facts.matches) <= FEW:
+        console.print(matches_table(facts.matches))
+    for finding in said:
+        console.print(finding, highlight=False, markup=False)
     figures: Sequence[ReportFigure] = ()
     if plan.settings.figures:
         with console.status("drawing figures"):
@@ -48,15 +53,6 @@ def conclude(record: Record, plan: Plan, folder: Path, console: Console) -> pd.D
     _write(facts, said, figures, folder)
     _print_files(figures, folder, console)
     return facts.standings
-
-
-def _print(facts: RunFacts, said: Sequence[str], console: Console) -> None:
-    for shown in standings_tables(facts.standings, console):
-        console.print(shown)
-    if 0 < len(facts.matches) <= FEW:
-        console.print(matches_table(facts.matches))
-    for finding in said:
-        console.print(finding, highlight=False, markup=False)
 
 
 def _draw(facts: RunFacts, folder: Path) -> list[ReportFigure]:
@@ -109,9 +105,12 @@ def _details(facts: RunFacts) -> dict[str, str]:
         "select count(*) as games, count(distinct opening) as openings from games"
     )
     played, openings = counts.iloc[0]
+    of_all = "" if head["complete"] else f" of {2 * plan.pairs:,} (stopped early)"
+    if plan.schedule.may_end_early:
+        of_all = f" of at most {2 * plan.pairs:,}"
     repeats = plan.openings.repeats
     return {
-        "games": f"{played:,}{_of_all(played, plan, head['complete'])}",
+        "games": f"{played:,}{of_all}",
         "openings": f"{openings:,} ({plan.openings.text}), each "
         f"played {'again and again, ' if repeats else ''}twice with colours swapped",
         "distinct games": f"{matches['distinct_games'].sum():,}; effective number of pairs "
@@ -125,10 +124,3 @@ def _details(facts: RunFacts) -> dict[str, str]:
         "machine": ", ".join(f"{key} {value}" for key, value in head["machine"].items()),
         "versions": ", ".join(f"{key} {value}" for key, value in head["versions"].items()),
     }
-
-
-def _of_all(played: int, plan: Plan, complete: bool) -> str:
-    total = 2 * plan.pairs
-    if plan.schedule.may_end_early:
-        return f" of at most {total:,}"
-    return "" if complete else f" of {total:,} (stopped early)"

@@ -118,13 +118,11 @@ def compare_searches(
     return pd.DataFrame(rows).sort_values(["depth", "nodes"], ignore_index=True, kind="stable")
 
 
-def count_nodes(
-    positions: Sequence[Position], depth: int, evaluation: Evaluation, budget: int = NODE_BUDGET
-) -> pd.DataFrame:
+def count_nodes(positions: Sequence[Position], depth: int, evaluation: Evaluation) -> pd.DataFrame:
     """Nodes of minimax and alpha-beta at depths 1 to ``depth`` on the same positions.
 
     One row a depth and algorithm: algorithm, depth, nodes (mean a position), positions. A depth
-    is left out for an algorithm, with all deeper ones, where it would probably exceed the budget
+    is left out for an algorithm, with all deeper ones, where it would probably exceed NODE_BUDGET
     (judged by the growth from the depth before, so the result is the same on every machine).
     """
     import pandas as pd
@@ -135,7 +133,7 @@ def count_nodes(
         for plies in range(1, depth + 1):
             # Alpha-beta grows unevenly from depth to depth, so growth is taken over two of them.
             growth = (totals[-1] / totals[-3]) ** 0.5 if plies > 2 else 10.0
-            if spent + totals[-1] * growth > budget:
+            if spent + totals[-1] * growth > NODE_BUDGET:
                 break
             agent = kind(plies, evaluation)
             total = sum(agent.search(position).stats.nodes for position in positions)

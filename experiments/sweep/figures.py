@@ -110,8 +110,6 @@ def sweep_chart(runs: pd.DataFrame, measure: str, setting: str, other: str | Non
         ``low``, ``high``, ``bound`` and ``split``, else ``nodes_per_move``. A numeric setting is
         drawn to scale, others as places.
     setting, other: columns' names; up to 6 values of ``other`` read well.
-
-    Raises ValueError if there are no rows or a column is missing.
     """
     intervals = ["low", "high", "bound", "split"] if measure == "elo" else []
     check_frame(runs, ["agent", setting, measure, *intervals, *([other] if other else [])])

@@ -1,7 +1,8 @@
 """What a figure of a report is, how all of them look, and how they are written to files.
 
 A chart is a function of a tidy frame that returns a matplotlib ``Figure`` of its own: nothing is
-shown, nothing is kept in pyplot, and it can be drawn in a worker or a notebook alike.
+shown, nothing is kept in pyplot, and it can be drawn in a worker or a notebook alike. It raises
+ValueError where its frame has no rows or lacks a column.
 """
 
 from __future__ import annotations

@@ -52,8 +52,7 @@ def elo_chart(standings: pd.DataFrame, anchor: str = "") -> Figure:
         read well; the figure grows with them.
     anchor: the agent rated 0; if none is, the mean of the pool is.
 
-    The values are repeated in words at the right. Raises ValueError if there are no rows or a
-    column is missing.
+    The values are repeated in words at the right. Raises ValueError for another frame.
     """
     check_frame(standings, ["agent", "elo", "low", "high", "bound", "split", "games"])
     names = [wrapped(name) for name in standings["agent"]]

@@ -60,7 +60,7 @@ def pruning_chart(counts: pd.DataFrame, subtitle: str) -> Figure:
         ``depth`` (plies), ``nodes`` (mean a position, more than 0) and ``positions`` (int).
     subtitle: what was searched with, for example the evaluation's name.
 
-    Raises ValueError if there are no rows, a column is missing or an algorithm is another.
+    Raises ValueError for another frame.
     """
     check_frame(counts, ["algorithm", "depth", "nodes", "positions"])
     strange = set(counts["algorithm"]) - {"minimax", "alpha-beta"}

@@ -52,8 +52,7 @@ def cost_chart(costs: pd.DataFrame, subtitle: str) -> Figure:
         ``positions`` (int) and ``depth``. 2 to 30 rows read well; the figure grows with them.
     subtitle: what the searches had in common.
 
-    The nodes, and their share of the dearest search's, are repeated at the right. Raises ValueError
-    if there are no rows or a column is missing.
+    The nodes, and their share of the dearest search's, are repeated at the right.
     """
     check_frame(costs, ["agent", "nodes", "positions", "depth"])
     nodes = costs["nodes"].to_numpy()
@@ -81,8 +80,6 @@ def depth_chart(costs: pd.DataFrame, baseline: str | None = None) -> Figure:
     costs: one row an agent and depth; columns ``agent``, ``depth`` (plies), ``positions`` and
         ``openings`` (int), ``nodes`` (mean a position), and with a baseline ``nodes_ratio``,
         ``nodes_low`` and ``nodes_high``.
-
-    Raises ValueError if there are no rows or a column is missing.
     """
     ratio = ["nodes_ratio", "nodes_low", "nodes_high"] if baseline else []
     check_frame(costs, ["agent", "depth", "positions", "openings", "nodes", *ratio])
