@@ -26,6 +26,7 @@ from experiments.sweep.composing import expand, in_a_line, is_hydras, varied, wi
 from experiments.sweep.folder import (
     CONFIRMATION,
     FAILURE,
+    Combination,
     State,
     Sweep,
     has_begun,
@@ -37,9 +38,6 @@ from experiments.sweep.folder import (
 )
 from experiments.sweep.reporting import conclude
 from experiments.sweep.results import best_of, elo_of_tuned
-
-_NUMBER = "+combination"  # Hydra sweeps over the combinations' numbers alone
-
 
 # ---------------------------------------------------------------------- what to run
 
@@ -114,22 +112,26 @@ def _check_search(overrides: Sequence[str], folders: Sequence[str]) -> list[str]
 
 
 def _go(asked: Sweep, folder: Path, console: Console) -> int:
-    """Run what is not finished, and conclude whatever happens. folder: as the user wrote it."""
+    """Run what is not finished, and conclude whatever happens. folder: as the user wrote it.
+
+    Hydra sweeps over the combinations' numbers alone, unless it searches.
+    """
     confirmed = True
     try:
         if asked.known is None:
-            sweeper = _hydras_settings(asked.overrides, asked.extra_folders).sweeper
-            # Otherwise one failure ends the search.
-            patience = ["hydra.sweeper.max_failure_rate=1.0"] * ("max_failure_rate" in sweeper)
-            _hand_over(asked, [*asked.overrides, *patience])
+            words = list(asked.overrides)
+            if "max_failure_rate" in _hydras_settings(words, asked.extra_folders).sweeper:
+                words.append("hydra.sweeper.max_failure_rate=1.0")  # or one failure ends the search
+            _hand_over(asked, words)
             confirmed = _confirm(asked, console)
         else:
-            left = [e.number for e in asked.combinations() if e.state is not State.FINISHED]
-            hydras = [override for override in asked.overrides if is_hydras(override)]
-            # What the sweeper has of its own is among the combinations' settings.
-            numbers = [f"{_NUMBER}={','.join(map(str, left))}", "hydra.sweeper.params=null"]
+            known = asked.combinations()
+            left = [str(each.number) for each in known if each.state is not State.FINISHED]
+            words = [override for override in asked.overrides if is_hydras(override)]
+            words.append(f"+combination={','.join(left)}")
+            words.append("hydra.sweeper.params=null")  # they are among the combinations' settings
             if left:
-                _hand_over(asked, [*hydras, *numbers])
+                _hand_over(asked, words)
     finally:
         failed = _end(asked, folder, console)
     return 0 if confirmed and not failed else 1
@@ -227,7 +229,7 @@ def _attempt(
     if before.state is not State.WAITING and before.settings != tuple(settings):
         raise ConfigError(f"{folder} holds another combination: {' '.join(before.settings)}")
     try:
-        return _play(folder, before.state, settings, folders, console)
+        return _play(before, settings, folders, console)
     except Exception as error:
         folder.mkdir(exist_ok=True)
         write_note(folder, settings)
@@ -238,15 +240,11 @@ def _attempt(
 
 
 def _play(
-    folder: Path,
-    state: State,
-    settings: Sequence[str],
-    folders: Sequence[str],
-    console: Console,
+    before: Combination, settings: Sequence[str], folders: Sequence[str], console: Console
 ) -> float | None:
     """Play, or play on, or take as played, what belongs into a combination's folder."""
-    plan = read(settings, folders)
-    if state is not State.FINISHED:
+    plan, folder = read(settings, folders), before.folder
+    if before.state is not State.FINISHED:
         (folder / FAILURE).unlink(missing_ok=True)
         begun = has_begun(folder)
         if not begun and (folder / FILE).exists():
