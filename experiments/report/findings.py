@@ -33,11 +33,12 @@ BUSY_SHARE = 0.95
 def findings(facts: RunFacts) -> list[str]:
     """Everything there is to say, what the games taught first, warnings last."""
     record, plan = facts.record, facts.plan
+    outcome = plan.schedule.outcome(pair_counts(record))
     return [
         *_same_moves(same_positions(record)),
         *_about_ratings(facts),
         *repeated(facts.matches),
-        *_about_test(record, plan),
+        *([outcome] if outcome else ()),
         *_about_record(record),
         *_about_searches(plan),
         *_about_time(record, plan),
@@ -135,11 +136,6 @@ def _many_repeated(rows: pd.DataFrame) -> str:
         f"{distinct:,} of their {pairs:,} pairs are distinct (matches.csv){why}. Elo and all "
         "intervals count distinct pairs."
     )
-
-
-def _about_test(record: Record, plan: Plan) -> Iterable[str]:
-    if outcome := plan.schedule.outcome(pair_counts(record)):
-        yield outcome
 
 
 def _about_record(record: Record) -> Iterable[str]:

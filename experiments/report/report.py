@@ -51,7 +51,12 @@ def conclude(record: Record, plan: Plan, folder: Path, console: Console) -> pd.D
         with console.status("drawing figures"):
             figures = _draw(facts, folder)
     _write(facts, said, figures, folder)
-    _print_files(figures, folder, console)
+    names = {"report": "report.html", "record": "games.sqlite"}
+    if figures:
+        names["figures"] = f"{{{','.join(figure.name for figure in figures)}}}.png, .svg"
+    for label, name in names.items():
+        # Paths are for copying: not wrapped, not coloured in pieces.
+        console.print(f"{label:8}{folder / name}", soft_wrap=True, highlight=False, markup=False)
     return facts.standings
 
 
@@ -61,15 +66,6 @@ def _draw(facts: RunFacts, folder: Path) -> list[ReportFigure]:
     from experiments.report.figures.base import draw_figures
 
     return draw_figures(RUN_FIGURES, facts, folder)
-
-
-def _print_files(figures: Sequence[ReportFigure], folder: Path, console: Console) -> None:
-    names = {"report": "report.html", "record": "games.sqlite"}
-    if figures:
-        names["figures"] = f"{{{','.join(figure.name for figure in figures)}}}.png, .svg"
-    for label, name in names.items():
-        # Paths are for copying: not wrapped, not coloured in pieces.
-        console.print(f"{label:8}{folder / name}", soft_wrap=True, highlight=False, markup=False)
 
 
 def _write(

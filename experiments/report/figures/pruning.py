@@ -84,7 +84,9 @@ def pruning_chart(counts: pd.DataFrame, subtitle: str) -> Figure:
         )
         axes.set_yscale("log")
         axes.margins(x=0.08)
-        axes.set_ylim(*_decades(counts["nodes"]))
+        # Whole decades, with room below for a label.
+        low, high = math.log10(counts["nodes"].min() / 2), math.log10(counts["nodes"].max() * 1.3)
+        axes.set_ylim(10.0 ** math.floor(low), 10.0 ** math.ceil(high))
         axes.set_xticks(nodes.index)
         axes.yaxis.set_major_locator(LogLocator(numticks=12))
         axes.set_xlabel("search depth (plies)")
@@ -97,12 +99,6 @@ def pruning_chart(counts: pd.DataFrame, subtitle: str) -> Figure:
                 _ratio(axes, float(depth), float(both.loc[depth, "alpha-beta"]), float(ratio))
         figure.supxlabel(_pruning_note(counts, nodes), fontsize=SMALL, color=GREY)
     return figure
-
-
-def _decades(nodes: pd.Series) -> tuple[float, float]:
-    """The ends of the logarithmic axis: whole decades, with room below for a label."""
-    low, high = math.log10(nodes.min() / 2), math.log10(nodes.max() * 1.3)
-    return 10.0 ** math.floor(low), 10.0 ** math.ceil(high)
 
 
 def _ratio(axes: Axes, depth: float, nodes: float, ratio: float) -> None:
