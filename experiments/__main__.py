@@ -120,13 +120,7 @@ def resume_command(arguments: Sequence[str]) -> int:
         from experiments.sweep import running
 
         return running.resume(options.folder, make_console())
-    result = resume(
-        options.folder,
-        as_typed(["resume", *arguments]),
-        make_console(),
-        **_resume_settings(options),
-    )
-    return 0 if result.complete else 130
+    return _go_on(options, ["resume", *arguments])
 
 
 def extend_command(arguments: Sequence[str]) -> int:
@@ -143,14 +137,7 @@ def extend_command(arguments: Sequence[str]) -> int:
     key, _, value = options.games.partition("=")
     if key != "games" or not value.isdecimal():
         raise ConfigError(f"{options.games}: games=N is needed, an even number of games a pairing")
-    result = resume(
-        options.folder,
-        as_typed(["extend", *arguments]),
-        make_console(),
-        games=int(value),
-        **_resume_settings(options),
-    )
-    return 0 if result.complete else 130
+    return _go_on(options, ["extend", *arguments], games=int(value))
 
 
 def _check_single(folder: Path) -> None:
@@ -171,6 +158,12 @@ def _resume_options(parser: Parser) -> Parser:
         help="go on even if the code, a version or an agent has changed since the first games",
     )
     return parser
+
+
+def _go_on(options: Namespace, typed: Sequence[str], **more: int) -> int:
+    settings = _resume_settings(options) | more
+    result = resume(options.folder, as_typed(typed), make_console(), **settings)
+    return 0 if result.complete else 130
 
 
 def _resume_settings(options: Namespace) -> dict[str, Any]:

@@ -36,7 +36,10 @@ def run_help(folders: Sequence[str] = ()) -> str:
     folders: further folders of YAMLs.
     """
     text = (conf_folder() / "run.yaml").read_text(encoding="utf-8")
-    defaults, lines = _parts(text)
+    listed = [item for item in yaml.safe_load(text)["defaults"] if isinstance(item, dict)]
+    defaults = {group: name for item in listed for group, name in item.items()}
+    # The choices are the first paragraph, Hydra's own settings the last.
+    settings = text.partition("\n\n")[2].partition("\n\nhydra:")[0]
     parts = [
         USAGE,
         "== Choices, as group=option, and below each its own settings, as group.key=value ==",
@@ -57,22 +60,9 @@ def run_help(folders: Sequence[str] = ()) -> str:
     parts += [
         "",
         "== Settings, as key=value or part.key=value; here with their defaults ==",
-        *lines,
+        settings,
     ]
     return "\n".join(parts) + "\n"
-
-
-def _parts(text: str) -> tuple[dict[str, str], list[str]]:
-    """Of run.yaml: the default option of each group, and the lines of the run's own settings."""
-    root = yaml.compose(text)
-    assert isinstance(root, yaml.MappingNode)
-    nodes = {key.value: (key, value) for key, value in root.value}
-    items = nodes["defaults"][1].value
-    listed = yaml.safe_load(text)["defaults"]
-    defaults = {k: v for item in listed if isinstance(item, dict) for k, v in item.items()}
-    lines = text.splitlines()
-    own = lines[items[-1].start_mark.line + 1 : nodes["hydra"][0].start_mark.line]
-    return defaults, "\n".join(own).strip().splitlines()
 
 
 def _settings_of(file: str, comment: str, folders: Sequence[str]) -> list[str]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from agents.search import SearchAgent, WindowSearch
@@ -21,34 +21,46 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class RunFacts:
-    """A run and what was computed of it.
-
-    parts: of the pool, with their ratings; see :func:`~experiments.report.standings.rated_parts`.
-    standings, matches: see the functions of these names there.
-    costs: of each search, see :func:`~experiments.studies.searches.compare_searches`; None where
-        they were not asked for and there is nothing to compare.
-    """
+    """A run and what is computed of it, each thing when it is first asked for."""
 
     record: Record
     plan: Plan
-    parts: Sequence[tuple[IntArray, Ratings]]
-    standings: pd.DataFrame
-    matches: pd.DataFrame
-    costs: pd.DataFrame | None
 
-    @classmethod
-    def of(cls, record: Record, plan: Plan) -> RunFacts:
-        """All facts of a record; this takes as long as the study of searches takes."""
-        rating = plan.settings.rating
-        parts = rated_parts(record, plan.settings.seed, rating.anchor, rating.colour_advantage)
-        return cls(
-            record,
-            plan,
-            parts,
-            standings(record, parts=parts),
-            matches(record),
-            _search_costs(record, plan),
-        )
+    @cached_property
+    def parts(self) -> list[tuple[IntArray, Ratings]]:
+        """See :func:`experiments.report.standings.rated_parts`."""
+        settings = self.plan.settings
+        rating = settings.rating
+        return rated_parts(self.record, settings.seed, rating.anchor, rating.colour_advantage)
+
+    @cached_property
+    def standings(self) -> pd.DataFrame:
+        """See :func:`experiments.report.standings.standings`."""
+        return standings(self.record, parts=self.parts)
+
+    @cached_property
+    def matches(self) -> pd.DataFrame:
+        """See :func:`experiments.report.standings.matches`."""
+        return matches(self.record)
+
+    @cached_property
+    def costs(self) -> pd.DataFrame | None:
+        """What each search costs on positions of the run; None unless that was asked for, or there
+        is a choice of searches whose costs are settled by their depth alone."""
+        plan, study = self.plan, self.plan.settings.study
+        searchers = {
+            name: agent
+            for name, agent in plan.agents.items()
+            if isinstance(agent, SearchAgent) and (agent.depth > 1 or study.asked)
+        }
+        limits = plan.limits
+        limited = limits.timed or limits.nodes is not None or limits.depth is not None
+        choices = [a for a in searchers.values() if isinstance(a, WindowSearch) and not a.bare]
+        if not searchers or not (study.asked or (len(choices) >= 2 and not limited)):
+            return None
+        positions = searched_positions(self.record, study.positions, plan.settings.seed)
+        costs = search_costs(positions, searchers, study.depths)
+        return compare_searches(costs, study.baseline, plan.settings.seed)
 
     @property
     def names(self) -> list[str]:
@@ -70,22 +82,3 @@ def marked_names(frame: pd.DataFrame, column: str = "agent") -> list[str]:
 def zero_text(anchor: str | None) -> str:
     """What is 0 Elo, in words."""
     return anchor or "the mean of the pool"
-
-
-def _search_costs(record: Record, plan: Plan) -> pd.DataFrame | None:
-    """What each search costs on positions of the run; None unless that was asked for, or there is a
-    choice of searches whose costs are settled by their depth alone."""
-    study = plan.settings.study
-    searchers = {
-        name: agent
-        for name, agent in plan.agents.items()
-        if isinstance(agent, SearchAgent) and (agent.depth > 1 or study.asked)
-    }
-    limits = plan.limits
-    limited = limits.timed or limits.nodes is not None or limits.depth is not None
-    choices = [a for a in searchers.values() if isinstance(a, WindowSearch) and not a.bare]
-    if not searchers or not (study.asked or (len(choices) >= 2 and not limited)):
-        return None
-    positions = searched_positions(record, study.positions, plan.settings.seed)
-    costs = search_costs(positions, searchers, study.depths)
-    return compare_searches(costs, study.baseline, plan.settings.seed)

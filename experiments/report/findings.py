@@ -33,11 +33,12 @@ BUSY_SHARE = 0.95
 def findings(facts: RunFacts) -> list[str]:
     """Everything there is to say, what the games taught first, warnings last."""
     record, plan = facts.record, facts.plan
+    outcome = plan.schedule.outcome(pair_counts(record))
     return [
         *_same_moves(same_positions(record)),
         *_about_ratings(facts),
         *repeated(facts.matches),
-        *_about_test(record, plan),
+        *([outcome] if outcome else ()),
         *_about_record(record),
         *_about_searches(plan),
         *_about_time(record, plan),
@@ -45,13 +46,8 @@ def findings(facts: RunFacts) -> list[str]:
     ]
 
 
-def _all(count: int, what: str) -> str:
-    return f"the one {what}" if count == 1 else f"all {count:,} {what}s"
-
-
 def _same_moves(alike: pd.DataFrame) -> Iterable[str]:
-    """Where agents chose the same moves, what that cost each: the lesson of alpha-beta. alike: from
-    :func:`experiments.report.standings.same_positions`."""
+    """Where agents chose the same moves, what that cost each: the lesson of alpha-beta."""
     if len(alike) > FEW:
         yield from _groups_of_same_moves(alike)
         return
@@ -63,9 +59,10 @@ def _same_moves(alike: pd.DataFrame) -> Iterable[str]:
         else:
             cheap, dear = (first, second) if few == row.first_nodes else (second, first)
             cost = f"{cheap} visited {few:,} nodes, {100 * few / many:.2f} % of {dear}'s {many:,}"
+        pairs = "the one pair" if row.pairs == 1 else f"all {row.pairs:,} pairs"
         yield (
-            f"{first} and {second} chose the same moves in {_all(row.pairs, 'pair')}, so the score "
-            f"is 50 %; on the same {row.positions:,} positions {cost}."
+            f"{first} and {second} chose the same moves in {pairs}, so the score is 50 %; on "
+            f"the same {row.positions:,} positions {cost}."
         )
 
 
@@ -108,8 +105,7 @@ def _about_ratings(facts: RunFacts) -> Iterable[str]:
 
 
 def repeated(matches: pd.DataFrame) -> Iterable[str]:
-    """Warnings of pairs that repeat earlier ones move for move; from
-    :func:`experiments.report.standings.matches`."""
+    """Warnings of pairs that repeat earlier ones move for move."""
     rows = matches[matches["pairs"] < matches["all_pairs"]]
     if len(rows) > FEW:
         yield _many_repeated(rows)
@@ -133,22 +129,13 @@ def repeated(matches: pd.DataFrame) -> Iterable[str]:
 def _many_repeated(rows: pd.DataFrame) -> str:
     pairs, distinct = rows["all_pairs"].sum(), rows["pairs"].sum()
     exhausted = (rows["pairs"] <= rows["openings"]).sum()
+    why = f"; in {exhausted:,} of them both agents play without chance and have run out of openings"
+    why = why if exhausted else ""
     return (
         f"In {len(rows):,} pairings pairs of games repeat earlier ones move for move: only "
-        f"{distinct:,} of their {pairs:,} pairs are distinct (matches.csv)"
-        + (
-            f"; in {exhausted:,} of them both agents play without chance and have run out of"
-            " openings"
-            if exhausted
-            else ""
-        )
-        + ". Elo and all intervals count distinct pairs."
+        f"{distinct:,} of their {pairs:,} pairs are distinct (matches.csv){why}. Elo and all "
+        "intervals count distinct pairs."
     )
-
-
-def _about_test(record: Record, plan: Plan) -> Iterable[str]:
-    if outcome := plan.schedule.outcome(pair_counts(record)):
-        yield outcome
 
 
 def _about_record(record: Record) -> Iterable[str]:
@@ -193,22 +180,23 @@ def _about_time(record: Record, plan: Plan) -> Iterable[str]:
             f"{available_cores()} cores; agents had less time than their limit says."
         )
     clocked = [name for name, agent in plan.agents.items() if agent.watches_clock]
+    if not clocked:
+        return
     share = record.query(
         f"""select 1.0 * sum(cpu_microseconds) / sum(microseconds) as share from moves
             join agents using (agent)
             where nodes > 0 and name in ({", ".join("?" * len(clocked))})""",
         clocked,
     )["share"].iloc[0]
-    if clocked and share is not None and share < BUSY_SHARE:
+    if share is not None and share < BUSY_SHARE:
         yield (
             f"The machine was oversubscribed: agents had the processor for {100 * share:.0f} % of "
             "their thinking time; other programs, or too many workers, had the rest."
         )
-    if clocked:
-        yield (
-            "Time was limited, so the games of " + ", ".join(clocked) + " cannot be reproduced "
-            "move for move."
-        )
+    yield (
+        f"Time was limited, so the games of {', '.join(clocked)} cannot be reproduced move for "
+        "move."
+    )
 
 
 def _about_forfeits(record: Record) -> Iterable[str]:

@@ -111,15 +111,11 @@ def html_of(markdown: str, folder: Path) -> str:
     tokens = parser.parse(markdown)
     for part in (child for token in tokens for child in token.children or ()):
         if part.type == "image":
-            part.attrs["src"] = _embedded(folder / str(part.attrs["src"]))
+            svg = (folder / str(part.attrs["src"])).with_suffix(".svg").read_bytes()
+            part.attrs["src"] = f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"
         elif part.type == "link_open":
             part.attrs["href"] = re.sub(r"\.md$", ".html", str(part.attrs["href"]))
     return str(parser.renderer.render(list(_arranged(tokens)), parser.options, {}))
-
-
-def _embedded(picture: Path) -> str:
-    svg = picture.with_suffix(".svg").read_bytes()
-    return "data:image/svg+xml;base64," + base64.b64encode(svg).decode()
 
 
 def _arranged(tokens: Iterable[Token]) -> Iterator[Token]:

@@ -27,10 +27,7 @@ class _GamesPerSecond(ProgressColumn):
 
 
 def progress_bar(console: Console) -> Progress:
-    """Games played, games a second, time left and a note.
-
-    A task has the fields ``note`` and ``before``, the games that an earlier session played.
-    """
+    """The line; a task has the fields ``note`` and ``before``, games of an earlier session."""
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),

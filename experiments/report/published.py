@@ -20,11 +20,8 @@ Row = tuple[str, str, str]
 
 
 def comparison(published: PublishedConfig, record: Record, costs: pd.DataFrame | None) -> list[Row]:
-    """One row for each number of the original.
-
-    The original's has an interval too where it is a share of a number of games. What this run has
-    not measured is a dash.
-    """
+    """One row for each number of the original, which has an interval too where it is a share of a
+    number of games. What this run has not measured is a dash."""
     return [*_scores(published, record), *_costs(published, costs)]
 
 

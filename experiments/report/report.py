@@ -20,8 +20,8 @@ from experiments.report.published import comparison
 from experiments.report.tables import (
     COLUMNS,
     MATCH_COLUMNS,
+    cells,
     described,
-    match_cells,
     matches_table,
     standings_by_part,
     standings_tables,
@@ -35,48 +35,37 @@ if TYPE_CHECKING:
 
 def conclude(record: Record, plan: Plan, folder: Path, console: Console) -> pd.DataFrame:
     """Print the standings, draw the figures and write the reports; returns the standings."""
-    facts = RunFacts.of(record, plan)
-    _write_tables(facts, folder)
-    said = findings(facts)
-    _print(facts, said, console)
-    figures: Sequence[ReportFigure] = ()
-    if plan.settings.figures:
-        with console.status("drawing figures"):
-            figures = _draw(facts, folder)
-    _write(facts, said, figures, folder)
-    _print_files(figures, folder, console)
-    return facts.standings
-
-
-def _write_tables(facts: RunFacts, folder: Path) -> None:
+    facts = RunFacts(record, plan)
     facts.matches.to_csv(folder / "matches.csv", index=False)
     if facts.costs is not None:
         facts.costs.to_csv(folder / "searches.csv", index=False)
-
-
-def _print(facts: RunFacts, said: Sequence[str], console: Console) -> None:
+    said = findings(facts)
     for shown in standings_tables(facts.standings, console):
         console.print(shown)
     if 0 < len(facts.matches) <= FEW:
         console.print(matches_table(facts.matches))
     for finding in said:
         console.print(finding, highlight=False, markup=False)
-
-
-def _draw(facts: RunFacts, folder: Path) -> list[ReportFigure]:
-    # Loading seaborn takes a second, which a run without figures does not need.
-    from experiments.report.figures import RUN_FIGURES, draw_figures
-
-    return draw_figures(RUN_FIGURES, facts, folder)
-
-
-def _print_files(figures: Sequence[ReportFigure], folder: Path, console: Console) -> None:
+    figures: Sequence[ReportFigure] = ()
+    if plan.settings.figures:
+        with console.status("drawing figures"):
+            figures = _draw(facts, folder)
+    _write(facts, said, figures, folder)
     names = {"report": "report.html", "record": "games.sqlite"}
     if figures:
         names["figures"] = f"{{{','.join(figure.name for figure in figures)}}}.png, .svg"
     for label, name in names.items():
         # Paths are for copying: not wrapped, not coloured in pieces.
         console.print(f"{label:8}{folder / name}", soft_wrap=True, highlight=False, markup=False)
+    return facts.standings
+
+
+def _draw(facts: RunFacts, folder: Path) -> list[ReportFigure]:
+    # Loading seaborn takes a second, which a run without figures does not need.
+    from experiments.report.figures import RUN_FIGURES
+    from experiments.report.figures.base import draw_figures
+
+    return draw_figures(RUN_FIGURES, facts, folder)
 
 
 def _write(
@@ -92,7 +81,7 @@ def _write(
         tables=standings_by_part(facts.standings),
         zero=zero_text(facts.anchor),
         match_columns=MATCH_COLUMNS,
-        matches=match_cells(facts.matches),
+        matches=cells(MATCH_COLUMNS, facts.matches),
         agents=described(head["config"]["agents"]),
         findings=said,
         figures=figures,
@@ -112,9 +101,12 @@ def _details(facts: RunFacts) -> dict[str, str]:
         "select count(*) as games, count(distinct opening) as openings from games"
     )
     played, openings = counts.iloc[0]
+    of_all = "" if head["complete"] else f" of {2 * plan.pairs:,} (stopped early)"
+    if plan.schedule.may_end_early:
+        of_all = f" of at most {2 * plan.pairs:,}"
     repeats = plan.openings.repeats
     return {
-        "games": f"{played:,}{_of_all(played, plan, head['complete'])}",
+        "games": f"{played:,}{of_all}",
         "openings": f"{openings:,} ({plan.openings.text}), each "
         f"played {'again and again, ' if repeats else ''}twice with colours swapped",
         "distinct games": f"{matches['distinct_games'].sum():,}; effective number of pairs "
@@ -128,10 +120,3 @@ def _details(facts: RunFacts) -> dict[str, str]:
         "machine": ", ".join(f"{key} {value}" for key, value in head["machine"].items()),
         "versions": ", ".join(f"{key} {value}" for key, value in head["versions"].items()),
     }
-
-
-def _of_all(played: int, plan: Plan, complete: bool) -> str:
-    total = 2 * plan.pairs
-    if plan.schedule.may_end_early:
-        return f" of at most {total:,}"
-    return "" if complete else f" of {total:,} (stopped early)"

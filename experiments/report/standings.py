@@ -119,18 +119,15 @@ def pairs_by_colour(record: Record) -> IntArray:
 
 
 def pair_counts(record: Record) -> IntArray:
-    """The same, colours taken together, shape (agents, agents, 5).
-
-    ``counts[i, j, k]`` is the number of pairs between agents i and j in which i scored k/2 points.
-    """
+    """The same, colours taken together, shape (agents, agents, 5): in ``counts[i, j, k]`` pairs
+    agent i scored k/2 points against agent j."""
     return pentanomial(pairs_by_colour(record))
 
 
 def rated_parts(
     record: Record, seed: int = 0, anchor: str | None = None, colour_advantage: bool = False
 ) -> list[tuple[IntArray, Ratings]]:
-    """The ratings of each part of the pool whose agents met, if only through others; see
-    :func:`experiments.statistics.pool.rate_pools`.
+    """The parts of the pool and their ratings, see :func:`experiments.statistics.pool.rate_pools`.
 
     seed: of the bootstrap. anchor: name of the agent rated 0. colour_advantage: whether Black's
     advantage is fitted too.
@@ -163,9 +160,8 @@ def standings(
     table = table.assign(elo=np.nan, low=np.nan, high=np.nan, bound="", split=False, part=-1)
     table = table.set_index("number")
     listed: list[int] = []
-    for part, (members, ratings) in enumerate(
-        rated_parts(record, seed) if parts is None else parts
-    ):
+    parts = rated_parts(record, seed) if parts is None else parts
+    for part, (members, ratings) in enumerate(parts):
         # Among others who did not split everything, an even record has a rating all the same.
         ratings = replace(ratings, split=ratings.split & ratings.split.all())
         for name in ("elo", "low", "high", "bound", "split"):

@@ -56,9 +56,8 @@ def _in_words(settings: Mapping[str, Any], differing: Collection[str] = ()) -> s
         if isinstance(value, Mapping) and ("_target_" in value or "object" in value):
             words.append(f"{key} {_in_words(value)}")
         elif isinstance(value, Mapping):
-            words.append(
-                f"{key} {' '.join(f'{name} {part}' for name, part in value.items() if part)}"
-            )
+            parts = (f"{name} {part}" for name, part in value.items() if part)
+            words.append(f"{key} {' '.join(parts)}")
         elif key in differing or key not in defaults or defaults[key] != value:
             words.append(f"{key} {value}")
     return ", ".join(words)
@@ -126,21 +125,21 @@ LESS_NEEDED = ("evals/move", "nodes/s", "discs", "draws", "games")
 def standings_by_part(standings: pd.DataFrame) -> list[tuple[str, list[list[str]]]]:
     """The cells for each part of the pool that met, with a heading if there are several parts."""
     parts = [
-        ("without a complete pair" if part < 0 else f"pool {part + 1}", _cells(COLUMNS, rows))
+        ("without a complete pair" if part < 0 else f"pool {part + 1}", cells(COLUMNS, rows))
         for part, rows in standings.groupby("part", sort=False)
     ]
     return parts if len(parts) > 1 else [("", parts[0][1])]
 
 
-def _cells(columns: dict[str, Callable[[Any], str]], frame: pd.DataFrame) -> list[list[str]]:
+def cells(columns: Mapping[str, Callable[[Any], str]], frame: pd.DataFrame) -> list[list[str]]:
+    """What stands in a table with these columns, by row."""
     return [[cell(row) for cell in columns.values()] for row in frame.itertuples()]
 
 
 # ---------------------------------------------------------------------- matches
 
 
-def statistics_of(row: Any) -> MatchStatistics:
-    """The statistics of a row of :func:`experiments.report.standings.matches`."""
+def _statistics(row: Any) -> MatchStatistics:
     return match_statistics([getattr(row, name) for name in OUTCOME_COLUMNS])
 
 
@@ -169,31 +168,22 @@ MATCH_COLUMNS: dict[str, Callable[[Any], str]] = {
     "score %": lambda row: f"{100 * row.score:.1f}",
     "pairs": lambda row: f"{row.pairs:,}",
     "pairs by points": lambda row: _dashes(row, *OUTCOME_COLUMNS),
-    "Elo ± 95 %": lambda row: statistics_of(row).elo_text,
-    "nElo ± 95 %": lambda row: statistics_of(row).nelo_text,
-    "LOS": lambda row: statistics_of(row).los_text,
+    "Elo ± 95 %": lambda row: _statistics(row).elo_text,
+    "nElo ± 95 %": lambda row: _statistics(row).nelo_text,
+    "LOS": lambda row: _statistics(row).los_text,
     "discs ± 95 %": _discs,
     "ends": _ends,
 }
 """The columns of the table of matches, and how a row fills them."""
 
 
-def match_cells(matches: pd.DataFrame) -> list[list[str]]:
-    """The cells of the table of matches, one row a pairing."""
-    return _cells(MATCH_COLUMNS, matches)
-
-
 # ---------------------------------------------------------------------- on the terminal
 
 
-def _empty_table() -> Table:
-    return Table(box=box.SIMPLE_HEAD, header_style="bold", padding=(0, 1, 0, 0))
-
-
-def terminal_table(columns: Iterable[str]) -> Table:
+def terminal_table(columns: Iterable[str] = ()) -> Table:
     """An empty table for the terminal. Words go left, numbers right, and headings of two words
     break between them, so that the standings fit into some 90 columns."""
-    shown = _empty_table()
+    shown = Table(box=box.SIMPLE_HEAD, header_style="bold", padding=(0, 1, 0, 0))
     for name in columns:
         words = name in ("agent", "settings", "algorithm")
         heading = name.replace("/", "\n/").replace(" ", "\n", 1)
@@ -220,11 +210,11 @@ def standings_tables(standings: pd.DataFrame, console: Console) -> Iterable[Tabl
 
 def matches_table(matches: pd.DataFrame) -> Table:
     """The table of a few matches on its side: one column a pairing."""
-    shown = _empty_table()
+    shown = terminal_table()
     shown.add_column("as the first sees it")
-    cells = match_cells(matches)
-    for first, second, *_ in cells:
+    rows = cells(MATCH_COLUMNS, matches)
+    for first, second, *_ in rows:
         shown.add_column(escape(f"{first} -\n{second}"), justify="right")
-    for name, *values in list(zip(MATCH_COLUMNS, *cells, strict=True))[2:]:
+    for name, *values in list(zip(MATCH_COLUMNS, *rows, strict=True))[2:]:
         shown.add_row(name, *map(escape, values))
     return shown

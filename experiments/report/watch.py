@@ -47,7 +47,7 @@ def look(folder: Path, console: Console) -> tuple[RenderableType, bool]:
                     f"{written}; this one reads {FORMAT})"
                 )
             head = record.run()
-            played = int(record.query("select count(*) from games").iloc[0, 0])
+            played = record.count_games()
             settings = from_record(head["config"])
             schedule, pairs = scheduled_of(settings)
             total, most = 2 * pairs, "at most " if schedule.may_end_early else ""

@@ -12,8 +12,6 @@ from scipy.special import log_expit
 
 from experiments.statistics.pairs import BoolArray, FloatArray, IntArray
 
-_NOBODY = -1  # in place of a block, where there is no core
-
 
 class Layers:
     """The order in which agents without a finite rating are set aside, and put back with a bound.
@@ -39,7 +37,7 @@ class Layers:
         self._round = np.zeros(len(self._won), dtype=int)  # when each block was set aside
         self._side = [""] * len(self._won)
         sizes = member.sum(axis=0)
-        self._core = self._peel(int(sizes.argmax()) if sizes.max() > 1 else _NOBODY)
+        self._core = self._peel(int(sizes.argmax()) if sizes.max() > 1 else None)
         self.bound = tuple(self._side[block] for block in label)
         self.rated = np.array([not bound for bound in self.bound])
 
@@ -47,26 +45,24 @@ class Layers:
         """The agents of each block."""
         return (np.flatnonzero(self._label == block) for block in range(len(self._won)))
 
-    def _peel(self, core: int) -> int:
-        """Set blocks aside until only the core is left; returns it, found or given, or NOBODY."""
+    def _peel(self, core: int | None) -> int | None:
+        """Set blocks aside until only the core is left; returns it, found or given, if any."""
         left = np.arange(len(self._won))
         number = 0
         while len(left) > 1:
             number += 1
             among = self._won[np.ix_(left, left)]
             outer = (among.sum(axis=1) == 0) | (among.sum(axis=0) == 0)
-            outer &= left != core
+            if core is not None:
+                outer &= left != core
             for block in left[outer]:
                 self._round[block] = number
-                self._side[block] = self._side_of(block, left)
+                # Won or lost against those left, or if it met none, against most.
+                margin = self._won[block] - self._won[:, block]
+                decisive = margin[left].sum() or margin.sum()
+                self._side[block] = ">" if decisive >= 0 else "<"
             left = left[~outer]
-        return int(left[0]) if len(left) else _NOBODY
-
-    def _side_of(self, block: int, left: IntArray) -> str:
-        """Whether a block won or lost against those left, or if it met none, against most."""
-        margin = self._won[block] - self._won[:, block]
-        decisive = margin[left].sum() or margin.sum()
-        return ">" if decisive >= 0 else "<"
+        return int(left[0]) if len(left) else None
 
     def placed(self, inside: FloatArray, chance: float) -> FloatArray:
         """All ratings in natural units, shape (n,), from those within each block.
@@ -75,7 +71,7 @@ class Layers:
         already there has the probability ``chance``.
         """
         ratings = inside.copy()
-        anchor = self._round.argmax() if self._core == _NOBODY else self._core
+        anchor = self._round.argmax() if self._core is None else self._core
         there = np.arange(len(self._won)) == anchor
         met = self._won + self._won.T > 0
         while not there.all():
@@ -85,7 +81,7 @@ class Layers:
                 members = self._label == block
                 ratings[members] += self._shift(members, there[self._label], ratings, chance)
             there |= latest
-        if self._core == _NOBODY:
+        if self._core is None:
             ratings -= ratings.mean()
         return ratings
 

@@ -63,9 +63,7 @@ def fit(
     """
     agents = start.shape[1] - 1
     diagonal = np.arange(agents)
-    sides = np.zeros((len(first), agents))  # +1 for the first agent of a pairing, -1 for the second
-    sides[np.arange(len(first)), first] = 1
-    sides[np.arange(len(first)), second] = -1
+    sides = np.eye(agents)[first] - np.eye(agents)[second]  # +1 and -1 for a pairing's two agents
     colours = points.shape[1] > 1
     black = np.array([1.0, -1.0]) if colours else np.zeros(1)  # what the advantage adds, by kind
     longest_step = _LONGEST_STEP * (2 / 3 if colours else 1)
@@ -110,11 +108,8 @@ def advantage_is_finite(cells: IntArray) -> bool:
     scored, games = points_and_games(cells[first, second][None].astype(float))
     rows, directions = [], []
     for black, points in ((1, scored[0, 0]), (-1, scored[0, 1])):
-        sides = np.zeros((len(first), agents + 1))
-        sides[np.arange(len(first)), first] = 1
-        sides[np.arange(len(first)), second] = -1
-        sides[:, -1] = black
-        rows.append(sides)
+        sides = np.eye(agents)[first] - np.eye(agents)[second]
+        rows.append(np.column_stack([sides, np.full(len(first), black)]))
         directions.append((points == games[0, 0]).astype(int) - (points == 0))
     side, direction = np.concatenate(rows), np.concatenate(directions)
     one_sided = direction[:, None] * side

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import overload
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy.special import expit
@@ -16,12 +16,10 @@ ELO = 400 / math.log(10)
 NELO = 800 / math.log(10)
 """Normalised Elo points in one standard deviation of a game."""
 
+Numbers = TypeVar("Numbers", float, FloatArray)
 
-@overload
-def expected_score(difference: float) -> float: ...
-@overload
-def expected_score(difference: FloatArray) -> FloatArray: ...
-def expected_score(difference: float | FloatArray) -> float | FloatArray:
+
+def expected_score(difference: Numbers) -> Numbers:
     """The share of points expected by an agent rated ``difference`` Elo above its opponent.
 
     1 / (1 + 10^(-difference / 400)), 0 to 1; a number or an array of any shape.
@@ -29,15 +27,11 @@ def expected_score(difference: float | FloatArray) -> float | FloatArray:
     >>> round(expected_score(200), 3)
     0.76
     """
-    share = expit(np.asarray(difference, dtype=float) / ELO)
-    return share if np.ndim(difference) else float(share)
+    share: Any = expit(np.asarray(difference, dtype=float) / ELO)
+    return share if np.ndim(difference) else share.item()
 
 
-@overload
-def elo_of_score(score: float) -> float: ...
-@overload
-def elo_of_score(score: FloatArray) -> FloatArray: ...
-def elo_of_score(score: float | FloatArray) -> float | FloatArray:
+def elo_of_score(score: Numbers) -> Numbers:
     """The Elo difference at which ``score`` is the expected share of points.
 
     400 log10(score / (1 - score)), the inverse of :func:`expected_score`; a number or an array of
@@ -49,5 +43,5 @@ def elo_of_score(score: float | FloatArray) -> float | FloatArray:
     share = np.asarray(score, dtype=float)
     if not np.all((share > 0) & (share < 1)):
         raise ValueError(f"score {score}: more than 0 and less than 1 is needed")
-    difference = ELO * (np.log(share) - np.log1p(-share))
-    return difference if np.ndim(score) else float(difference)
+    difference: Any = ELO * (np.log(share) - np.log1p(-share))
+    return difference if np.ndim(score) else difference.item()

@@ -48,12 +48,8 @@ def share_interval(counts: ArrayLike) -> tuple[float, float, float, int]:
     middle = more @ SHARES / more.sum()
     margin = _REACH * np.sqrt(more @ (SHARES - middle) ** 2) / more.sum()
     share = float(seen @ SHARES) / pairs
-    return (
-        share,
-        max(0.0, min(share, middle - margin)),
-        min(1.0, max(share, middle + margin)),
-        pairs,
-    )
+    low, high = min(share, middle - margin), max(share, middle + margin)
+    return share, max(0.0, low), min(1.0, high), pairs
 
 
 def wilson(points: float, games: int) -> tuple[float, float]:
@@ -82,20 +78,12 @@ def bootstrap_intervals(
     """
     below = (sample < fitted).sum(axis=0)
     bias = ndtri((below + 0.5) / (len(sample) + 1))  # standard deviations
-    reach = _expanded_reach(played)
-    return _quantiles(sample, ndtr(2 * bias - reach)), _quantiles(sample, ndtr(2 * bias + reach))
-
-
-def _expanded_reach(played: IntArray) -> FloatArray:
-    """How many standard deviations of the bootstrap an interval reaches to each side, by the
-    number of pairs played.
-
-    The bootstrap's variance of a mean of N values is (N - 1) / (N + 1) of the honest one, and
-    Student's t takes the place of the normal distribution: 1.96 for large N, 2.50 for 10. N = 1,
-    which shows no variance at all, is treated as 2.
-    """
+    # The bootstrap's variance of a mean of N values is (N - 1) / (N + 1) of the honest one, and
+    # Student's t takes the place of the normal distribution: 1.96 for large N, 2.50 for 10. One
+    # pair, which shows no variance at all, is treated as two.
     pairs = np.maximum(played, 2).astype(float)
-    return np.asarray(stdtrit(pairs - 1, INSIDE) * np.sqrt((pairs + 1) / (pairs - 1)))
+    reach = stdtrit(pairs - 1, INSIDE) * np.sqrt((pairs + 1) / (pairs - 1))
+    return _quantiles(sample, ndtr(2 * bias - reach)), _quantiles(sample, ndtr(2 * bias + reach))
 
 
 def _quantiles(sample: FloatArray, at: FloatArray) -> FloatArray:

@@ -26,12 +26,9 @@ pairs and for wide pools; ``tests/experiments/statistics/test_pool.py`` says how
 - They are shifted by twice the bootstrap's median bias (the bias-corrected interval of Efron 1981,
   Canadian Journal of Statistics 9): maximum likelihood spreads a wide pool a little too far.
 
-**Bounds**: an agent that won everything, or lost everything, has no finite rating. It is set aside
-(and then those that became perfect without it, and so on), the others are rated as if it had not
-been there, and it gets the rating at which so perfect a record has a probability of 5 %; see
-:class:`Ratings`.
-
-**One match** has statistics of its own: :mod:`experiments.statistics.match`.
+**Bounds**: an agent that won everything, or lost everything, has no finite rating. The others are
+rated as if it had not been there, and it gets the rating at which so perfect a record has a
+probability of 5 %; see :class:`Ratings` and :mod:`experiments.statistics.bounds`.
 
 >>> pairs = np.zeros((2, 2, 5), dtype=int)
 >>> pairs[0, 1] = 5, 0, 40, 0, 55  # the first agent lost 5 pairs, split 40, won 55
@@ -109,18 +106,15 @@ class Ratings:
 
 
 def pentanomial(by_colour: IntArray) -> IntArray:
-    """The counts of pairs, shape (n, n, 5), of pairs told apart by colour, shape (n, n, 3, 3); see
-    :func:`rate`."""
+    """Counts of pairs as :func:`rate` takes them: (n, n, 3, 3), by colour, as (n, n, 5)."""
     half_points = np.add.outer(np.arange(3), np.arange(3))
     return np.stack([by_colour[:, :, half_points == k].sum(axis=2) for k in range(OUTCOMES)], 2)
 
 
 def score_matrix(pairs: ArrayLike) -> FloatArray:
-    """The share of points of the row agent against the column agent, shape (n, n), 0 to 1.
-
-    nan where the two did not meet, so on the diagonal too. Raises ValueError as :func:`rate` does,
-    except that the pool need not be connected.
-    """
+    """The share of points of the row agent against the column agent, shape (n, n), 0 to 1; nan
+    where the two did not meet. Raises ValueError as :func:`rate` does, save that the pool need not
+    be connected."""
     counts, _ = _checked(pairs)
     met = counts.sum(axis=2).astype(float)
     met[met == 0] = np.nan
@@ -196,8 +190,8 @@ def rate_pools(
 
 
 def _checked(pairs: ArrayLike) -> tuple[IntArray, IntArray | None]:
-    """The counts, shape (n, n, 5), and the cells told apart by colour, shape (n, n, 9), if they
-    are; ValueError naming what is wrong with the table."""
+    """The counts, shape (n, n, 5), and if they are told apart by colour the cells, shape
+    (n, n, 9); ValueError."""
     table = np.asarray(pairs)
     agents = len(table) if table.ndim else 0
     if table.shape not in ((agents, agents, OUTCOMES), (agents, agents, 3, 3)):
@@ -222,8 +216,7 @@ def _checked(pairs: ArrayLike) -> tuple[IntArray, IntArray | None]:
 
 
 def _check_request(counts: IntArray, replicates: int, anchor: int | None) -> None:
-    """ValueError unless there are enough replicates and such an anchor, and all agents are linked
-    by the pairs they played; it names the parts."""
+    """ValueError unless :func:`rate` can do what it is asked for."""
     if replicates < 100:
         raise ValueError(f"replicates {replicates}: at least 100 are needed")
     if anchor is not None and not 0 <= anchor < len(counts):
@@ -271,11 +264,10 @@ def _with_intervals(
     sample: FloatArray,
     anchor: int | None,
 ) -> tuple[FloatArray, FloatArray, FloatArray, tuple[float, float, float]]:
-    """Elo with the anchor, if there is one, at 0; the ends of its intervals; and Black's advantage
-    between its ends.
+    """Elo with the anchor at 0, the ends of its intervals, and Black's advantage between its ends.
 
-    elo: shape (n,), with the mean of the rated agents at 0. fitted, sample: ratings of the rated
-    agents and Black's advantage, by maximum likelihood and in the bootstrap, natural units.
+    elo: shape (n,). fitted, sample: of the rated agents and Black's advantage, by maximum
+    likelihood and in the bootstrap, natural units.
     """
     if anchor is not None:
         elo = elo - elo[anchor]

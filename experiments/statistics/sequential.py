@@ -175,8 +175,7 @@ def _with_t_value(shares: FloatArray, t: float) -> FloatArray:
     moves. Round one starts from a distribution that fulfils it: uniform and, for its mean, some
     more of the best or the worst result.
     """
-    best = shares.copy()
-    best[:] = _start(t)
+    best = np.tile(_start(t), (len(shares), 1))
     left = np.arange(len(shares))  # matches that still move
     for _ in range(_ROUNDS):
         now = best[left]

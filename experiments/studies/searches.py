@@ -1,4 +1,4 @@
-"""What each search of a line-up costs on the very same positions."""
+"""What searches cost on the very same positions."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from agents.base import Agent
-from agents.search import SearchAgent
+from agents.evaluation import Evaluation
+from agents.search import AlphaBeta, Minimax, SearchAgent
 from core.game import SearchStats
 from core.position import Position
+from experiments.pairing.openings import Opening
 from experiments.record.store import Record
-from experiments.studies.pruning import after_opening
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,6 +27,9 @@ MEASURES = ("nodes", "evaluations")
 """What is compared with a baseline."""
 REPLICATES = 1000
 """Of the bootstrap over openings."""
+NODE_BUDGET = 60_000_000
+"""Nodes that one algorithm may spend on a study: seconds, so that a run's report does not cost
+more than the run."""
 
 Sample = list[tuple[str, Position]]
 """Positions, each with the opening of its game: what comes from one opening is much alike."""
@@ -47,7 +51,7 @@ def searched_positions(record: Record, count: int | str, seed: int) -> Sample:
         moves = record.query("select square, depth from moves where game = ? order by ply", which)
         decided = np.flatnonzero(moves["depth"].notna())
         wanted = decided.tolist() if count == "all" else [int(rng.choice(decided))]
-        position = after_opening(opening, rules)
+        position = Opening.read(opening, rules).reach(rules)
         for number, square in enumerate(moves["square"].iloc[: wanted[-1] + 1]):
             if number in wanted:
                 found.setdefault(position, opening)
@@ -112,3 +116,28 @@ def compare_searches(
             row[f"{measure}_low"], row[f"{measure}_high"] = ends
         rows.append(row)
     return pd.DataFrame(rows).sort_values(["depth", "nodes"], ignore_index=True, kind="stable")
+
+
+def count_nodes(positions: Sequence[Position], depth: int, evaluation: Evaluation) -> pd.DataFrame:
+    """Nodes of minimax and alpha-beta at depths 1 to ``depth`` on the same positions.
+
+    One row a depth and algorithm: algorithm, depth, nodes (mean a position), positions. A depth
+    is left out for an algorithm, with all deeper ones, where it would probably exceed NODE_BUDGET
+    (judged by the growth from the depth before, so the result is the same on every machine).
+    """
+    import pandas as pd
+
+    rows = []
+    for name, kind in (("minimax", Minimax), ("alpha-beta", AlphaBeta)):
+        spent, totals = 0, [len(positions)]
+        for plies in range(1, depth + 1):
+            # Alpha-beta grows unevenly from depth to depth, so growth is taken over two of them.
+            growth = (totals[-1] / totals[-3]) ** 0.5 if plies > 2 else 10.0
+            if spent + totals[-1] * growth > NODE_BUDGET:
+                break
+            agent = kind(plies, evaluation)
+            total = sum(agent.search(position).stats.nodes for position in positions)
+            spent += total
+            totals.append(total)
+            rows.append((name, plies, total / len(positions), len(positions)))
+    return pd.DataFrame(rows, columns=["algorithm", "depth", "nodes", "positions"])

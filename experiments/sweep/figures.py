@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import LogLocator, MaxNLocator
 
 from experiments.report.figures.base import (
@@ -21,7 +20,6 @@ from experiments.report.figures.base import (
     blank,
     check_frame,
     coloured,
-    theme,
     wrapped,
 )
 
@@ -112,8 +110,6 @@ def sweep_chart(runs: pd.DataFrame, measure: str, setting: str, other: str | Non
         ``low``, ``high``, ``bound`` and ``split``, else ``nodes_per_move``. A numeric setting is
         drawn to scale, others as places.
     setting, other: columns' names; up to 6 values of ``other`` read well.
-
-    Raises ValueError if there are no rows or a column is missing.
     """
     intervals = ["low", "high", "bound", "split"] if measure == "elo" else []
     check_frame(runs, ["agent", setting, measure, *intervals, *([other] if other else [])])
@@ -124,11 +120,7 @@ def sweep_chart(runs: pd.DataFrame, measure: str, setting: str, other: str | Non
     # Agents stand beside each other where their intervals would hide one another.
     apart = 0.05 * min(np.diff(list(places.values())), default=1) * (measure == "elo")
     panels = {p: runs[runs[other] == p] for p in runs[other]} if other else {None: runs}
-    with theme():
-        figure = Figure(
-            figsize=(2.4 + max(3.4, 0.5 * len(places)) * len(panels), 5),
-            layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.1),
-        )
+    with blank(width=2.4 + max(3.4, 0.5 * len(places)) * len(panels)) as figure:
         grid = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
         for axes, (panel, inside) in zip(grid, panels.items(), strict=True):
             for number, (name, colour) in enumerate(agents):
@@ -189,15 +181,11 @@ def _label_measure(axes: Axes, measure: str) -> None:
 def search_chart(
     trials: Sequence[tuple[int, float]], again: tuple[float, float, float, int] | None
 ) -> Figure:
-    """The objective of each trial of a search over settings, the best so far, and what the
-    confirmation of the best says.
-
-    trials: number and Elo of each, in order, at least one. again: Elo of the confirmation, the ends
-        of its 95 % interval, and its games; None where there is none.
-    """
+    """Each trial of a search over settings, the best so far, and the confirmation of the best; see
+    :class:`SweepFacts`."""
     numbers, values = (np.array(column) for column in zip(*trials, strict=True))
-    with theme():
-        figure, axes = blank()
+    with blank() as figure:
+        axes = figure.add_subplot()
         axes.plot(numbers, values, "o", color=BLUE, label="trial")
         axes.step(
             numbers, np.maximum.accumulate(values), where="post", color=BLUE, label="best so far"

@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 
 from agents.config import ConfigError
-from experiments.record.store import Record
+from experiments.record.store import FILE, Record
 from experiments.sweep.composing import varied
 
 SWEEP = "sweep.yaml"
@@ -26,7 +26,6 @@ COMBINATION = "combination.yaml"
 """In a combination's folder: ``settings``; ``objective``, once a search has got it."""
 FAILURE = "failed.txt"
 """In a combination's folder: why it failed."""
-RECORD = "games.sqlite"
 CONFIRMATION = "confirmation"
 """The folder of a search's second run of its best settings."""
 
@@ -130,12 +129,11 @@ def read_combination(folder: Path) -> Combination:
     number = int(folder.name) if folder.name.isdecimal() else -1
     if not (folder / COMBINATION).is_file():
         return Combination(number, folder, ())
-    note = _read(folder / COMBINATION)
-    settings, objective = tuple(note["settings"]), note["objective"]
+    note, failure = _read(folder / COMBINATION), ""
     if (folder / FAILURE).is_file():
         failure = (folder / FAILURE).read_text(encoding="utf-8").strip().splitlines()[-1]
-        return Combination(number, folder, settings, State.FAILED, failure, objective)
-    return Combination(number, folder, settings, _state_of_games(folder), "", objective)
+    state = State.FAILED if failure else _state_of_games(folder)
+    return Combination(number, folder, tuple(note["settings"]), state, failure, note["objective"])
 
 
 def _state_of_games(folder: Path) -> State:
@@ -150,7 +148,7 @@ def _state_of_games(folder: Path) -> State:
 
 def has_begun(folder: Path) -> bool:
     """Whether a folder's record got as far as to say what is to be played."""
-    if not (folder / RECORD).exists():
+    if not (folder / FILE).exists():
         return False
     with Record.open(folder) as record:
         return record.format() is not None

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from experiments.config import TuningConfig
-from experiments.record.store import Record
+from experiments.record.store import FILE, Record
 from experiments.report.markdown import link, write_report
 from experiments.report.tables import COLUMNS, terminal_table
 from experiments.statistics.intervals import interval_text
 from experiments.sweep.composing import in_a_line, short_names
-from experiments.sweep.folder import CONFIRMATION, RECORD, Combination, State, about
+from experiments.sweep.folder import CONFIRMATION, Combination, State, about
 from experiments.sweep.results import best_of, elo_of_tuned, grouped, table_of
 
 if TYPE_CHECKING:
@@ -68,26 +68,24 @@ def _search(
     config: Mapping[str, Any],
     folder: Path,
 ) -> dict[str, Any]:
-    """What a search over settings found, and what a second run of the best says; empty for a
-    sweep."""
+    """What a search over settings found, and its confirmation; empty for a sweep."""
     best = best_of(known)
     if best is None:
         return {}
     tuning = TuningConfig(**config["tuning"])
     elo, low, high, games = elo_of_tuned(best.folder, tuning)
-    trials = sum(each.objective is not None for each in known)
+    trials = [(each.number, each.objective) for each in known if each.objective is not None]
     found: dict[str, Any] = {
-        "trials": [(e.number, e.objective) for e in known if e.objective is not None],
+        "trials": trials,
         "findings": [
-            f"Best of {trials} trials: run {best.number} ({in_a_line(values, best.number)}), "
+            f"Best of {len(trials)} trials: run {best.number} ({in_a_line(values, best.number)}), "
             f"{tuning.agent} {interval_text(elo, low, high)} Elo in {games:,} games. It was "
             "chosen by this very number, so that its luck was chosen with it: expect less."
         ],
     }
-    if (folder / CONFIRMATION / RECORD).is_file():
-        again = elo_of_tuned(folder / CONFIRMATION, tuning)
-        found["again"] = again
-        elo_again, low, high, games = again
+    if (folder / CONFIRMATION / FILE).is_file():
+        found["again"] = elo_of_tuned(folder / CONFIRMATION, tuning)
+        elo_again, low, high, games = found["again"]
         found["findings"].append(
             f"Confirmation, from openings of another seed ({tuning.seed}): {tuning.agent} "
             f"{interval_text(elo_again, low, high)} Elo in {games:,} games. This is the "
@@ -101,7 +99,7 @@ def _draw(
     table: pd.DataFrame, keys: Sequence[str], search: Mapping[str, Any], folder: Path
 ) -> list[ReportFigure]:
     # Loading seaborn takes a second, which a sweep without figures does not need.
-    from experiments.report.figures import draw_figures
+    from experiments.report.figures.base import draw_figures
     from experiments.sweep.figures import SWEEP_FIGURES, SweepFacts
 
     short = short_names(keys)
@@ -134,7 +132,7 @@ def _write(
         failed=[
             (each.number, in_a_line(values, each.number), each.failure)
             for each in known
-            if each.state == "failed"
+            if each.state is State.FAILED
         ],
         states=", ".join(f"{number} {state}" for state, number in counts.items() if number),
         findings=search.get("findings", []),

@@ -21,17 +21,12 @@ from agents.config import ConfigError, compose, one_line
 from experiments import run as runs
 from experiments.command_line import as_typed, make_console
 from experiments.config import read
-from experiments.sweep.composing import (
-    expand,
-    in_a_line,
-    is_hydras,
-    varied,
-    without_guesses,
-)
+from experiments.record.store import FILE
+from experiments.sweep.composing import expand, in_a_line, is_hydras, varied, without_guesses
 from experiments.sweep.folder import (
     CONFIRMATION,
     FAILURE,
-    RECORD,
+    Combination,
     State,
     Sweep,
     has_begun,
@@ -43,9 +38,6 @@ from experiments.sweep.folder import (
 )
 from experiments.sweep.reporting import conclude
 from experiments.sweep.results import best_of, elo_of_tuned
-
-_NUMBER = "+combination"  # Hydra sweeps over the combinations' numbers alone
-
 
 # ---------------------------------------------------------------------- what to run
 
@@ -63,7 +55,7 @@ def sweep(
     hydras = [override for override in overrides if is_hydras(override)]
     hydra = _hydras_settings(overrides, folders)
     known = None
-    if _searches(hydra):
+    if not str(hydra.sweeper._target_).endswith("BasicSweeper"):  # it chooses as it goes
         example = _check_search(own, folders)
     else:
         parameters = [f"{key}={value}" for key, value in (hydra.sweeper.params or {}).items()]
@@ -90,11 +82,6 @@ def resume(folder: Path | str, console: Console) -> int:
                 f"{folder}: this search had no hydra.sweeper.sampler.seed, so it cannot be repeated"
             )
     return _go(asked, Path(folder), console)
-
-
-def _searches(hydra: DictConfig) -> bool:
-    """Whether the sweeper chooses its combinations as it goes."""
-    return not str(hydra.sweeper._target_).endswith("BasicSweeper")
 
 
 def _hydras_settings(overrides: Sequence[str], folders: Sequence[str]) -> DictConfig:
@@ -125,37 +112,29 @@ def _check_search(overrides: Sequence[str], folders: Sequence[str]) -> list[str]
 
 
 def _go(asked: Sweep, folder: Path, console: Console) -> int:
-    """Run what is not finished, and conclude whatever happens. folder: as the user wrote it."""
+    """Run what is not finished, and conclude whatever happens. folder: as the user wrote it.
+
+    Hydra sweeps over the combinations' numbers alone, unless it searches.
+    """
     confirmed = True
     try:
         if asked.known is None:
-            _hand_over(asked, _words_of_search(asked))
+            words = list(asked.overrides)
+            if "max_failure_rate" in _hydras_settings(words, asked.extra_folders).sweeper:
+                words.append("hydra.sweeper.max_failure_rate=1.0")  # or one failure ends the search
+            _hand_over(asked, words)
             confirmed = _confirm(asked, console)
         else:
             known = asked.combinations()
-            missing = [each.number for each in known if each.state is not State.FINISHED]
-            if missing:
-                _hand_over(asked, _words_of_sweep(asked, missing))
+            left = [str(each.number) for each in known if each.state is not State.FINISHED]
+            words = [override for override in asked.overrides if is_hydras(override)]
+            words.append(f"+combination={','.join(left)}")
+            words.append("hydra.sweeper.params=null")  # they are among the combinations' settings
+            if left:
+                _hand_over(asked, words)
     finally:
         failed = _end(asked, folder, console)
     return 0 if confirmed and not failed else 1
-
-
-def _words_of_sweep(asked: Sweep, numbers: Sequence[int]) -> list[str]:
-    """What Hydra is told: the numbers of the combinations that it is to run."""
-    return [
-        *(override for override in asked.overrides if is_hydras(override)),
-        f"{_NUMBER}={','.join(map(str, numbers))}",
-        "hydra.sweeper.params=null",  # they are among the combinations' settings
-    ]
-
-
-def _words_of_search(asked: Sweep) -> list[str]:
-    """What Hydra is told of a search."""
-    sweeper = _hydras_settings(asked.overrides, asked.extra_folders).sweeper
-    # Otherwise one failure ends the search.
-    patience = ["hydra.sweeper.max_failure_rate=1.0"] if "max_failure_rate" in sweeper else []
-    return [*asked.overrides, *patience]
 
 
 def _hand_over(asked: Sweep, words: Sequence[str]) -> None:
@@ -177,8 +156,7 @@ def _hand_over(asked: Sweep, words: Sequence[str]) -> None:
 
 
 def _confirm(asked: Sweep, console: Console) -> bool:
-    """Play the best settings of a search again, from openings of another seed; False if there
-    are none, or if that failed."""
+    """Play the best settings of a search again, from other openings; False if that failed."""
     best = best_of(asked.combinations())
     if best is None:
         return False
@@ -251,7 +229,7 @@ def _attempt(
     if before.state is not State.WAITING and before.settings != tuple(settings):
         raise ConfigError(f"{folder} holds another combination: {' '.join(before.settings)}")
     try:
-        return _play(folder, before.state, settings, folders, console)
+        return _play(before, settings, folders, console)
     except Exception as error:
         folder.mkdir(exist_ok=True)
         write_note(folder, settings)
@@ -262,25 +240,20 @@ def _attempt(
 
 
 def _play(
-    folder: Path,
-    state: State,
-    settings: Sequence[str],
-    folders: Sequence[str],
-    console: Console,
+    before: Combination, settings: Sequence[str], folders: Sequence[str], console: Console
 ) -> float | None:
     """Play, or play on, or take as played, what belongs into a combination's folder."""
-    plan = read(settings, folders)
-    if state is not State.FINISHED:
+    plan, folder = read(settings, folders), before.folder
+    if before.state is not State.FINISHED:
+        (folder / FAILURE).unlink(missing_ok=True)
+        begun = has_begun(folder)
+        if not begun and (folder / FILE).exists():
+            put_aside(folder)
         folder.mkdir(exist_ok=True)
         write_note(folder, settings)
-        (folder / FAILURE).unlink(missing_ok=True)
-        if has_begun(folder):
+        if begun:
             result = runs.resume(folder, as_typed(["resume", str(folder)]), console)
         else:
-            if (folder / RECORD).exists():
-                put_aside(folder)
-                folder.mkdir()
-                write_note(folder, settings)
             extra = [f"--config-dir={each}" for each in folders]
             result = runs.run(plan, as_typed(["run", *extra, *settings]), console, folder)
         if result.interrupted or not result.complete:

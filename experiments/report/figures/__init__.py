@@ -4,7 +4,6 @@ A new figure is a function in a file of its own that yields a
 :class:`~experiments.report.figures.base.ReportFigure`, and its name in this list.
 """
 
-from experiments.report.figures.base import draw_figures
 from experiments.report.figures.elo import elo_figures
 from experiments.report.figures.matrices import superiority_figures, win_rates_figures
 from experiments.report.figures.pruning import pruning_figures
@@ -17,5 +16,3 @@ RUN_FIGURES = (
     searches_figures,
     pruning_figures,
 )
-
-__all__ = ["RUN_FIGURES", "draw_figures"]

@@ -1,14 +1,15 @@
 """What a figure of a report is, how all of them look, and how they are written to files.
 
 A chart is a function of a tidy frame that returns a matplotlib ``Figure`` of its own: nothing is
-shown, nothing is kept in pyplot, and it can be drawn in a worker or a notebook alike.
+shown, nothing is kept in pyplot, and it can be drawn in a worker or a notebook alike. It raises
+ValueError where its frame has no rows or lacks a column.
 """
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -29,7 +30,6 @@ SMALL = 9
 _NAME_WIDTH = 30  # letters of an agent's name before it goes on in the next line
 _DPI = 150
 _SALT = "othello"  # fixes the ids inside an SVG, so that the same figure gives the same file
-
 
 Facts = TypeVar("Facts")
 
@@ -52,10 +52,8 @@ class ReportFigure:
 def draw_figures(
     kinds: Iterable[Callable[[Facts], Iterable[ReportFigure]]], facts: Facts, folder: Path
 ) -> list[ReportFigure]:
-    """Write the files of all figures that there are to ``folder``.
-
-    kinds: functions that yield the figures of their kind, none where these facts give none.
-    """
+    """Write the files of all figures to ``folder``. kinds: functions that yield the figures of
+    their kind, none where these facts give none."""
     figures = [figure for kind in kinds for figure in kind(facts)]
     for figure in figures:
         save(figure.chart, folder, figure.name)
@@ -65,10 +63,8 @@ def draw_figures(
 
 
 def save(figure: Figure, folder: Path, name: str) -> list[Path]:
-    """Write ``name``.png (150 dots an inch) and ``name``.svg into ``folder``, made if need be.
-
-    Text stays text in the SVG, and the same figure gives the same bytes again. Returns the paths.
-    """
+    """Write ``name``.png and ``name``.svg into ``folder``, made if need be, and return the paths.
+    Text stays text in the SVG, and the same figure gives the same bytes again."""
     folder.mkdir(parents=True, exist_ok=True)
     png, svg = folder / f"{name}.png", folder / f"{name}.svg"
     figure.savefig(png, dpi=_DPI)
@@ -77,18 +73,16 @@ def save(figure: Figure, folder: Path, name: str) -> list[Path]:
     return [png, svg]
 
 
-def theme() -> AbstractContextManager[None]:
-    """seaborn's white grid and letters that can be read at 8 by 5 inches."""
+@contextmanager
+def blank(width: float = 8, height: float = 5) -> Iterator[Figure]:
+    """An empty figure of so many inches that makes room for its labels. What is drawn in it has
+    seaborn's white grid, and letters that can be read at 8 by 5 inches."""
     settings: Any = sns.axes_style("whitegrid") | sns.plotting_context("notebook")
     sizes = {"axes.titlesize": 12, "axes.labelsize": 11, "legend.fontsize": 10}
     ticks = {"xtick.labelsize": SMALL, "ytick.labelsize": SMALL}
-    return mpl.rc_context(settings | sizes | ticks)
-
-
-def blank() -> tuple[Figure, Axes]:
-    """An empty figure of 8 by 5 inches that makes room for its labels, and its axes."""
-    figure = Figure(figsize=(8, 5), layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.1))
-    return figure, figure.add_subplot()
+    with mpl.rc_context(settings | sizes | ticks):
+        layout = ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.1)
+        yield Figure(figsize=(width, height), layout=layout)
 
 
 def resize(figure: Figure, axes: Axes, width: float, height: float) -> None:

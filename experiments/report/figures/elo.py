@@ -20,7 +20,6 @@ from experiments.report.figures.base import (
     check_frame,
     column,
     resize,
-    theme,
     wrapped,
 )
 from experiments.statistics.intervals import interval_text
@@ -48,42 +47,36 @@ def elo_chart(standings: pd.DataFrame, anchor: str = "") -> Figure:
     first, at the top).
 
     standings: one row an agent; columns ``agent`` (str), ``elo``, ``low``, ``high`` (Elo),
-        ``bound`` ("" for a rating, ">" or "<" where ``elo`` is only a limit) and ``games``
-        (int). 1 to 30 rows read well; the figure grows with them. If there is a column ``split``
-        (bool), agents all of whose pairs were shared evenly get these words and no interval.
+        ``bound`` ("" for a rating, ">" or "<" where ``elo`` is only a limit), ``split`` (bool:
+        all pairs were shared evenly, so there is no interval) and ``games`` (int). 1 to 30 rows
+        read well; the figure grows with them.
     anchor: the agent rated 0; if none is, the mean of the pool is.
 
-    The values are repeated in words at the right. Raises ValueError if there are no rows or a
-    column is missing.
+    The values are repeated in words at the right. Raises ValueError for another frame.
     """
-    check_frame(standings, ["agent", "elo", "low", "high", "bound", "games"])
+    check_frame(standings, ["agent", "elo", "low", "high", "bound", "split", "games"])
     names = [wrapped(name) for name in standings["agent"]]
     lines = np.array([1 + name.count("\n") for name in names])
     heights = 0.16 + 0.17 * lines  # inches
     heights *= max(1, 1.2 / heights.sum())
     rows = heights.cumsum() - heights / 2
-    with theme():
-        figure, axes = blank()
+    with blank() as figure:
+        axes = figure.add_subplot()
         axes.axvline(0, color=GREY, linewidth=1)
-        bounds = standings["bound"].to_numpy()
-        split = standings.get("split", pd.Series(False, index=standings.index)).to_numpy()
-        for row, bound, elo, low, high, even in zip(
-            rows, bounds, standings["elo"], standings["low"], standings["high"], split, strict=True
-        ):
-            _rating(axes, row, bound, elo, *((elo, elo) if even else (low, high)))
+        ratings = standings[["elo", "low", "high", "bound", "split"]].to_numpy()
+        values = []
+        for row, (elo, low, high, bound, split) in zip(rows, ratings, strict=True):
+            _rating(axes, row, bound, elo, *((elo, elo) if split else (low, high)))
+            values.append("every pair\nsplit" if split else _value(elo, low, high, bound))
         axes.set_ylim(float(heights.sum()), 0)
         axes.set_yticks(rows, names)
         axes.set_xlim(*_elo_limits(standings))
         axes.xaxis.set_major_locator(MaxNLocator(7, integer=True))
         axes.grid(visible=False, axis="y")
+        bounds = standings["bound"]
         pool = "pool" if all(bounds) or not any(bounds) else "pool without bounds"
         axes.set_xlabel(f"Elo (95 % interval, {anchor or f'mean of the {pool}'} = 0)")
         axes.set_ylabel("agent")
-        ratings = standings[["elo", "low", "high", "bound"]].to_numpy()
-        values = [
-            "every pair\nsplit" if even else _value(*rating)
-            for rating, even in zip(ratings, split, strict=True)
-        ]
         column(axes, "Elo", rows, values, offset=108)
         column(axes, "games", rows, [f"{games:,}" for games in standings["games"]], offset=150)
         resize(figure, axes, 5, float(heights.sum()))

@@ -11,7 +11,7 @@ import seaborn as sns
 from matplotlib.figure import Figure
 
 from experiments.report.facts import RunFacts, marked_names
-from experiments.report.figures.base import ReportFigure, blank, resize, theme, wrapped
+from experiments.report.figures.base import ReportFigure, blank, resize, wrapped
 from experiments.report.standings import pair_counts
 from experiments.statistics.pairs import FloatArray
 from experiments.statistics.pool import score_matrix
@@ -26,7 +26,11 @@ def win_rates_figures(facts: RunFacts) -> Iterator[ReportFigure]:
         name="win_rates",
         title="Win rates",
         caption="Share of points of the row agent against the column agent, draws counting half.",
-        chart=win_rate_matrix(_best_first(score_matrix(pair_counts(facts.record)), facts)),
+        chart=matrix_chart(
+            _best_first(score_matrix(pair_counts(facts.record)), facts),
+            label="score of the row agent, %",
+            across="opponent",
+        ),
     )
 
 
@@ -44,7 +48,9 @@ def superiority_figures(facts: RunFacts) -> Iterator[ReportFigure]:
         caption="In how many of a hundred replicates of the bootstrap over pairs the row agent is "
         "rated above the column agent: 50 is a toss-up, 97.5 or more is what a two-sided test at "
         "5 % would call better.",
-        chart=superiority_matrix(_best_first(above, facts)),
+        chart=matrix_chart(
+            _best_first(above, facts), label="row agent rated above, %", across="than"
+        ),
     )
 
 
@@ -54,31 +60,15 @@ def _best_first(values: FloatArray, facts: RunFacts) -> pd.DataFrame:
     return pd.DataFrame(values, index=names, columns=names).loc[order, order]
 
 
-def win_rate_matrix(scores: pd.DataFrame) -> Figure:
-    """The share of points of every agent against every other, as a heatmap.
+def matrix_chart(shares: pd.DataFrame, label: str, across: str) -> Figure:
+    """A heatmap of per cent between agents.
 
-    scores: square; index and columns the same agents, best first; values 0 to 1, the share of
-        points of the row agent; nan on the diagonal and where two did not meet (left grey). 2 to
-        20 agents read well.
-
-    Raises ValueError if the frame is empty or its rows and columns are not the same agents.
-    """
-    return _matrix(scores, "score of the row agent, %", "opponent")
-
-
-def superiority_matrix(shares: pd.DataFrame) -> Figure:
-    """How sure it is that each agent is better than each other, as a heatmap.
-
-    shares: as for :func:`win_rate_matrix`, but values are the share of the bootstrap's replicates
-        in which the row agent is rated above the column agent.
+    shares: square; index and columns the same agents, best first; values 0 to 1; nan on the
+        diagonal and where two did not meet (left grey). 2 to 20 agents read well.
+    label: what the values are. across: what the column agents are to the row agents.
 
     Raises ValueError if the frame is empty or its rows and columns are not the same agents.
     """
-    return _matrix(shares, "row agent rated above, %", "than")
-
-
-def _matrix(shares: pd.DataFrame, label: str, across: str) -> Figure:
-    """A heatmap of per cent between agents; ``label`` says of what."""
     if shares.empty or list(shares.index) != list(shares.columns):
         raise ValueError("rows and columns must be the same agents, at least one")
     agents = len(shares)
@@ -88,8 +78,8 @@ def _matrix(shares: pd.DataFrame, label: str, across: str) -> Figure:
     cell = float(np.clip(5 / agents, 0.42, 1.1))  # inches
     level = 0.085 * longest < cell  # the names fit below their cells, side by side
     cell = max(cell, 0.17 * lines)  # where they stand upright, their lines must fit
-    with theme():
-        figure, axes = blank()
+    with blank() as figure:
+        axes = figure.add_subplot()
         axes.set_facecolor("0.9")
         with warnings.catch_warnings():
             # seaborn 0.13 sets up its colour map in a way that matplotlib 3.11 will retire

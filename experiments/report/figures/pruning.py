@@ -22,10 +22,8 @@ from experiments.report.figures.base import (
     blank,
     check_frame,
     share_text,
-    theme,
 )
-from experiments.studies.pruning import count_nodes
-from experiments.studies.searches import searched_positions
+from experiments.studies.searches import count_nodes, searched_positions
 
 PRUNING_POSITIONS = 20
 """Positions of the run on which nodes are counted."""
@@ -62,15 +60,15 @@ def pruning_chart(counts: pd.DataFrame, subtitle: str) -> Figure:
         ``depth`` (plies), ``nodes`` (mean a position, more than 0) and ``positions`` (int).
     subtitle: what was searched with, for example the evaluation's name.
 
-    Raises ValueError if there are no rows, a column is missing or an algorithm is another.
+    Raises ValueError for another frame.
     """
     check_frame(counts, ["algorithm", "depth", "nodes", "positions"])
     strange = set(counts["algorithm"]) - {"minimax", "alpha-beta"}
     if strange:
         raise ValueError(f"algorithm {sorted(strange)[0]!r}: minimax or alpha-beta is needed")
     nodes = counts.pivot_table(index="depth", columns="algorithm", values="nodes", aggfunc="mean")
-    with theme():
-        figure, axes = blank()
+    with blank() as figure:
+        axes = figure.add_subplot()
         sns.lineplot(
             counts,
             x="depth",
@@ -86,7 +84,9 @@ def pruning_chart(counts: pd.DataFrame, subtitle: str) -> Figure:
         )
         axes.set_yscale("log")
         axes.margins(x=0.08)
-        axes.set_ylim(*_decades(counts["nodes"]))
+        # Whole decades, with room below for a label.
+        low, high = math.log10(counts["nodes"].min() / 2), math.log10(counts["nodes"].max() * 1.3)
+        axes.set_ylim(10.0 ** math.floor(low), 10.0 ** math.ceil(high))
         axes.set_xticks(nodes.index)
         axes.yaxis.set_major_locator(LogLocator(numticks=12))
         axes.set_xlabel("search depth (plies)")
@@ -99,12 +99,6 @@ def pruning_chart(counts: pd.DataFrame, subtitle: str) -> Figure:
                 _ratio(axes, float(depth), float(both.loc[depth, "alpha-beta"]), float(ratio))
         figure.supxlabel(_pruning_note(counts, nodes), fontsize=SMALL, color=GREY)
     return figure
-
-
-def _decades(nodes: pd.Series) -> tuple[float, float]:
-    """The ends of the logarithmic axis: whole decades, with room below for a label."""
-    low, high = math.log10(nodes.min() / 2), math.log10(nodes.max() * 1.3)
-    return 10.0 ** math.floor(low), 10.0 ** math.ceil(high)
 
 
 def _ratio(axes: Axes, depth: float, nodes: float, ratio: float) -> None:

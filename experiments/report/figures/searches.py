@@ -21,7 +21,6 @@ from experiments.report.figures.base import (
     column,
     resize,
     share_text,
-    theme,
     wrapped,
 )
 
@@ -53,13 +52,12 @@ def cost_chart(costs: pd.DataFrame, subtitle: str) -> Figure:
         ``positions`` (int) and ``depth``. 2 to 30 rows read well; the figure grows with them.
     subtitle: what the searches had in common.
 
-    The nodes, and their share of the dearest search's, are repeated at the right. Raises ValueError
-    if there are no rows or a column is missing.
+    The nodes, and their share of the dearest search's, are repeated at the right.
     """
     check_frame(costs, ["agent", "nodes", "positions", "depth"])
     nodes = costs["nodes"].to_numpy()
-    with theme():
-        figure, axes = blank()
+    with blank() as figure:
+        axes = figure.add_subplot()
         rows = np.arange(len(costs))
         axes.barh(rows, nodes, color=BLUE, height=0.7)
         axes.set_xscale("log")
@@ -82,32 +80,28 @@ def depth_chart(costs: pd.DataFrame, baseline: str | None = None) -> Figure:
     costs: one row an agent and depth; columns ``agent``, ``depth`` (plies), ``positions`` and
         ``openings`` (int), ``nodes`` (mean a position), and with a baseline ``nodes_ratio``,
         ``nodes_low`` and ``nodes_high``.
-
-    Raises ValueError if there are no rows or a column is missing.
     """
-    ratio = ["nodes_ratio", "nodes_low", "nodes_high"] if baseline else []
-    check_frame(costs, ["agent", "depth", "positions", "openings", "nodes", *ratio])
-    with theme():
-        figure, axes = blank()
+    measure = "nodes_ratio" if baseline else "nodes"
+    ends = ["nodes_low", "nodes_high"] if baseline else []
+    check_frame(costs, ["agent", "depth", "positions", "openings", "nodes", measure, *ends])
+    with blank() as figure:
+        axes = figure.add_subplot()
         for number, (name, colour) in enumerate(coloured(costs["agent"])):
             rows = costs[costs["agent"] == name].sort_values("depth")
             style: Any = {"color": colour, "label": name, "marker": "osD^vP*X"[number % 8]}
-            if baseline is None:
-                axes.plot(rows["depth"], rows["nodes"], **style)
-                continue
-            axes.plot(rows["depth"], rows["nodes_ratio"], **style)
-            axes.fill_between(
-                rows["depth"], rows["nodes_low"], rows["nodes_high"], color=colour, alpha=0.15
-            )
+            axes.plot(rows["depth"], rows[measure], **style)
+            if baseline:
+                low, high = (rows[end] for end in ends)
+                axes.fill_between(rows["depth"], low, high, color=colour, alpha=0.15)
         axes.set_xticks(sorted(set(costs["depth"])))
         axes.set_xlabel("search depth (plies)")
-        if baseline is None:
+        if baseline:
+            axes.set_ylim(bottom=0)
+            axes.set_ylabel(f"nodes, {baseline} = 1")
+        else:
             axes.set_yscale("log")
             axes.yaxis.set_major_locator(LogLocator(numticks=12))
             axes.set_ylabel("nodes a position (log scale)")
-        else:
-            axes.set_ylim(bottom=0)
-            axes.set_ylabel(f"nodes, {baseline} = 1")
         axes.legend(title=None, loc="best")
         axes.set_title(
             f"{costs['positions'].max():,} positions from {costs['openings'].max():,} openings"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -18,7 +19,7 @@ from matplotlib.text import Text
 
 from experiments.report.figures.base import ReportFigure, draw_figures, save
 from experiments.report.figures.elo import MINUS, elo_chart
-from experiments.report.figures.matrices import superiority_matrix, win_rate_matrix
+from experiments.report.figures.matrices import matrix_chart
 from experiments.report.figures.pruning import pruning_chart
 
 LONG = [
@@ -41,7 +42,7 @@ def standings(names: list[str], bounds: bool = False, equal: bool = False) -> pd
     elo = np.zeros(agents) if equal else np.sort(rng.normal(0, 200, agents))[::-1]
     width = np.zeros(agents) if equal else rng.uniform(10, 60, agents)
     frame = pd.DataFrame({"agent": names, "elo": elo, "low": elo - width, "high": elo + 2 * width})
-    frame["bound"] = ""
+    frame["bound"], frame["split"] = "", False
     frame["games"] = rng.integers(10, 1_000_000, agents)
     if bounds:
         frame.loc[0, "bound"], frame.loc[agents - 1, "bound"] = ">", "<"
@@ -168,6 +169,7 @@ def test_elo_chart_writes_the_values() -> None:
             "low": [620.4, 104.0, -140.0, -0.2],
             "high": [620.4, 144.0, -110.0, -0.2],
             "bound": [">", "", "", ""],
+            "split": False,
             "games": [40, 1400, 40, 40],
         }
     )
@@ -196,6 +198,8 @@ def test_elo_chart_grows_with_the_agents() -> None:
 # ------------------------------------------------------------------ scores
 
 
+win_rates = partial(matrix_chart, label="score of the row agent, %", across="opponent")
+
 SCORE_CASES = {
     **{f"{agents} agents": scores(names_of(agents)) for agents in (2, 3, 12)},
     "2 long names": scores(LONG[:2]),
@@ -205,9 +209,9 @@ SCORE_CASES = {
 }
 
 
-@cases(SCORE_CASES, "12 agents", "20 long names")
-def test_win_rate_matrix_shows_everyone(frame: pd.DataFrame) -> None:
-    figure = win_rate_matrix(frame)
+@cases(SCORE_CASES, "20 long names")
+def test_matrix_chart_shows_everyone(frame: pd.DataFrame) -> None:
+    figure = win_rates(frame)
     check_texts(figure)
     axes, bar = figure.axes
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("opponent", "agent")
@@ -219,26 +223,26 @@ def test_win_rate_matrix_shows_everyone(frame: pd.DataFrame) -> None:
     assert box.width == pytest.approx(box.height, rel=0.03), "cells must be square"
 
 
-def test_win_rate_matrix_writes_per_cent_and_leaves_blank_who_never_met() -> None:
+def test_matrix_chart_writes_per_cent_and_leaves_blank_who_never_met() -> None:
     names = names_of(3)
     nan = float("nan")
     table = pd.DataFrame([[nan, 0.75, nan], [0.25, nan, 1], [nan, 0, nan]], names, names)
-    figure = win_rate_matrix(table)
+    figure = win_rates(table)
     assert sorted(text.get_text() for text in figure.axes[0].texts) == ["0", "100", "25", "75"]
     (mesh,) = figure.axes[0].collections
     assert mesh.get_clim() == (0, 100)
 
 
-def test_win_rate_matrix_wants_a_square() -> None:
+def test_matrix_chart_wants_a_square() -> None:
     with pytest.raises(ValueError, match="same agents"):
-        win_rate_matrix(scores(names_of(3)).iloc[:2])
+        win_rates(scores(names_of(3)).iloc[:2])
     with pytest.raises(ValueError, match="at least one"):
-        win_rate_matrix(pd.DataFrame())
+        win_rates(pd.DataFrame())
 
 
 @pytest.mark.parametrize("name", ["2 agents", "5 long names", "12 agents"])
-def test_superiority_matrix_shows_everyone(name: str) -> None:
-    figure = superiority_matrix(SCORE_CASES[name])
+def test_matrix_chart_says_what_it_shows(name: str) -> None:
+    figure = matrix_chart(SCORE_CASES[name], "row agent rated above, %", "than")
     check_texts(figure)
     axes, bar = figure.axes
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("than", "agent")
@@ -344,7 +348,7 @@ def test_save_writes_png_and_svg_with_text_and_the_same_again(tmp_path: Path) ->
 def test_pyplot_keeps_no_figure_and_no_setting() -> None:
     before = dict(plt.rcParams)
     elo_chart(standings(names_of(2)))
-    win_rate_matrix(scores(names_of(2)))
+    win_rates(scores(names_of(2)))
     pruning_chart(counts(2, 2), "")
     assert plt.get_fignums() == []
     assert dict(plt.rcParams) == before

@@ -20,7 +20,7 @@ from agents.config import ConfigError
 from experiments import run as runs
 from experiments.__main__ import main
 from experiments.config import TuningConfig
-from experiments.record.store import Record
+from experiments.record.store import FILE, Record
 from experiments.report import report
 from experiments.sweep import composing, load, reporting, results, running
 from experiments.sweep import folder as folders
@@ -238,7 +238,7 @@ def test_failures_and_ctrl_c_end_in_a_report_and_resume_does_the_rest(
     text = (folder / "report.md").read_text()
     assert "1 finished, 1 failed, 1 waiting" in text
     assert "no such luck" in text
-    first = (folder / "0" / folders.RECORD).stat().st_mtime_ns
+    first = (folder / "0" / FILE).stat().st_mtime_ns
 
     trouble.pop(3)
     assert running.resume(folder, Console(quiet=True)) == 1
@@ -247,7 +247,7 @@ def test_failures_and_ctrl_c_end_in_a_report_and_resume_does_the_rest(
     assert running.resume(folder, Console(quiet=True)) == 0
     assert load(folder)["depth"].tolist() == [1, 1, 2, 2, 3, 3]
     assert "no such luck" not in (folder / "report.md").read_text()
-    assert (folder / "0" / folders.RECORD).stat().st_mtime_ns == first, "it was played again"
+    assert (folder / "0" / FILE).stat().st_mtime_ns == first, "it was played again"
 
 
 def test_a_folder_that_is_no_sweep(tmp_path: Path) -> None:
