@@ -41,14 +41,6 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _composed_once() -> Iterator[None]:
-    from composing import composed_once
-
-    with composed_once():
-        yield
-
-
 @pytest.fixture(scope="session")
 def random_game() -> Callable[[str, int], Game]:
     """``random_game(ruleset, seed)``: every position of one game of random moves, in order."""

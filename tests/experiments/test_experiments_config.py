@@ -6,9 +6,7 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-import composing
 import pytest
-from omegaconf import OmegaConf
 
 from agents import AlphaBeta, DiscCount, GreedyAgent, SquareWeights
 from agents.config import ConfigError, choices
@@ -184,28 +182,3 @@ def test_an_agent_without_any_limit_is_refused_before_a_game() -> None:
     with pytest.raises(ConfigError, match=r"agent 'first': playouts: set it, or seconds"):
         read(duel)
     read([*duel, "limits.seconds=1"])
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        "",
-        "agents=ab_mirror depth=3 export=[csv,parquet] agents.left.depth=7",
-        "experiment=paip_1ply published.points.random.mobility=11 +evaluation.x=3 seed=5",
-        "agents=duel agent@first=greedy agent@second=alphabeta second.depth=3 ~second.compiled",
-        "evaluation.weights.iago=2",
-        "=3",
-    ],
-)
-def test_what_tests_compose_once_is_what_hydra_composes(words: str) -> None:
-    """See composing.py; from memory too."""
-    composer = composing.Composer()
-    found = []
-    for compose in (composing.composed_by_hydra, composer, composer):
-        try:
-            config = compose("run", words.split())
-            ours = OmegaConf.masked_copy(config, [key for key in config if key != "hydra"])
-            found.append(OmegaConf.to_container(ours, resolve=True))
-        except ConfigError as error:
-            found.append(str(error))
-    assert found[0] == found[1] == found[2]
