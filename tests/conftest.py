@@ -34,11 +34,15 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("lab")
 
 
+# All that is imported and collected stays, so the garbage collector need not look at it, neither
+# while it becomes more nor later.
+gc.disable()
+
+
 def pytest_collection_finish() -> None:
-    # All that has been imported by now stays, so the garbage collector need not look at it again
-    # and again.
-    gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000)
+    gc.enable()
 
 
 @pytest.fixture(scope="session")
