@@ -105,12 +105,12 @@ def bench_command(arguments: Sequence[str]) -> int:
 
 def resume_command(arguments: Sequence[str]) -> int:
     """``resume``: go on with a run that was interrupted."""
-    parser = Parser(
-        prog="python -m experiments resume",
-        description="Go on with a run, or a sweep, that was interrupted, by whatever. What is in "
-        "its record stays; in the end the record is that of an uninterrupted run.",
+    parser = _resume_parser(
+        "resume",
+        "Go on with a run, or a sweep, that was interrupted, by whatever. What is in its record "
+        "stays; in the end the record is that of an uninterrupted run.",
     )
-    options = _resume_options(parser).parse_args(arguments)
+    options = parser.parse_args(arguments)
     if is_sweep(options.folder):
         if any(_resume_settings(options).values()):
             raise ConfigError(
@@ -125,13 +125,10 @@ def resume_command(arguments: Sequence[str]) -> int:
 
 def extend_command(arguments: Sequence[str]) -> int:
     """``extend``: add games to a run."""
-    parser = Parser(
-        prog="python -m experiments extend",
-        description="Add games to a run: it goes on until every pairing has so many in all.",
+    parser = _resume_parser(
+        "extend", "Add games to a run: it goes on until every pairing has so many in all."
     )
-    _resume_options(parser).add_argument(
-        "games", metavar="games=N", help="games per pairing in all, an even number"
-    )
+    parser.add_argument("games", metavar="games=N", help="games per pairing in all, an even number")
     options = parser.parse_args(arguments)
     _check_single(options.folder)
     key, _, value = options.games.partition("=")
@@ -145,7 +142,8 @@ def _check_single(folder: Path) -> None:
         raise ConfigError(f"{folder} is a sweep; its runs are the numbered folders in it")
 
 
-def _resume_options(parser: Parser) -> Parser:
+def _resume_parser(command: str, description: str) -> Parser:
+    parser = Parser(prog=f"python -m experiments {command}", description=description)
     parser.add_argument("folder", type=Path, help="the run's folder, results/NAME/DATE")
     parser.add_argument("--workers", type=whole_number(1), help="processes (default: as before)")
     parser.add_argument(

@@ -49,8 +49,8 @@ def run_help(folders: Sequence[str] = ()) -> str:
     for group in EXPLAINED_ELSEWHERE:
         options = f"{group}: {', '.join(choices(group, folders))}"
         parts.append(textwrap.fill(options, 100, subsequent_indent="  "))
-    others = [path.name for path in sorted(conf_folder().iterdir()) if path.is_dir()]
-    for group in (name for name in others if name not in EXPLAINED_ELSEWHERE):
+    groups = {path.name for path in conf_folder().iterdir() if path.is_dir()}
+    for group in sorted(groups - set(EXPLAINED_ELSEWHERE)):
         parts.append("")
         for name, comment in choices(group, folders).items():
             mark = " (default)" if defaults.get(group) == name else ""

@@ -11,7 +11,7 @@ from rich.console import Console
 from experiments.config import TuningConfig
 from experiments.record.store import FILE, Record
 from experiments.report.markdown import link, write_report
-from experiments.report.tables import COLUMNS, terminal_table
+from experiments.report.tables import COLUMNS, cells, terminal_table
 from experiments.statistics.intervals import interval_text
 from experiments.sweep.composing import in_a_line, short_names
 from experiments.sweep.folder import CONFIRMATION, Combination, State, about
@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
     from experiments.report.figures.base import ReportFigure
 
-SHOWN = ("agent", "games", "score %", "Elo [95 %]", "discs", "nodes/move", "evals/move")
+SHOWN = {
+    name: COLUMNS[name]
+    for name in ("agent", "games", "score %", "Elo [95 %]", "discs", "nodes/move", "evals/move")
+}
 
 
 def conclude(
@@ -41,8 +44,8 @@ def conclude(
     drawn = terminal_table(["settings", *SHOWN])
     drawn.columns[0].no_wrap = False
     for number, rows in table.groupby("run"):
-        for row in rows.itertuples():
-            drawn.add_row(in_a_line(values, number), *(COLUMNS[name](row) for name in SHOWN))
+        for texts in cells(SHOWN, rows):
+            drawn.add_row(in_a_line(values, number), *texts)
         drawn.add_section()
     console.print(drawn)
     table.to_csv(folder / "sweep.csv", index=False)
@@ -117,10 +120,10 @@ def _write(
     figures: Sequence[ReportFigure],
 ) -> None:
     rows = []
-    for row in table.itertuples():
+    for row, texts in zip(table.itertuples(), cells(SHOWN, table), strict=True):
         settings = [value.get(row.run, "") for value in values.values()]
         run = link(row.folder, f"{row.folder}/report.md")
-        rows.append([run, *settings, *(COLUMNS[name](row) for name in SHOWN)])
+        rows.append([run, *settings, *texts])
     states = [each.state for each in known]
     counts = {state: states.count(state) for state in State}
     write_report(
