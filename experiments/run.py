@@ -238,7 +238,7 @@ def _prepared(plan: Plan, console: Console) -> Conditions:
     def announce(line: str) -> None:
         if line not in announced:  # agents may share a heuristic
             announced.add(line)
-            console.print(line, highlight=False)
+            console.print(line, highlight=False, markup=False)
 
     conditions = plan.conditions()
     conditions.prepare(announce)

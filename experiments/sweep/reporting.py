@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+from rich.markup import escape
 
 from experiments.config import TuningConfig
 from experiments.record.store import FILE, Record
@@ -45,7 +46,7 @@ def conclude(
     drawn.columns[0].no_wrap = False
     for number, rows in table.groupby("run"):
         for texts in cells(SHOWN, rows):
-            drawn.add_row(in_a_line(values, number), *texts)
+            drawn.add_row(*map(escape, (in_a_line(values, number), *texts)))
         drawn.add_section()
     console.print(drawn)
     table.to_csv(folder / "sweep.csv", index=False)
@@ -60,7 +61,7 @@ def conclude(
             figures = _draw(table, list(values), search, folder)
     _write(folder, table, known, values, search, figures)
     for finding in search.get("findings", ()):
-        console.print(finding, highlight=False)
+        console.print(finding, highlight=False, markup=False)
     for label, name in (("report", "report.html"), ("table", "sweep.csv")):
         console.print(f"{label:8}{folder / name}", soft_wrap=True, highlight=False, markup=False)
 

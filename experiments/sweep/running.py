@@ -15,6 +15,7 @@ from pathlib import Path
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 from rich.console import Console
+from rich.markup import escape
 
 from agents import hydra_parts
 from agents.config import ConfigError, compose, one_line
@@ -212,7 +213,7 @@ def play_combination(config: DictConfig, asked: Sweep, lines: Sequence[str]) -> 
         settings, line = asked.known[number], lines[number]
     elsewhere = not str(job.launcher._target_).endswith("BasicLauncher")
     console = Console(quiet=True) if elsewhere else make_console()
-    console.rule(f"{number + 1} of {total}: {line}")
+    console.rule(escape(f"{number + 1} of {total}: {line}"))
     try:
         return _attempt(asked.folder / str(number), settings, asked.extra_folders, console)
     except Exception:

@@ -119,9 +119,10 @@ def test_keys_that_vary_together_are_one() -> None:
 
 def test_one_table_and_one_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["agents.left.depth=zip(1,2)", "agents.right.depth=zip(2,3)", "games=zip(2,4)"]
-    words += ["agents=ab_mirror", "executor=serial", "export=[parquet]", f"results={tmp_path}"]
+    words += ["agents=ab_mirror", "executor=serial", f"results={tmp_path}"]
+    words += ["export=zip([parquet],[csv])"]
     assert main(["run", "-m", *words]) == 0
-    assert "left.depth=2" in capsys.readouterr().out.splitlines()[-4]
+    assert "export=[csv]" in capsys.readouterr().out.splitlines()[-4]  # brackets are no markup
     folder = folder_of(tmp_path)
     table = load(folder)
     assert len(table) == 2 * 2
