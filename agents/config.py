@@ -12,8 +12,7 @@ import copy
 import inspect
 import pkgutil
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -95,91 +94,43 @@ def compose(
     except YAMLError as error:
         raise ConfigError(f"a YAML cannot be read: {one_line(error)}") from error
     except (HydraException, OmegaConfBaseException, TypeError, ValueError) as error:
-        complaint = _Complaint(error, one_line(error), config_name or "run", overrides)
-        explained = (explain(complaint) for explain in _EXPLAINERS)
-        raise ConfigError(next(filter(None, explained), complaint.message)) from error
+        explanation = next(_explanations(error, config_name or "run", overrides))
+        raise ConfigError(explanation) from error
 
 
-@dataclass(frozen=True)
-class _Complaint:
-    """What Hydra says, in one line, of which configuration."""
-
-    error: Exception
-    message: str
-    config_name: str
-    overrides: Sequence[str]
-
-
-def _no_such_file(complaint: _Complaint) -> str:
+def _explanations(error: Exception, config_name: str, overrides: Sequence[str]) -> Iterator[str]:
+    """What Hydra's complaint means in plain words, the most fitting first; at last its own."""
     from hydra.errors import MissingConfigException
 
-    error = complaint.error
-    if not isinstance(error, MissingConfigException) or not error.options:
-        return ""
-    missing = str(error.missing_cfg_file)
-    group, _, name = missing.rpartition("/")
-    refused = unknown_choice(_KINDS.get(group, group), name, sorted(error.options))
-    needed = _EXTRAS.get(missing)
-    return f"{refused} ({name} needs {needed})" if needed else refused
-
-
-def _nothing_chosen(complaint: _Complaint) -> str:
-    words = r"You must specify '([^']+)'.*Available options: (.*)"
-    found = re.match(words, complaint.message)
-    if not found:
-        return ""
-    return f"{found[1]}=NAME is needed; choose from {', '.join(found[2].split())}."
-
-
-def _several_values(complaint: _Complaint) -> str:
-    found = re.match(r"Ambiguous value for argument '([^']+)'", complaint.message)
-    if not found:
-        return ""
-    key, _, values = found[1].partition("=")
-    return f"{found[1]}: several values are for a sweep, run -m; a list is {key}=[{values}]"
-
-
-def _unknown_setting(complaint: _Complaint) -> str:
-    found = re.search(r"(?:Could not override|Key) '([^']*)'", complaint.message)
-    cause = complaint.error.__cause__ or complaint.error
-    if not found or "is not in struct" not in f"{complaint.message} {one_line(cause)}":
-        return ""
-    options = _options_with(found[1])
-    if options:
-        return f"{found[1]} only goes with {' or '.join(options)}"
-    return f"unknown setting '{found[1]}'.{nearest(found[1], _known_keys(complaint.config_name))}"
-
-
-def _no_name(complaint: _Complaint) -> str:
-    if not isinstance(complaint.error, TypeError) and not re.search(
-        "group override|Could not load", complaint.message
-    ):
-        return ""
-    for word in complaint.overrides:
-        group = word.lstrip("+").partition("=")[0]
-        if group and choices(group):
-            return f"{word}: one name is needed; choose from {', '.join(choices(group))}"
-    return ""
-
-
-def _unreadable(complaint: _Complaint) -> str:
-    for word in complaint.overrides:
-        if word.startswith("=") or f"override '{word}'" in complaint.message:
+    message = one_line(error)
+    if isinstance(error, MissingConfigException) and error.options:
+        missing = str(error.missing_cfg_file)
+        group, _, name = missing.rpartition("/")
+        refused = unknown_choice(_KINDS.get(group, group), name, sorted(error.options))
+        needed = _EXTRAS.get(missing)
+        yield f"{refused} ({name} needs {needed})" if needed else refused
+    if found := re.match(r"You must specify '([^']+)'.*Available options: (.*)", message):
+        yield f"{found[1]}=NAME is needed; choose from {', '.join(found[2].split())}."
+    if found := re.match(r"Ambiguous value for argument '([^']+)'", message):
+        key, _, values = found[1].partition("=")
+        yield f"{found[1]}: several values are for a sweep, run -m; a list is {key}=[{values}]"
+    found = re.search(r"(?:Could not override|Key) '([^']*)'", message)
+    if found and "is not in struct" in f"{message} {one_line(error.__cause__ or error)}":
+        if options := _options_with(found[1]):
+            yield f"{found[1]} only goes with {' or '.join(options)}"
+        yield f"unknown setting '{found[1]}'.{nearest(found[1], _known_keys(config_name))}"
+    if isinstance(error, TypeError) or re.search("group override|Could not load", message):
+        for word in overrides:
+            group = word.lstrip("+").partition("=")[0]
+            if group and choices(group):
+                yield f"{word}: one name is needed; choose from {', '.join(choices(group))}"
+    for word in overrides:
+        if word.startswith("=") or f"override '{word}'" in message:
             if "=zip(" in word:
-                return f"{word}: zip(...) is for a sweep, run -m"
-            return f"cannot read '{word}': settings are written key=value"
-    return ""
+                yield f"{word}: zip(...) is for a sweep, run -m"
+            yield f"cannot read '{word}': settings are written key=value"
+    yield message
 
-
-_EXPLAINERS: tuple[Callable[[_Complaint], str], ...] = (
-    _no_such_file,
-    _nothing_chosen,
-    _several_values,
-    _unknown_setting,
-    _no_name,
-    _unreadable,
-)
-"""Each says in plain words what it knows one kind of complaint to mean, or nothing."""
 
 _KINDS = {"agents": "line-up", "agent": "agent", "evaluation": "evaluation"}
 _EXTRAS = {

@@ -20,7 +20,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
@@ -66,14 +66,6 @@ def processor() -> tuple[str, frozenset[str]]:
     return binding.get_host_cpu_name(), frozenset(name for name, on in features.items() if on)
 
 
-def kernel_files() -> list[Path]:
-    """The source files that may decide what a kernel computes: all of ``core`` and ``agents``.
-
-    Choosing only those that hold kernels would miss the constants they import from elsewhere.
-    """
-    return [path for package in _PACKAGES for path in sorted((_ROOT / package).rglob("*.py"))]
-
-
 def is_ours(function: Callable[..., Any]) -> bool:
     """Whether machine code of ``function`` may be kept: only if the cache folder's name answers
     for its source, so not for a user's own function, which may call others of theirs."""
@@ -105,8 +97,10 @@ def cache_folder() -> Path:
         str(portable_requested()),
     ):
         digest.update(part.encode() + b"\0")
-    for path in kernel_files():
-        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    # All sources: choosing only those that hold kernels would miss the constants they import.
+    for package in _PACKAGES:
+        for path in sorted((_ROOT / package).rglob("*.py")):
+            digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return user_cache() / "kernels" / digest.hexdigest()[:16]
 
 
@@ -156,9 +150,8 @@ def why_not(error: Exception, function: Callable[..., Any]) -> str:
     if not own and (missing := re.search(r"name '(\w+)' is not defined", reason)):
         # Numba does not say where; the first line with the name is where it is missing.
         lines, first = inspect.getsourcelines(function)
-        own = [first + i for i, line in enumerate(lines) if re.search(rf"\b{missing[1]}\b", line)][
-            :1
-        ]
+        word = re.compile(rf"\b{missing[1]}\b")
+        own = [number for number, line in enumerate(lines, first) if word.search(line)][:1]
     if not own:
         return reason
     return f"line {own[-1]}, `{linecache.getline(file, own[-1]).strip()}`: {reason}"
@@ -187,10 +180,8 @@ def prepare(
     load()
     _prepared.add(key)
     if first_use:
-        try:
+        with suppress(OSError):  # a read-only cache costs time at the next start, nothing else
             done.parent.mkdir(parents=True, exist_ok=True)
             done.touch()
-        except OSError:
-            pass  # a read-only cache costs time at the next start, nothing else
         if announce:
             announce(f"compiled {name} in {time.perf_counter() - started:.1f} s")

@@ -41,14 +41,7 @@ def perft(position: Position, depth: int, announce: Announce | None = None) -> i
 
 
 def _count(position: Position, depth: int) -> int:
-    return int(
-        _leaves(
-            np.uint64(position.mover),
-            np.uint64(position.opponent),
-            np.uint64(position.ruleset.board),
-            np.int64(depth),
-        )
-    )
+    return int(_leaves(*position.masks, np.uint64(position.ruleset.board), np.int64(depth)))
 
 
 def divide(position: Position, depth: int) -> dict[str, int]:

@@ -31,12 +31,12 @@ from core.compile import Announce, prepare
 from core.notation import (
     PASS,
     IllegalMove,
+    NotationError,
     parse_obf,
     parse_square,
     split_transcript,
     square_name,
 )
-from core.notation import NotationError as NotationError
 from core.rules import RULESETS, Color, Ruleset, ruleset
 
 STANDARD = RULESETS["standard"]
@@ -202,6 +202,11 @@ class Position:
         return self.opponent if self.to_move is Color.BLACK else self.mover
 
     @property
+    def masks(self) -> tuple[np.uint64, np.uint64]:
+        """The discs of mover and opponent as kernels take them."""
+        return _U(self.mover), _U(self.opponent)
+
+    @property
     def discs(self) -> int:
         """Number of discs on the board."""
         return (self.mover | self.opponent).bit_count()
@@ -226,10 +231,7 @@ class Position:
         mover, opponent = self.mover, self.opponent
         for _ in range(4):
             # Mirroring and transposing in turn runs through all eight symmetries.
-            for change in (
-                lambda mask: bitboard.mirror(mask) >> shift,
-                bitboard.transpose,
-            ):
+            for change in (lambda mask: bitboard.mirror(mask) >> shift, bitboard.transpose):
                 mover, opponent = change(mover), change(opponent)
                 forms.append((mover, opponent))
         return Position(*min(forms), self.to_move, self.ruleset)

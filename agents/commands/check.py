@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.text import Text
 
 from agents.base import Agent
-from agents.commands.shared import add_config_dir, announce, evaluation_settings, folders_of
+from agents.commands.shared import announce, evaluation_settings, folders_of
 from agents.config import OPEN, ConfigError, build_agent, load, one_line, unknown
 from agents.contract import FAILED, NOT_ASKED, OK, PATIENCE, findings
 from core.cli import seconds
@@ -56,7 +56,8 @@ def add(commands: Any) -> None:
         metavar="SECONDS",
         help=f"a call that takes longer counts as hung (default {PATIENCE:g})",
     )
-    add_config_dir(parser, "also find the agents of the YAMLs in DIR, a folder of your own")
+    use = "also find the agents of the YAMLs in DIR, a folder of your own"
+    parser.add_argument("--config-dir", metavar="DIR", help=use)
     parser.set_defaults(run=run)
 
 

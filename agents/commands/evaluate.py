@@ -32,17 +32,6 @@ def add(commands: Any) -> None:
     parser.set_defaults(run=run)
 
 
-def run(options: Namespace, console: Console) -> None:
-    """Print the position and what each evaluation thinks of it; ValueError for bad input."""
-    rules = ruleset(options.ruleset)
-    read = Position.from_obf if is_obf(options.position) else Position.from_transcript
-    position = read(options.position, rules)
-    evaluations = chosen_evaluations(options.evaluation, rules.side)
-    for evaluation in evaluations.values():
-        evaluation.prepare(announce)
-    evaluate(position, evaluations, console)
-
-
 def _worth(evaluation: Evaluation, position: Position) -> tuple[int | None, str]:
     """The value of a position to its mover and what it is made of; no value once it is over."""
     if position.is_over:
@@ -51,8 +40,15 @@ def _worth(evaluation: Evaluation, position: Position) -> tuple[int | None, str]
     return evaluation(position), "; ".join(f"{name} = {term:+g}" for name, term in parts.items())
 
 
-def evaluate(position: Position, evaluations: dict[str, Evaluation], console: Console) -> None:
-    """Print the board, and each evaluation's value of it and after each move, best move first."""
+def run(options: Namespace, console: Console) -> None:
+    """Print the board, and each evaluation's value of it and after each move, best move first.
+    ValueError for bad input."""
+    rules = ruleset(options.ruleset)
+    read = Position.from_obf if is_obf(options.position) else Position.from_transcript
+    position = read(options.position, rules)
+    evaluations = chosen_evaluations(options.evaluation, rules.side)
+    for evaluation in evaluations.values():
+        evaluation.prepare(announce)
     console.print(str(position), highlight=False)
     for name, evaluation in evaluations.items():
         console.print()

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from agents.commands.shared import NEEDS_A_TARGET, add_config_dir, announce, folders_of
+from agents.commands.shared import NEEDS_A_TARGET, announce, folders_of
 from agents.config import choices, load_evaluation
 from agents.evaluation import Evaluation
 from agents.evaluation.function import check_positions
@@ -36,7 +36,8 @@ def add(commands: Any) -> None:
         "python -m experiments run. Each is a YAML in conf/.",
     )
     parser.add_argument("kind", nargs="?", choices=sorted(_GROUPS), help="only these")
-    add_config_dir(parser, "also list the YAMLs in DIR, a folder of your own")
+    use = "also list the YAMLs in DIR, a folder of your own"
+    parser.add_argument("--config-dir", metavar="DIR", help=use)
     parser.set_defaults(run=run)
 
 

@@ -30,11 +30,6 @@ def add_ruleset(parser: ArgumentParser) -> None:
     )
 
 
-def add_config_dir(parser: ArgumentParser, use: str) -> None:
-    """Declare the option ``--config-dir``."""
-    parser.add_argument("--config-dir", metavar="DIR", help=use)
-
-
 def folders_of(options: Namespace) -> list[str]:
     """The folder of ``--config-dir``, if there is one; ConfigError if it does not exist."""
     return [options.config_dir] if options.config_dir else []

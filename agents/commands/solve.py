@@ -209,11 +209,9 @@ def _print_row(name: str, position: Position, solution: Solution, console: Conso
 
 def _given(text: str, rules: Ruleset) -> Problem:
     """A position from the command line, with scores if it is an OBF line that has some."""
-    return (
-        read_problem(text, rules)
-        if is_obf(text)
-        else Problem(Position.from_transcript(text, rules))
-    )
+    if is_obf(text):
+        return read_problem(text, rules)
+    return Problem(Position.from_transcript(text, rules))
 
 
 def solve_one(problem: Problem, solver: EndgameSolver, every: bool, console: Console) -> int:

@@ -134,11 +134,5 @@ class Evaluation(ABC):
 
     def __call__(self, position: Position) -> int:
         """The compiled kernel's value of one position."""
-        return int(
-            _evaluate_one(
-                np.intp(self.address),
-                np.uint64(position.mover),
-                np.uint64(position.opponent),
-                np.intp(self.parameters_address),
-            )
-        )
+        parameters = np.intp(self.parameters_address)
+        return int(_evaluate_one(np.intp(self.address), *position.masks, parameters))

@@ -26,7 +26,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Annotated, Any, overload
+from typing import Annotated, Any
 
 import numba
 import numpy as np
@@ -48,12 +48,6 @@ FLOAT_SCALE = 1000
 _BOARDS = "_othello_boards"
 
 
-@overload
-def heuristic(function: Callable[..., Any]) -> Callable[..., Any]: ...
-@overload
-def heuristic(
-    *, boards: Iterable[int] = (8,)
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]: ...
 def heuristic(function: Callable[..., Any] | None = None, *, boards: Iterable[int] = (8,)) -> Any:
     """Mark a function ``(mover, opponent) -> int or float`` as a heuristic.
 
@@ -147,19 +141,15 @@ class FunctionEvaluation(Evaluation):
             )
 
     def plain(self, position: Position) -> int:
-        result = self._function(np.uint64(position.mover), np.uint64(position.opponent))
-        return _as_value(result, self.floating, self.scale)
+        result = self._function(*position.masks)
+        value = round(float(result) * self.scale) if self.floating else int(result)
+        return min(max(value, -LARGEST), LARGEST)
 
     def __call__(self, position: Position) -> int:
         return super().__call__(position) if self.compiled else self.plain(position)
 
     def __getstate__(self) -> dict[str, Any]:
         raise TypeError("a heuristic from a file cannot be copied; build it again from its target")
-
-
-def _as_value(result: Any, floating: bool, scale: float) -> int:
-    value = round(float(result) * scale) if floating else int(result)
-    return min(max(value, -LARGEST), LARGEST)
 
 
 # ------------------------------------------------------------------ finding
@@ -292,23 +282,21 @@ def _try(
     scale: float,
     positions: tuple[Position, ...],
 ) -> None:
-    floating = bool(compiled) and isinstance(
-        compiled.nopython_signatures[0].return_type, numba.types.Float
-    )
+    returned = compiled.nopython_signatures[0].return_type if compiled else None
+    floating = isinstance(returned, numba.types.Float)
     symmetric, complaint = True, ""
     position = positions[0]
     try:
         results = []
         for position in positions:
-            masks = np.uint64(position.mover), np.uint64(position.opponent)
-            result = function(*masks)
+            result = function(*position.masks)
             if isinstance(result, bool | np.bool) or not isinstance(
                 result, int | float | np.integer | np.floating
             ):
                 complaint = f"returns {result!r:.60}; an integer or a float is needed"
                 break
             # As numbers of Python's own: numpy's unsigned ones cannot be negated.
-            swapped = function(*reversed(masks))
+            swapped = function(*reversed(position.masks))
             result, swapped = (getattr(r, "item", lambda r=r: r)() for r in (result, swapped))
             results.append((position, result, swapped))
         floating = floating or any(isinstance(r[1], float | np.floating) for r in results)
@@ -331,7 +319,7 @@ def _complaint(position: Position, result: Any, compiled: Any, floating: bool, s
     if abs(result * (scale if floating else 1)) > LARGEST:
         return f"returns {result} {where}; at most {LARGEST} (floats: after scaling) is allowed"
     if compiled:
-        other = compiled(np.uint64(position.mover), np.uint64(position.opponent))
+        other = compiled(*position.masks)
         if not math.isclose(other, result, rel_tol=1e-9, abs_tol=1e-9):
             return (
                 f"gives {other} compiled but {result} as ordinary Python {where}; write masks that "

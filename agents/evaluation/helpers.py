@@ -1,6 +1,6 @@
 """What a heuristic of one's own can use: all of it works in compiled and in ordinary Python.
 
-Each helper is an ordinary function, and has a second form that compiled code calls instead.
+Each helper is an ordinary function, which compiled code can call too.
 
 Masks hold one bit a square, a1 = bit 0, h1 = bit 7, h8 = bit 63, as ``numpy.uint64``. Combine them
 with ``&``, ``|``, ``^`` and ``~``; write constants with :func:`squares`, outside the function, so
@@ -70,36 +70,26 @@ def count(mask: np.uint64) -> int:
     return int(mask).bit_count()
 
 
+# What compiled code calls instead.
+overload(count)(lambda mask: lambda mask: bitboard.popcount(np.uint64(mask)))
+
+
+@register_jitable
 def moves(mover: np.uint64, opponent: np.uint64) -> np.uint64:
     """Mask of the legal moves of the side whose discs come first."""
     return np.uint64(bitboard.legal_moves(np.uint64(mover), np.uint64(opponent)))
 
 
+@register_jitable
 def flips(mover: np.uint64, opponent: np.uint64, square: int) -> np.uint64:
     """Mask of the discs that a move to ``square`` (0 to 63) would flip."""
     return np.uint64(bitboard.flips(np.uint64(mover), np.uint64(opponent), np.uint64(square)))
 
 
+@register_jitable
 def around(mask: np.uint64) -> np.uint64:
     """The squares of a mask and all their neighbours, also diagonal ones."""
     return np.uint64(bitboard.neighbours(np.uint64(mask)))
-
-
-# What compiled code calls instead.
-overload(count)(lambda mask: lambda mask: bitboard.popcount(np.uint64(mask)))
-overload(around)(lambda mask: lambda mask: bitboard.neighbours(np.uint64(mask)))
-overload(moves)(
-    lambda mover, opponent: (
-        lambda mover, opponent: bitboard.legal_moves(np.uint64(mover), np.uint64(opponent))
-    )
-)
-overload(flips)(
-    lambda mover, opponent, square: (
-        lambda mover, opponent, square: bitboard.flips(
-            np.uint64(mover), np.uint64(opponent), np.uint64(square)
-        )
-    )
-)
 
 
 @register_jitable

@@ -55,18 +55,14 @@ class Iago(EdgeStability):
         edges, c_edge = plain_edge_sum(position), 312_000 + 6_240 * number
         c_now = 50_000 + 2_000 * number if number < 25 else 75_000 + 1_000 * number
         # Fractions are exact, and round() is half to even.
-        parts: dict[str, int | float] = {
-            f"edges {edges} x {c_edge} / {EDGE_DIVISOR}": round(
-                Fraction(c_edge * edges, EDGE_DIVISOR)
-            )
-        }
+        parts: dict[str, int | float] = {}
+        formula = f"edges {edges} x {c_edge} / {EDGE_DIVISOR}"
+        parts[formula] = round(Fraction(c_edge * edges, EDGE_DIVISOR))
         for name, kind, weight in (
             ("current", Mobility(), c_now),
             ("potential", PotentialMobility(), POTENTIAL),
         ):
             mine, theirs = kind.count(position), kind.count(other)
-            ratio = Fraction(mine - theirs, mine + theirs + 2)
-            parts[f"{name} mobility ({mine} - {theirs}) / {mine + theirs + 2} x {weight}"] = round(
-                weight * ratio
-            )
+            formula = f"{name} mobility ({mine} - {theirs}) / {mine + theirs + 2} x {weight}"
+            parts[formula] = round(weight * Fraction(mine - theirs, mine + theirs + 2))
         return parts

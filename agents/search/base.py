@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from agents.search.limits import allotment, limited
 from core.compile import Address, Announce, Int, Mask, prepare
 from core.notation import PASS
 from core.position import Position
-from core.rules import Color, Ruleset
+from core.rules import Color
 from core.settings import Switch, Whole, check_settings, check_values
 
 
@@ -26,7 +25,6 @@ class SearchAgent(Agent):
     """A search to a fixed depth. Raises ValueError for settings that are not allowed."""
 
     watches_clock = True
-    _plain: ClassVar[Callable[..., tuple[int, tuple[int, ...]]]]
 
     depth: Annotated[int, Whole(1, layout.MAX_DEPTH)]
     """Plies to look ahead; a pass is a ply."""
@@ -51,11 +49,10 @@ class SearchAgent(Agent):
     def _make_context(self) -> None:
         self._context = layout.new()
         self._address = np.intp(self._context.ctypes.data)
-        self._ready_for: tuple[Ruleset, Evaluation] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         # Addresses mean nothing to a copy, or in another process.
-        own = ("_context", "_address", "_ready_for")
+        own = ("_context", "_address")
         return {name: value for name, value in vars(self).items() if name not in own}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -102,22 +99,21 @@ class SearchAgent(Agent):
     def _search(self, position: Position, depth: int, limits: Limits) -> Decision:
         check_values(SearchAgent, {"depth": depth})
         if not self.compiled:
-            return self._search_plainly(position, depth, limits)
+            stats = SearchStats()
+            value, pv = self._plainly(position, depth, stats)
+            return Decision(pv[0], value, pv, depth, stats)
         context = self._context
-        if self._ready_for != (position.ruleset, self.evaluation):
-            layout.set_constants(context, position.ruleset, self.evaluation)
-            self._ready_for = position.ruleset, self.evaluation
+        layout.set_constants(context, position.ruleset, self.evaluation)
         with limited(context, limits.nodes, allotment(limits, position.empties)):
-            value, pv, completed = self._think(position, depth)
+            best, pv, completed = self._think(position, depth)
         pv = pv or (position.moves or (PASS,))[:1]
-        return Decision(pv[0], value, pv, completed, layout.read_stats(context))
+        return Decision(pv[0], best, pv, completed, layout.read_stats(context))
 
     def _think(self, position: Position, depth: int) -> tuple[int | None, tuple[int, ...], int]:
         """Value, principal variation and depth completed within the context's limit. If that was
         too short for any answer, the variation is empty. If it was too short for a complete one,
         there is no value, and the variation is the best of the moves that were looked at."""
-        masks = np.uint64(position.mover), np.uint64(position.opponent)
-        value = int(self._compiled(self._address, *masks, np.int64(depth)))
+        value = int(self._compiled(self._address, *position.masks, np.int64(depth)))
         pv = layout.read_pv(self._context, depth)
         if layout.stopped(self._context):
             return None, pv, 0
@@ -127,8 +123,9 @@ class SearchAgent(Agent):
     def _compiled(self, context: Address, mover: Mask, opponent: Mask, depth: Int) -> Int:
         """Run the compiled kernel on the context at this address; the value."""
 
-    def _search_plainly(self, position: Position, depth: int, limits: Limits) -> Decision:
-        """The reading twin's answer. It looks neither at the clock nor at a limit on nodes."""
-        stats = SearchStats()
-        value, pv = type(self)._plain(position, depth, self.evaluation.plain, stats)
-        return Decision(pv[0], value, pv, depth, stats)
+    @abstractmethod
+    def _plainly(
+        self, position: Position, depth: int, stats: SearchStats
+    ) -> tuple[int, tuple[int, ...]]:
+        """The reading twin's value and line, counted into ``stats``. It looks neither at the clock
+        nor at a limit on nodes."""

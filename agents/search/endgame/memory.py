@@ -182,7 +182,6 @@ class SolverMemory:
 
     def __init__(self, table_mb: int) -> None:
         self.tables = TableMemory.of(table_mb), TableMemory(_SMALL_BITS)
-        self._edges = edge_table()
         self.context = np.zeros(_layout.size, dtype=np.int64)
         self.address = np.intp(self.context.ctypes.data)
         self.ready_for: tuple[Any, ...] = ()
@@ -191,11 +190,7 @@ class SolverMemory:
         self.context[TABLE] = large.address
         self.context[TABLE_SHIFT] = large.shift
         self.context[SMALL_TABLE] = small.address
-        self.context[EDGES] = self._edges.ctypes.data
-
-    def forget(self) -> None:
-        """Start a new generation: the table is as good as empty."""
-        self.context[GENERATION] += 1
+        self.context[EDGES] = edge_table().ctypes.data
 
     def set_board(self, rules: Ruleset, parity: bool) -> None:
         """Fill in what depends on the size of the board."""

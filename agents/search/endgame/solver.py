@@ -166,13 +166,9 @@ class EndgameSolver:
                     best = self._line(position, score, plies=1) or best
         return self._solution(started, score, best, best, bounds)
 
-    def solve_all(self, position: Position, limits: Limits = NO_LIMITS) -> dict[int, int]:
-        """The exact score of each legal move, to the side to move; moves that a limit left
-        unproven are missing."""
-        return self.analyse(position, limits).scores
-
     def analyse(self, position: Position, limits: Limits = NO_LIMITS) -> Solution:
-        """The exact score of each legal move, in the order a1 to h8, and all best moves.
+        """The exact score of each legal move, in the order a1 to h8, and all best moves. Moves that
+        a limit left unproven are missing.
 
         Where a pass is due it is the one move; a finished game has none.
         """
@@ -208,8 +204,8 @@ class EndgameSolver:
         """Everything as fresh, and the limits in force; yields when this began."""
         started = time.perf_counter()
         self._set_up(position.ruleset)
-        self._memory.forget()
         context = self._memory.context
+        context[memory.GENERATION] += 1  # the table is as good as empty
         context[memory.TOP_EMPTIES] = position.empties
         context[memory.TOP_MOVE] = -1
         with limited(context, limits.nodes, allotment(limits, position.empties)):
@@ -236,8 +232,7 @@ class EndgameSolver:
         return layout.stopped(self._memory.context)
 
     def _arguments(self, position: Position) -> tuple[np.intp, np.uint64, np.uint64]:
-        masks = np.uint64(position.mover), np.uint64(position.opponent)
-        return self._memory.address, *masks
+        return self._memory.address, *position.masks
 
     def _odd(self, position: Position) -> np.uint64:
         """Mask of the quadrants with an odd number of empty squares."""

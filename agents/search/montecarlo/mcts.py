@@ -91,20 +91,12 @@ class MCTS(Agent):
         self.compiled = self.compiled and (self.evaluation is None or self.evaluation.compiled)
         self.reproducible = self.seconds is None
         self.rng = np.random.default_rng(0)
-        self._start_afresh()
-
-    def _start_afresh(self) -> None:
         self._pool: NodePool | None = None
         self._forget()
 
     def __getstate__(self) -> dict[str, Any]:
         # Addresses mean nothing to a copy, or in another process. A copy starts without a tree.
-        own = ("_tree", "_pool")
-        return {name: value for name, value in vars(self).items() if name not in own}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        self._start_afresh()
+        return vars(self) | {"_tree": None, "_pool": None}
 
     def boards(self) -> frozenset[int]:
         return super().boards() if self.evaluation is None else self.evaluation.sides

@@ -218,13 +218,6 @@ def playout(context: Address, tree: Address, mover: Mask, opponent: Mask) -> Non
 
 
 @kernel
-def plant(context: Address, tree: Address) -> None:
-    """Begin a new tree."""
-    make_node(context, tree, np.int64(0), _PASS)
-    store(context, USED, np.int64(1))
-
-
-@kernel
 def grow(context: Address, tree: Address, mover: Mask, opponent: Mask) -> None:
     """Add playouts until there are enough, the root is proven, or the budget is spent; at least
     one."""
@@ -313,7 +306,8 @@ class CompiledTree:
         context[MOST] = self.most
         context[CAPACITY] = method.capacity
         context[EXPLORATION] = np.float64(method.exploration * self.most).view(np.int64)
-        plant(self._address, pool.address)
+        make_node(self._address, pool.address, np.int64(0), _PASS)
+        context[USED] = 1
 
     def search(
         self, seed: int, playouts: int | None, nodes: int | None, seconds: float | None
@@ -322,9 +316,8 @@ class CompiledTree:
         context = self._context
         context[RANDOM] = np.uint64(seed).view(np.int64)
         context[MOST_PLAYOUTS] = layout.NO_LIMIT if playouts is None else playouts
-        masks = np.uint64(self.position.mover), np.uint64(self.position.opponent)
         with limited(context, nodes, seconds):
-            grow(self._address, self._pool.address, *masks)
+            grow(self._address, self._pool.address, *self.position.masks)
         return read_stats(context)
 
     def _children(self, path: Sequence[int]) -> dict[int, int]:

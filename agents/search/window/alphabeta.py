@@ -5,15 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from agents.search import context as layout
-from agents.search.context import (
-    INFINITY,
-    clear_pv,
-    count,
-    extend_pv,
-    final_value,
-    leaf,
-    out_of_budget,
-)
+from agents.search.context import clear_pv, count, extend_pv, final_value, leaf, out_of_budget
 from agents.search.window.search import WindowSearch
 from core.bitboard import ONE, ZERO, after, legal_moves, lowest_square
 from core.compile import Address, Int, Mask, kernel
@@ -48,7 +40,7 @@ def alphabeta(
                 return value
         extend_pv(context, depth, np.int64(PASS))
         return value
-    best = -INFINITY
+    best = -layout.INFINITY
     first = True
     while moves != ZERO:
         square = lowest_square(moves)
@@ -82,4 +74,4 @@ class AlphaBeta(WindowSearch):
     """
 
     def _compiled(self, context: Address, mover: Mask, opponent: Mask, depth: Int) -> Int:
-        return alphabeta(context, mover, opponent, -INFINITY, INFINITY, depth)
+        return alphabeta(context, mover, opponent, -layout.INFINITY, layout.INFINITY, depth)

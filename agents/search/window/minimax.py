@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from agents.base import SearchStats
 from agents.search import context as layout
 from agents.search.base import SearchAgent
-from agents.search.context import (
-    INFINITY,
-    clear_pv,
-    count,
-    extend_pv,
-    final_value,
-    leaf,
-    out_of_budget,
-)
+from agents.search.context import clear_pv, count, extend_pv, final_value, leaf, out_of_budget
 from agents.search.window import plain
 from core.bitboard import ONE, ZERO, after, legal_moves, lowest_square
 from core.compile import Address, Int, Mask, kernel
 from core.notation import PASS
+from core.position import Position
 from core.vector import load
 
 
@@ -44,7 +38,7 @@ def minimax(context: Address, mover: Mask, opponent: Mask, depth: Int) -> Int:
                 return value
         extend_pv(context, depth, np.int64(PASS))
         return value
-    best = -INFINITY
+    best = -layout.INFINITY
     while moves != ZERO:
         square = lowest_square(moves)
         moves &= moves - ONE
@@ -67,4 +61,7 @@ class Minimax(SearchAgent):
     def _compiled(self, context: Address, mover: Mask, opponent: Mask, depth: Int) -> Int:
         return minimax(context, mover, opponent, depth)
 
-    _plain = staticmethod(plain.minimax)
+    def _plainly(
+        self, position: Position, depth: int, stats: SearchStats
+    ) -> tuple[int, plain.Line]:
+        return plain.minimax(position, depth, self.evaluation.plain, stats)

@@ -11,43 +11,15 @@ from __future__ import annotations
 import numpy as np
 
 from agents.search import context as layout
-from agents.search.context import (
-    INFINITY,
-    MAX_DEPTH,
-    clear_pv,
-    count,
-    extend_pv,
-    final_value,
-    leaf,
-    out_of_budget,
-    set_pv,
-)
-from agents.search.window.ordering import list_moves, next_move, remember_cutoff
-from agents.search.window.selective import (
-    CHECKS,
-    check_depth,
-    high_check,
-    low_check,
-    singular_move,
-    width,
-)
-from agents.search.window.transposition import (
-    NO_MOVE,
-    NOT_FOUND,
-    depth_of,
-    find,
-    hint_of,
-    lower_of,
-    remember,
-    upper_of,
-)
+from agents.search.context import clear_pv, count, extend_pv, final_value, leaf, out_of_budget
+from agents.search.window import ordering, selective, transposition
 from core.bitboard import ONE, ZERO, after, legal_moves, lowest_square
 from core.compile import Address, Int, Mask, kernel
 from core.notation import PASS
 from core.vector import load, store
 
 _1 = np.int64(1)
-_TOP = np.int64(MAX_DEPTH)
+_TOP = np.int64(layout.MAX_DEPTH)
 
 
 @kernel
@@ -60,7 +32,7 @@ def _last_ply(
     clear_pv(context, row - _1)
     by_kind = load(context, layout.STATIC_FRONTIER) != 0
     kind = layout.KINDS_OF_SQUARE
-    best = -INFINITY
+    best = -layout.INFINITY
     first = True
     while moves != ZERO:
         group = moves
@@ -98,10 +70,14 @@ def _enhanced_cutoff(
     while moves != ZERO:
         square = lowest_square(moves)
         moves &= moves - ONE
-        entry = find(context, *after(mover, opponent, square))
-        if entry != NOT_FOUND and depth_of(entry) == depth - _1 and -upper_of(entry) >= beta:
-            return -upper_of(entry)
-    return -INFINITY
+        entry = transposition.find(context, *after(mover, opponent, square))
+        if (
+            entry != transposition.NOT_FOUND
+            and transposition.depth_of(entry) == depth - _1
+            and -transposition.upper_of(entry) >= beta
+        ):
+            return -transposition.upper_of(entry)
+    return -layout.INFINITY
 
 
 @kernel
@@ -150,19 +126,19 @@ def negamax(
 
     # Step 3. The transposition table: bounds found at this depth, and a move to try first.
     table = load(context, layout.TABLE) != 0 and depth > 1
-    hint = NO_MOVE
+    hint = transposition.NO_MOVE
     if ply == 0:
         hint = load(context, layout.ROOT_MOVE)
     elif table:
-        entry = find(context, mover, opponent)
-        if entry != NOT_FOUND:
-            hint = hint_of(entry)
-            if depth_of(entry) == depth:
-                lower, upper = lower_of(entry), upper_of(entry)
+        entry = transposition.find(context, mover, opponent)
+        if entry != transposition.NOT_FOUND:
+            hint = transposition.hint_of(entry)
+            if transposition.depth_of(entry) == depth:
+                lower, upper = transposition.lower_of(entry), transposition.upper_of(entry)
                 if lower >= beta or lower == upper:
                     count(context, layout.TABLE_RETURNS)
-                    if hint != NO_MOVE:
-                        set_pv(context, row, hint)
+                    if hint != transposition.NO_MOVE:
+                        layout.set_pv(context, row, hint)
                     return lower
                 if upper <= alpha:
                     count(context, layout.TABLE_RETURNS)
@@ -178,20 +154,20 @@ def negamax(
     # Step 5. ProbCut (selective): a shallower search that makes a cutoff here probable.
     probcut = load(context, layout.PROBCUT)
     if probcut != 0 and ply > 0:
-        for check in range(CHECKS):
-            shallow = check_depth(probcut, mover | opponent, depth, check)
+        for check in range(selective.CHECKS):
+            shallow = selective.check_depth(probcut, mover | opponent, depth, check)
             if shallow == 0:
                 break
-            bound = high_check(probcut, mover | opponent, depth, check, beta)
-            if bound < INFINITY:
+            bound = selective.high_check(probcut, mover | opponent, depth, check, beta)
+            if bound < layout.INFINITY:
                 value = negamax(context, mover, opponent, bound - _1, bound, shallow, ply)
                 if out_of_budget(context):
                     return value
                 if value >= bound:
                     count(context, layout.PROBCUT_RETURNS)
                     return beta
-            bound = low_check(probcut, mover | opponent, depth, check, alpha)
-            if bound > -INFINITY:
+            bound = selective.low_check(probcut, mover | opponent, depth, check, alpha)
+            if bound > -layout.INFINITY:
                 value = negamax(context, mover, opponent, bound, bound + _1, shallow, ply)
                 if out_of_budget(context):
                     return value
@@ -201,21 +177,21 @@ def negamax(
         clear_pv(context, row)
 
     # Step 6. Singular extension (selective): a move that stands out is searched a ply deeper.
-    extended = NO_MOVE
+    extended = transposition.NO_MOVE
     if singular:
-        extended = singular_move(context, mover, opponent, moves, depth, ply)
+        extended = selective.singular_move(context, mover, opponent, moves, depth, ply)
 
     # Step 7. All moves: the table's first, the others as the ordering has them.
     limit = np.int64(64)
     if tapered:
-        limit = width(context, ply)
+        limit = selective.width(context, ply)
     ordered = load(context, layout.CRITERIA) != 0
     null_windows = load(context, layout.NULL_WINDOWS) != 0
     if ply > 0 and load(context, layout.TABLE_MOVES) == 0:
-        hint = NO_MOVE
+        hint = transposition.NO_MOVE
     low = alpha
-    best = -INFINITY
-    best_move = NO_MOVE
+    best = -layout.INFINITY
+    best_move = transposition.NO_MOVE
     listed = np.int64(-1)  # moves in the list; it is written when the hint has not cut off
     number = np.int64(0)
     tried = np.int64(0)
@@ -230,10 +206,10 @@ def negamax(
             moves &= moves - ONE
         else:
             if listed < 0:
-                listed = list_moves(context, mover, opponent, moves, ply)
+                listed = ordering.list_moves(context, mover, opponent, moves, ply)
             if number == listed:
                 break
-            square = next_move(context, ply, number, listed)
+            square = ordering.next_move(context, ply, number, listed)
             moves ^= ONE << square
             number += _1
         other, own = after(mover, opponent, square)
@@ -276,17 +252,17 @@ def negamax(
                         if tried == 1:
                             count(context, layout.FIRST_MOVE_CUTOFFS)
                     if ordered:
-                        remember_cutoff(context, square, depth, ply)
+                        ordering.remember_cutoff(context, square, depth, ply)
                     break
 
     # Step 8. Remember what was found.
     if table:
-        lower, upper = -INFINITY, INFINITY
+        lower, upper = -layout.INFINITY, layout.INFINITY
         if best > alpha:
             lower = best
         if best < beta:
             upper = best
         if best <= alpha:
             best_move = hint  # of moves that all failed low none is known to be good
-        remember(context, mover, opponent, depth, lower, upper, best_move)
+        transposition.remember(context, mover, opponent, depth, lower, upper, best_move)
     return best

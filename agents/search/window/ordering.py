@@ -35,17 +35,10 @@ from core.vector import load, store
 _SIX = np.int64(6)
 _MASK = np.int64(63)
 
-# Criteria as the kernel knows them, and the bits each needs; with six for the square they fill the
-# 63 bits of a positive number.
+CRITERIA_NAMES = ("tt", "killer", "history", "sorted", "mobility", "static")
+# The kernel knows criteria by their places there. Then the bits each needs; with six for the square
+# they fill the 63 bits of a positive number.
 KILLER, HISTORY_COUNT, SORTED, MOBILITY, STATIC = range(1, 6)
-_CODES = {
-    "killer": KILLER,
-    "history": HISTORY_COUNT,
-    "sorted": SORTED,
-    "mobility": MOBILITY,
-    "static": STATIC,
-}
-CRITERIA_NAMES = ("tt", *_CODES)
 _KILLER_BITS, _HISTORY_BITS, _SORTED_BITS, _MOBILITY_BITS, _STATIC_BITS = (
     np.int64(bits) for bits in (2, 20, 26, 6, 3)
 )
@@ -73,7 +66,7 @@ def read_ordering(text: str) -> tuple[str, ...]:
 
 def set_criteria(context: np.ndarray, criteria: Sequence[str]) -> None:
     """Put an ordering into a fresh context."""
-    codes = [_CODES[name] for name in criteria if name != "tt"]
+    codes = [CRITERIA_NAMES.index(name) for name in criteria if name != "tt"]
     context[layout.CRITERIA : layout.CRITERIA + len(codes)] = codes
     context[layout.TABLE_MOVES] = "tt" in criteria
     context[layout.STATIC_FRONTIER] = "static" in criteria

@@ -48,40 +48,6 @@ def minimax(
     return best, best_line
 
 
-def alphabeta(
-    position: Position,
-    depth: int,
-    evaluate: Evaluate,
-    stats: SearchStats,
-    alpha: int = -INFINITY,
-    beta: int = INFINITY,
-) -> tuple[int, Line]:
-    """As :func:`minimax`, leaving out what cannot change the value.
-
-    The mover already has a line worth ``alpha``; the opponent already has one that holds the
-    mover to ``beta``. Once a move is worth ``beta`` or more, the opponent will not let this
-    position arise, and the remaining moves need not be looked at: a cutoff.
-    """
-    stats.nodes += 1
-    if position.is_over or depth == 0:
-        return leaf(position, evaluate, stats), ()
-    moves = position.moves or (PASS,)
-    best = -INFINITY
-    best_line: Line = ()
-    for number, move in enumerate(moves, start=1):
-        value, line = alphabeta(position.play(move), depth - 1, evaluate, stats, -beta, -alpha)
-        if -value > best:
-            best = -value
-            if best > alpha:
-                alpha, best_line = best, (move, *line)
-        if alpha >= beta:
-            if number < len(moves):
-                stats.cutoffs += 1
-                stats.first_move_cutoffs += number == 1
-            break
-    return best, best_line
-
-
 class MoveOrder:
     """What an ordering has learnt, and how it arranges moves; see
     :mod:`agents.search.window.ordering`."""
@@ -142,7 +108,12 @@ def glance(position: Position, evaluate: Evaluate, stats: SearchStats) -> int:
 
 @dataclass
 class OrderedSearch:
-    """:func:`alphabeta` with the moves in the order ``order`` has them.
+    """Alpha-beta, with the moves in the order ``order`` has them: :func:`minimax`, leaving out what
+    cannot change the value.
+
+    The mover already has a line worth ``alpha``; the opponent already has one that holds the
+    mover to ``beta``. Once a move is worth ``beta`` or more, the opponent will not let this
+    position arise, and the remaining moves need not be looked at: a cutoff.
 
     null_windows: principal variation search. Once a move has been searched, each other one first
         has to show, in a window of width 1, that it is better at all.

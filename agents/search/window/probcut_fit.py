@@ -116,17 +116,9 @@ def _fit_check(values: np.ndarray, discs: np.ndarray, depth: int, check: int) ->
         if chosen.sum() < MIN_SAMPLES or np.ptp(shallow[chosen]) == 0:
             continue
         slope, intercept = np.polyfit(shallow[chosen], deep[chosen], 1)
-        errors = deep[chosen] - (slope * shallow[chosen] + intercept)
+        sigma = (deep[chosen] - (slope * shallow[chosen] + intercept)).std(ddof=2)
         if slope > 0:
-            found.append(
-                Check(
-                    depth,
-                    check,
-                    discs=stage * STAGE_DISCS,
-                    slope=float(f"{slope:.5g}"),
-                    intercept=float(f"{intercept:.5g}"),
-                    sigma=float(f"{errors.std(ddof=2):.5g}"),
-                    positions=int(chosen.sum()),
-                )
-            )
+            slope, intercept, sigma = (float(f"{n:.5g}") for n in (slope, intercept, sigma))
+            size = int(chosen.sum())
+            found.append(Check(depth, check, stage * STAGE_DISCS, slope, intercept, sigma, size))
     return found

@@ -249,24 +249,17 @@ class WindowSearch(SearchAgent):
         self, position: Position, depth: int, alpha: int, beta: int
     ) -> tuple[int, tuple[int, ...]]:
         """One search from the root: its result and, unless it failed low, its line."""
-        value = negamax(
-            self._address,
-            np.uint64(position.mover),
-            np.uint64(position.opponent),
-            np.int64(alpha),
-            np.int64(beta),
-            np.int64(depth),
-            _ROOT,
-        )
+        window = np.int64(alpha), np.int64(beta)
+        value = negamax(self._address, *position.masks, *window, np.int64(depth), _ROOT)
         return int(value), layout.read_pv(self._context, MAX_DEPTH)
 
     def _compiled(self, context: Address, mover: Mask, opponent: Mask, depth: Int) -> Int:
         """The kernel for when every technique is off; the general one unless there is a leaner."""
         return negamax(context, mover, opponent, -INFINITY, INFINITY, depth, _ROOT)
 
-    def _search_plainly(self, position: Position, depth: int, limits: Limits) -> Decision:
-        stats = SearchStats()
+    def _plainly(
+        self, position: Position, depth: int, stats: SearchStats
+    ) -> tuple[int, plain.Line]:
         order = plain.MoveOrder(self._criteria, position.ruleset)
         twin = plain.OrderedSearch(order, self.evaluation.plain, stats, self.null_windows)
-        value, pv = twin.search(position, depth)
-        return Decision(pv[0], value, pv, depth, stats)
+        return twin.search(position, depth)

@@ -140,7 +140,7 @@ def test_every_move_is_scored(random_game: RandomGame, solver: EndgameSolver) ->
             position = with_empties(random_game, rules, seed, 7)
             moves = (PASS,) if position.must_pass else position.moves
             expected = {move: -plain_score(position.play(move)) for move in moves}
-            assert solver.solve_all(position) == expected, position
+            assert solver.analyse(position).scores == expected, position
             solution = solver.analyse(position)
             assert solution.score == plain_score(position)
             assert solution.scores == expected
@@ -176,7 +176,7 @@ def test_solving_4x4(solver: EndgameSolver) -> None:
     check(start, solution, -10)
     end = end_of(start, solution.pv)
     assert (end.black.bit_count(), end.white.bit_count()) == (3, 11)
-    assert set(solver.solve_all(start).values()) == {-10}
+    assert set(solver.analyse(start).scores.values()) == {-10}
 
 
 def test_a_finished_game(solver: EndgameSolver) -> None:
@@ -185,7 +185,7 @@ def test_a_finished_game(solver: EndgameSolver) -> None:
         assert (solution.score, solution.pv, solution.best) == (-64, (), ())
         assert solution.complete
     assert solver.solve_wld(position).score == -1
-    assert solver.solve_all(position) == {}
+    assert solver.analyse(position).scores == {}
 
 
 # ------------------------------------------------------------------ techniques
@@ -389,8 +389,8 @@ def test_bounds_hold_wherever_a_search_is_stopped(random_game: RandomGame) -> No
                 worth = solver.solve(after).score
                 assert worth is not None
                 assert -worth > 0, position
-            scores = solver.solve_all(position, limits)
-            every = solver.solve_all(position)
+            scores = solver.analyse(position, limits).scores
+            every = solver.analyse(position).scores
             assert scores.items() <= every.items()
     assert known_winner > 3
 
@@ -435,7 +435,7 @@ def wide(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def scored_line(position: Position, off_by: int = 0) -> str:
     """An OBF line with the score of each move, the first one wrong by so much."""
-    scores = EndgameSolver(table_mb=1).solve_all(position)
+    scores = EndgameSolver(table_mb=1).analyse(position).scores
     ranked = sorted(scores.items(), key=lambda item: -item[1])
     words = [f"{position.name_of(m).upper()}:{s:+d}" for m, s in ranked]
     if off_by:
@@ -457,7 +457,7 @@ def test_a_position_as_typed(random_game: RandomGame, capsys: pytest.CaptureFixt
     assert main(["solve", position.to_obf(), "--all", "--table", "1"]) == 0
     output = capsys.readouterr().out
     rows = re.findall(r"^\s*([a-h][1-8])\s+([+-]\d+)\s*$", output, re.MULTILINE)
-    scores = EndgameSolver(table_mb=1).solve_all(position)
+    scores = EndgameSolver(table_mb=1).analyse(position).scores
     assert {name: int(score) for name, score in rows} == {
         position.name_of(move): score for move, score in scores.items()
     }
@@ -566,7 +566,7 @@ def test_published_problems(name: str) -> None:
         problem = read_problem(line, RULESETS["standard"])
         check(problem.position, solver.solve(problem.position), max(problem.scores.values()))
         if name == "fforum-1-19.obf":
-            scores = solver.solve_all(problem.position)
+            scores = solver.analyse(problem.position).scores
             assert scores.items() >= problem.scores.items(), problem.position
 
 

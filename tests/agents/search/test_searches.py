@@ -254,7 +254,9 @@ def test_a_result_outside_the_window_bounds_the_value(
         assert (result, line) == (value, full.pv)
     if kernel.stats.nodes <= PLAIN_NODES:
         stats = SearchStats()
-        twin, _ = plain.alphabeta(position, depth, evaluation.plain, stats, alpha, beta)
+        order = plain.MoveOrder((), position.ruleset)
+        search = plain.OrderedSearch(order, evaluation.plain, stats, null_windows=False)
+        twin, _ = search.search(position, depth, alpha, beta)
         assert (twin, stats) == (result, kernel.stats)
 
 
