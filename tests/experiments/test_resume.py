@@ -329,13 +329,13 @@ SPRT += ["figures=false"]
 
 def test_a_sequential_test_ends_at_the_same_pair_however_it_is_played(tmp_path: Path) -> None:
     results = [
-        run(read([*SPRT, "games=1000", f"results={tmp_path}", *more]), "test", QUIET)
+        run(read([*SPRT, "games=400", f"results={tmp_path}", *more]), "test", QUIET)
         for more in (["executor=serial"], ["executor.workers=3"])
     ]
     assert all(result.complete for result in results)
     one, other = (content(result.folder) for result in results)
     assert one == other
-    assert 2 < len(one["games"]) < 1000
+    assert 2 < len(one["games"]) < 400
     # Going on adds nothing: the test has been decided.
     again = resume(results[0].folder, console=QUIET)
     assert again.complete and content(again.folder) == one

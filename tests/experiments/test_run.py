@@ -44,7 +44,8 @@ def test_the_same_games_with_any_number_of_workers(tmp_path: Path) -> None:
 
 
 def test_the_record_can_be_replayed(tmp_path: Path) -> None:
-    result = play(tmp_path, "agents=ab_mirror", "games=10", "depth=2", "ruleset=wpi")
+    words = "agents=ab_mirror games=10 depth=2 ruleset=wpi executor=serial"
+    result = play(tmp_path, *words.split())
     games, moves = result.games, result.moves
     for game in games.itertuples():
         position = Position.from_transcript(game.opening, "wpi")
@@ -194,7 +195,7 @@ def test_a_late_answer_loses_and_says_so(tmp_path: Path) -> None:
 
 
 def test_alpha_beta_against_minimax_is_the_classic_lesson(tmp_path: Path) -> None:
-    result = play(tmp_path, "agents=ab_vs_minimax", "games=10", "depth=3")
+    result = play(tmp_path, "agents=ab_vs_minimax", "games=10", "depth=3", "executor=serial")
     standings = result.standings.set_index("agent")
     assert standings["score"].tolist() == [0.5, 0.5]
     assert standings["split"].all()
@@ -292,7 +293,8 @@ def test_null_check_random_against_random(tmp_path: Path) -> None:
 
 
 def test_agents_table_keeps_settings(tmp_path: Path) -> None:
-    result = play(tmp_path, "agents=ab_mirror", "games=2", "depth=1", "agents.left.depth=2")
+    words = "agents=ab_mirror games=2 depth=1 agents.left.depth=2 executor=serial"
+    result = play(tmp_path, *words.split())
     with Record.open(result.folder) as record:
         agents = record.agents()
     settings = [json.loads(config) for config in agents["config"]]

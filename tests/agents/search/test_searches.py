@@ -37,15 +37,13 @@ RandomGame = Callable[[str, int], list[Position]]
 SEARCHES: dict[str, type[SearchAgent]] = {"minimax": Minimax, "alphabeta": AlphaBeta}
 # Square weights are made for the 8x8 board only.
 BOARDS = [
-    ("standard", SquareWeights()),
-    ("standard", DiscCount()),
-    ("wpi", SquareWeights()),
-    ("mini6", DiscCount()),
-    ("mini4", DiscCount()),
+    pytest.param("standard", SquareWeights(), id="standard-SquareWeights"),
+    pytest.param("standard", DiscCount(), id="standard-DiscCount", marks=pytest.mark.slow),
+    pytest.param("wpi", SquareWeights(), id="wpi-SquareWeights", marks=pytest.mark.slow),
+    pytest.param("mini6", DiscCount(), id="mini6-DiscCount"),
+    pytest.param("mini4", DiscCount(), id="mini4-DiscCount"),
 ]
-boards = pytest.mark.parametrize(
-    ("rules", "evaluation"), BOARDS, ids=[f"{name}-{type(e).__name__}" for name, e in BOARDS]
-)
+boards = pytest.mark.parametrize(("rules", "evaluation"), BOARDS)
 seeds = st.integers(0, 2**32 - 1)
 
 PLAIN_NODES = 10_000

@@ -25,7 +25,7 @@ from agents.config import ConfigError
 from experiments.__main__ import main
 from experiments.config import Plan, read
 from experiments.pairing.schedule import Draw
-from experiments.playing import cluster
+from experiments.playing import cluster, cluster_worker
 from experiments.playing.pool import WorkerPool
 from experiments.record.provenance import versions
 from experiments.report import report
@@ -390,16 +390,18 @@ def test_a_file_that_is_not_on_the_worker_is_named(
     )
     monkeypatch.chdir(tmp_path)
     words = [*DUEL, "evaluation=function", "evaluation.target=./mine.py:flat", "executor=dask"]
-    here = cluster.order_for(read(words))
+    elsewhere = read(words).conditions().elsewhere
+    assert elsewhere is not None
+    here = cluster_worker.Assignment.of(elsewhere)
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
-    for order, complaint in (
+    for assignment, complaint in (
         (here, ""),
         (replace(here, folder="/nowhere"), r"mine\.py is missing there"),
         (replace(here, versions={**here.versions, "numba": "0.1"}), r"driver has: numba 0\.1 -> "),
     ):
-        begin, prepare = cluster._begin, cluster._prepare
-        with WorkerPool(1, begin, (order,), fresh=True, prepare=prepare) as pool:
-            future = pool.submit(cluster._ready)
+        begin, prepare = cluster_worker._begin, cluster_worker._prepare
+        with WorkerPool(1, begin, (assignment,), fresh=True, prepare=prepare) as pool:
+            future = pool.submit(cluster_worker._ready)
             with pytest.raises(ConfigError, match=complaint) if complaint else nullcontext():
                 future.result()

@@ -80,7 +80,7 @@ def test_tasks_are_done_by_workers_that_have_begun(fresh: bool) -> None:
         pool.submit(fail)
 
 
-@pytest.mark.parametrize("kills", [40, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [20, pytest.param(200, marks=pytest.mark.slow)])
 def test_killed_workers_in_a_row(kills: int) -> None:
     """Beside a thread that never stops logging and printing, as a driver has them."""
     done = threading.Event()
