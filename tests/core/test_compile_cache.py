@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -112,12 +113,29 @@ def test_both_code_paths_keep_caches_of_their_own(
     assert {folder.parent for folder in folders} == {tmp_path / "kernels"}
 
 
-def test_numbas_own_cache_folder_is_left_alone() -> None:
+def test_numbas_own_cache_folder_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     import numba
 
-    before = numba.config.CACHE_DIR
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "the user's")
     compiling.kernel(lambda: 1)
-    assert before == numba.config.CACHE_DIR
+    assert numba.config.CACHE_DIR == "the user's"
+
+
+def test_what_has_another_name_or_key_is_prepared_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compiling, "_prepared", set())
+    monkeypatch.setattr(compiling, "cache_folder", lambda: tmp_path)
+    loaded: list[str] = []
+    heard: list[str] = []
+    for name, key in (("one", ""), ("one", ""), ("two", ""), ("two", "another")):
+        compiling.prepare(name, partial(loaded.append, name + key), heard.append, key)
+    assert loaded == ["one", "two", "twoanother"]
+    told = [line.split()[:2] for line in heard]
+    assert told == [[verb, n] for n in ("one", "two", "two") for verb in ("compiling", "compiled")]
+    monkeypatch.setattr(compiling, "_prepared", set())  # as in a new process
+    compiling.prepare("one", partial(loaded.append, "again"), heard.append)
+    assert loaded[-1] == "again" and len(heard) == 6
 
 
 @pytest.mark.parametrize(
