@@ -9,7 +9,7 @@ import shutil
 import signal
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from pathlib import Path
 
@@ -26,7 +26,7 @@ from experiments.pairing import RoundRobin, Schedule, SequentialMatch
 from experiments.pairing.openings import Opening
 from experiments.pairing.schedule import Draw
 from experiments.playing.match import PairResult
-from experiments.record.store import Record
+from experiments.record.store import PlayedGame, Record
 from experiments.run import in_order, resume, run, run_match
 
 WORDS = ["agents=classics", "games=40", "seed=3", "agents.alphabeta_5.depth=4", "figures=false"]
@@ -95,9 +95,18 @@ def test_killed_workers_and_players_are_replaced(tmp_path: Path, uninterrupted: 
 
 
 def test_ctrl_c_names_the_way_on(tmp_path: Path, uninterrupted: Path) -> None:
-    process = Command("run", *WORDS, f"results={tmp_path}")
-    await_games(tmp_path, 100, process)
-    os.killpg(process.pid, signal.SIGINT)
+    def interrupt_after_the_first_games() -> None:  # in the run, however busy this machine is
+        write = Record.write_games
+
+        def written(record: Record, games: Iterable[PlayedGame]) -> None:
+            write(record, games)
+            Record.write_games = write  # type: ignore[method-assign]
+            os.killpg(0, signal.SIGINT)
+
+        Record.write_games = written  # type: ignore[method-assign]
+
+    before = interrupt_after_the_first_games
+    process = Command("run", *WORDS, f"results={tmp_path}", before=before)
     printed, _ = process.communicate(timeout=60)
     (folder,) = runs_in(tmp_path)
     assert process.returncode == 130, printed
