@@ -187,6 +187,18 @@ def test_intervals_of_ratios_hold_the_truth() -> None:
     assert 52 <= held <= 60
 
 
+@pytest.mark.parametrize(
+    ("limit", "told"),
+    [([], True), (["limits.nodes=99"], False), (["limits.depth=1"], False)],
+)
+def test_searches_are_compared_where_their_depth_alone_settles_what_they_cost(
+    tmp_path: Path, limit: list[str], told: bool
+) -> None:
+    words = ["agents=duel", "agent@first=pvs", "agent@second=mtdf", "depth=2"]
+    done = play(tmp_path, *words, "games=2", "study.positions=5", *limit)
+    assert (done.folder / "searches.csv").exists() == told
+
+
 # ---------------------------------------------------------------------- beside the original
 
 
