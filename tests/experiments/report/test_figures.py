@@ -21,6 +21,7 @@ from experiments.report.figures.base import ReportFigure, draw_figures, save
 from experiments.report.figures.elo import MINUS, elo_chart
 from experiments.report.figures.matrices import matrix_chart
 from experiments.report.figures.pruning import pruning_chart
+from experiments.report.figures.searches import cost_chart, depth_chart
 
 LONG = [
     "alphabeta-depth-8-mobility-and-corner-weights-with-parity",
@@ -328,6 +329,11 @@ def test_frames_that_lack_something_are_refused() -> None:
         elo_chart(standings(names_of(2)).drop(columns="games"))
     with pytest.raises(ValueError, match="lacks nodes, positions"):
         pruning_chart(counts(2, 2).drop(columns=["nodes", "positions"]), "")
+    with pytest.raises(ValueError, match="lacks positions, depth"):
+        cost_chart(pd.DataFrame({"agent": ["a"], "nodes": [1.0]}), "")
+    lacking = pd.DataFrame({"agent": ["a"], "depth": [1], "positions": [1], "nodes": [1.0]})
+    with pytest.raises(ValueError, match="lacks openings, nodes_ratio, nodes_low, nodes_high"):
+        depth_chart(lacking, baseline="a")
     with pytest.raises(ValueError, match="no rows"):
         elo_chart(standings(names_of(2)).iloc[:0])
 
