@@ -18,7 +18,7 @@ from processes import Command, await_, descendants
 from records import content, games_in, query, runs_in
 from rich.console import Console
 
-from agents import GreedyAgent, Maximizer, RandomAgent, SquareWeights
+from agents import AlphaBeta, GreedyAgent, Maximizer, RandomAgent, SquareWeights
 from agents.config import ConfigError
 from experiments.__main__ import main
 from experiments.config import read
@@ -27,6 +27,7 @@ from experiments.pairing.openings import Opening
 from experiments.pairing.schedule import Draw
 from experiments.playing.match import PairResult
 from experiments.record.store import PlayedGame, Record
+from experiments.recorded import about_object
 from experiments.run import in_order, resume, run, run_match
 
 WORDS = ["agents=classics", "games=40", "seed=3", "agents.alphabeta_5.depth=4", "figures=false"]
@@ -376,3 +377,11 @@ def test_a_run_can_be_watched(
     assert "600 of 600 games, complete" in capsys.readouterr().out
     assert main(["watch", str(tmp_path)]) == 2
     assert "is no run" in capsys.readouterr().err
+
+
+def test_agents_of_a_program_are_told_apart_by_their_settings() -> None:
+    about = about_object(AlphaBeta(3, SquareWeights()))
+    assert about["object"].endswith("AlphaBeta")
+    assert about["depth"] == 3
+    assert about["evaluation"] == about_object(SquareWeights())
+    assert about["evaluation"] != about_object(SquareWeights([[1] * 4] * 4))

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import html
+import math
+import sqlite3
+from contextlib import closing
 from io import StringIO
 from pathlib import Path
 
@@ -14,8 +17,9 @@ from agents import GreedyAgent, RandomAgent
 from agents.config import ConfigError
 from experiments import run_match
 from experiments.config import read
-from experiments.report.findings import FEW, repeated
-from experiments.report.tables import MATCH_COLUMNS, described, standings_tables
+from experiments.record.store import Record
+from experiments.report.findings import FEW, _about_time, repeated
+from experiments.report.tables import MATCH_COLUMNS, _per_second, described, standings_tables
 from experiments.run import RunResult, run
 from experiments.statistics.sequential import Sprt
 
@@ -139,3 +143,33 @@ def test_agents_are_described_by_what_sets_them_apart() -> None:
     assert "weights corners 25 mobility 8 stable_discs 12" in described(weights)["composite"]
     program = {"mine": {"object": "__main__.Mine", "depth": 3, "trace": None}}
     assert described(program) == {"mine": "Mine, depth 3"}
+
+
+# ---------------------------------------------------------------------- the clock
+
+
+@pytest.mark.parametrize(("share", "told"), [(0.5, True), (0.99, False), (None, False)])
+def test_little_processor_time_for_much_thinking_is_told(
+    tmp_path: Path, share: float | None, told: bool
+) -> None:
+    words = ["agents=duel", "agent@first=iterative", "agent@second=random", "games=2"]
+    words += ["executor=serial", "figures=false", f"results={tmp_path}", "first.depth=1"]
+    plan = read([*words, "limits.seconds=9"])
+    folder = run(plan, "test", Console(quiet=True)).folder
+    with closing(sqlite3.connect(folder / "games.sqlite")) as connection, connection:
+        connection.execute("update moves set microseconds = 100")
+        connection.execute("update moves set cpu_microseconds = ?", [share and 100 * share])
+        if share is None:
+            connection.execute("delete from moves")
+    with Record.open(folder) as record:
+        said = [line for line in _about_time(record, plan) if "oversubscribed" in line]
+    assert len(said) == told
+    assert not told or "50 % of their thinking time" in said[0]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "text"),
+    [(math.nan, "-"), (0, "-"), (999, "999"), (1000, "1\u00a0k"), (1_250_000, "1.2\u00a0M")],
+)
+def test_nodes_a_second_in_few_digits(nodes: float, text: str) -> None:
+    assert _per_second(nodes) == text
