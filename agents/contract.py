@@ -433,10 +433,10 @@ def _pv(case: _Case, number: int) -> None:
         # Selective searches may look further than asked.
         if decision.depth is not None and len(decision.pv) > decision.depth:
             wrong = "" if case.agent.selective else "its line is longer than it looked ahead"
-        reached = position
+        there = position
         try:
             for move in decision.pv:
-                reached = reached.play(move)
+                there = there.play(move)
         except IllegalMove as error:
             wrong = f"its line cannot be played: {error}"
         if wrong:
