@@ -9,6 +9,7 @@ from rich.console import Console
 
 from agents.commands import check, evaluate, fit_probcut, listing, solve
 from core.cli import Parser
+from core.shown import visible
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -21,7 +22,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         return options.run(options, Console()) or 0
     except ValueError as error:
-        print(f"python -m agents {options.command}: {error}", file=sys.stderr)
+        print(f"python -m agents {options.command}: {visible(error)}", file=sys.stderr)
         return 2
 
 

@@ -26,6 +26,8 @@ from core.settings import SettingError, nearest, unknown_choice
 
 OPEN = "???"
 """OmegaConf's mark of a setting left open."""
+NEEDS_A_TARGET = "function"
+"""The evaluation that is nothing without a setting."""
 
 
 def choices(group: str, extra_folders: Sequence[str | Path] = ()) -> dict[str, str]:
@@ -198,16 +200,21 @@ def fill_open(agents: Mapping[str, Mapping[str, Any]], **values: Any) -> tuple[d
     return filled, used
 
 
-def build(settings: Mapping[str, Any], where: str) -> Any:
+def build(settings: Mapping[str, Any], where: str, kind: type = object) -> Any:
     """The object described by ``settings`` (``_target_`` and its arguments).
 
     settings: plain data; what is in it in the same form is built first. where: what the error
-    message calls it. Everything is checked before anything is built. Raises ConfigError.
+    message calls it. kind: the class that it has to be of. All that can be checked is checked
+    before anything is built. Raises ConfigError.
     """
     if "_target_" not in settings:
         raise ConfigError(f"{where} has no _target_ (the class, as module.Class)")
     _check(settings, where)
-    return _made(settings, where)
+    made = _made(settings, where)
+    if not isinstance(made, kind):
+        wanted = f"{kind.__module__.rpartition('.')[0]}.{kind.__name__}"
+        raise ConfigError(f"{where}: {settings['_target_']} is no {wanted}; subclass it")
+    return made
 
 
 def _check(node: Any, where: str) -> None:
@@ -286,23 +293,44 @@ def load(group: str, name: str, extra_folders: Sequence[str | Path] = ()) -> dic
     known = choices(group, extra_folders)
     if name not in known:
         raise unknown(_KINDS.get(group, group), name, known)
+    if not extra_folders and (alone := _alone(conf_folder() / group / f"{name}.yaml")) is not None:
+        return alone
     node: Any = OmegaConf.to_container(
         compose(None, [f"+{group}={name}"], extra_folders), resolve=False
     )
     return {str(key): value for key, value in node.get(group, node).items() if key != "hydra"}
 
 
-def load_evaluation(name: str, **settings: Any) -> Evaluation:
-    """The evaluation of ``conf/evaluation/<name>.yaml`` with ``settings`` changed; ConfigError."""
-    evaluation = build(load("evaluation", name) | settings, "evaluation")
-    if not isinstance(evaluation, Evaluation):
-        raise ConfigError(f"evaluation {name} is no agents.Evaluation")
-    return evaluation
+def _alone(path: Path) -> dict[str, Any] | None:
+    """What a YAML says, or None if that takes Hydra: it is part of others, or cannot be read.
+    Composing a single file takes Hydra 60 ms."""
+    from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
+    from yaml import YAMLError
+
+    text = path.read_text(encoding="utf-8")
+    if "@package" in text or re.search("^defaults:", text, re.MULTILINE):
+        return None
+    try:
+        said = OmegaConf.to_container(OmegaConf.create(text), resolve=False)
+    except (OmegaConfBaseException, YAMLError):
+        return None
+    return {str(key): value for key, value in said.items()} if isinstance(said, dict) else None
+
+
+def evaluation_settings(name: str) -> dict[str, Any]:
+    """The settings of an evaluation, given by its name in ``conf/evaluation`` or as
+    ``path/to/file.py:function``; ConfigError."""
+    if ":" in name:
+        return load("evaluation", NEEDS_A_TARGET) | {"target": name}
+    return load("evaluation", name)
+
+
+def load_evaluation(name: str) -> Evaluation:
+    """The evaluation with the :func:`evaluation_settings` of this name; ConfigError."""
+    return build(evaluation_settings(name), "evaluation", Evaluation)
 
 
 def build_agent(settings: Mapping[str, Any], name: str) -> Agent:
     """The agent described by ``settings``; raises ConfigError."""
-    agent = build(settings, f"agent '{name}'")
-    if not isinstance(agent, Agent):
-        raise ConfigError(f"agent '{name}': {settings['_target_']} is no agents.Agent; subclass it")
-    return agent
+    return build(settings, f"agent '{name}'", Agent)

@@ -7,21 +7,21 @@ True
 >>> [finding.name for finding in verdict.findings if finding.outcome != OK]
 ['depth', 'nodes']
 
-The agent plays in processes forked from this one, so that one that hangs or dies does no harm.
-Before each call into the agent the process says what it is about to ask.
+Each check has a process of its own, forked from this one, so that an agent that hangs or dies does
+no harm. Before each call into the agent the process says what it is about to ask.
 """
 
 from __future__ import annotations
 
-import contextlib
 import copy
+import pickle
 import random
 import textwrap
 import time
 import traceback
 from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, replace
-from multiprocessing.connection import Connection
 from typing import Any
 
 import numpy as np
@@ -29,10 +29,10 @@ import numpy as np
 from agents.base import Agent, Decision, Limits
 from agents.simple import RandomAgent
 from core.compile import Announce
-from core.forked import Forked
+from core.forked import Forked, Link
 from core.game import FINISHED, play_game
 from core.notation import PASS, IllegalMove, square_name
-from core.position import Position
+from core.position import Position, prepare_rules
 from core.rules import RULESETS, Color, Ruleset
 
 OK, FAILED, NOT_ASKED = "ok", "failed", "not asked"
@@ -99,39 +99,28 @@ def findings(
 ) -> Iterator[Finding]:
     """The findings of :func:`check`, each as it is made. Nothing more is asked of an agent that
     hangs, or that fails in what all other checks need."""
-    processes = _Processes(agent, patience, announce)
+    prepare_rules(announce)  # once here rather than in each process
     useless = ""
-    try:
-        for each in CHECKS:
-            if useless:
-                yield Finding(each.name, each.asked, NOT_ASKED, useless)
-                continue
-            finding, hung = _find_out(each, processes)
-            yield finding
-            if hung:
+    for each in CHECKS:
+        if useless:
+            yield Finding(each.name, each.asked, NOT_ASKED, useless)
+            continue
+        outcome, detail = OK, ""
+        try:
+            answer = _ask(each, 0, agent, patience, announce)
+            if each.twice:
+                _compare(answer, _ask(each, 1, agent, patience, announce))
+        except _NotAsked as reason:
+            outcome, detail = NOT_ASKED, str(reason)
+        except _Broken as broken:
+            outcome, detail = FAILED, str(broken)
+            if isinstance(broken, _Hung):
                 useless = f"it hangs: see {each.name}"
-            elif each.name in _NEEDED and finding.outcome == FAILED:
+            elif each.name in _NEEDED:
                 useless = f"see {each.name}"
-            elif each.name == "prepare":
-                agent.prepare(announce)  # so that the processes to come have all that it loads
-                processes.end()
-    finally:
-        processes.end()
-
-
-def _find_out(each: Check, processes: _Processes) -> tuple[Finding, bool]:
-    """Run a check; also whether the agent hung."""
-    try:
-        if each.twice:
-            _compare(*(processes.ask(each, number, fresh=True) for number in (0, 1)))
-        else:
-            processes.ask(each)
-    except _NotAsked as reason:
-        return Finding(each.name, each.asked, NOT_ASKED, str(reason)), False
-    except _Broken as broken:
-        processes.end()
-        return Finding(each.name, each.asked, FAILED, str(broken)), isinstance(broken, _Hung)
-    return Finding(each.name, each.asked, OK), False
+        yield Finding(each.name, each.asked, outcome, detail)
+        if each.name == "prepare" and not useless:
+            agent.prepare(announce)  # so that the processes to come have all that it loads
 
 
 class _Broken(Exception):
@@ -150,6 +139,16 @@ def _at(position: Position) -> str:
     return f"at\n{position}"
 
 
+_Call = tuple[str, Position | None, float]
+"""What is called, where, and how many seconds it may take at least."""
+_BEGAN: _Call = "it began", None, 0.0
+
+
+def _call(last: _Call) -> str:
+    name, position, _ = last
+    return f"{name} {_at(position)}" if position else name
+
+
 def _said(decision: Decision) -> str:
     """A decision, without what it leaves out."""
     said = {"value": decision.value, "depth": decision.depth} | asdict(decision.stats)
@@ -165,60 +164,30 @@ def _name(move: int) -> str:
 # ------------------------------------------------------------------ processes
 
 
-class _Processes:
-    """Where an agent is examined: in one process as long as all is well, then in the next."""
-
-    def __init__(self, agent: Agent, patience: float, announce: Announce | None) -> None:
-        self._agent = agent
-        self._patience = patience
-        self._announce = announce
-        self._process: Forked | None = None
-
-    def ask(self, each: Check, number: int = 0, fresh: bool = False) -> Any:
-        """What a check returns; raises what it raises, and _Broken if the process hangs or dies.
-
-        fresh: in a process of its own.
-        """
-        if fresh or self._process is None:
-            self.end()
-            self._process = Forked(_serve, self._agent, self._announce)
-            self._asked = "it began"
-        process = self._process
+def _ask(each: Check, number: int, agent: Agent, patience: float, announce: Announce | None) -> Any:
+    """What a check returns, run in a process of its own; raises what it raises, and _Broken if the
+    process hangs or dies."""
+    last, seconds = _BEGAN, patience
+    with closing(Forked(_answer, each, number, agent, announce)) as process:
         try:
-            process.pipe.send((CHECKS.index(each), number))
-            return self._hear(process.pipe)
+            while (message := process.receive_within(seconds)) is not None:
+                kind, content = pickle.loads(message)
+                if kind == "answer":
+                    return content
+                if kind == "trouble":
+                    raise content
+                last = content
+                seconds = max(last[2], patience)
         except (EOFError, OSError):
             died = f"its process died (exit code {process.exit_code()})"
-            raise _Broken(f"{died} after {self._asked}") from None
-        finally:
-            if fresh:
-                self.end()
-
-    def _hear(self, pipe: Connection) -> Any:
-        seconds = self._patience
-        while pipe.poll(seconds):
-            kind, content = pipe.recv()
-            if kind == "answer":
-                return content
-            if kind == "trouble":
-                raise content
-            self._asked, position, least = content
-            self._asked += f" {_at(position)}" if position else ""
-            seconds = max(least, self._patience)
-        raise _Hung(f"no answer for {seconds:g} s after {self._asked}")
-
-    def end(self) -> None:
-        if self._process is not None:
-            self._process.close()
-            self._process = None
+            raise _Broken(f"{died} after {_call(last)}") from None
+    raise _Hung(f"no answer for {seconds:g} s after {_call(last)}")
 
 
-def _serve(pipe: Connection, agent: Agent, announce: Announce | None) -> None:
-    """The main function of a process: run the checks that are asked for."""
-    with contextlib.suppress(EOFError, OSError):
-        while True:
-            which, number = pipe.recv()
-            pipe.send(_outcome(CHECKS[which], number, _Case(agent, pipe, announce)))
+def _answer(link: Link, each: Check, number: int, agent: Agent, announce: Announce | None) -> None:
+    """The main function of a process."""
+    with suppress(OSError):
+        link.send(pickle.dumps(_outcome(each, number, _Case(agent, link, announce))))
 
 
 def _outcome(each: Check, number: int, case: _Case) -> tuple[str, Any]:
@@ -228,10 +197,8 @@ def _outcome(each: Check, number: int, case: _Case) -> tuple[str, Any]:
         return "trouble", trouble
     except (Exception, SystemExit) as error:
         where = traceback.extract_tb(error.__traceback__)[-1]
-        asked, position, _ = case.last
         raised = f"{type(error).__name__}: {error}, in {where.filename}, line {where.lineno}"
-        at = f" {_at(position)}" if position else ""
-        return "trouble", _Broken(f"raised {raised}, after {asked}{at}")
+        return "trouble", _Broken(f"raised {raised}, after {_call(case.last)}")
 
 
 def _compare(first: Any, second: Any) -> None:
@@ -286,17 +253,17 @@ def _line_with_pass(start: Position, rng: np.random.Generator) -> _Line:
 class _Case:
     """An agent, in a process in which it is examined."""
 
-    def __init__(self, agent: Agent, pipe: Connection, announce: Announce | None) -> None:
+    def __init__(self, agent: Agent, link: Link, announce: Announce | None) -> None:
         self.agent = agent
         self.announce = announce
         self.rng = np.random.default_rng(1)
-        self.last: tuple[str, Position | None, float] = "it began", None, 0.0
-        self._pipe = pipe
+        self.last = _BEGAN
+        self._link = link
 
     def tell(self, call: str, position: Position | None = None, seconds: float = 0.0) -> None:
         """Say what is called next, and how long it may take at least."""
         self.last = call, position, seconds
-        self._pipe.send(("call", self.last))
+        self._link.send(pickle.dumps(("call", self.last)))
 
     @property
     def rulesets(self) -> list[Ruleset]:
@@ -338,7 +305,7 @@ class _Case:
         self.tell("begin_game", line.start)
         self.agent.begin_game(line.position.to_move, line.start, seed)
         for move, position in line.moves:
-            self.tell(f"observe of the move {position.name_of(move)}, which leads", position)
+            self.tell(f"observe of the move {_name(move)}, which leads", position)
             self.agent.observe(move, position)
 
     def ask(self, line: _Line, limits: Limits | None = None, seed: int = 1) -> Decision:

@@ -16,8 +16,7 @@ from rich.table import Table
 
 from agents import AlphaBeta, SquareWeights
 from agents.commands.listing import nanoseconds_a_call
-from agents.commands.shared import NEEDS_A_TARGET
-from agents.config import choices, load_evaluation
+from agents.config import NEEDS_A_TARGET, choices, load_evaluation
 from agents.evaluation import FunctionEvaluation, Iago
 from agents.evaluation.function import check_positions
 from agents.evaluation.square_weights import CORNER_TO_CENTRE, full_board

@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 
-from core.cli import Parser, whole_number
+from core.cli import Parser, add_ruleset, whole_number
 from core.perft import divide, perft
 from core.position import Position
-from core.rules import RULESETS, ruleset
-
-
-def _ruleset(text: str) -> str:
-    try:
-        return ruleset(text).name
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -31,13 +22,7 @@ def main(arguments: list[str] | None = None) -> int:
     counting.add_argument(
         "--depth", type=whole_number(1), default=8, help="greatest depth (default 8)"
     )
-    counting.add_argument(
-        "--ruleset",
-        type=_ruleset,
-        default="standard",
-        metavar="NAME",
-        help=f"one of {', '.join(RULESETS)} (default standard)",
-    )
+    add_ruleset(counting)
     counting.add_argument(
         "--divide",
         action="store_true",

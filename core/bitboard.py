@@ -192,11 +192,6 @@ def mirror(mask: int) -> int:
     return _swap(mask, 0x0F0F0F0F0F0F0F0F, 4)
 
 
-def upside_down(mask: int) -> int:
-    """First and last row exchanged: a1 becomes a8 (Python integers)."""
-    return int.from_bytes(mask.to_bytes(8, "little"), "big")
-
-
 def transpose(mask: int) -> int:
     """Rows and columns exchanged: b1 becomes a2 (Python integers)."""
     mask = _swap(mask, 0x00AA00AA00AA00AA, 7)

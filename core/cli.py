@@ -6,12 +6,33 @@ import argparse
 import math
 from typing import NoReturn
 
+from core.rules import RULESETS, Ruleset, ruleset
+from core.shown import visible
+
 
 class Parser(argparse.ArgumentParser):
     """An argument parser that answers bad input with one line and exit code 2."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {message}\n")
+        self.exit(2, f"{self.prog}: {visible(message)}\n")
+
+
+def add_ruleset(parser: argparse.ArgumentParser) -> None:
+    """Declare the option ``--ruleset``, which gives a :class:`~core.rules.Ruleset`."""
+    parser.add_argument(
+        "--ruleset",
+        type=_ruleset,
+        default="standard",
+        metavar="NAME",
+        help=f"one of {', '.join(RULESETS)} (default standard)",
+    )
+
+
+def _ruleset(name: str) -> Ruleset:
+    try:
+        return ruleset(name)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def seconds(text: str) -> float:

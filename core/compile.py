@@ -11,6 +11,7 @@ The folder is ``$OTHELLO_LAB_CACHE`` or ``othello-strategy-lab`` in the user's c
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import inspect
 import linecache
@@ -20,7 +21,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
@@ -160,6 +161,18 @@ def why_not(error: Exception, function: Callable[..., Any]) -> str:
 _prepared: set[str] = set()  # what this process has loaded; says nothing about any agent
 
 
+@contextmanager
+def _alone(done: Path) -> Iterator[None]:
+    """Of several processes that begin at once, only one compiles; the others wait for it, and then
+    load what it has compiled. Where files cannot be locked, each one compiles."""
+    with ExitStack() as stack:
+        with suppress(OSError):
+            done.parent.mkdir(parents=True, exist_ok=True)
+            lock = stack.enter_context(done.with_name(f"{done.name}.lock").open("w"))
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def prepare(
     name: str, load: Callable[[], Any], announce: Announce | None = None, key: str = ""
 ) -> None:
@@ -177,7 +190,8 @@ def prepare(
     if first_use and announce:
         announce(f"compiling {name} for this machine (first use only) ...")
     started = time.perf_counter()
-    load()
+    with _alone(done) if first_use else nullcontext():
+        load()
     _prepared.add(key)
     if first_use:
         with suppress(OSError):  # a read-only cache costs time at the next start, nothing else

@@ -7,11 +7,13 @@ exception, loses at once, and the record says why; nothing a player does stops t
 from __future__ import annotations
 
 import math
+import os
 import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Protocol
+from operator import attrgetter
+from typing import Annotated, Any, NamedTuple, Protocol
 
 from core.notation import PASS, IllegalMove, square_name
 from core.position import Position
@@ -28,6 +30,9 @@ DIED = "process died"
 END_REASONS = (FINISHED, ILLEGAL, RAISED, GARBAGE, LATE, HUNG, DIED)
 """How a game can end. All but the first are forfeits; the last two are found by whoever watches
 the process that plays."""
+
+IN_TIME, LATE_BY_WALL, TOO_LATE = range(3)
+"""How late a move was, see :class:`Ply`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +93,10 @@ class SearchStats:
     playouts: int = 0
 
 
+MOST_COUNTED = 1 << 48
+"""The largest count that is believed: so many nodes take a month. Sums of a run fit 64 bits."""
+
+
 @dataclass(frozen=True, slots=True)
 class Decision:
     """A player's answer.
@@ -126,7 +135,7 @@ class Decision:
             return f"stats {counts!r} are not SearchStats"
         for name in SearchStats.__slots__:
             count = getattr(counts, name)
-            if type(count) is not int or not 0 <= count < 1 << 63:
+            if type(count) is not int or not 0 <= count <= MOST_COUNTED:
                 return f"stats.{name} {count!r} is not a count"
         return None
 
@@ -135,7 +144,7 @@ def _is_int64(number: object) -> bool:
     return type(number) is int and -(1 << 63) <= number < 1 << 63
 
 
-def _flaw(answer: object) -> str | None:
+def flaw_of(answer: object) -> str | None:
     """What is wrong with a player's answer; an answer so strange that looking at it raises an
     exception is wrong too."""
     try:
@@ -182,6 +191,10 @@ class Ply:
 
     microseconds: wall time of the decision. cpu_microseconds: time this process really had the
         processor meanwhile; much less means that the machine was busy with something else.
+    waited_microseconds: how much of the wall time is not the player's: its process stood ready but
+        was not run, or everything was stopped. Measured where time is limited.
+    late: IN_TIME; LATE_BY_WALL, a move that stands, as the player could not use all of that time;
+        or TOO_LATE, a move that lost the game and was not made.
     """
 
     move: int
@@ -189,6 +202,8 @@ class Ply:
     decision: Decision | None = None
     microseconds: int = 0
     cpu_microseconds: int = 0
+    waited_microseconds: int = 0
+    late: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +217,7 @@ class GameRecord:
     winner: None for a draw.
     end_reason: one of END_REASONS.
     detail: the traceback or message behind a forfeit, otherwise empty.
+    too_late: the move that came too late, and was not made, where that ended the game.
     """
 
     opening: tuple[int, ...]
@@ -210,6 +226,7 @@ class GameRecord:
     winner: Color | None
     end_reason: str = FINISHED
     detail: str = ""
+    too_late: Ply | None = None
 
     @property
     def transcript(self) -> str:
@@ -224,6 +241,56 @@ class GameRecord:
             return None
         difference = self.final.disc_difference
         return difference if self.final.to_move is Color.BLACK else -difference
+
+
+class Fault(Exception):
+    """A player that is somewhere else broke down there. Raised by whoever stands for it here, so
+    that it loses for this reason, one of END_REASONS."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(detail)
+        self.reason, self.detail = reason, detail
+
+
+class Spent(NamedTuple):
+    """What a decision took, in nanoseconds: wall time, processor time, and how much of the wall
+    time the player could not use."""
+
+    wall: int
+    cpu: int
+    waited: int
+
+
+class Stopwatch:
+    """Measures the decisions of a player in this process.
+
+    timed: whether to measure also how long this thread stood ready but was not run (Linux tells;
+    it takes some microseconds).
+    """
+
+    def __init__(self, timed: bool) -> None:
+        self._timed = timed and os.path.exists(_SCHEDSTAT)
+
+    def start(self) -> None:
+        """A player is asked."""
+        self._waited = ready_but_not_run(_SCHEDSTAT) if self._timed else 0
+        self._cpu, self._wall = time.process_time_ns(), time.perf_counter_ns()
+
+    def stop(self) -> Spent:
+        """It has answered."""
+        wall, cpu = time.perf_counter_ns() - self._wall, time.process_time_ns() - self._cpu
+        waited = ready_but_not_run(_SCHEDSTAT) - self._waited if self._timed else 0
+        return Spent(wall, cpu, min(waited, max(0, wall - cpu)))
+
+
+_SCHEDSTAT = "/proc/thread-self/schedstat"
+
+
+def ready_but_not_run(path: str) -> int:
+    """Nanoseconds that a thread stood ready while others had the processor, from its ``schedstat``
+    file (Linux, Documentation/scheduler/sched-stats)."""
+    with open(path, "rb") as file:
+        return int(file.read().split()[1])
 
 
 BeforeCall = Callable[[Position, Color, Sequence[Ply]], None]
@@ -245,9 +312,9 @@ def play_game(
     players: the player of each colour.
     start: where the game begins (default: the standard start).
     opening: legal moves made from there before the players are asked; raises IllegalMove if not.
-    limits: what each move may cost, or with ``clock`` all moves of a player together; time is
-        judged with ``grace`` seconds for the machine's scheduler. Only the time in ``decide``
-        counts.
+    limits: what each move may cost, or with ``clock`` all moves of a player together. Only the
+        time in ``decide`` counts, less what the player could not use of it (:class:`Spent`); it is
+        judged with ``grace`` seconds more, for each move or for all that share a clock.
     seeds: each player's own seed for this game (default 0), the only randomness it should use;
         raises KeyError where one is missing.
     before_call: called before every call into a player, so that somebody can watch over it.
@@ -268,7 +335,7 @@ def play_game(
         game.begin(start, seed_of, zip(opening, positions[1:], strict=True))
         game.play()
     except _Forfeit as lost:
-        return game.record(opening, lost.loser.other, lost.reason, lost.detail)
+        return game.record(opening, lost.loser.other, lost.reason, lost.detail, lost.too_late)
     return game.record(opening, _leader(game.position))
 
 
@@ -283,9 +350,9 @@ def _leader(position: Position) -> Color | None:
 class _Forfeit(Exception):
     """A player loses here and now."""
 
-    def __init__(self, loser: Color, reason: str, detail: str) -> None:
+    def __init__(self, loser: Color, reason: str, detail: str, too_late: Ply | None = None) -> None:
         super().__init__(detail)
-        self.loser, self.reason, self.detail = loser, reason, detail
+        self.loser, self.reason, self.detail, self.too_late = loser, reason, detail, too_late
 
 
 class _Game:
@@ -308,10 +375,14 @@ class _Game:
         ]
         self._limits = limits
         self._grace = grace
-        self._clocks = dict.fromkeys(Color, limits.clock)
+        self._clocks = {color: _Clock(limits, grace) for color in Color}
+        self._watches = {
+            color: getattr(players[color], "stopwatch", None) or Stopwatch(limits.timed)
+            for color in Color
+        }
         self._before_call = before_call
 
-    def record(self, opening: Sequence[int], winner: Color | None, *end: str) -> GameRecord:
+    def record(self, opening: Sequence[int], winner: Color | None, *end: Any) -> GameRecord:
         """The game as it was played."""
         return GameRecord(tuple(opening), tuple(self.plies), self.position, winner, *end)
 
@@ -348,33 +419,87 @@ class _Game:
             self._before_call(self.position, color, self.plies)
         try:
             getattr(self._players[color], method)(*arguments)
-        except (Exception, SystemExit):
-            raise _Forfeit(color, RAISED, traceback.format_exc()) from None
+        except BaseException as error:
+            raise _forfeit(color, error) from None
 
     def _ask(self, position: Position) -> tuple[Ply, Position]:
         """The move of the side to move, and the position after it."""
         color = position.to_move
-        limits, clock = self._limits, self._clocks[color]
-        if clock is not None:
-            limits = replace(limits, clock=clock)
+        clock, watch = self._clocks[color], self._watches[color]
+        limits = clock.limits
         if self._before_call:
             self._before_call(position, color, self.plies)
-        had, started = time.process_time_ns(), time.perf_counter_ns()
+        watch.start()
         try:
             decision = self._players[color].decide(position, limits)
-        except (Exception, SystemExit):
-            raise _Forfeit(color, RAISED, traceback.format_exc()) from None
-        elapsed, had = time.perf_counter_ns() - started, time.process_time_ns() - had
-        if flaw := _flaw(decision):
+        except BaseException as error:
+            raise _forfeit(color, error) from None
+        spent = watch.stop()
+        if flaw := flaw_of(decision):
             raise _Forfeit(color, GARBAGE, flaw)
-        seconds = limits.seconds if clock is None else clock
-        if seconds is not None and elapsed > (seconds + self._grace) * 1e9:
-            late = f"{elapsed / 1e9:.3f} s for a move, {seconds:.3g} s allowed"
-            raise _Forfeit(color, LATE, late)
-        if clock is not None:
-            self._clocks[color] = max(0.0, clock - elapsed / 1e9)
+        late = clock.late(spent)
+        times = spent.wall // 1000, spent.cpu // 1000, spent.waited // 1000
+        ply = Ply(decision.move, color, _kept(decision), *times, late)
+        if late == TOO_LATE:
+            raise _Forfeit(color, LATE, _lateness(spent, limits), ply)
         try:
-            after = position.play(decision.move)
+            return ply, position.play(decision.move)
         except IllegalMove as error:
             raise _Forfeit(color, ILLEGAL, str(error)) from None
-        return Ply(decision.move, color, decision, elapsed // 1000, had // 1000), after
+
+
+def _forfeit(loser: Color, error: BaseException) -> BaseException:
+    """What to raise for what a player raised: it loses, whatever that was. Only Ctrl-C, which is
+    the caller's, goes on as it is."""
+    if isinstance(error, Fault):
+        return _Forfeit(loser, error.reason, error.detail)
+    if isinstance(error, KeyboardInterrupt):
+        return error
+    return _Forfeit(loser, RAISED, "".join(traceback.format_exception(error)))
+
+
+_counts = attrgetter(*SearchStats.__slots__)
+
+
+def _kept(decision: Decision) -> Decision:
+    """A copy for the record; the player may use its SearchStats again."""
+    counts = SearchStats(*_counts(decision.stats))
+    return Decision(decision.move, decision.value, decision.pv, decision.depth, counts)
+
+
+def _lateness(spent: Spent, limits: Limits) -> str:
+    own = f"{(spent.wall - spent.waited) / 1e9:.3f} s for a move"
+    if spent.waited:
+        own += f" ({spent.wall / 1e9:.3f} s by the wall clock)"
+    allowed = limits.clock if limits.seconds is None else limits.seconds
+    return f"{own}, {allowed:.3g} s allowed"
+
+
+class _Clock:
+    """How much time a player has, and what it has used of it."""
+
+    def __init__(self, limits: Limits, grace: float) -> None:
+        self._given = limits
+        self._whole = limits.clock if limits.seconds is None else limits.seconds
+        self._grace = grace
+        self._own = self._wall = 0  # nanoseconds used of it, for this move or for all so far
+
+    @property
+    def limits(self) -> Limits:
+        """What the next move may cost."""
+        if self._given.clock is None:
+            return self._given
+        return replace(self._given, clock=max(0.0, self._given.clock - self._own / 1e9))
+
+    def late(self, spent: Spent) -> int:
+        """How late the move is that this was spent on."""
+        if self._whole is None:
+            return IN_TIME
+        if self._given.clock is None:
+            self._own = self._wall = 0
+        self._own += spent.wall - spent.waited
+        self._wall += spent.wall
+        end = (self._whole + self._grace) * 1e9
+        if self._own > end:
+            return TOO_LATE
+        return LATE_BY_WALL if self._wall > end else IN_TIME

@@ -11,6 +11,7 @@ Generic Game Server's archives, writes a game as properties:
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from core.rules import Color
@@ -19,6 +20,7 @@ PASS = 64
 """The move number of a pass; squares are 0 (a1) to 63 (h8)."""
 
 _PASS_WORDS = ("--", "pass", "pa", "ps")
+_LONGEST = 80  # letters of what cannot be read that a message shows
 
 
 class NotationError(ValueError):
@@ -27,6 +29,11 @@ class NotationError(ValueError):
 
 class IllegalMove(ValueError):
     """A move the rules do not allow; the message says why."""
+
+
+def _shown(text: str) -> str:
+    """A text as a message quotes it, cut where it is long."""
+    return repr(text) if len(text) <= _LONGEST else f"{text[:_LONGEST]!r}..."
 
 
 def square_name(square: int) -> str:
@@ -48,7 +55,7 @@ def parse_square(text: str, side: int = 8) -> int:
     if len(word) == 2 and word[0] in columns and word[1] in "12345678"[:side]:
         return columns.index(word[0]) + 8 * (int(word[1]) - 1)
     last = square_name(9 * (side - 1))
-    raise IllegalMove(f"{text!r}: not a square (squares are a1 to {last})")
+    raise IllegalMove(f"{_shown(text)}: not a square (squares are a1 to {last})")
 
 
 def split_transcript(text: str) -> list[str]:
@@ -63,7 +70,7 @@ def split_transcript(text: str) -> list[str]:
             words.append(part)
             continue
         if len(part) % 2:
-            raise NotationError(f"transcript {part!r}: {part[-1]!r} is left over at its end")
+            raise NotationError(f"transcript {_shown(part)}: {part[-1]!r} is left over at its end")
         words += [part[i : i + 2] for i in range(0, len(part), 2)]
     return words
 
@@ -87,21 +94,24 @@ def parse_obf(line: str, squares: int) -> tuple[int, int, bool]:
     if len(board) == squares + 1 and not turn:
         board, turn = board[:-1], board[-1]
     if len(board) != squares:
-        raise NotationError(f"position {board!r}: {len(board)} squares instead of {squares}")
+        raise NotationError(f"position {_shown(board)}: {len(board)} squares instead of {squares}")
     side = round(squares**0.5)
     masks = {"X": 0, "O": 0, "-": 0}
     same = {"*": "X", "B": "X", "W": "O", ".": "-"}
     for i, letter in enumerate(board.upper()):
         letter = same.get(letter, letter)
         if letter not in masks:
+            name = square_name(8 * (i // side) + i % side)
             raise NotationError(
-                f"position {board!r}: {letter!r} on {square_name(8 * (i // side) + i % side)}; "
+                f"position {_shown(board)}: {letter!r} on {name}; "
                 "squares are X (black), O (white) or - (empty)"
             )
         masks[letter] |= 1 << (8 * (i // side) + i % side)
     turn = same.get(turn.upper(), turn.upper())
     if turn not in ("X", "O"):
-        raise NotationError(f"side to move {turn!r}: X (black) or O (white) after the squares")
+        raise NotationError(
+            f"side to move {_shown(turn)}: X (black) or O (white) after the squares"
+        )
     return masks["X"], masks["O"], turn == "X"
 
 
@@ -125,7 +135,7 @@ class GgfGame:
 
 _PROPERTY = re.compile(r"\s*([A-Z]+)\[([^\]]*)\]")
 _GAME_BEGINS, _GAME_ENDS = re.compile(r"\s*\(;"), re.compile(r"\s*;\)")
-_COUNT = re.compile(r"\s*\d+(?=\s*\(;)")  # archives write how many games of a match follow
+_COUNT = re.compile(r"\s*[0-9]+(?=\s*\(;)")  # archives write how many games of a match follow
 _MOVERS = {"B": Color.BLACK, "W": Color.WHITE}
 
 
@@ -141,8 +151,9 @@ def parse_ggf(text: str) -> list[GgfGame]:
     than Othello (or of its variant in which the fewest discs win), or no board (``BO``).
     """
     games: list[GgfGame] = []
+    end = len(text.rstrip())
     at = 0
-    while text[at:].strip():
+    while at < end:
         if found := _COUNT.match(text, at):
             at = found.end()
         at = _expect(_GAME_BEGINS, text, at, "a game, which begins with (;").end()
@@ -167,21 +178,26 @@ def _expect(pattern: re.Pattern[str], text: str, at: int, wanted: str) -> re.Mat
 _CUT_OFF = "GGF: the game is cut off; its end ;) has to stand on the same line"
 
 
+def _property(name: str, about: Mapping[str, str]) -> str:
+    """A property as it is written, in one line, cut where it is long."""
+    return f"{name}[{_shown(about[name])[1:-1]}]"
+
+
 def _game(properties: list[tuple[str, str]]) -> GgfGame:
     about = dict(properties)
     for name in ("GM", "BO"):
         if name not in about:
             raise NotationError(f"GGF: the game has no {name}[...]")
     if about["GM"].strip().lower() != "othello":
-        raise NotationError(f"GGF: GM[{about['GM']}]: only Othello is read")
+        raise NotationError(f"GGF: {_property('GM', about)}: only Othello is read")
     if "a" in about.get("TY", "").lower():
-        raise NotationError(f"GGF: TY[{about['TY']}]: a game in which the fewest discs win")
+        raise NotationError(f"GGF: {_property('TY', about)}: a game in which the fewest discs win")
     side, *board = about["BO"].split() or [""]
     squares, turn = "".join(board[:-1]), "".join(board[-1:])
-    if not side.isdecimal() or len(squares) != int(side) ** 2:
+    if not re.fullmatch("[1-9][0-9]?", side) or len(squares) != int(side) ** 2:
         raise NotationError(
-            f"GGF: BO[{about['BO']}]: the length of an edge, all squares, and the side to move are "
-            "expected, such as BO[4 ---- -O*- -*O- ---- *]"
+            f"GGF: {_property('BO', about)}: the length of an edge, all squares, and the side to "
+            "move are expected, such as BO[4 ---- -O*- -*O- ---- *]"
         )
     moves = [(name, value) for name, value in properties if name in _MOVERS]
     return GgfGame(

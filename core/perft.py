@@ -11,7 +11,8 @@ import numpy as np
 
 from core.bitboard import ONE, ZERO, after, legal_moves, lowest_square, popcount
 from core.compile import Announce, Int, Mask, kernel, prepare
-from core.position import PASS, Position
+from core.notation import PASS, square_name
+from core.position import Position
 
 
 @kernel
@@ -50,4 +51,4 @@ def divide(position: Position, depth: int) -> dict[str, int]:
     if position.is_over or depth < 1:
         return {}
     moves = position.moves or (PASS,)
-    return {position.name_of(move): perft(position.play(move), depth - 1) for move in moves}
+    return {square_name(move): perft(position.play(move), depth - 1) for move in moves}

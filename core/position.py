@@ -236,18 +236,11 @@ class Position:
                 forms.append((mover, opponent))
         return Position(*min(forms), self.to_move, self.ruleset)
 
-    def name_of(self, move: int) -> str:
-        """A move's name: ``"d3"``, or ``"--"`` for a pass."""
-        return square_name(move)
-
     def to_obf(self) -> str:
         """The position as an OBF line."""
-        black, white = self.black, self.white
-        letters = ["X" if black >> s & 1 else "O" if white >> s & 1 else "-" for s in self._order()]
+        black, white, board = self.black, self.white, bitboard.bits(self.ruleset.board)
+        letters = ["X" if black >> s & 1 else "O" if white >> s & 1 else "-" for s in board]
         return f"{''.join(letters)} {'X' if self.to_move is Color.BLACK else 'O'}"
-
-    def _order(self) -> list[int]:
-        return bitboard.bits(self.ruleset.board)
 
     def __repr__(self) -> str:
         rules = "" if self.ruleset is STANDARD else f", {self.ruleset.name!r}"
@@ -256,7 +249,7 @@ class Position:
     def __str__(self) -> str:
         side = self.ruleset.side
         black, white, legal = self.black, self.white, self.legal_mask
-        marks = {s: "." for s in self._order()}
+        marks = {s: "." for s in bitboard.bits(self.ruleset.board)}
         marks |= dict.fromkeys(bitboard.bits(black), "X")
         marks |= dict.fromkeys(bitboard.bits(white), "O")
         marks |= dict.fromkeys(bitboard.bits(legal), "*")

@@ -193,7 +193,8 @@ class Each(Constraint):
 
 @dataclass(frozen=True)
 class Text(Constraint):
-    """A text that matches a regular expression as a whole; ``words`` say what that is."""
+    """A text that matches a regular expression as a whole; ``words`` say what that is. Halves of
+    characters, which no file can hold, are none."""
 
     pattern: str
     words: str
@@ -203,7 +204,9 @@ class Text(Constraint):
         return self.words
 
     def allows(self, value: object) -> bool:
-        return isinstance(value, str) and re.fullmatch(self.pattern, value, re.DOTALL) is not None
+        if not isinstance(value, str) or re.search("[\ud800-\udfff]", value):
+            return False
+        return re.fullmatch(self.pattern, value, re.DOTALL) is not None
 
 
 class Switch(Constraint):

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from rich.console import Console
 
 from agents.config import ConfigError, compose, unknown
-from core.cli import Parser, whole_number
+from core.cli import Parser, seconds, whole_number
+from core.shown import visible
 from experiments.command_line import as_typed, make_console
 from experiments.config import read
-from experiments.run import RunStopped, resume, run
+from experiments.run import RunResult, resume, run
+from experiments.stopping import RunStopped
 from experiments.sweep.folder import is_sweep
 
 # What only one command needs is imported there: Hydra, pandas, what draws and what compiles.
@@ -29,6 +30,7 @@ usage: python -m experiments COMMAND ...
   resume FOLDER           go on with a run that was interrupted
   extend FOLDER games=N   add games to a run, up to N a pairing
   watch FOLDER            the standings of a run in progress
+  verify FOLDER           whether what a run's record says is true
   bench                   nodes of every search over fixed positions, and their signature
 
 Start with:
@@ -60,7 +62,7 @@ def run_command(arguments: Sequence[str]) -> int:
     if options.help:
         from experiments.help import run_help
 
-        print(run_help(folders), end="")
+        print(visible(run_help(folders), keep="\n"), end="")
         return 0
     if options.hydra_help or options.cfg or options.info:
         if options.cfg:
@@ -68,8 +70,7 @@ def run_command(arguments: Sequence[str]) -> int:
         hand_over(parser.prog, arguments, lambda config: None)
         return 0
     plan = read(options.overrides, folders)
-    result = run(plan, as_typed(["run", *arguments]), make_console())
-    return 0 if result.complete else 130
+    return _code(run(plan, as_typed(["run", *arguments]), make_console()))
 
 
 def _refuse(message: str) -> NoReturn:
@@ -81,16 +82,12 @@ def bench_command(arguments: Sequence[str]) -> int:
     from experiments.bench import POSITIONS, bench, signature
     from experiments.report.tables import terminal_table
 
-    if arguments:
-        if list(arguments) in (["--help"], ["-h"]):
-            print(
-                "usage: python -m experiments bench\n\n"
-                f"Search {len(POSITIONS)} fixed positions with every algorithm; print its nodes.\n"
-                "The signature is their sum: it changes only when a search does something else\n"
-                "than before."
-            )
-            return 0
-        raise ConfigError(f"bench takes no arguments, not {arguments[0]}")
+    Parser(
+        prog="python -m experiments bench",
+        description=f"Search {len(POSITIONS)} fixed positions with every algorithm; print its "
+        "nodes. The signature is their sum: it changes only when a search does something else than "
+        "before.",
+    ).parse_args(arguments)
     rows = bench(lambda line: print(line, file=sys.stderr))
     drawn = terminal_table(["algorithm", "nodes", "evaluations", "seconds", "nodes/s"])
     for row in rows:
@@ -110,17 +107,18 @@ def resume_command(arguments: Sequence[str]) -> int:
         "Go on with a run, or a sweep, that was interrupted, by whatever. What is in its record "
         "stays; in the end the record is that of an uninterrupted run.",
     )
-    options = parser.parse_args(arguments)
-    if is_sweep(options.folder):
-        if any(_resume_settings(options).values()):
+    options = vars(parser.parse_args(arguments))
+    folder = options.pop("folder")
+    if is_sweep(folder):
+        trust = options.pop("trust")
+        if any(options.values()):
             raise ConfigError(
-                f"{options.folder} is a sweep; options are for single runs, the numbered folders "
-                "in it"
+                f"{folder} is a sweep; options are for single runs, the numbered folders in it"
             )
         from experiments.sweep import running
 
-        return running.resume(options.folder, make_console())
-    return _go_on(options, ["resume", *arguments])
+        return running.resume(folder, make_console(), trust)
+    return _code(resume(folder, as_typed(["resume", *arguments]), make_console(), **options))
 
 
 def extend_command(arguments: Sequence[str]) -> int:
@@ -129,12 +127,14 @@ def extend_command(arguments: Sequence[str]) -> int:
         "extend", "Add games to a run: it goes on until every pairing has so many in all."
     )
     parser.add_argument("games", metavar="games=N", help="games per pairing in all, an even number")
-    options = parser.parse_args(arguments)
-    _check_single(options.folder)
-    key, _, value = options.games.partition("=")
+    options = vars(parser.parse_args(arguments))
+    folder, asked = options.pop("folder"), options.pop("games")
+    _check_single(folder)
+    key, _, value = asked.partition("=")
     if key != "games" or not value.isdecimal():
-        raise ConfigError(f"{options.games}: games=N is needed, an even number of games a pairing")
-    return _go_on(options, ["extend", *arguments], games=int(value))
+        raise ConfigError(f"{asked}: games=N is needed, an even number of games a pairing")
+    options["games"] = int(value)
+    return _code(resume(folder, as_typed(["extend", *arguments]), make_console(), **options))
 
 
 def _check_single(folder: Path) -> None:
@@ -155,17 +155,22 @@ def _resume_parser(command: str, description: str) -> Parser:
         action="store_true",
         help="go on even if the code, a version or an agent has changed since the first games",
     )
+    parser.add_argument(
+        "--retry-skipped",
+        action="store_true",
+        help="play again the pairs that were skipped because the worker that played them died",
+    )
+    parser.add_argument(
+        "--trust",
+        action="store_true",
+        help="run what the record names from outside the lab, with your rights, without asking",
+    )
     return parser
 
 
-def _go_on(options: Namespace, typed: Sequence[str], **more: int) -> int:
-    settings = _resume_settings(options) | more
-    result = resume(options.folder, as_typed(typed), make_console(), **settings)
+def _code(result: RunResult) -> int:
+    """The exit code of a run."""
     return 0 if result.complete else 130
-
-
-def _resume_settings(options: Namespace) -> dict[str, Any]:
-    return {key: getattr(options, key) for key in ("workers", "executor", "address", "force")}
 
 
 def watch_command(arguments: Sequence[str]) -> int:
@@ -176,17 +181,22 @@ def watch_command(arguments: Sequence[str]) -> int:
         "ended. Reading disturbs nothing.",
     )
     parser.add_argument("folder", type=Path, help="the run's folder, results/NAME/DATE")
-    parser.add_argument("--every", type=float, default=2.0, help="seconds from look to look (2)")
+    parser.add_argument("--every", type=seconds, default=2.0, help="seconds from look to look (2)")
     parser.add_argument("--once", action="store_true", help="look once and leave")
     options = parser.parse_args(arguments)
-    if not options.every > 0:
-        raise ConfigError(f"--every {options.every:g}: more than 0 seconds are needed")
 
     from experiments.report.watch import watch
 
     _check_single(options.folder)
     watch(options.folder, make_console(), options.every, options.once)
     return 0
+
+
+def verify_command(arguments: Sequence[str]) -> int:
+    """``verify``: whether what a record says is true."""
+    from experiments.verify.command import verify_command
+
+    return verify_command(arguments, make_console())
 
 
 def openings_command(arguments: Sequence[str]) -> int:
@@ -208,6 +218,7 @@ COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "resume": resume_command,
     "extend": extend_command,
     "watch": watch_command,
+    "verify": verify_command,
     "plan": plan_command,
     "bench": bench_command,
     "openings": openings_command,
@@ -225,13 +236,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise unknown("command", command, COMMANDS)
         return COMMANDS[command](rest)
     except ConfigError as error:
-        print(f"python -m experiments: {error}", file=sys.stderr)
+        print(f"python -m experiments: {visible(error)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)
         return 130
     except RunStopped as error:
-        print(f"python -m experiments: {error}", file=sys.stderr)
+        print(f"python -m experiments: {visible(error)}", file=sys.stderr)
         return 1
 
 

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from agents.evaluation import DiscCount, Iago, SquareWeights
 from agents.search import PVS, AlphaBeta, Minimax, MTDf, SearchAgent
@@ -41,6 +42,7 @@ class BenchRow:
 
 def algorithms() -> dict[str, Callable[[], SearchAgent]]:
     """The searches under watch, each at a depth that takes it a fraction of a second."""
+    family: dict[str, Any] = dict(ordering="tt+mobility+static", table_mb=16, iterative=True)
     return {
         "minimax depth 5, square weights": lambda: Minimax(5, SquareWeights()),
         "minimax depth 5, disc count": lambda: Minimax(5, DiscCount()),
@@ -52,25 +54,10 @@ def algorithms() -> dict[str, Callable[[], SearchAgent]]:
             for name in ("static", "sorted", "killer", "history", "mobility")
         },
         **{
-            f"{name} depth 9, table": partial(
-                kind,
-                9,
-                SquareWeights(),
-                ordering="tt+mobility+static",
-                table_mb=16,
-                etc=True,
-                iterative=True,
-            )
+            f"{name} depth 9, table": partial(kind, 9, SquareWeights(), etc=True, **family)
             for name, kind in (("alpha-beta", AlphaBeta), ("PVS", PVS), ("MTD(f)", MTDf))
         },
-        "PVS depth 9, ProbCut": lambda: PVS(
-            9,
-            SquareWeights(),
-            ordering="tt+mobility+static",
-            table_mb=16,
-            iterative=True,
-            probcut=True,
-        ),
+        "PVS depth 9, ProbCut": lambda: PVS(9, SquareWeights(), probcut=True, **family),
     }
 
 

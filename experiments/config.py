@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import logging
 from collections.abc import Mapping, Sequence
@@ -25,6 +26,7 @@ from agents.config import (
     unknown,
 )
 from agents.evaluation import Evaluation
+from agents.outside import Outsider, is_ours, names_outside
 from agents.search import SearchAgent
 from agents.search.context import MAX_DEPTH
 from core.game import Limits
@@ -32,9 +34,10 @@ from core.rules import RULESETS, Ruleset, ruleset
 from core.settings import Choice, Each, Number, Text, Whole, check_settings, nearest
 from experiments.pairing import Openings, Schedule
 from experiments.playing import Executor
-from experiments.playing.conditions import Conditions, Elsewhere
+from experiments.playing.conditions import AUTO, ISOLATION, NONE, PROCESS, Conditions, Elsewhere
 
 _EVEN_GAMES = Whole(2, even=True, why="each opening is played twice, colours swapped")
+_AGENT_NAME = Text(r".+", "a name")
 _SEED = Whole(0, (1 << 63) - 1)
 
 
@@ -47,7 +50,9 @@ class RulesetConfig:
 class LimitsConfig:
     """depth: plies, nodes: positions entered, seconds: wall time, each per move; clock: wall time
     per player and game; None for no limit. grace: seconds of tolerance when judged. hang: seconds
-    without an answer after which a player counts as hung where time is not limited."""
+    without an answer after which a player counts as hung where time is not limited. prepare:
+    seconds for ``begin_game``. memory_mb: MiB that an agent's process may take beyond what it
+    begins with, None for no limit. processes: how many an agent may start."""
 
     depth: Annotated[int | None, Whole(1)] = None
     nodes: Annotated[int | None, Whole(1)] = None
@@ -55,13 +60,9 @@ class LimitsConfig:
     clock: Annotated[float | None, Number(above=0)] = None
     grace: Annotated[float, Number(low=0)] = 0.02
     hang: Annotated[float, Number(above=0)] = 60.0
-
-    def of_a_move(self) -> Limits:
-        """What a move may cost; ValueError if these limits contradict each other."""
-        try:
-            return Limits(self.depth, self.nodes, self.seconds, self.clock)
-        except ValueError as error:
-            raise ValueError(f"limits: {error}") from error
+    prepare: Annotated[float, Number(above=0)] = 10.0
+    memory_mb: Annotated[int | None, Whole(1)] = None
+    processes: Annotated[int, Whole(0)] = 64
 
 
 @dataclass
@@ -177,6 +178,7 @@ class RunConfig:
     games: Annotated[int, _EVEN_GAMES] = 100
     seed: Annotated[int, _SEED] = 1
     depth: Annotated[int, Whole(1)] = 4
+    isolation: Annotated[str, Choice(*ISOLATION)] = AUTO
     results: Annotated[str, Text(r".+", "a folder")] = "results"
     export: Annotated[list[str], Each(Choice("csv", "parquet"))] = field(default_factory=list)
     figures: bool = True
@@ -236,6 +238,10 @@ class Plan:
             limits.grace,
             limits.hang,
             logging.getLevelName(self.settings.log_level.upper()),
+            limits.prepare,
+            limits.memory_mb,
+            limits.processes,
+            self.settings.isolation,
             None if self.of_objects else Elsewhere(conditions_of, asdict(self.settings)),
         )
 
@@ -250,25 +256,30 @@ def plan_of(settings: RunConfig, agents: Mapping[str, Agent] | None = None) -> P
     """
     try:
         check_settings(settings)
-        limits = settings.limits.of_a_move()
     except ValueError as error:
         raise ConfigError(str(error)) from error
     if "parquet" in settings.export and importlib.util.find_spec("pyarrow") is None:
         raise ConfigError(
             "export: parquet needs pyarrow; pip install 'othello-strategy-lab[parquet]' or pyarrow"
         )
-    rules = ruleset(settings.ruleset.name)
+    rules, asked = ruleset(settings.ruleset.name), settings.limits
+    limits = _checked("limits", Limits, asked.depth, asked.nodes, asked.seconds, asked.clock)
     openings, schedule, executor = (
-        _object(settings, name, kind)
+        build(getattr(settings, name), name, kind)
         for name, kind in (("openings", Openings), ("schedule", Schedule), ("executor", Executor))
     )
     _checked("openings", openings.check, rules)
     if agents is None:
-        agents = {name: build_agent(agent, name) for name, agent in settings.agents.items()}
+        agents = {
+            name: make_agent(agent, name, settings.isolation)
+            for name, agent in settings.agents.items()
+        }
     if len(agents) < 2:
         raise ConfigError(f"a line-up needs at least two agents; this one has {len(agents)}")
     for name, agent in agents.items():
-        _check_board(agent, name, rules)
+        if not _AGENT_NAME.allows(name):
+            raise ConfigError(_AGENT_NAME.refusal("agents", name, optional=False))
+        check_board(agent, name, rules)
         _checked(f"agent '{name}'", agent.check_limits, limits)
     _checked("schedule", schedule.check, list(agents))
     for part in (settings.rating, settings.study, settings.tuning, settings.published):
@@ -277,30 +288,33 @@ def plan_of(settings: RunConfig, agents: Mapping[str, Agent] | None = None) -> P
     return Plan(settings, dict(agents), rules, limits, openings, schedule, executor)
 
 
+def make_agent(settings: Any, name: str, isolation: str) -> Agent:
+    """The agent that settings describe, or an Outsider where its code must not run here;
+    ConfigError."""
+    kind = str(settings.get("_target_", "")) if isinstance(settings, Mapping) else ""
+    outside = kind and not is_ours(kind)
+    if isolation == PROCESS:
+        outside = names_outside(settings)
+    if outside and isolation != NONE:
+        return Outsider(settings, name)
+    return build_agent(settings, name)
+
+
 def scheduled_of(settings: RunConfig) -> tuple[Schedule, int]:
     """The schedule of a run, and how many pairs it has at most; ConfigError."""
-    schedule = _object(settings, "schedule", Schedule)
+    schedule = build(settings.schedule, "schedule", Schedule)
     return schedule, schedule.length(list(settings.agents), settings.games // 2)
 
 
-def _object(settings: RunConfig, name: str, kind: type) -> Any:
-    """The object that a part of the settings describes."""
-    described = getattr(settings, name)
-    built = build(described, name)
-    if not isinstance(built, kind):
-        where = f"{kind.__module__.rpartition('.')[0]}.{kind.__name__}"
-        raise ConfigError(f"{name}: {described['_target_']} is no {where}; subclass it")
-    return built
-
-
-def _checked(where: str, check: Any, *arguments: Any) -> None:
+def _checked(where: str, check: Any, *arguments: Any) -> Any:
     try:
-        check(*arguments)
+        return check(*arguments)
     except ValueError as error:
         raise ConfigError(f"{where}: {one_line(error)}") from error
 
 
-def _check_board(agent: Agent, name: str, rules: Ruleset) -> None:
+def check_board(agent: Agent, name: str, rules: Ruleset) -> None:
+    """Raise ConfigError unless an agent is made for the board of a ruleset."""
     if rules.side in agent.boards():
         return
     sides = ", ".join(f"{side}x{side}" for side in sorted(agent.boards()))
@@ -311,6 +325,11 @@ def _check_board(agent: Agent, name: str, rules: Ruleset) -> None:
         f"{what} of {sides}; ruleset {rules.name} is {rules.side}x{rules.side} "
         "(evaluation=disc_count is for all boards)"
     )
+
+
+def settings_of(overrides: Sequence[str], extra_folders: Sequence[str | Path] = ()) -> RunConfig:
+    """What :func:`read` would plan; nothing that it names is imported. Raises ConfigError."""
+    return _filled(compose("run", overrides, extra_folders))[0]
 
 
 def read(overrides: Sequence[str], extra_folders: Sequence[str | Path] = ()) -> Plan:
@@ -324,16 +343,7 @@ def check(config: DictConfig, overrides: Sequence[str] = ()) -> Plan:
     overrides: what was asked for on the command line; a ``depth`` or ``evaluation`` among them
     that reaches no agent is an error. Raises ConfigError with one line that names the bad part.
     """
-    try:
-        ours = OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])
-        raw = OmegaConf.to_container(ours, resolve=True, throw_on_missing=False)
-    except OmegaConfBaseException as error:
-        raise ConfigError(one_line(error)) from error
-    assert isinstance(raw, dict)
-    settings = _typed({str(key): value for key, value in raw.items() if key not in _PLACES})
-    settings.agents, used = fill_open(
-        settings.agents, depth=settings.depth, evaluation=settings.evaluation
-    )
+    settings, used = _filled(config)
     for key in ("depth", "evaluation"):
         asked = next((o for o in overrides if o.lstrip("+").split("=")[0].split(".")[0] == key), "")
         if asked and key not in used:
@@ -342,18 +352,28 @@ def check(config: DictConfig, overrides: Sequence[str] = ()) -> Plan:
                 f"set it for one agent with agents.NAME.{key}=..."
             )
     if "evaluation" in used:
-        _object(settings, "evaluation", Evaluation)
+        build(settings.evaluation, "evaluation", Evaluation)
     return plan_of(settings)
 
 
-def from_record(config: Mapping[str, Any]) -> RunConfig:
-    """The settings of a run, from the plain data that its record has; raises ConfigError."""
-    return _typed(dict(config))
+def _filled(config: DictConfig) -> tuple[RunConfig, set[str]]:
+    """A composed configuration as settings, and which values filled what agents left open."""
+    try:
+        ours = OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])
+        raw = OmegaConf.to_container(ours, resolve=True, throw_on_missing=False)
+    except OmegaConfBaseException as error:
+        raise ConfigError(one_line(error)) from error
+    assert isinstance(raw, dict)
+    settings = typed({str(key): value for key, value in raw.items() if key not in _PLACES})
+    settings.agents, used = fill_open(
+        settings.agents, depth=settings.depth, evaluation=settings.evaluation
+    )
+    return settings, used
 
 
 def conditions_of(config: Mapping[str, Any]) -> Conditions:
     """The conditions of a run, from the plain data that its record has, for a process elsewhere."""
-    return plan_of(from_record(config)).conditions()
+    return plan_of(typed(config)).conditions()
 
 
 def chosen(group: str, asked: str | Mapping[str, Any]) -> dict[str, Any]:
@@ -371,16 +391,24 @@ def chosen(group: str, asked: str | Mapping[str, Any]) -> dict[str, Any]:
 _PLACES = ("first", "second")  # of a duel: keys of the composed configuration, but no settings
 
 
-def _typed(raw: dict[str, Any]) -> RunConfig:
-    """The settings in plain data, with the types that RunConfig declares."""
-    objects = {}
+@functools.cache
+def _schema() -> DictConfig:
+    """RunConfig as OmegaConf sees it: half of the time that typing settings takes. Not to be
+    changed; ``merge`` takes a copy."""
+    return OmegaConf.structured(RunConfig)
+
+
+def typed(config: Mapping[str, Any]) -> RunConfig:
+    """The settings in plain data, such as a record has, with the types that RunConfig declares;
+    raises ConfigError."""
+    raw, objects = dict(config), {}
     for name in OBJECTS:
         objects[name] = raw.pop(name, None)
         if not isinstance(objects[name], dict):
             needed = "a line-up" if name == "agents" else "one of the choices of --help"
             raise ConfigError(f"{name}={objects[name]}: {needed} is needed")
     try:
-        read_as = OmegaConf.merge(OmegaConf.structured(RunConfig), literal(raw))
+        read_as = OmegaConf.merge(_schema(), literal(raw))
         settings = OmegaConf.to_object(read_as)
     except OmegaConfBaseException as error:
         key = getattr(error, "full_key", None) or ""

@@ -4,20 +4,43 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from agents.base import Agent
-from agents.config import ConfigError, load, one_line
+from agents.config import ConfigError, load
 from agents.evaluation import Evaluation
-from experiments.config import Plan, RunConfig, from_record, plan_of
+from experiments.config import Plan, RunConfig, plan_of, typed
+from experiments.foreign import built_from, foreign_code
 from experiments.pairing.openings import Opening
 from experiments.record.provenance import differences, versions
-from experiments.record.store import FILE, FORMAT, Record
+from experiments.record.reading import damage_told, damages, reading
+
+
+@dataclass(frozen=True)
+class _Recorded:
+    """What is read of a record to go on with its run."""
+
+    config: dict[str, Any]
+    versions: dict[str, str]
+    agents: dict[str, int]  # their versions, by name
+    openings: list[str]
+    skipped: bool  # whether any pair was
+
+    @classmethod
+    def read(cls, folder: Path) -> _Recorded:
+        """From the record in a folder, after a look at all of it; ConfigError."""
+        with reading(folder) as record:
+            if damage := next(damages(record), None):
+                raise ValueError(damage)
+            about = record.run()
+            agents = dict(record.rows("select name, version from agents order by agent"))
+            skipped = bool(record.rows("select * from skipped limit 1"))
+            return cls(about["config"], about["versions"], agents, record.openings(), skipped)
 
 
 def replanned(
@@ -26,45 +49,50 @@ def replanned(
     games: int | None,
     moved: Mapping[str, Any],
     force: bool,
+    retry_skipped: bool,
+    trusted: Callable[[Sequence[str]], None],
 ) -> tuple[Plan, list[Opening]]:
     """The plan of the run in a folder, and its openings; ConfigError.
 
     agents: those of a run of objects. games: so many a pairing from now on. moved: what is said of
     the executor: ``workers``, ``executor`` (its name), ``address``. force: whether a plan that is
-    no longer the same will do.
+    no longer the same will do. retry_skipped: whether skipped pairs are to be played. trusted: is
+    told of the foreign code that the plan needs before anything of it is imported, and raises
+    ConfigError if that may not be.
     """
-    try:
-        with Record.open(folder) as record:
-            _check_format(record, folder)
-            settings = from_record(record.run()["config"])
-            if games is not None and games < settings.games:
-                raise ConfigError(
-                    f"games={games}: {folder} has {settings.games} games a pairing already; a run "
-                    "can only grow"
-                )
-            settings.games = settings.games if games is None else games
-            settings.executor = _executor(settings.executor, **moved)
-            _check_objects(settings, agents)
-            plan = plan_of(settings, agents)
-            _check_unchanged(record, plan, folder, force)
-            openings = [Opening.read(text, plan.rules) for text in record.openings()]
-    except sqlite3.Error as error:
-        raise ConfigError(f"{folder / FILE}: {one_line(error)}") from error
-    if len(openings) < plan.rounds:
-        openings = _more_openings(plan, openings)
-    return plan, openings
-
-
-def _check_format(record: Record, folder: Path) -> None:
-    found = record.format()
-    if found is None:
-        raise ConfigError(f"{folder}: the run was stopped before it had begun; start it again")
-    if found != FORMAT:
-        age = "a newer" if found > FORMAT else "an older"
+    recorded = _Recorded.read(folder)  # and closed again: building agents may fork
+    with damage_told(folder):
+        settings = typed(recorded.config)
+        if games is not None and games < settings.games:
+            raise ConfigError(
+                f"games={games}: {folder} has {settings.games} games a pairing already; a run "
+                "can only grow"
+            )
+        settings.games = settings.games if games is None else games
+        settings.executor = _executor(settings.executor, **moved)
+        _check_objects(settings, agents)
+        if not force:
+            _refuse_changes(folder, _changes(recorded, settings, folder))
+        trusted(_foreign(settings, recorded, moved))
+        plan = plan_of(settings, agents)
+        if list(plan.agents) != list(recorded.agents):
+            raise ValueError("its table agents is not the line-up of its settings")
+        if not force:
+            _refuse_changes(folder, _changed_agents(recorded, plan))
+        openings = [Opening.read(text, plan.rules) for text in recorded.openings]
+    if retry_skipped and recorded.skipped and plan.schedule.listens:
         raise ConfigError(
-            f"{folder} was written by {age} version of the lab (record format {found}; this one "
-            f"goes on with format {FORMAT})"
+            "--retry-skipped: this run's schedule goes by results, and what came after the "
+            "skipped pairs was decided without theirs"
         )
+    if len(openings) < plan.rounds:
+        more = plan.openings.choose(plan.rounds, plan.rules, plan.settings.seed)
+        if more[: len(openings)] != openings:
+            raise ConfigError(
+                f"openings ({plan.openings.text}): no longer those the run began with"
+            )
+        openings = more
+    return plan, openings
 
 
 def _executor(
@@ -97,22 +125,43 @@ def _check_objects(settings: RunConfig, agents: Mapping[str, Agent] | None) -> N
             )
 
 
-def _check_unchanged(record: Record, plan: Plan, folder: Path, force: bool) -> None:
-    """ConfigError if games would now be played by something else than before."""
-    changed = differences(record.run()["versions"], versions(plan.settings.agents))
-    for row in record.agents().itertuples():
-        version = plan.agents[row.name].version
-        if version != row.version:
-            changed.append(f"agent '{row.name}' version {row.version} -> {version}")
+def _foreign(settings: RunConfig, recorded: _Recorded, moved: Mapping[str, Any]) -> list[str]:
+    """What a plan of these settings would run from outside the lab. Objects of a program, and a
+    scheduler that was named just now, are not the record's choice."""
+    described = built_from(settings)
+    if any("object" in agent for agent in settings.agents.values()):
+        del described["agents"]
+    if moved["address"] is not None:
+        described["executor"] = described["executor"] | {"address": None}
+    return foreign_code(described, recorded.versions)
+
+
+def _changes(recorded: _Recorded, settings: RunConfig, folder: Path) -> list[str]:
+    """What games would now be played by otherwise than before, as far as that can be told without
+    importing what the settings name."""
+    changed = differences(recorded.versions, versions(built_from(settings)))
     written = folder / "config.yaml"
-    if written.is_file():
+    # A file that is empty, or all zeros, is what a power cut leaves: the record knows better.
+    if written.is_file() and written.read_bytes().strip(b"\0\n "):
         try:
             read = yaml.safe_load(written.read_text(encoding="utf-8"))
-        except (OSError, yaml.YAMLError):
+        except (OSError, ValueError, yaml.YAMLError, RecursionError):
             read = None
-        if _essence(read) != _essence(record.run()["config"]):
+        if _essence(read) != _essence(recorded.config):
             changed.append("config.yaml, which is not what the record says")
-    if changed and not force:
+    return changed
+
+
+def _changed_agents(recorded: _Recorded, plan: Plan) -> list[str]:
+    return [
+        f"agent '{name}' version {version} -> {plan.agents[name].version}"
+        for name, version in recorded.agents.items()
+        if plan.agents[name].version != version
+    ]
+
+
+def _refuse_changes(folder: Path, changed: Sequence[str]) -> None:
+    if changed:
         raise ConfigError(
             f"{folder}: changed since its first games: {'; '.join(changed)}. Mixing them would be "
             "dishonest; --force does it and says so in the report"
@@ -125,14 +174,8 @@ def _essence(config: Any) -> Any:
     if not isinstance(config, dict):
         return config
     rest = {key: value for key, value in config.items() if key not in ("games", "executor")}
-    return rest | {"executor": config.get("executor", {}).get("_target_")}
-
-
-def _more_openings(plan: Plan, openings: Sequence[Opening]) -> list[Opening]:
-    more = plan.openings.choose(plan.rounds, plan.rules, plan.settings.seed)
-    if more[: len(openings)] != openings:
-        raise ConfigError(f"openings ({plan.openings.text}): no longer those the run began with")
-    return more
+    executor = config.get("executor")
+    return rest | {"executor": executor.get("_target_") if isinstance(executor, dict) else None}
 
 
 def about_object(thing: Any) -> dict[str, Any]:

@@ -14,18 +14,15 @@ from __future__ import annotations
 
 import functools
 import logging
-import os
 import shlex
-import signal
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import yaml
@@ -34,18 +31,22 @@ from rich.console import Console
 from agents.base import Agent
 from agents.config import ConfigError, fill_open, load, one_line
 from core.game import FINISHED
+from core.shown import plain
 from experiments.config import LimitsConfig, Plan, RunConfig, chosen, plan_of
+from experiments.foreign import built_from, check_trusted, foreign_code
 from experiments.pairing.openings import Opening
 from experiments.pairing.schedule import Draw
-from experiments.playing.conditions import FINISH_PAIRS, GO_ON, STOP_AT_ONCE, Conditions
+from experiments.playing.conditions import FINISH_PAIRS, Conditions
 from experiments.playing.executors import Say
 from experiments.playing.match import MOST_DEATHS, PairResult, Play, TaskFailed
-from experiments.record.folder import locked, make_folder
+from experiments.record.folder import locked, new_folder, write_safely
 from experiments.record.log import logging_to
 from experiments.record.provenance import machine, versions
+from experiments.record.reading import damage_told
 from experiments.record.store import FILE, FORMAT, AgentRow, Record
 from experiments.recorded import about_object, replanned
 from experiments.report.progress import progress_bar
+from experiments.stopping import RunStopped, guarded, stoppable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,8 +62,8 @@ class RunResult:
 
     folder: its results folder. standings: one row an agent, best first (see
     :func:`experiments.report.standings.standings`). games, moves: the record's tables, read when
-    asked for. complete: whether all scheduled games were played. interrupted: whether Ctrl-C was
-    pressed.
+    asked for. complete: whether all scheduled games were played. interrupted: whether Ctrl-C, or
+    another signal, asked it to end.
     """
 
     folder: Path
@@ -83,10 +84,6 @@ class RunResult:
             return record.moves()
 
 
-class RunStopped(RuntimeError):
-    """A run ended early for a reason outside it; what it says names the way on."""
-
-
 # ---------------------------------------------------------------------- ways in
 
 
@@ -104,6 +101,7 @@ def run_match(
     seconds: float | None = None,
     clock: float | None = None,
     hang: float = 60.0,
+    isolation: str = "auto",
     workers: int | None = None,
     results: str | Path = "results",
     name: str = "match",
@@ -118,6 +116,7 @@ def run_match(
     openings, schedule: names in ``conf/openings`` and ``conf/schedule``, or a mapping with the name
         as ``kind`` and other settings (``{"kind": "random", "plies": 12}``).
     nodes, seconds: limits per move. clock: seconds per player and game.
+    isolation: who plays in a process of its own; by ``auto`` agents that are not the lab's.
     workers: processes, default all cores; 0 plays in this process.
     export: what else to write the tables as, ``csv`` or ``parquet``.
     figures: whether to draw them, which takes about two seconds.
@@ -125,6 +124,7 @@ def run_match(
     """
     settings = RunConfig(name, games=games, seed=seed, depth=depth, export=list(export))
     settings.results, settings.figures = str(results), figures
+    settings.isolation = isolation
     settings.limits = LimitsConfig(nodes=nodes, seconds=seconds, clock=clock, hang=hang)
     settings.ruleset.name = ruleset
     settings.evaluation = load("evaluation", evaluation)
@@ -161,10 +161,10 @@ def run(
 ) -> RunResult:
     """Play what was planned, and write record, figures and report.
 
-    command: how the run was asked for, for the report. folder: where results go (default: a new
-    one named by date and time). Nothing is written before everything that can be checked has
-    been. Raises ConfigError, and RunStopped where the record can no longer be written or no
-    worker be started.
+    command: how the run was asked for, for the report. folder: where results go, made already
+    (default: a new one named by date and time). Nothing is written before everything that can be
+    checked has been. Raises ConfigError, and RunStopped where the record can no longer be written
+    or no worker be started.
     """
     console = console or Console()
     settings = plan.settings
@@ -173,8 +173,8 @@ def run(
     openings = plan.openings.choose(plan.rounds, plan.rules, settings.seed)
     with ExitStack() as crew:
         play = crew.enter_context(plan.executor.ready(conditions, _line_to(console)))
-        parent = folder or Path(settings.results) / settings.name
-        folder = make_folder(parent, started, folder is None)
+        dated = Path(settings.results, settings.name, f"{started:%Y-%m-%d_%H-%M-%S}")
+        folder = folder or new_folder(dated)
         with locked(folder), _told_why(folder, plan):
             _write_config(plan, folder)
             with Record.create(folder / FILE) as record:
@@ -195,6 +195,8 @@ def resume(
     executor: str | None = None,
     address: str | None = None,
     force: bool = False,
+    retry_skipped: bool = False,
+    trust: bool = False,
 ) -> RunResult:
     """Go on with a run that was interrupted, or add games to it.
 
@@ -203,6 +205,9 @@ def resume(
     workers: processes, if not as many as before. executor, address: where to play, if not where it
         was: as in ``conf/executor``; the games are the same.
     force: go on even if the lab's code, a version, or an agent is no longer the same.
+    retry_skipped: play the pairs that were skipped.
+    trust: run what the record names from outside the lab, with your rights, without asking; a
+        program without a terminal to ask on has to say it.
 
     The record is in the end that of an uninterrupted run, timings aside. Raises ConfigError and
     RunStopped.
@@ -215,17 +220,20 @@ def resume(
         raise ConfigError(f"{folder} is no run: there is no {FILE} in it")
     with locked(folder):
         moved = {"workers": workers, "executor": executor, "address": address}
-        plan, openings = replanned(folder, agents, games, moved, force)
+        trusted = functools.partial(check_trusted, folder, trust=trust, console=console)
+        plan, openings = replanned(folder, agents, games, moved, force, retry_skipped, trusted)
         conditions = _prepared(plan, console)
-        with ExitStack() as crew, _told_why(folder, plan), Record.append(folder) as record:
+        with ExitStack() as crew, _told_why(folder, plan):
+            # Workers first: a process that is forked would have the record open too.
             play = crew.enter_context(plan.executor.ready(conditions, _line_to(console)))
-            with record.transaction():
-                record.continue_with(asdict(plan.settings))
-                record.write_openings(opening.text for opening in openings)
-                record.write_session(_session(plan, command, datetime.now()))
-            _write_config(plan, folder)
-            session = _Session(plan, record, folder, console, conditions)
-            return session.play(play, crew, openings)
+            with Record.append(folder) as record:
+                with record.transaction():
+                    record.continue_with(asdict(plan.settings), retry_skipped)
+                    record.write_openings(opening.text for opening in openings)
+                    record.write_row("sessions", _session(plan, command, datetime.now()))
+                _write_config(plan, folder)
+                session = _Session(plan, record, folder, console, conditions, resumed=True)
+                return session.play(play, crew, openings)
 
 
 # ---------------------------------------------------------------------- before the games
@@ -238,7 +246,7 @@ def _prepared(plan: Plan, console: Console) -> Conditions:
     def announce(line: str) -> None:
         if line not in announced:  # agents may share a heuristic
             announced.add(line)
-            console.print(line, highlight=False, markup=False)
+            console.print(plain(line))
 
     conditions = plan.conditions()
     conditions.prepare(announce)
@@ -246,14 +254,12 @@ def _prepared(plan: Plan, console: Console) -> Conditions:
 
 
 def _line_to(console: Console) -> Say:
-    return functools.partial(console.print, highlight=False, markup=False, soft_wrap=True)
+    return lambda line: console.print(plain(line), soft_wrap=True)
 
 
 def _write_config(plan: Plan, folder: Path) -> None:
     text = yaml.safe_dump(asdict(plan.settings), sort_keys=False, allow_unicode=True)
-    written = folder / "config.yaml.new"
-    written.write_text(text, encoding="utf-8")
-    written.replace(folder / "config.yaml")  # at once, whatever happens meanwhile
+    write_safely(folder / "config.yaml", text)
 
 
 def _write_head(
@@ -261,7 +267,8 @@ def _write_head(
 ) -> None:
     settings = plan.settings
     session = _session(plan, command, started)
-    record.write_run(
+    record.write_row(
+        "run",
         {
             "name": settings.name,
             "format": FORMAT,
@@ -269,9 +276,9 @@ def _write_head(
             "seed": settings.seed,
             "config": asdict(settings),
             **session,
-        }
+        },
     )
-    record.write_session(session)
+    record.write_row("sessions", session)
     record.write_agents(
         AgentRow.of(
             number,
@@ -289,7 +296,7 @@ def _write_head(
 def _session(plan: Plan, command: str, started: datetime) -> dict[str, Any]:
     return {
         "command": command,
-        "versions": versions(plan.settings.agents),
+        "versions": versions(built_from(plan.settings)),
         "machine": machine(),
         "started": started.isoformat(timespec="seconds"),
     }
@@ -302,10 +309,17 @@ class _Session:
     """One go at a run: what the record does not have yet is played, and the run concluded."""
 
     def __init__(
-        self, plan: Plan, record: Record, folder: Path, console: Console, conditions: Conditions
+        self,
+        plan: Plan,
+        record: Record,
+        folder: Path,
+        console: Console,
+        conditions: Conditions,
+        resumed: bool = False,
     ) -> None:
         self._plan, self._record, self._folder = plan, record, folder
         self._console, self._conditions = console, conditions
+        self._resumed = resumed
 
     def play(self, play: Play, crew: ExitStack, openings: Sequence[Opening]) -> RunResult:
         """Play, and conclude. crew: the workers; closed, lets them go, as their last words belong
@@ -316,9 +330,11 @@ class _Session:
         clock = time.perf_counter()
         plan, record, stop = self._plan, self._record, self._conditions.stop
         log_file = logging_to(self._folder / "log.txt", plan.settings.log_level)
-        with _stoppable(stop), log_file:
-            draw = self._drawn(openings)
-            self._write_down(play(draw), draw)
+        with stoppable(stop), log_file:
+            with self._reading():
+                draw = self._drawn(openings)
+            with guarded(record.path, stop):
+                self._write_down(play(draw), draw)
             interrupted = stop.value == FINISH_PAIRS
             crew.close()
             complete = draw.complete(len(record.settled()), plan.pairs)
@@ -334,10 +350,21 @@ class _Session:
             # pandas takes a third of a second to import, which the first game need not wait for.
             from experiments.report.report import conclude
 
-            standings = conclude(record, plan, self._folder, self._console)
+            with self._reading():
+                standings = conclude(record, plan, self._folder, self._console)
             if plan.settings.export:
                 record.export(self._folder, plan.settings.export)
         return RunResult(self._folder, standings, complete, interrupted)
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Within it games are read that another session may have recorded."""
+        with damage_told(self._folder) if self._resumed else nullcontext():
+            try:
+                yield
+            except Exception:
+                log.exception("what the record says cannot be used")
+                raise
 
     def _drawn(self, openings: Sequence[Opening]) -> Draw:
         """The pairs of the run, those in the record played already."""
@@ -345,7 +372,7 @@ class _Session:
         draw = Draw(plan.schedule, plan.names, openings, plan.settings.seed)
         settled = self._record.settled()
         draw.skip(settled)
-        if draw.listens:
+        if plan.schedule.listens:
             for number, games in self._record.pairs():
                 draw.tell(number, games)
         log.info("begins, with %d of %d pairs to play", plan.pairs - len(settled), plan.pairs)
@@ -363,6 +390,7 @@ class _Session:
                 completed=played,
                 before=played,
                 note=draw.note,
+                warnings=[],
             )
             for batch in in_order(results, draw):
                 games = [game for result in batch for game in result.games]
@@ -375,10 +403,9 @@ class _Session:
                 played += len(games)
                 forfeits += sum(each.game.end_reason != FINISHED for each in games)
                 skipped += sum(not result.games for result in batch)
-                notes = [draw.note] if draw.note else []
-                notes += [f"[red]{forfeits} forfeited[/]"] if forfeits else []
-                notes += [f"[red]{skipped} pairs skipped[/]"] if skipped else []
-                progress.update(bar, completed=played, note=", ".join(notes))
+                warnings = [f"{forfeits} forfeited"] if forfeits else []
+                warnings += [f"{skipped} pairs skipped"] if skipped else []
+                progress.update(bar, completed=played, note=draw.note, warnings=warnings)
 
 
 def in_order(results: Iterator[list[PairResult]], draw: Draw) -> Iterator[list[PairResult]]:
@@ -424,30 +451,10 @@ def _told_why(folder: Path, plan: Plan) -> Iterator[None]:
 
 def way_on(folder: Path, plan: Plan) -> str:
     """What to type to go on with a run."""
+    described = built_from(plan.settings)
     if plan.of_objects:
-        return f"experiments.resume({str(folder)!r}, agents={{...}})"
-    return f"python -m experiments resume {shlex.quote(str(folder))}"
-
-
-@contextmanager
-def _stoppable(stop: Any) -> Iterator[None]:
-    """Ctrl-C once asks for an orderly end, twice ends at once."""
-
-    def handle(number: int, frame: FrameType | None) -> None:
-        if stop.value != GO_ON:
-            stop.value = STOP_AT_ONCE
-            raise KeyboardInterrupt
-        stop.value = FINISH_PAIRS
-        # Not through the console: it may be busy with a line just now, or be gone.
-        with suppress(OSError):
-            os.write(2, b"\nstopping after the pairs under way; Ctrl-C again to stop at once\n")
-
-    try:
-        before = signal.signal(signal.SIGINT, handle)
-    except ValueError:  # not in the main thread, where signals do not arrive
-        yield
-        return
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
+        del described["agents"]
+        trust = ", trust=True" if foreign_code(described, {}) else ""
+        return f"experiments.resume({str(folder)!r}, agents={{...}}{trust})"
+    trust = " --trust" if foreign_code(described, {}) else ""
+    return f"python -m experiments resume {shlex.quote(str(folder))}{trust}"

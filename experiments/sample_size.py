@@ -32,11 +32,12 @@ from scipy.special import ndtri
 from agents.config import ConfigError, one_line
 from core.game import FINISHED
 from core.settings import Number, check_settings
+from core.shown import plain
 from experiments.config import Plan, read
 from experiments.pairing.schedule import Draw, Results
 from experiments.playing.match import TaskFailed
 from experiments.run import RunStopped
-from experiments.statistics.elo import NELO, expected_score
+from experiments.statistics.elo import ELO, NELO, expected_score
 from experiments.statistics.pairs import SHARES, FloatArray, IntArray
 from experiments.statistics.sequential import Sprt, simulate
 
@@ -207,15 +208,19 @@ class Timing:
 def time_pairs(plan: Plan, console: Console) -> Timing:
     """Play pairs of the line-up, all pairings in turn, for some seconds, by the workers that the
     run would have. Raises ConfigError and RunStopped."""
+
+    def say(line: str) -> None:
+        console.print(plain(line))
+
     conditions = plan.conditions()
-    conditions.prepare(console.print)
+    conditions.prepare(say)
     openings = replace(plan.openings, repeats=True).choose(
         _TIMED_OPENINGS, plan.rules, plan.settings.seed
     )
     draw = _TimedDraw(plan.schedule, plan.names, openings, plan.settings.seed)
     played, forfeits = 0, Counter[str]()
     with (
-        plan.executor.ready(conditions, console.print) as play,
+        plan.executor.ready(conditions, say) as play,
         console.status("timing a few pairs"),
     ):
         begun = time.perf_counter()
@@ -295,7 +300,7 @@ def _print(
         *_too_few_openings(plan, fixed),
     ]
     for line in lines:
-        console.print(line, highlight=False)
+        console.print(plain(line))
 
 
 def _forfeited(timing: Timing) -> list[str]:
@@ -306,7 +311,7 @@ def _forfeited(timing: Timing) -> list[str]:
 
 def _half_width(mean: float, variance: float, pairs: int) -> float:
     """Half of a 95 % interval, Elo: 1.96 standard errors of the score by the curve's slope."""
-    return float(1.96 * math.sqrt(variance / pairs) * 400 / math.log(10) / (mean * (1 - mean)))
+    return float(1.96 * math.sqrt(variance / pairs) * ELO / (mean * (1 - mean)))
 
 
 def _too_few_openings(plan: Plan, pairs: int) -> list[str]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import mmap
 import os
-import signal
-import sys
 from typing import Any
+
+from core.processes import LINUX
+
+_MADV_DONTFORK = 10
 
 
 def available_cores() -> int:
@@ -24,11 +25,9 @@ def shared(kind: Any) -> Any:
     return kind.from_buffer(mmap.mmap(-1, ctypes.sizeof(kind)))
 
 
-def die_with_parent(parent: int) -> None:
-    """Ask the system to end this process when its parent, of this number, ends, however that
-    happens (Linux)."""
-    if sys.platform == "linux":
-        with contextlib.suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # 1 = PR_SET_PDEATHSIG
-    if os.getppid() != parent:
-        os._exit(1)  # it ended before that was asked
+def keep_from_children(thing: Any) -> None:
+    """Take what :func:`shared` made away from the processes that this one forks (Linux)."""
+    if LINUX:
+        # It begins a page of its own, as every mapping does.
+        where = ctypes.c_void_p(ctypes.addressof(thing))
+        ctypes.CDLL(None).madvise(where, ctypes.c_size_t(mmap.PAGESIZE), _MADV_DONTFORK)

@@ -9,17 +9,26 @@ import re
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.text import Text
 
 from agents.base import Agent
-from agents.commands.shared import announce, evaluation_settings, folders_of
-from agents.config import OPEN, ConfigError, build_agent, load, one_line, unknown
+from agents.commands.shared import add_config_dir, announce
+from agents.config import (
+    OPEN,
+    ConfigError,
+    build_agent,
+    evaluation_settings,
+    load,
+    one_line,
+    unknown,
+)
 from agents.contract import FAILED, NOT_ASKED, OK, PATIENCE, findings
 from core.cli import seconds
+from core.shown import plain
 
 HOLDS, BROKEN, INTERRUPTED = 0, 1, 130
 _STYLES = {OK: "green", FAILED: "bold red", NOT_ASKED: "dim"}
@@ -56,19 +65,18 @@ def add(commands: Any) -> None:
         metavar="SECONDS",
         help=f"a call that takes longer counts as hung (default {PATIENCE:g})",
     )
-    use = "also find the agents of the YAMLs in DIR, a folder of your own"
-    parser.add_argument("--config-dir", metavar="DIR", help=use)
+    add_config_dir(parser, "find the agents of")
     parser.set_defaults(run=run)
 
 
 def run(options: Namespace, console: Console) -> int:
     """Print each finding as it is made, and the verdict; ConfigError if there is no such agent."""
-    settings = _settings(options.target, options.settings, folders_of(options))
+    settings = _settings(options.target, options.settings, options.config_dir)
     agent = _built(settings, options.target)
     failed = []
     try:
         for finding in findings(agent, options.patience, announce):
-            text = Text(str(finding))
+            text = plain(finding, keep="\n")
             text.highlight_words([finding.outcome], _STYLES[finding.outcome])
             console.print(text, soft_wrap=True)
             if finding.outcome == FAILED:
@@ -77,7 +85,7 @@ def run(options: Namespace, console: Console) -> int:
         console.print("interrupted")
         return INTERRUPTED
     verdict = f"breaks the contract: {', '.join(failed)}" if failed else "keeps to the contract"
-    console.print(f"{options.target} {verdict}", soft_wrap=True, highlight=False, markup=False)
+    console.print(plain(f"{options.target} {verdict}"), soft_wrap=True)
     return BROKEN if failed else HOLDS
 
 
@@ -106,27 +114,15 @@ def _settings(target: str, words: Sequence[str], folders: Sequence[str]) -> dict
         settings["evaluation"] = evaluation_settings(name.partition("=")[2])
         words = [word for word in words if word != name]
     typed: Any = OmegaConf.to_container(OmegaConf.from_dotlist(list(words)))
-    parameters = _parameters(settings)
-    for key in typed:
-        if parameters and key not in parameters and key not in settings:
-            raise unknown(f"setting of {target}", key, parameters)
-    for key, parameter in parameters.items():
-        if key in ("depth", "evaluation") and parameter.default is parameter.empty:
-            settings.setdefault(key, OPEN)
+    with suppress(Exception):  # building it will say what is wrong
+        parameters = inspect.signature(pkgutil.resolve_name(settings["_target_"])).parameters
+        for key in ("depth", "evaluation"):
+            if key in parameters and parameters[key].default is inspect.Parameter.empty:
+                settings.setdefault(key, OPEN)
     if settings.get("depth") == OPEN:
         settings["depth"] = _DEPTH
     merged: Any = OmegaConf.to_container(OmegaConf.merge(settings, typed))
     return {str(key): value for key, value in merged.items()}
-
-
-def _parameters(settings: dict[str, Any]) -> dict[str, inspect.Parameter]:
-    """The parameters of the class; empty where they cannot be told."""
-    try:
-        parameters = inspect.signature(pkgutil.resolve_name(settings["_target_"])).parameters
-    except Exception:  # building it will say what is wrong
-        return {}
-    kinds = {parameter.kind for parameter in parameters.values()}
-    return {} if inspect.Parameter.VAR_KEYWORD in kinds else dict(parameters)
 
 
 def _class_of(target: str) -> str:
@@ -145,12 +141,7 @@ def _class_of(target: str) -> str:
     if path.suffix == ".py" and Path(str(module.__file__)).resolve() != path.resolve():
         raise ConfigError(f"{target}: another module is called {place}; give the file another name")
     if not hasattr(module, name):
-        agents = {key for key, value in vars(module).items() if _is_agent(value)}
+        classes = inspect.getmembers(module, inspect.isclass)
+        agents = {key for key, value in classes if issubclass(value, Agent)}
         raise unknown(f"class of {place}", name, agents - {"Agent"})
-    if not _is_agent(getattr(module, name)):
-        raise ConfigError(f"{target} is no agents.Agent; subclass it")
     return f"{place}.{name}"
-
-
-def _is_agent(thing: object) -> bool:
-    return inspect.isclass(thing) and issubclass(thing, Agent)

@@ -7,11 +7,12 @@ from typing import Any
 
 from rich.console import Console
 
-from agents.commands.shared import add_ruleset, announce, chosen_evaluations, empty_table
+from agents.commands.shared import announce, chosen_evaluations, empty_table
 from agents.evaluation import Evaluation
+from core.cli import add_ruleset
 from core.notation import is_obf
 from core.position import Position
-from core.rules import ruleset
+from core.shown import plain
 
 
 def add(commands: Any) -> None:
@@ -43,7 +44,7 @@ def _worth(evaluation: Evaluation, position: Position) -> tuple[int | None, str]
 def run(options: Namespace, console: Console) -> None:
     """Print the board, and each evaluation's value of it and after each move, best move first.
     ValueError for bad input."""
-    rules = ruleset(options.ruleset)
+    rules = options.ruleset
     read = Position.from_obf if is_obf(options.position) else Position.from_transcript
     position = read(options.position, rules)
     evaluations = chosen_evaluations(options.evaluation, rules.side)
@@ -56,7 +57,7 @@ def run(options: Namespace, console: Console) -> None:
         headings = (name, "value", "made of") if made_of else (name, "value")
         table = empty_table(*headings, left=(name, "made of"))
         now = ("now", "-" if value is None else f"{value:+d}", made_of)
-        table.add_row(*now[: len(table.columns)])
+        table.add_row(*map(plain, now[: len(table.columns)]))
         table.add_section()
         rows: list[tuple[float, str, str, str]] = []
         for move in position.legal_moves():
@@ -70,7 +71,7 @@ def run(options: Namespace, console: Console) -> None:
                 note = f"to the opponent: {made_of}" if made_of else ""
                 rows.append((-theirs, move, f"{-theirs:+d}", note))
         for _, *cells in sorted(rows, key=lambda row: -row[0]):
-            table.add_row(*cells[: len(table.columns)])
+            table.add_row(*map(plain, cells[: len(table.columns)]))
         console.print(table)
     if not position.is_over:
         console.print("Values are to the side to move now; after a move, minus the opponent's.")

@@ -17,6 +17,7 @@ from agents.config import ConfigError
 from agents.search.window.probcut_fit import fit
 from core.cli import whole_number
 from core.position import Position
+from core.shown import plain
 
 
 def add(commands: Any) -> None:
@@ -64,4 +65,4 @@ def run(options: Namespace, console: Console) -> None:
     for check in found.checks:
         table.add_row(*(f"{each:g}" for each in astuple(check)))
     console.print(table)
-    console.print(f"written to {options.file}", soft_wrap=True, highlight=False, markup=False)
+    console.print(plain(f"written to {options.file}"), soft_wrap=True)

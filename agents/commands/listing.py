@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
-from agents.commands.shared import NEEDS_A_TARGET, announce, folders_of
-from agents.config import choices, load_evaluation
+from agents.commands.shared import add_config_dir, announce
+from agents.config import NEEDS_A_TARGET, choices, load_evaluation
 from agents.evaluation import Evaluation
 from agents.evaluation.function import check_positions
 from core.compile import Address, kernel
 from core.position import Position
+from core.shown import plain
 from core.vector import call_evaluation
 
 _GROUPS = {
@@ -36,8 +36,7 @@ def add(commands: Any) -> None:
         "python -m experiments run. Each is a YAML in conf/.",
     )
     parser.add_argument("kind", nargs="?", choices=sorted(_GROUPS), help="only these")
-    use = "also list the YAMLs in DIR, a folder of your own"
-    parser.add_argument("--config-dir", metavar="DIR", help=use)
+    add_config_dir(parser, "list")
     parser.set_defaults(run=run)
 
 
@@ -75,13 +74,13 @@ def run(options: Namespace, console: Console) -> None:
         group, title, use = _GROUPS[kind]
         table = Table.grid(padding=(0, 2))
         ours = choices(group)
-        for name, description in choices(group, folders_of(options)).items():
+        for name, description in choices(group, options.config_dir).items():
             cost = ""
             if kind == "evaluations" and name in ours and name != NEEDS_A_TARGET:
                 evaluation = load_evaluation(name)
                 evaluation.prepare(announce)
                 cost = f"{nanoseconds_a_call(evaluation, check_positions()):.0f} ns"
-            table.add_row(f"  [bold]{name}", cost, escape(description))
+            table.add_row(plain(f"  {name}", "bold"), cost, plain(description))
         note = "; with the time of a call on this machine" if kind == "evaluations" else ""
         console.print(f"[bold]{title}[/]  ({use}{note})")
         console.print(table)

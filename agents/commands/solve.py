@@ -14,12 +14,13 @@ from typing import Any
 
 from rich.console import Console
 
-from agents.commands.shared import add_ruleset, announce, empty_table
+from agents.commands.shared import announce, empty_table
 from agents.search.endgame.solver import EndgameSolver, Solution
-from core.cli import whole_number
+from core.cli import add_ruleset, whole_number
 from core.notation import PASS, NotationError, is_obf, parse_square, square_name
 from core.position import Position, prepare_rules
-from core.rules import Ruleset, ruleset
+from core.rules import Ruleset
+from core.shown import visible
 
 SOLVED, WRONG, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 _COMMENTS = ("%", "#")
@@ -57,11 +58,13 @@ def run(options: Namespace, console: Console) -> int:
     Returns the exit code: 0, 1 if a score differs from the one given, 2 for lines that cannot be
     read, 130 if it was interrupted. Raises ValueError for a text that is neither.
     """
-    text, rules = options.position, ruleset(options.ruleset)
-    path = existing_file(text)
+    text, rules = options.position, options.ruleset
     solver = EndgameSolver(options.table)
     # Bad input is to be told before anything is compiled.
-    given = path or _given(text, rules)
+    given: Path | Problem | None = existing_file(text)
+    if given is None:
+        obf = is_obf(text)
+        given = read_problem(text, rules) if obf else Problem(Position.from_transcript(text, rules))
     prepare_rules(announce)
     solver.prepare(announce)
     if isinstance(given, Problem):
@@ -85,9 +88,9 @@ def read_problem(line: str, rules: Ruleset) -> Problem:
     for part in line.split(";")[1:]:
         if not part.strip():
             continue
-        found = re.fullmatch(r"\s*(\S+)\s*:\s*([+-]?\d+)\s*", part)
+        found = re.fullmatch(r"\s*(\S+)\s*:\s*([+-]?[0-9]{1,3})\s*", part)
         if not found:
-            raise NotationError(f"score {part.strip()!r}: MOVE:+score is expected, like G8:+18")
+            raise NotationError(f"score {part.strip()!r:.60}: MOVE:+score is expected, like G8:+18")
         move = parse_square(found[1], rules.side)
         if move not in moves:
             raise NotationError(f"score {part.strip()!r}: {square_name(move)} is not a legal move")
@@ -207,13 +210,6 @@ def _print_row(name: str, position: Position, solution: Solution, console: Conso
     console.print(_COLUMNS.format(*row).rstrip(), highlight=False, soft_wrap=True)
 
 
-def _given(text: str, rules: Ruleset) -> Problem:
-    """A position from the command line, with scores if it is an OBF line that has some."""
-    if is_obf(text):
-        return read_problem(text, rules)
-    return Problem(Position.from_transcript(text, rules))
-
-
 def solve_one(problem: Problem, solver: EndgameSolver, every: bool, console: Console) -> int:
     """Solve and print one position; the exit code."""
     solution, interrupted = _interruptible(solver, problem.position, every)
@@ -246,7 +242,7 @@ def solve_file(
             problem = read_problem(line, rules)
         except ValueError as error:
             sys.stdout.flush()
-            print(f"{path}, line {number}: {error}", file=sys.stderr, flush=True)
+            print(visible(f"{path}, line {number}: {error}"), file=sys.stderr, flush=True)
             bad += 1
             continue
         solution, interrupted = _interruptible(solver, problem.position, every)

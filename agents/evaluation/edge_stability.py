@@ -18,21 +18,15 @@ Source: Norvig, *Paradigms of AI Programming* (1992), 18.12, after Rosenbloom's 
 
 from __future__ import annotations
 
-import os
-from contextlib import suppress
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 
 from agents.evaluation.base import Evaluation
 from core.bitboard import BYTE, ONE, TOP_BYTE, file_a_as_byte
-from core.compile import Announce, Array, Int, Mask, kernel, prepare, user_cache
+from core.compile import Announce, Array, Int, Mask, kernel, prepare
 from core.position import Position
 from core.stability import base_3
-
-TABLE_VERSION = 1
-"""Part of the cached table's file name; changes when its making does."""
 
 SQUARES = 10
 EDGES = 3**SQUARES
@@ -185,30 +179,14 @@ def _make_table() -> np.ndarray:
     return table
 
 
-def _table_path() -> Path:
-    return user_cache() / "tables" / f"edge-stability-{TABLE_VERSION}.npy"
-
-
 @cache
 def edge_values() -> np.ndarray:
     """The values of all edges for the mover, shape (59049,), int32.
 
     An edge's number has a digit in base 3 a square, the first X-square lowest: 0 empty, 1 mover,
-    2 opponent. Computed on the first use and kept in the user's cache folder.
+    2 opponent. Computed on the first use, which takes a tenth of a second.
     """
-    path = _table_path()
-    # A damaged file is made anew.
-    with suppress(OSError, EOFError, ValueError), path.open("rb") as file:
-        table = np.lib.format.read_array(file, allow_pickle=False)
-        if table.shape == (EDGES,) and table.dtype == np.int32:
-            return np.asarray(table)
-    table = _make_table().astype(np.int32)
-    with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_suffix(f".{os.getpid()}.npy")
-        np.save(partial, table)
-        partial.replace(path)  # at once, so that nobody reads half a table
-    return np.asarray(table)
+    return _make_table().astype(np.int32)
 
 
 # ---------------------------------------------------------------------- reading an edge off a board
@@ -286,8 +264,7 @@ class EdgeStability(Evaluation):
         return np.concatenate([np.array(of_bytes, dtype=np.int32), edge_values()])
 
     def prepare(self, announce: Announce | None = None) -> None:
-        if not _table_path().exists():
-            prepare("the table of edge stability", edge_values, announce)
+        prepare("the table of edge stability", edge_values, announce)
         super().prepare(announce)
 
     @staticmethod

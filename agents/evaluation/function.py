@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import json
 import math
 import sys
 import traceback
@@ -33,7 +34,7 @@ import numpy as np
 
 from agents.evaluation.base import FINAL_UNIT, SIGNATURE, Evaluation
 from core.compile import Announce, Array, Mask, why_not
-from core.forked import Forked
+from core.forked import Forked, Link
 from core.notation import PASS
 from core.position import Position
 from core.settings import Number, Switch, check_settings, nearest
@@ -262,21 +263,22 @@ def _tried(
     Returns whether its results are floats, and whether they change sign with the colours.
     """
     with closing(Forked(_try, function, compiled, scale, check_positions())) as child:
-        if not child.pipe.poll(CHECK_SECONDS):
-            raise ValueError(
-                f"'{target}' did not end on {CHECK_POSITIONS} positions within {CHECK_SECONDS:g} s"
-            )
         try:
-            floating, symmetric, complaint = child.pipe.recv()
-        except (EOFError, ConnectionError):
+            answer = child.receive_within(CHECK_SECONDS)
+        except EOFError:
             raise ValueError(f"'{target}' ended its process when tried") from None
+    if answer is None:
+        raise ValueError(
+            f"'{target}' did not end on {CHECK_POSITIONS} positions within {CHECK_SECONDS:g} s"
+        )
+    floating, symmetric, complaint = json.loads(answer)
     if complaint:
         raise ValueError(f"'{target}' {complaint}")
     return floating, symmetric
 
 
 def _try(
-    pipe: Any,
+    link: Link,
     function: Callable[..., Any],
     compiled: Any,
     scale: float,
@@ -308,7 +310,7 @@ def _try(
     except Exception as error:
         reason = _last_line(error, function.__code__.co_filename)
         complaint = f"raises {reason} (position {position.to_obf()})"
-    pipe.send((floating, bool(symmetric), complaint))
+    link.send(json.dumps([floating, bool(symmetric), complaint]).encode())
 
 
 def _complaint(position: Position, result: Any, compiled: Any, floating: bool, scale: float) -> str:

@@ -19,28 +19,6 @@ from numba.extending import overload, register_jitable
 from core import bitboard
 from core.notation import IllegalMove, parse_square
 
-__all__ = [
-    "ALL",
-    "CORNERS",
-    "C_SQUARES",
-    "EAST",
-    "EDGES",
-    "NORTH",
-    "NORTH_EAST",
-    "NORTH_WEST",
-    "SOUTH",
-    "SOUTH_EAST",
-    "SOUTH_WEST",
-    "WEST",
-    "X_SQUARES",
-    "around",
-    "count",
-    "flips",
-    "moves",
-    "shift",
-    "squares",
-]
-
 
 def squares(names: str) -> np.uint64:
     """The mask of squares named with blanks between them, e.g. ``"a1 h8"``; to be called outside

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -13,6 +14,7 @@ from agents.evaluation import Evaluation
 from agents.evaluation.base import in_words
 from agents.search import context as layout
 from agents.search.limits import allotment, limited
+from agents.search.watch import UNWATCHED, Watch
 from core.compile import Address, Announce, Int, Mask, prepare
 from core.notation import PASS
 from core.position import Position
@@ -89,6 +91,26 @@ class SearchAgent(Agent):
             self._forget()
         return self._search(position, self.depth if depth is None else depth, limits or Limits())
 
+    def reading_twin(self) -> SearchAgent:
+        """The same search in plain Python. Raises ValueError where there is none, or where it
+        cannot do what is set."""
+        twin = copy.copy(self)
+        twin.compiled = False
+        twin._read_settings()
+        return twin
+
+    def watched(self, position: Position, depth: int, watch: Watch) -> Decision:
+        """What the reading twin decides, ``depth`` plies deep, with ``watch`` told of each step:
+        the same decision and counts as those of the compiled search without limits. Raises
+        ValueError as :meth:`reading_twin` does."""
+        check_values(SearchAgent, {"depth": depth})
+        return self.reading_twin()._read(position, depth, watch)
+
+    def _read(self, position: Position, depth: int, watch: Watch) -> Decision:
+        stats = SearchStats()
+        value, pv = self._plainly(position, depth, stats, watch)
+        return Decision(pv[0], value, pv, depth, stats)
+
     def begin_game(self, color: Color, start: Position, seed: int) -> None:
         super().begin_game(color, start, seed)
         self._forget()
@@ -99,9 +121,7 @@ class SearchAgent(Agent):
     def _search(self, position: Position, depth: int, limits: Limits) -> Decision:
         check_values(SearchAgent, {"depth": depth})
         if not self.compiled:
-            stats = SearchStats()
-            value, pv = self._plainly(position, depth, stats)
-            return Decision(pv[0], value, pv, depth, stats)
+            return self._read(position, depth, UNWATCHED)
         context = self._context
         layout.set_constants(context, position.ruleset, self.evaluation)
         with limited(context, limits.nodes, allotment(limits, position.empties)):
@@ -125,7 +145,7 @@ class SearchAgent(Agent):
 
     @abstractmethod
     def _plainly(
-        self, position: Position, depth: int, stats: SearchStats
+        self, position: Position, depth: int, stats: SearchStats, watch: Watch
     ) -> tuple[int, tuple[int, ...]]:
-        """The reading twin's value and line, counted into ``stats``. It looks neither at the clock
-        nor at a limit on nodes."""
+        """The reading twin's value and line, counted into ``stats``, with ``watch`` told of each
+        step. It looks neither at the clock nor at a limit on nodes."""

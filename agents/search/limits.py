@@ -47,8 +47,13 @@ def limited(context: np.ndarray, nodes: int | None, seconds: float | None) -> It
         yield
         return
 
+    over = False
+    lock = threading.Lock()
+
     def stop() -> None:
-        context[LIMIT] = 0
+        with lock:
+            if not over:
+                context[LIMIT] = 0
 
     timer = threading.Timer(seconds, stop)
     timer.daemon = True
@@ -57,4 +62,6 @@ def limited(context: np.ndarray, nodes: int | None, seconds: float | None) -> It
         yield
     finally:
         timer.cancel()
-        timer.join()
+        # Its thread is not waited for: on a busy machine it may take long to get a processor.
+        with lock:
+            over = True

@@ -24,7 +24,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, fields
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import numpy as np
 from omegaconf import OmegaConf
@@ -32,7 +32,6 @@ from rich.console import Console
 from rich.progress import track
 from scipy.optimize import minimize
 from scipy.special import expit, logit
-from scipy.stats import linregress
 
 from agents.config import ConfigError, load_evaluation
 from agents.evaluation import FINAL_UNIT
@@ -41,11 +40,13 @@ from agents.search.context import MAX_DEPTH
 from core.cli import Parser, whole_number
 from core.game import FINISHED, play_game
 from core.position import Position, prepare_rules
+from core.processes import die_with_parent
 from core.rules import RULESETS, Color
 from core.settings import Number, Whole, check_settings
+from core.shown import plain
 from experiments.pairing.openings import Opening, all_openings
 from experiments.record.provenance import versions
-from experiments.system import available_cores, die_with_parent
+from experiments.system import available_cores
 
 _PURPOSE = 3  # keeps these random numbers apart from those of openings and games
 TAIL = 0.1
@@ -58,24 +59,27 @@ ENDGAME = 12
 
 @dataclass(frozen=True)
 class Recipe:
-    """What the list of openings follows from.
+    """What the list of openings follows from: options of the command, save ``low`` and ``high``,
+    the band of Black's expected score, which together are its ``--band``."""
 
-    plies: length of the openings. evaluation: name of the heuristic of all searches. depth,
-    shallow: plies of the deep and of the first search. games: openings played out for the fit, and
-    up to a quarter of that for the check. play_depth: plies that players look ahead. low, high: the
-    band of Black's expected score. most: how many are kept at most. seed: of what is played out.
-    """
-
-    plies: Annotated[int, Whole(1)] = 8
-    evaluation: str = "iago"
-    depth: Annotated[int, Whole(1, MAX_DEPTH)] = 8
-    shallow: Annotated[int, Whole(1)] = 4
-    games: Annotated[int, Whole(10)] = 4000
-    play_depth: Annotated[int, Whole(1, MAX_DEPTH)] = 6
+    plies: Annotated[int, Whole(1), "length of the openings"] = 8
+    evaluation: Annotated[
+        str, "heuristic of all searches: one of python -m agents list evaluations"
+    ] = "iago"
+    depth: Annotated[int, Whole(1, MAX_DEPTH), "plies of the deep search"] = 8
+    shallow: Annotated[
+        int, Whole(1), "plies of the search that chooses what is searched deeply"
+    ] = 4
+    games: Annotated[
+        int, Whole(10), "games played for the fit, and up to a quarter of that for the check"
+    ] = 4000
+    play_depth: Annotated[
+        int, Whole(1, MAX_DEPTH), "plies that the players of these games look ahead"
+    ] = 6
     low: Annotated[float, Number(above=0, below=1)] = 0.45
     high: Annotated[float, Number(above=0, below=1)] = 0.55
-    most: Annotated[int, Whole(1)] = 5000
-    seed: Annotated[int, Whole(0)] = 1
+    most: Annotated[int, Whole(1), "how many to keep, the most even of those in the band"] = 5000
+    seed: Annotated[int, Whole(0), "of what is played"] = 1
 
     def check(self) -> None:
         """Raise ConfigError, in the words of the command line, if it cannot be followed."""
@@ -103,10 +107,6 @@ class Curve:
     def score(self, value: float | np.ndarray) -> Any:
         """Black's expected score, 0 to 1."""
         return expit(self.intercept + self.slope * value)
-
-    def value(self, score: float) -> float:
-        """The value at which Black's expected score is this."""
-        return float((logit(score) - self.intercept) / self.slope)
 
 
 def fit_curve(values: np.ndarray, scores: np.ndarray) -> Curve:
@@ -214,7 +214,7 @@ def make(recipe: Recipe, workers: int, console: Console | None = None) -> Balanc
         searcher = Searcher(recipe)
     except ValueError as error:
         raise ConfigError(str(error)) from None
-    searcher.prepare(lambda line: console.print(line, highlight=False))
+    searcher.prepare(lambda line: console.print(plain(line)))
     # The workers are forked from this process, so compiled kernels are there.
     with ProcessPoolExecutor(
         workers, multiprocessing.get_context("fork"), _start_worker, (searcher, os.getpid())
@@ -232,6 +232,13 @@ def make(recipe: Recipe, workers: int, console: Console | None = None) -> Balanc
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+
+
+def _line_of(shallow: np.ndarray, deep: np.ndarray) -> Any:
+    """The line that leads from shallow values to deep ones."""
+    from scipy.stats import linregress  # 0.4 s, in every process that imports this module
+
+    return linregress(shallow, deep)
 
 
 def _select(
@@ -253,7 +260,7 @@ def _select(
     scores = each(_play_out, sample, "playing")
     curve = fit_curve(deep, scores)
 
-    line = linregress(shallow[sample], deep)
+    line = _line_of(shallow[sample], deep)
     foretold = line.intercept + line.slope * shallow
     unevenness = np.abs(curve.score(foretold) - 0.5)
     order = middle[np.argsort(unevenness[middle], kind="stable")]
@@ -314,8 +321,7 @@ def _about_fit(curve: Curve, values: np.ndarray, scores: np.ndarray) -> dict[str
 def write(found: Balanced, recipe: Recipe, path: Path) -> Path:
     """Write the openings, a transcript a line, and beside them a YAML that tells how they were
     made; returns the YAML's path."""
-    names = {"play_depth": "play-depth"}
-    options = {names.get(key, key): value for key, value in asdict(recipe).items()}
+    options = {key.replace("_", "-"): value for key, value in asdict(recipe).items()}
     options["band"] = f"{options.pop('low')} {options.pop('high')}"
     words = " ".join(f"--{key} {value}" for key, value in options.items())
     about = {
@@ -338,7 +344,6 @@ def write(found: Balanced, recipe: Recipe, path: Path) -> Path:
 
 
 def _parser() -> Parser:
-    usual = Recipe()
     parser = Parser(
         prog="python -m experiments openings",
         description="Make openings from which both sides have about equal chances: search every "
@@ -349,28 +354,21 @@ def _parser() -> Parser:
     )
     parser.add_argument("file", type=Path, help="the text file to write; a YAML goes beside it")
 
-    def add(name: str, kind: Any, text: str) -> None:
-        default = getattr(usual, name.replace("-", "_"))
-        words = f"{text} (default {default})"
-        metavar = "NAME" if isinstance(default, str) else "N"
-        parser.add_argument(f"--{name}", type=kind, default=default, metavar=metavar, help=words)
-
-    add("plies", whole_number(1), "length of the openings")
-    add("evaluation", str, "heuristic of all searches: one of python -m agents list evaluations")
-    add("depth", whole_number(1), "plies of the deep search")
-    add("shallow", whole_number(1), "plies of the search that chooses what is searched deeply")
-    add("games", whole_number(10), "games played for the fit")
-    add("play-depth", whole_number(1), "plies that the players of these games look ahead")
+    for name, hint in get_type_hints(Recipe, include_extras=True).items():
+        default, words = getattr(Recipe, name), hint.__metadata__[-1]
+        if isinstance(words, str):
+            metavar, kind = ("NAME", str) if isinstance(default, str) else ("N", whole_number(0))
+            option = f"--{name.replace('_', '-')}"
+            words += f" (default {default})"
+            parser.add_argument(option, type=kind, default=default, metavar=metavar, help=words)
     parser.add_argument(
         "--band",
         nargs=2,
         type=float,
-        default=(usual.low, usual.high),
+        default=(Recipe.low, Recipe.high),
         metavar=("LOW", "HIGH"),
-        help=f"Black's expected score (default {usual.low} {usual.high})",
+        help=f"Black's expected score (default {Recipe.low} {Recipe.high})",
     )
-    add("most", whole_number(1), "how many to keep, the most even of those in the band")
-    add("seed", whole_number(0), "of what is played")
     parser.add_argument("--workers", type=whole_number(1), help="processes (default: all cores)")
     return parser
 
@@ -403,5 +401,5 @@ def openings_command(arguments: Sequence[str]) -> int:
         )
     lines.append(f"written to {options.file}, and how they were made to {told}")
     for line in lines:
-        console.print(line, soft_wrap=True, highlight=False, markup=False)
+        console.print(plain(line), soft_wrap=True)
     return 0

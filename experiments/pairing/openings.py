@@ -155,7 +155,7 @@ class RandomOpenings(Openings):
     """Random legal plies from the start, all distinct up to the symmetries of the board.
 
     plies: how many. Each is drawn uniformly from the legal moves; games that end within the opening
-        are not used.
+        are not used. There are fewer than asked for where many tries have found no other one.
     """
 
     plies: Annotated[int, Whole(0)]
@@ -165,10 +165,26 @@ class RandomOpenings(Openings):
         return f"{self.plies} random plies"
 
     def find(self, count: int, rules: Ruleset, seed: int) -> list[Opening]:
-        found = random_openings(count, self.plies, rules, seed)
-        if not found:
+        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_PURPOSE,)))
+        openings: list[Opening] = []
+        seen: set[int] = set()
+        failures = 0
+        while len(openings) < count and failures <= _TRIES + 20 * len(openings):
+            position, moves = Position.start(rules), bytearray()
+            while len(moves) < self.plies and not position.is_over:
+                legal = position.moves or (PASS,)
+                move = legal[int(rng.integers(len(legal)))]
+                moves.append(move)
+                position = position.play(move)
+            key = _key(position)
+            if position.is_over or key in seen:
+                failures += 1
+                continue
+            seen.add(key)
+            openings.append(Opening(bytes(moves)))
+        if not openings:
             raise ValueError(_too_long(self.plies, rules))
-        return found
+        return openings
 
 
 @dataclass(frozen=True)
@@ -238,32 +254,6 @@ def _too_long(plies: int, rules: Ruleset) -> str:
 
 
 # ---------------------------------------------------------------------- where they come from
-
-
-def random_openings(count: int, plies: int, rules: Ruleset, seed: int) -> list[Opening]:
-    """Up to ``count`` openings of ``plies`` random legal plies, all distinct up to symmetry.
-
-    Each ply is drawn uniformly from the legal moves; games that end within the opening are not
-    used. The list is shorter than asked for where many tries have found no other one.
-    """
-    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_PURPOSE,)))
-    openings: list[Opening] = []
-    seen: set[int] = set()
-    failures = 0
-    while len(openings) < count and failures <= _TRIES + 20 * len(openings):
-        position, moves = Position.start(rules), bytearray()
-        while len(moves) < plies and not position.is_over:
-            legal = position.moves or (PASS,)
-            move = legal[int(rng.integers(len(legal)))]
-            moves.append(move)
-            position = position.play(move)
-        key = _key(position)
-        if position.is_over or key in seen:
-            failures += 1
-            continue
-        seen.add(key)
-        openings.append(Opening(bytes(moves)))
-    return openings
 
 
 def all_openings(plies: int, rules: Ruleset) -> list[tuple[Opening, Position]]:

@@ -139,6 +139,11 @@ class Schedule(ABC):
         """Whether :meth:`verdict` may end it."""
         return type(self).verdict is not Schedule.verdict
 
+    @property
+    def listens(self) -> bool:
+        """Whether it looks at results."""
+        return self.adaptive or self.may_end_early
+
 
 class Draw:
     """The pairs of a run as its schedule draws them, round by round, and what became of them."""
@@ -158,11 +163,6 @@ class Draw:
         self._unsettled: deque[Pairing] = deque()  # drawn, their results not yet noted
         self._told: dict[int, Sequence[GameRow]] = {}  # results of later pairs than these
         self._played: set[int] = set()
-
-    @property
-    def listens(self) -> bool:
-        """Whether the schedule looks at results."""
-        return self.schedule.adaptive or self.schedule.may_end_early
 
     @property
     def note(self) -> str:
@@ -187,7 +187,7 @@ class Draw:
     def tell(self, number: int, games: Sequence[GameRow]) -> None:
         """Note what became of a pair; they may be told in any order. games: none if the pair was
         skipped, because the processes that played it died."""
-        if not self.listens:
+        if not self.schedule.listens:
             return
         self._told[number] = games
         while not self.verdict and len(self.results) in self._told:
@@ -217,7 +217,7 @@ class Draw:
         opening = self._openings[self._round]
         for pairing in self.schedule.pairings(self._round, self._names, self.results):
             self._due.append((self._number, pairing, opening))
-            if self.listens:
+            if self.schedule.listens:
                 self._unsettled.append(pairing)
             self._number += 1
         self._round += 1

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated
 
-from core.settings import Choice, Number, checked
+from core.settings import Number, checked
 from experiments.pairing.schedule import Pairing, Results, Schedule
-from experiments.statistics.sequential import MODELS, IntArray, Sprt
+from experiments.statistics.sequential import IntArray, Sprt
 
 _FIRST, _SECOND = 0, 1
 
@@ -23,7 +23,7 @@ class SequentialMatch(Schedule):
         elo1: float = 30.0,
         sprt_alpha: Annotated[float, Number(above=0, below=0.5)] = 0.05,
         sprt_beta: Annotated[float, Number(above=0, below=0.5)] = 0.05,
-        model: Annotated[str, Choice(*MODELS)] = "logistic",
+        model: str = "logistic",
     ) -> None:
         """
         elo0, elo1: Elo of the first agent against the second by H0 and by H1. sprt_alpha: how often

@@ -351,9 +351,9 @@ def _connected(target: Any) -> Any:
     while True:
         try:
             return Client(target, timeout=CONNECT_SECONDS, set_as_default=False)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, TypeError) as error:  # the last for TLS without its settings
             # Also a connection that broke off at once, as a busy scheduler's may.
-            if time.monotonic() >= until or isinstance(error, ValueError):
+            if time.monotonic() >= until or not isinstance(error, OSError):
                 raise ConfigError(
                     f"executor.address={target}: no scheduler answers there: {one_line(error)}"
                 ) from error

@@ -23,7 +23,7 @@ from typing import Any
 
 from agents.config import ConfigError
 from experiments.playing.conditions import Conditions, Elsewhere
-from experiments.playing.player import start_worker
+from experiments.playing.guardian import start_worker
 from experiments.playing.pool import WorkerDied, WorkerPool
 from experiments.record.provenance import differences, versions
 

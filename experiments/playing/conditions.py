@@ -5,10 +5,12 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from agents.base import Agent
 from agents.config import ConfigError, one_line
+from agents.outside import is_outside
 from core.compile import Announce
 from core.game import Limits
 from core.position import prepare_rules
@@ -19,6 +21,9 @@ GO_ON, FINISH_PAIRS, STOP_AT_ONCE = range(3)
 """What workers are told: play on, end after the pair under way, drop everything."""
 
 _LATE_SECONDS = 0.5
+
+ISOLATION = AUTO, PROCESS, NONE = "auto", "process", "none"
+"""Which agents play in processes of their own, see :attr:`Conditions.apart`."""
 
 
 def stop_signal() -> Any:
@@ -45,8 +50,11 @@ class Conditions:
     names, agents: the line-up. stop: a number shared with all workers (see :func:`stop_signal`).
     hang_seconds: without an answer for so long a player counts as hung; where a time limit is set,
     it counts as hung half a second after limit and grace, so that an answer that comes merely late
-    is judged as such. log_level: from which level on what agents log is kept. elsewhere: None where
-    an agent is an object of this program, which cannot be made again.
+    is judged as such. log_level: from which level on what agents log is kept. prepare_seconds: how
+    long ``begin_game`` may take. memory_mb: MiB that a player's process may take beyond what it
+    begins with. processes: how many a player may have below its own. isolation: see
+    :attr:`apart`. elsewhere: None where an agent is an object of this program, which cannot be made
+    again.
     """
 
     names: Sequence[str]
@@ -56,6 +64,10 @@ class Conditions:
     grace: float
     hang_seconds: float
     log_level: int
+    prepare_seconds: float = 10.0
+    memory_mb: int | None = None
+    processes: int = 64
+    isolation: str = AUTO
     elsewhere: Elsewhere | None = None
     stop: Any = field(default_factory=stop_signal)
 
@@ -64,10 +76,26 @@ class Conditions:
         """The agents by name."""
         return dict(zip(self.names, self.agents, strict=True))
 
+    @cached_property
+    def apart(self) -> frozenset[int]:
+        """The agents that play in a process of their own, asked by a judge outside it: with
+        isolation PROCESS all, with NONE nobody. With AUTO those from outside the lab; all where
+        time or memory is limited, as these are charged to a process."""
+        everybody = frozenset(range(len(self.agents)))
+        if self.isolation == NONE:
+            return frozenset()
+        if self.isolation == PROCESS or self.limits.timed or self.memory_mb is not None:
+            return everybody
+        return frozenset(number for number in everybody if is_outside(self.agents[number]))
+
     @property
-    def patience(self) -> float:
-        """Seconds after which a player that has not answered is killed."""
-        seconds = self.limits.clock if self.limits.seconds is None else self.limits.seconds
+    def at_home(self) -> dict[int, str]:
+        """The names of the other agents, by number."""
+        return {number: name for number, name in enumerate(self.names) if number not in self.apart}
+
+    def patience(self, limits: Limits) -> float:
+        """Seconds after which a player that has not decided within these limits is killed."""
+        seconds = limits.clock if limits.seconds is None else limits.seconds
         return self.hang_seconds if seconds is None else seconds + self.grace + _LATE_SECONDS
 
     @property

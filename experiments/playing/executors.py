@@ -11,8 +11,9 @@ from typing import Annotated
 
 from core.settings import Whole, checked
 from experiments.playing.conditions import STOP_AT_ONCE, Conditions
+from experiments.playing.game import close_all
+from experiments.playing.guardian import start_worker
 from experiments.playing.match import Play, Workers, play_over, play_serially
-from experiments.playing.player import close_all, start_worker
 from experiments.playing.pool import WorkerPool
 from experiments.system import available_cores
 
@@ -44,12 +45,17 @@ class Executor(ABC):
 
 
 class Serial(Executor):
-    """One game after another in this process, for debugging; an agent that hangs is not stopped."""
+    """One game after another in this process, for debugging; an agent that hangs is not stopped.
+    Where agents are to play in processes of their own (see ``isolation``), one worker judges."""
 
     text = "none (serial)"
 
     @contextmanager
     def ready(self, conditions: Conditions, say: Say) -> Iterator[Play]:
+        if conditions.apart:
+            with Processes(workers=1).ready(conditions, say) as play:
+                yield play
+            return
         try:
             yield partial(play_serially, conditions, stop=lambda: conditions.stopping)
         finally:

@@ -13,14 +13,15 @@ from typing import NamedTuple
 from agents.config import one_line
 from experiments.pairing.schedule import Draw, Pair
 from experiments.playing.conditions import Conditions
-from experiments.playing.player import PlayedPair, play, play_pairs
+from experiments.playing.game import play
+from experiments.playing.guardian import PlayedPair, play_pairs
 from experiments.playing.pool import WorkerDied
 from experiments.record.store import PlayedGame
 
 _TASK_SECONDS = 0.2  # long enough that handing out work costs little, short enough to be even
 _LARGEST_TASK = 64
 MOST_DEATHS = 3
-"""A pair during which so many workers died is skipped."""
+"""A pair that so many workers died of, while it was all they had to play, is skipped."""
 
 
 class PairResult(NamedTuple):
@@ -74,8 +75,8 @@ def play_over(
 
     Only a few tasks are under way at a time, each of as many pairs as take about a fifth of a
     second, so memory does not grow with the length of the run. The pairs of a task whose worker
-    died are played again, one by one; a pair that was under way when three workers died is
-    skipped.
+    died are played again, one by one; which of several it died of nobody knows, so that counts
+    for none of them. A pair is skipped when three workers have died that had nothing else to play.
 
     stop: asked now and then; once it says True nothing new is handed out. (What the workers have
     already got they drop or finish as the stop signal says.)
@@ -129,7 +130,7 @@ class _Tasks:
     def _results(self, task: Future[list[PlayedPair]], pairs: list[Pair]) -> list[PairResult]:
         error = task.exception()
         if isinstance(error, self._workers.died):
-            return [PairResult(pair[0].pair, []) for pair in pairs if not self._tried_again(pair)]
+            return self._died_of(pairs)
         if error is not None:
             raise error if isinstance(error, BrokenExecutor) else TaskFailed(one_line(error))
         self._done += len(pairs)
@@ -138,10 +139,12 @@ class _Tasks:
             for number, games in task.result()
         ]
 
-    def _tried_again(self, pair: Pair) -> bool:
-        """Whether a pair whose worker died is to be played again."""
-        self._deaths[pair[0].pair] += 1
-        if self._deaths[pair[0].pair] == MOST_DEATHS:
-            return False
-        self._again.append(pair)
-        return True
+    def _died_of(self, pairs: list[Pair]) -> list[PairResult]:
+        """A worker died that had these pairs: they are played again, or skipped."""
+        if len(pairs) == 1:
+            number = pairs[0][0].pair
+            self._deaths[number] += 1
+            if self._deaths[number] == MOST_DEATHS:
+                return [PairResult(number, [])]
+        self._again += pairs
+        return []

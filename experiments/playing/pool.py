@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import logging.handlers
 import multiprocessing
 import os
 import pickle
@@ -29,7 +28,14 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
-from experiments.system import die_with_parent
+from core.processes import (
+    adopt_orphans,
+    descendants,
+    die_with_parent,
+    end_descendants,
+    is_stopped,
+)
+from experiments.record.log import SendRecords, log_only_to
 
 log = logging.getLogger("lab.pool")
 
@@ -43,6 +49,11 @@ _BROKEN = "no worker can be started any more"
 
 
 Initializer = Callable[..., Callable[[], None] | None]
+
+
+STOPPED_SECONDS = 10
+"""A worker that was stopped (SIGSTOP) for so long is killed, and replaced."""
+_LOOK_SECONDS = 1.0  # from one look at the workers to the next
 
 
 class WorkerDied(Exception):
@@ -86,6 +97,8 @@ class WorkerPool(Executor):
         self._waiting: deque[_Task] = deque()
         self._starting: set[Connection] = set()
         self._running: dict[Connection, _Task | None] = {}  # by worker; None: idle
+        self._stopped: dict[Connection, int] = {}  # in how many looks in a row it was stopped
+        self._numbers: dict[Connection, int] = {}  # of the processes
         self._failed_starts = 0
         self._broken = False
         self._closing = False
@@ -150,13 +163,19 @@ class WorkerPool(Executor):
             self._bell.send(None)
 
     def _manage(self) -> None:
+        looked = time.monotonic()
         try:
             while not self._broken:
                 self._hand_out()
                 idle = not any(self._running.values()) and not self._waiting
                 if self._closing and (idle or self._dropping):
                     return
-                for ready in wait([*self._starting, *self._running, self._listener]):
+                sources = [*self._starting, *self._running, self._listener]
+                found = wait(sources, _LOOK_SECONDS)
+                if not found or time.monotonic() - looked >= _LOOK_SECONDS:
+                    looked = time.monotonic()
+                    self._end_stopped()
+                for ready in found:
                     if self._broken:
                         break
                     if ready is self._listener:
@@ -166,6 +185,17 @@ class WorkerPool(Executor):
         finally:
             self._break()
             self._end()
+
+    def _end_stopped(self) -> None:
+        """Kill workers that have been stopped for long. It is looks that are counted, not seconds:
+        when all of us are stopped, nobody looks."""
+        for worker, number in self._numbers.items():
+            looks = self._stopped.get(worker, 0) + 1 if is_stopped(number) else 0
+            self._stopped[worker] = looks
+            if looks * _LOOK_SECONDS > STOPPED_SECONDS:
+                log.warning("a worker that was stopped for %d s is killed", STOPPED_SECONDS)
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(number, signal.SIGKILL)
 
     def _end(self) -> None:
         """End the workers, handling what they still log, and then the nursery."""
@@ -224,6 +254,7 @@ class WorkerPool(Executor):
         if kind == "begun":
             self._starting.remove(worker)
             self._running[worker] = None
+            self._numbers[worker] = content
             self._failed_starts = 0
             return
         task = self._running[worker]
@@ -237,6 +268,8 @@ class WorkerPool(Executor):
     def _bury(self, worker: Connection) -> None:
         """A worker is dead: its task fails, a new worker takes its place."""
         worker.close()
+        self._numbers.pop(worker, None)
+        self._stopped.pop(worker, None)
         task = self._running.pop(worker, None)
         if worker in self._starting:
             self._starting.remove(worker)
@@ -289,6 +322,8 @@ def _start_fork(
     number = os.fork()
     if number == 0:
         try:
+            # What is sent to all processes of a terminal or a job is for the driver to handle.
+            os.setsid()
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
             ours.close()
@@ -339,12 +374,18 @@ def _nursery(control: socket.socket, initializer: Initializer, initargs: Any) ->
     """Fork a worker for each socket that arrives, until the driver closes its end."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver to handle
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks how a worker ended
+    adopt_orphans()
     parent, number = os.getpid(), 0
+    workers: set[int] = set()
     while True:
         word, descriptors, _, _ = socket.recv_fds(control, 1, 1)
         if not word:
+            _end_workers(parent, workers)
             return
         number += 1
+        # What a worker that was killed has left behind is ours now.
+        workers &= set(descendants([parent]))
+        end_descendants([parent], workers)
         try:
             child = os.fork()
         except OSError:
@@ -354,35 +395,35 @@ def _nursery(control: socket.socket, initializer: Initializer, initargs: Any) ->
             try:
                 control.close()
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-                die_with_parent(parent)
+                signal.signal(signal.SIGTERM, _stop_working)
+                die_with_parent(parent, signal.SIGTERM)
                 multiprocessing.current_process().name = f"worker-{number}"
                 _work(Connection(descriptors[0]), initializer, initargs)
             finally:
+                end_descendants([os.getpid()])
                 os._exit(0)
+        workers.add(child)
         os.close(descriptors[0])
 
 
+def _end_workers(nursery: int, workers: set[int]) -> None:
+    """The driver is gone: let the workers end what is below them, and see to it that all do."""
+    for worker in workers & set(descendants([nursery])):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(worker, signal.SIGTERM)
+    until = time.monotonic() + END_SECONDS
+    while workers & set(descendants([nursery])) and time.monotonic() < until:
+        time.sleep(0.02)
+    end_descendants([nursery])
+
+
+def _stop_working(number: int, frame: object) -> None:
+    """Ends a worker from wherever it is; not an exception that a game could be lost by."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
 # ---------------------------------------------------------------------- worker
-
-
-class SendRecords(logging.handlers.QueueHandler):
-    """A log handler that sends records through a pipe of this process's own: a queue shared by
-    several processes would be left locked if one were killed while writing to it."""
-
-    def __init__(self, send: Callable[[logging.LogRecord], None]) -> None:
-        super().__init__(queue=None)  # type: ignore[arg-type]
-        self._send = send
-
-    def enqueue(self, record: logging.LogRecord) -> None:
-        self._send(record)
-
-
-def log_only_to(handler: logging.Handler) -> None:
-    """Make this the one handler of the process."""
-    root = logging.getLogger()
-    for other in list(root.handlers):
-        root.removeHandler(other)
-    root.addHandler(handler)
 
 
 def _work(driver: Connection, initializer: Initializer, initargs: Any) -> None:
@@ -400,7 +441,7 @@ def _work(driver: Connection, initializer: Initializer, initargs: Any) -> None:
     except Exception:
         log.exception("a worker could not begin")
         return
-    driver.send(("begun", None))
+    driver.send(("begun", os.getpid()))
     while True:
         try:
             task = driver.recv()

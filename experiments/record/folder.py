@@ -6,8 +6,7 @@ import fcntl
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from datetime import datetime
+from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 
@@ -16,24 +15,45 @@ from agents.config import ConfigError
 _PATIENCE = 3.0  # seconds: a driver that was just killed may take a moment to be gone
 
 
-def make_folder(parent: Path, started: datetime, dated: bool) -> Path:
-    """``parent`` itself, or ``dated`` a new folder in it named by the time; ConfigError."""
-    stamp = started.strftime("%Y-%m-%d_%H-%M-%S")
-    names = [stamp, *(f"{stamp}-{n}" for n in range(2, 100))] if dated else [""]
-    for name in names:
-        folder = parent / name if name else parent
+def sync(path: Path) -> None:
+    """Wait until a file is on disk, or which files are in a folder."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        with suppress(OSError) if path.is_dir() else nullcontext():  # not all systems can
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def write_safely(path: Path, text: str) -> None:
+    """Write a file anew: whatever happens meanwhile, either the old text is there or the new."""
+    written = path.with_name(f"{path.name}.new")
+    written.write_text(text, encoding="utf-8")
+    sync(written)
+    written.replace(path)
+    sync(path.parent)
+
+
+def numbered(path: Path) -> Iterator[Path]:
+    """The path, then the same with a number behind its name, from 2."""
+    yield path
+    yield from (path.with_name(f"{path.name}-{number}") for number in range(2, 1000))
+
+
+def new_folder(wanted: Path) -> Path:
+    """Make a folder of this name, or with a number behind it; ConfigError."""
+    new = [path for path in wanted.parents if not path.exists()]
+    for folder in numbered(wanted):
         try:
-            folder.mkdir(parents=True, exist_ok=not dated)
+            folder.mkdir(parents=True)
         except FileExistsError:
-            if not dated or not parent.is_dir():
-                raise ConfigError(f"results: {parent} exists and is no folder") from None
             continue
         except OSError as error:
             raise ConfigError(f"results: cannot write {folder}: {error.strerror}") from None
-        if not os.access(folder, os.W_OK):
-            raise ConfigError(f"results: cannot write in {folder}")
+        for path in (folder, *new):
+            sync(path.parent)
         return folder
-    raise ConfigError(f"results: {parent} has too many runs of this second")
+    raise ConfigError(f"results: {wanted} exists")
 
 
 def _close_all(descriptors: list[int]) -> None:

@@ -1,16 +1,25 @@
-"""The log of a run: one file, in which every line names its game."""
+"""The log of a run, in which every line names its game, and beside it what agents have printed."""
 
 from __future__ import annotations
 
 import logging
+import logging.handlers
 import multiprocessing
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from core.shown import visible
+
+OUTPUT = "lab.output"
+"""The logger of what agents print."""
+
 _FORMAT = "%(asctime)s %(levelname)-7s %(processName)s game %(game)s %(name)s: %(message)s"
+_OUTPUT_FORMAT = "%(asctime)s %(processName)s game %(game)s %(message)s"
+MOST_OUTPUT = 20 << 20
+"""Characters of what agents print that a run keeps."""
 _NOISY = ("matplotlib", "PIL", "fontTools", "numba")  # have much to say that is not about the run
 
 
@@ -38,8 +47,34 @@ def name_game(record: logging.LogRecord) -> bool:
     return True
 
 
+class _Visible(logging.Formatter):
+    """Lines that do nothing to the terminal they are read on, whatever agents log."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return visible(super().format(record), keep="\n\t")
+
+
 class _LogFile(logging.FileHandler):
-    """A log that a full disk cuts short without further words: the record's writer says it."""
+    """A file of log records, begun with the first of them. A full disk cuts it short without
+    further words: the record's writer says it.
+
+    output: whether it takes what agents print, up to MOST_OUTPUT characters, or all the rest.
+    """
+
+    def __init__(self, path: Path, output: bool) -> None:
+        super().__init__(path, encoding="utf-8", delay=True)
+        self.setFormatter(_Visible(_OUTPUT_FORMAT if output else _FORMAT))
+        self.addFilter(name_game)
+        self.addFilter(lambda record: (record.name == OUTPUT) == output)
+        self._left = MOST_OUTPUT if output else None
+
+    def format(self, record: logging.LogRecord) -> str:
+        line = super().format(record)
+        if self._left is not None:
+            self._left = max(0, self._left - len(line))
+            if not self._left:
+                raise ValueError("too much output")  # which drops it
+        return line
 
     def handleError(self, record: logging.LogRecord) -> None:
         pass
@@ -47,19 +82,18 @@ class _LogFile(logging.FileHandler):
 
 @contextmanager
 def logging_to(path: Path, level: str) -> Iterator[None]:
-    """Send what this process and its workers log to one file."""
+    """Send what this process and its workers log to one file, and what agents print to
+    ``output.txt`` beside it, which is made if there is any."""
     import multiprocessing_logging  # here: it starts a thread when it is used
 
     if multiprocessing.get_start_method(allow_none=True) != "fork":
         multiprocessing.set_start_method("fork", force=True)
     root = logging.getLogger()
     before, level_before = list(root.handlers), root.level
-    handler = _LogFile(path, encoding="utf-8")
-    handler.setFormatter(logging.Formatter(_FORMAT))
-    handler.addFilter(name_game)
     for other in before:
         root.removeHandler(other)
-    root.addHandler(handler)
+    root.addHandler(_LogFile(path, output=False))
+    root.addHandler(_LogFile(path.with_name("output.txt"), output=True))
     root.setLevel(level.upper())
     for noisy in _NOISY:
         logging.getLogger(noisy).setLevel(logging.WARNING)
@@ -75,3 +109,23 @@ def logging_to(path: Path, level: str) -> Iterator[None]:
         for other in before:
             root.addHandler(other)
         root.setLevel(level_before)
+
+
+class SendRecords(logging.handlers.QueueHandler):
+    """A log handler that sends records through a pipe of this process's own: a queue shared by
+    several processes would be left locked if one were killed while writing to it."""
+
+    def __init__(self, send: Callable[[logging.LogRecord], None]) -> None:
+        super().__init__(queue=None)  # type: ignore[arg-type]
+        self._send = send
+
+    def enqueue(self, record: logging.LogRecord) -> None:
+        self._send(record)
+
+
+def log_only_to(handler: logging.Handler) -> None:
+    """Make this the one handler of the process."""
+    root = logging.getLogger()
+    for other in list(root.handlers):
+        root.removeHandler(other)
+    root.addHandler(handler)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import platform
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import metadata
+from importlib.machinery import PathFinder
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import agents
 import core
@@ -17,13 +18,15 @@ from experiments.system import available_cores
 
 _PACKAGES = ("othello-strategy-lab", "numba", "llvmlite", "numpy", "scipy", "pandas")
 _HARMLESS = ("scipy", "pandas")  # for reports, not for games
-_OURS = ("agents", "core", "experiments")
+OURS = ("agents", "core", "experiments")
+"""The lab's own packages."""
 _SHAPE_GAMES = ("pairing", "playing", "statistics")  # rooms of experiments/
 
 
-def versions(agents_settings: Mapping[str, Any]) -> dict[str, str]:
+def versions(settings: Mapping[str, Any]) -> dict[str, str]:
     """Versions of Python, of the lab and of what its numbers depend on; ``code``, a hash of the
-    lab's own sources; and a hash of each file of the user's that the agents' settings name."""
+    lab's own sources; and a hash of each file of the user's that the settings name. Nothing is
+    imported for that."""
     found = {"python": platform.python_version()}
     for package in _PACKAGES:
         try:
@@ -31,8 +34,9 @@ def versions(agents_settings: Mapping[str, Any]) -> dict[str, str]:
         except metadata.PackageNotFoundError:
             found[package] = "not installed"
     found["code"] = _hash(_our_sources())
-    for path in sorted(set(_named_files(agents_settings))):
-        found[path.name] = _hash([path])
+    named = {each.file for each in named_code(settings) if each.file and not each.is_ours}
+    for path in sorted(named):
+        found[path.name] = file_hash(path)
     return found
 
 
@@ -66,33 +70,74 @@ def _our_sources() -> Iterator[Path]:
         yield from sorted(folder.rglob("*.py"))
 
 
-def _named_files(settings: Any) -> Iterator[Path]:
-    """The Python files outside the lab that settings name, as a class or as FILE.py:FUNCTION."""
+class Named(NamedTuple):
+    """Code that settings name.
+
+    where: in the settings. target: as what. file: where it stands, None where none is found.
+    """
+
+    where: str
+    target: str
+    file: Path | None
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether its name is one in the lab's own packages."""
+        return ".py:" not in self.target and self.target.partition(".")[0] in OURS
+
+
+def named_code(settings: Any, where: str = "") -> Iterator[Named]:
+    """All code that settings name, as a class (``_target_``) or as FILE.py:FUNCTION or
+    MODULE:FUNCTION (``target``). Nothing is imported."""
     if isinstance(settings, Mapping):
         for key, value in settings.items():
-            if key == "_target_" and isinstance(value, str):
-                yield from _file_of(value)
+            if key == "_target_" or (key == "target" and ":" in str(value)):
+                yield Named(where, str(value), _file_of(str(value)))
             else:
-                yield from _named_files(value)
+                yield from named_code(value, f"{where}.{key}".lstrip("."))
+    elif isinstance(settings, list | tuple):
+        for number, value in enumerate(settings):
+            yield from named_code(value, f"{where}[{number}]")
     elif isinstance(settings, str) and ".py:" in settings:
-        path = Path(settings.rpartition(":")[0])
-        if path.is_file():
-            yield path
+        yield Named(where, settings, _file_of(settings))
 
 
-def _file_of(target: str) -> Iterator[Path]:
-    module = target.rpartition(".")[0]
-    if not module or module.partition(".")[0] in _OURS:
-        return
-    try:
-        spec = importlib.util.find_spec(module)
-    except (ImportError, ValueError):
-        return
-    if spec is not None and spec.origin is not None and Path(spec.origin).is_file():
-        yield Path(spec.origin)
+def _file_of(target: str) -> Path | None:
+    """The file that a target's code stands in."""
+    place = target.rpartition(":")[0]
+    path = Path(place).expanduser() if place.endswith(".py") else _module_file(place or target)
+    return path if path is not None and path.is_file() else None
 
 
-def _hash(paths: Any) -> str:
+def _module_file(name: str) -> Path | None:
+    """The file of the module that a dotted name begins with. ``importlib.util.find_spec`` would
+    import the packages that the module is in; so they are gone through one by one."""
+    parts = name.split(".")
+    found, folders = None, None
+    for last in range(1, len(parts) + 1):
+        module = ".".join(parts[:last])
+        try:
+            spec = (
+                importlib.util.find_spec(module)
+                if folders is None
+                else PathFinder.find_spec(module, folders)
+            )
+        except (ImportError, ValueError):
+            break
+        if spec is None:
+            break
+        found, folders = spec.origin, spec.submodule_search_locations
+        if folders is None:
+            break
+    return Path(found) if found else None
+
+
+def file_hash(path: Path) -> str:
+    """The hash of a file as :func:`versions` has it."""
+    return _hash([path])
+
+
+def _hash(paths: Iterable[Path]) -> str:
     digest = hashlib.sha256()
     for path in paths:
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")

@@ -10,25 +10,28 @@ import json
 import sqlite3
 from collections import namedtuple
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import fields
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_type_hints
 
 from core.game import FINISHED, SearchStats
+from experiments.record.folder import sync
 
 if TYPE_CHECKING:
     import pandas as pd  # loaded when a table is read, since a run starts sooner without it
 
-FORMAT = 4
+FORMAT = 5
 """Version of the tables; changes when their meaning does."""
 
 FILE = "games.sqlite"
 """The record's name in the folder of its run."""
 
 _PATIENCE = 30.0  # seconds to wait while another program writes or holds on to the file
+_SYNCHRONOUS = "pragma synchronous = full"  # what is committed is on disk, whatever happens then
 
 
 # ---------------------------------------------------------------------- the tables
@@ -101,11 +104,14 @@ COUNTS = tuple(field.name for field in fields(SearchStats))
 """The columns of ``moves`` that say what a decision cost, as :class:`core.game.SearchStats` has
 them."""
 
+TIMES = ("microseconds", "cpu_microseconds", "waited_microseconds", "late")
+"""The columns of ``moves`` that say how long it took, as :class:`core.game.Ply` has them."""
+
 _MOVE_COLUMNS: dict[str, Any] = {
     **dict.fromkeys(("game", "ply", "agent", "square"), int),
     "value": float | None,
     "depth": int | None,
-    **dict.fromkeys((*COUNTS, "microseconds", "cpu_microseconds"), int | None),
+    **dict.fromkeys((*COUNTS, *TIMES), int | None),
 }
 _made: Any = namedtuple  # mypy wants its fields written out; they are those of SearchStats
 MoveRow = _made("MoveRow", _MOVE_COLUMNS, defaults=[None] * (len(_MOVE_COLUMNS) - 4))
@@ -152,8 +158,42 @@ create table games ({_declared(GameRow, "game")});
 create table moves ({_declared(MoveRow, "game, ply")}) without rowid;
 """
 
+_WHOLE = "select pair from games group by pair having count(*) = 2"
+
 
 # ---------------------------------------------------------------------- the file
+
+
+_LONGEST = 1 << 26  # bytes of a value; a record may be somebody else's, and say anything
+
+
+@cache
+def made_by_schema() -> dict[str, str]:
+    """What SQLite notes of each table when the lab makes it."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(_SCHEMA)
+        return dict(connection.execute("select name, sql from sqlite_master where type = 'table'"))
+
+
+def _check_tables(connection: sqlite3.Connection) -> None:
+    """Raise sqlite3.DatabaseError unless the tables are those the lab makes: a view in the place of
+    one may never end, and a trigger may do anything."""
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
+    connection.execute("pragma trusted_schema = off")
+    found: dict[str, str] = {}
+    for kind, name, sql in connection.execute("select type, lower(name), sql from sqlite_master"):
+        plain = kind == "table" and str(sql).upper().startswith("CREATE TABLE")
+        if kind == "trigger" or (name in made_by_schema() and not plain):
+            raise sqlite3.DatabaseError(f"this is no record of the lab: its {name} is no table")
+        found[name] = sql
+    if "run" not in found:
+        return  # not begun
+    row = connection.execute("select format from run limit 1").fetchone()
+    if row is None or row[0] != FORMAT:
+        return  # which is the reader's to refuse
+    for name, sql in made_by_schema().items():
+        if found.get(name) != sql:
+            raise sqlite3.DatabaseError(f"this is no record of the lab: its {name} is another one")
 
 
 @contextmanager
@@ -181,8 +221,9 @@ class Record:
             raise FileExistsError(f"{path} exists; a record is never overwritten")
         with _kept(sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)) as connection:
             connection.execute("pragma journal_mode = wal")
-            connection.execute("pragma synchronous = normal")
-            connection.executescript(_SCHEMA)
+            connection.execute(_SYNCHRONOUS)
+            connection.executescript(f"begin; {_SCHEMA} commit;")
+        sync(path.parent)
         return cls(connection, path)
 
     @classmethod
@@ -194,7 +235,9 @@ class Record:
         if not path.is_file():
             raise FileNotFoundError(f"{path}: no record of a run there")
         uri = f"{path.resolve().as_uri()}?mode=ro"
-        return cls(sqlite3.connect(uri, uri=True, isolation_level=None), path)
+        with _kept(sqlite3.connect(uri, uri=True, isolation_level=None)) as connection:
+            _check_tables(connection)
+        return cls(connection, path)
 
     def close(self) -> None:
         """Close the file."""
@@ -215,7 +258,8 @@ class Record:
             with suppress(sqlite3.OperationalError):  # somebody reads it: it goes without
                 connection.execute("pragma journal_mode = wal")
             connection.execute(f"pragma busy_timeout = {1000 * _PATIENCE:.0f}")
-            connection.execute("pragma synchronous = normal")
+            _check_tables(connection)
+            connection.execute(_SYNCHRONOUS)
         return cls(connection, path)
 
     # ------------------------------------------------------------------ writing
@@ -232,15 +276,9 @@ class Record:
             raise
         self._connection.execute("commit")
 
-    def write_run(self, values: Mapping[str, Any]) -> None:
-        """Fill the one row of ``run``; dictionaries are stored as JSON."""
-        self._insert("run", values)
-
-    def write_session(self, values: Mapping[str, Any]) -> None:
-        """Note that games are added from now on, and what by."""
-        self._insert("sessions", values)
-
-    def _insert(self, table: str, values: Mapping[str, Any]) -> None:
+    def write_row(self, table: str, values: Mapping[str, Any]) -> None:
+        """Fill the one row of ``run``, or note in ``sessions`` that games are added from now on,
+        and what by; dictionaries are stored as JSON."""
         row = {k: json.dumps(v) if isinstance(v, dict) else v for k, v in values.items()}
         names = ", ".join(row)
         marks = ", ".join("?" * len(row))
@@ -271,8 +309,15 @@ class Record:
         marks = ", ".join("?" * len(row._fields))
         self._connection.executemany(f"insert into {table} values ({marks})", rows)
 
-    def continue_with(self, config: dict[str, Any]) -> None:
-        """Replace the run's configuration; there are games to come."""
+    def continue_with(self, config: dict[str, Any], retry_skipped: bool) -> None:
+        """Replace the run's configuration; there are games to come. Those without the other one of
+        their pair are deleted, to be played again; with ``retry_skipped`` skipped pairs are to be
+        played too."""
+        half = f"select game from games where pair not in ({_WHOLE})"
+        for table in ("moves", "games"):
+            self._connection.execute(f"delete from {table} where game in ({half})")
+        if retry_skipped:
+            self._connection.execute("delete from skipped")
         self._connection.execute("update run set complete = 0, config = ?", (json.dumps(config),))
 
     def finish(self, wall_seconds: float, complete: bool) -> None:
@@ -297,25 +342,30 @@ class Record:
         except pd.errors.DatabaseError as error:
             raise error.__cause__ or error from None
 
+    def rows(self, sql: str, parameters: Iterable[Any] = ()) -> list[tuple[Any, ...]]:
+        """The result of an SQL query as tuples, for what pandas is not needed for."""
+        return self._connection.execute(sql, tuple(parameters)).fetchall()
+
     def run(self) -> dict[str, Any]:
-        """The row of ``run``, its JSON decoded."""
+        """The row of ``run``, its JSON decoded; ValueError if it holds something else."""
         row = self.query("select * from run").iloc[0].to_dict()
         for key in ("config", "versions", "machine"):
             row[key] = json.loads(row[key])
+            if not isinstance(row[key], dict):
+                raise ValueError(f"run.{key} is no mapping")
         return {str(key): value for key, value in row.items()}
 
     def format(self) -> int | None:
         """The version of the tables that it was written with; None if its writing never got as far
         as to say so. Raises sqlite3.Error if the file is no database."""
-        there = "select count(*) from sqlite_master where name = 'run'"
-        if not self._connection.execute(there).fetchone()[0]:
+        if not self.rows("select name from sqlite_master where name = 'run'"):
             return None
         row = self._connection.execute("select format from run").fetchone()
         return None if row is None else int(row[0])
 
     def settled(self) -> set[int]:
-        """The pairs that were played or skipped, by number."""
-        rows = self._connection.execute("select pair from games union select pair from skipped")
+        """The pairs that were played, both games, or skipped, by number."""
+        rows = self._connection.execute(f"{_WHOLE} union select pair from skipped")
         return {pair for (pair,) in rows}
 
     def pairs(self) -> Iterator[tuple[int, list[GameRow]]]:
@@ -366,16 +416,9 @@ class Record:
                from moves join agents using (agent) order by game, ply"""
         )
 
-    def export(self, folder: Path, kinds: Iterable[str]) -> list[Path]:
-        """Write agents, games and moves as ``csv`` and/or ``parquet``; returns the files."""
-        written = []
+    def export(self, folder: Path, kinds: Iterable[str]) -> None:
+        """Write agents, games and moves as ``csv`` and/or ``parquet``."""
         for name in ("agents", "games", "moves"):
-            table: pd.DataFrame = getattr(self, name)()
+            table = getattr(self, name)()
             for kind in kinds:
-                path = folder / f"{name}.{kind}"
-                if kind == "csv":
-                    table.to_csv(path, index=False)
-                else:
-                    table.to_parquet(path, index=False)
-                written.append(path)
-        return written
+                getattr(table, f"to_{kind}")(folder / f"{name}.{kind}", index=False)

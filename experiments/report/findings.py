@@ -10,8 +10,9 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from agents.search import SearchAgent
-from core.game import FINISHED
+from core.game import FINISHED, LATE_BY_WALL
 from experiments.config import Plan
+from experiments.playing.conditions import NONE
 from experiments.record.provenance import differences
 from experiments.record.store import Record
 from experiments.report.facts import RunFacts
@@ -42,7 +43,9 @@ def findings(facts: RunFacts) -> list[str]:
         *_about_record(record),
         *_about_searches(plan),
         *_about_time(record, plan),
+        *_about_late_moves(record, plan),
         *_about_forfeits(record),
+        *_about_isolation(plan),
     ]
 
 
@@ -197,6 +200,33 @@ def _about_time(record: Record, plan: Plan) -> Iterable[str]:
         f"Time was limited, so the games of {', '.join(clocked)} cannot be reproduced move for "
         "move."
     )
+
+
+def _about_late_moves(record: Record, plan: Plan) -> Iterable[str]:
+    """How many moves stand although the wall clock says that they came too late."""
+    if not plan.limits.timed:
+        return
+    late = record.query(
+        """select name, count(*) as moves from moves join agents using (agent)
+           where late = ? group by name order by name""",
+        [LATE_BY_WALL],
+    )
+    if late.empty:
+        return
+    said = ", ".join(f"{row.name} {row.moves:,}" for row in late.itertuples())
+    yield (
+        f"Moves that were late by the wall clock, but not by the time that the agent could use: "
+        f"{said}. They stand: the machine was busy, or stopped."
+    )
+
+
+def _about_isolation(plan: Plan) -> Iterable[str]:
+    """Whether agents could reach the judge and each other."""
+    if plan.settings.isolation == NONE:
+        yield (
+            "Nobody was isolated (isolation=none): agents shared a process with the judge and with "
+            "each other, and could have changed what is reported here."
+        )
 
 
 def _about_forfeits(record: Record) -> Iterable[str]:

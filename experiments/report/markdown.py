@@ -22,11 +22,13 @@ import jinja2
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from core.shown import visible
+
 SHORT_TABLE = 15
 """Rows of a table that is shown unfolded."""
 
 _SPECIAL = re.compile(
-    r"""[\\`*~|#]                   # code, emphasis, cells, headings
+    r"""[\\`*~|#$]                  # code, emphasis, cells, headings, formulas
     | (?<![^\W_])_+ | _+(?![^\W_])  # emphasis, but not within a word
     | <(?=[\w/!?])                  # HTML
     | &(?=\#?\w+;)                  # a character by its name
@@ -48,7 +50,7 @@ def escaped(text: object) -> str:
     """
     if isinstance(text, Markdown):
         return text
-    line = re.sub(r"\s*[\r\n]\s*", " ", str(text))
+    line = visible(re.sub(r"\s*[\r\n]\s*", " ", str(text)))
     return _SPECIAL.sub(lambda found: re.sub(r"(.)", r"\\\1", found[0]), line)
 
 
@@ -77,7 +79,8 @@ def _row(cells: Iterable[object]) -> str:
 def code(text: str, language: str = "") -> Markdown:
     """A block of code, between fences longer than any in it."""
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
-    return Markdown(f"{fence}{language}\n{text.rstrip()}\n{fence}")
+    shown = visible(re.sub("\r\n?", "\n", text.rstrip()), keep="\n")
+    return Markdown(f"{fence}{language}\n{shown}\n{fence}")
 
 
 def link(text: object, target: str) -> Markdown:
@@ -124,10 +127,12 @@ def _arranged(tokens: Iterable[Token]) -> Iterator[Token]:
     while blocks:
         block = blocks.popleft()
         following = blocks[0][0].type if blocks else ""
-        if _is_figure(block) and following == "paragraph_open":
+        parts = [part.type for token in block for part in token.children or ()]
+        introduces = block[0].type == "paragraph_open" and block[1].content.endswith(":")
+        if parts == ["image"] and following == "paragraph_open":
             caption = _within("figcaption", blocks.popleft()[1:-1])
             yield from _within("figure", [*block[1:-1], *caption])
-        elif _introduces(block) and following in ("table_open", "fence"):
+        elif introduces and following in ("table_open", "fence"):
             yield from _folded(block[1:-1], blocks.popleft())
         else:
             yield from _table(block) if block[0].type == "table_open" else block
@@ -146,14 +151,6 @@ def _blocks(tokens: Iterable[Token]) -> list[list[Token]]:
 def _within(tag: str, inside: Iterable[Token], **attributes: str) -> list[Token]:
     opening = Token(f"{tag}_open", tag, 1, attrs=dict(attributes), block=True)
     return [opening, *inside, Token(f"{tag}_close", tag, -1, block=True)]
-
-
-def _is_figure(block: list[Token]) -> bool:
-    return [part.type for token in block for part in token.children or ()] == ["image"]
-
-
-def _introduces(block: list[Token]) -> bool:
-    return block[0].type == "paragraph_open" and block[1].content.endswith(":")
 
 
 def _folded(summary: list[Token], block: list[Token]) -> list[Token]:

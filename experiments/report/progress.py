@@ -15,6 +15,8 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from core.shown import plain
+
 
 class _GamesPerSecond(ProgressColumn):
     def render(self, task: Task) -> Text:
@@ -26,10 +28,23 @@ class _GamesPerSecond(ProgressColumn):
         return Text(f"{speed:,.0f} games/s" if speed >= 10 else f"{speed:.2f} games/s")
 
 
+class _Description(ProgressColumn):
+    def render(self, task: Task) -> Text:
+        return plain(task.description)
+
+
+class _Note(ProgressColumn):
+    def render(self, task: Task) -> Text:
+        note, warnings = task.fields["note"], task.fields["warnings"]
+        shown = [plain(note)] if note else []
+        return Text(", ").join([*shown, *(plain(warning, "red") for warning in warnings)])
+
+
 def progress_bar(console: Console) -> Progress:
-    """The line; a task has the fields ``note`` and ``before``, games of an earlier session."""
+    """The line; a task has the fields ``note``, ``warnings`` (texts) and ``before``, games of an
+    earlier session."""
     return Progress(
-        TextColumn("{task.description}"),
+        _Description(),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("games"),
@@ -38,7 +53,7 @@ def progress_bar(console: Console) -> Progress:
         TimeRemainingColumn(),
         TextColumn("elapsed"),
         TimeElapsedColumn(),
-        TextColumn("{task.fields[note]}"),
+        _Note(),
         console=console,
         disable=console.quiet,
     )

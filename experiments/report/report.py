@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import yaml
 from rich.console import Console
 
+from core.shown import plain
 from experiments.config import Plan
 from experiments.record.store import Record
 from experiments.report.facts import RunFacts, zero_text
@@ -45,7 +46,7 @@ def conclude(record: Record, plan: Plan, folder: Path, console: Console) -> pd.D
     if 0 < len(facts.matches) <= FEW:
         console.print(matches_table(facts.matches))
     for finding in said:
-        console.print(finding, highlight=False, markup=False)
+        console.print(plain(finding))
     figures: Sequence[ReportFigure] = ()
     if plan.settings.figures:
         with console.status("drawing figures"):
@@ -55,8 +56,8 @@ def conclude(record: Record, plan: Plan, folder: Path, console: Console) -> pd.D
     if figures:
         names["figures"] = f"{{{','.join(figure.name for figure in figures)}}}.png, .svg"
     for label, name in names.items():
-        # Paths are for copying: not wrapped, not coloured in pieces.
-        console.print(f"{label:8}{folder / name}", soft_wrap=True, highlight=False, markup=False)
+        # Paths are for copying: not wrapped.
+        console.print(plain(f"{label:8}{folder / name}"), soft_wrap=True)
     return facts.standings
 
 

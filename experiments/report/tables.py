@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-import pkgutil
+import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import compress
 from typing import TYPE_CHECKING, Any
@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rich import box
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from core.game import FINISHED
+from core.shown import plain
 from experiments.report.standings import OUTCOME_COLUMNS
 from experiments.statistics.intervals import interval_text
 from experiments.statistics.match import MatchStatistics, match_statistics
@@ -64,10 +65,12 @@ def _in_words(settings: Mapping[str, Any], differing: Collection[str] = ()) -> s
 
 
 def _defaults(target: str) -> dict[str, Any]:
-    """The default values of a class's settings; none where it is out of reach by its name."""
+    """The default values of a class's settings; none where it is out of reach by its name. A module
+    that nobody has imported yet stays so: its name may come from a foreign record."""
     try:
-        line = pkgutil.resolve_name(target).__mro__
-    except (ImportError, AttributeError, ValueError):
+        module, _, name = target.rpartition(".")
+        line = getattr(sys.modules[module], name).__mro__
+    except (KeyError, AttributeError):
         return {}
     makers = [kind.__init__ for kind in reversed(line) if "__init__" in vars(kind)]
     parameters = [each for make in makers for each in inspect.signature(make).parameters.values()]
@@ -83,11 +86,9 @@ def elo_text(row: Any) -> str:
         return "-"
     if row.split:
         return "every pair split"
-    if row.bound:
-        return f"{row.bound} {row.elo:+.0f}"
-    if row.elo == row.low == row.high == 0:
+    if not row.bound and row.elo == row.low == row.high == 0:
         return "0 (anchor)"
-    return interval_text(row.elo, row.low, row.high)
+    return interval_text(row.elo, row.low, row.high, row.bound)
 
 
 def _count(value: float) -> str:
@@ -201,7 +202,7 @@ def standings_tables(standings: pd.DataFrame, console: Console) -> Iterable[Tabl
             shown = terminal_table(compress(COLUMNS, wanted))
             shown.title = heading or None
             for row in rows:
-                shown.add_row(*map(escape, compress(row, wanted)))
+                shown.add_row(*map(plain, compress(row, wanted)))
             # asked of a console without an edge, or it would never be more
             if console.measure(shown, options=unbounded).maximum <= console.width:
                 break
@@ -214,7 +215,8 @@ def matches_table(matches: pd.DataFrame) -> Table:
     shown.add_column("as the first sees it")
     rows = cells(MATCH_COLUMNS, matches)
     for first, second, *_ in rows:
-        shown.add_column(escape(f"{first} -\n{second}"), justify="right")
+        names = Text("\n").join([plain(f"{first} -"), plain(second)])
+        shown.add_column(names, justify="right")
     for name, *values in list(zip(MATCH_COLUMNS, *rows, strict=True))[2:]:
-        shown.add_row(name, *map(escape, values))
+        shown.add_row(name, *map(plain, values))
     return shown

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import sqlite3
 import time
 from pathlib import Path
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 
-from agents.config import ConfigError, one_line
-from experiments.config import from_record, scheduled_of
+from core.shown import plain
+from experiments.config import RunConfig, scheduled_of, typed
+from experiments.foreign import foreign_code
 from experiments.record.folder import is_locked
-from experiments.record.store import FORMAT, Record
+from experiments.record.reading import not_begun, reading
 from experiments.report.standings import standings
 from experiments.report.tables import standings_tables
 
@@ -33,32 +33,28 @@ def watch(folder: Path, console: Console, every: float = 2.0, once: bool = False
             live.update(screen, refresh=True)
 
 
+def _total(settings: RunConfig) -> str:
+    """How many games are to be played. A schedule from outside the lab is not asked: the record may
+    be somebody else's, and looking at it must not run anything."""
+    if foreign_code({"schedule": settings.schedule}, {}):
+        return f"? (not known without {settings.schedule.get('_target_')})"
+    schedule, pairs = scheduled_of(settings)
+    return f"{'at most ' if schedule.may_end_early else ''}{2 * pairs:,}"
+
+
 def look(folder: Path, console: Console) -> tuple[RenderableType, bool]:
     """The standings as they are now, and whether nobody is playing any more."""
-    try:
-        with Record.open(folder) as record:
-            ended = not is_locked(record.path.parent)
-            written = record.format()
-            if written is None:
-                return f"{folder}: not begun yet", ended
-            if written != FORMAT:
-                raise ConfigError(
-                    f"{folder} was written by another version of the lab (record format "
-                    f"{written}; this one reads {FORMAT})"
-                )
-            head = record.run()
-            played = record.count_games()
-            settings = from_record(head["config"])
-            schedule, pairs = scheduled_of(settings)
-            total, most = 2 * pairs, "at most " if schedule.may_end_early else ""
-            line = f"{head['name']}: {played:,} of {most}{total:,} games"
-            if ended:
-                line += ", complete" if head["complete"] else ", stopped (resume goes on with it)"
-            if not played:
-                return line, ended
-            table = standings(record, settings.seed)
-            return Group(line, *standings_tables(table, console)), ended
-    except FileNotFoundError:
-        raise ConfigError(f"{folder} is no run: there is no games.sqlite in it") from None
-    except sqlite3.Error as error:
-        raise ConfigError(f"{folder}: {one_line(error)}") from error
+    if not_begun(folder):
+        return plain(f"{folder}: not begun yet"), not is_locked(folder)
+    with reading(folder) as record:
+        ended = not is_locked(record.path.parent)
+        head = record.run()
+        played = record.count_games()
+        settings = typed(head["config"])
+        line = f"{head['name']}: {played:,} of {_total(settings)} games"
+        if ended:
+            line += ", complete" if head["complete"] else ", stopped (resume goes on with it)"
+        if not played:
+            return plain(line), ended
+        table = standings(record, settings.seed)
+        return Group(plain(line), *standings_tables(table, console)), ended

@@ -19,17 +19,22 @@ ONE_SIDED = 0.05
 _REACH = 1.96  # standard deviations of a normal distribution from the middle to INSIDE
 
 
-def interval_text(value: float, low: float, high: float) -> str:
-    """A value and its interval, which need not lie evenly around it.
+def interval_text(value: float, low: float, high: float, bound: str = "") -> str:
+    """A value and its interval, which need not lie evenly around it; or a ``bound``, ">" or "<".
 
     >>> interval_text(91.2, -62.4, 336.3), interval_text(-0.2, -44, 43.6)
     ('+91 [-62, 336]', '+0 [-44, 44]')
+    >>> interval_text(620, 620, 620, ">")
+    '> +620'
     """
-    return f"{value:+z.0f} [{low:z.0f}, {high:z.0f}]"
+    return f"{bound} {value:+z.0f}" if bound else f"{value:+z.0f} [{low:z.0f}, {high:z.0f}]"
 
 
-def margin_text(value: float, margin: float) -> str:
-    """A value and half the width of its interval: ``+12 ± 8``; a dash where the value is nan."""
+def margin_text(value: float, margin: float, bound: str = "") -> str:
+    """A value and half the width of its interval: ``+12 ± 8``; a dash where the value is nan. With
+    a ``bound`` as :func:`interval_text`."""
+    if bound:
+        return interval_text(value, value, value, bound)
     return "-" if math.isnan(value) else f"{value:+z.0f} ± {margin:.0f}"
 
 

@@ -43,9 +43,7 @@ class MatchStatistics:
         """``+12 ± 8``, ``> +620``, ``every pair split``, or a dash without pairs."""
         if self.split:
             return "every pair split"
-        if self.bound:
-            return f"{self.bound} {self.elo:+.0f}"
-        return margin_text(self.elo, self.elo_margin)
+        return margin_text(self.elo, self.elo_margin, self.bound)
 
     @property
     def nelo_text(self) -> str:

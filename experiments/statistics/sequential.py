@@ -35,10 +35,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from core.settings import Choice, Number, check_settings
 from experiments.statistics.elo import NELO, expected_score
 from experiments.statistics.pairs import OUTCOMES, SHARES, FloatArray, IntArray
 
@@ -64,13 +66,12 @@ class Sprt:
 
     elo0: float
     elo1: float
-    alpha: float = 0.05
-    beta: float = 0.05
-    model: str = "logistic"
+    alpha: Annotated[float, Number(above=0, below=0.5)] = 0.05
+    beta: Annotated[float, Number(above=0, below=0.5)] = 0.05
+    model: Annotated[str, Choice(*MODELS)] = "logistic"
 
     def __post_init__(self) -> None:
-        if self.model not in MODELS:
-            raise ValueError(f"model={self.model}: one of {', '.join(MODELS)} is needed")
+        check_settings(self)
         if not self.elo0 < self.elo1:
             raise ValueError(f"elo0={self.elo0:g} elo1={self.elo1:g}: elo0 must be below elo1")
         largest = _LARGEST[self.model]
@@ -80,9 +81,6 @@ class Sprt:
                     f"{name}={getattr(self, name):g}: between -{largest:g} and {largest:g}"
                     f" is needed with model={self.model}"
                 )
-        for name in ("alpha", "beta"):
-            if not 0 < getattr(self, name) < 0.5:
-                raise ValueError(f"{name}={getattr(self, name):g}: more than 0 and less than 0.5")
 
     @property
     def lower(self) -> float:
@@ -109,7 +107,8 @@ class Sprt:
         seen = np.where(seen == 0, _EMPTY, seen)
         shares = seen / seen.sum(axis=1, keepdims=True)
         if self.model == "logistic":
-            under = [_with_mean(shares, expected_score(e)) for e in (self.elo0, self.elo1)]
+            away = [SHARES - expected_score(elo) for elo in (self.elo0, self.elo1)]
+            under = [_tilted(shares, np.broadcast_to(each, shares.shape)) for each in away]
         else:
             under = [_with_t_value(shares, e * math.sqrt(2) / NELO) for e in (self.elo0, self.elo1)]
         return np.asarray((seen * np.log(under[1] / under[0])).sum(axis=1))
@@ -161,11 +160,6 @@ def simulate(
         if not len(left):
             break
     return counts.sum(axis=1), accepted
-
-
-def _with_mean(shares: FloatArray, mean: float) -> FloatArray:
-    """The likeliest distributions whose mean share of points is ``mean``; shape (m, 5)."""
-    return _tilted(shares, np.broadcast_to(SHARES - mean, shares.shape))
 
 
 def _with_t_value(shares: FloatArray, t: float) -> FloatArray:

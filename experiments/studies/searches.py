@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from agents.base import Agent
 from agents.evaluation import Evaluation
 from agents.search import AlphaBeta, Minimax, SearchAgent
 from core.game import SearchStats
@@ -60,9 +59,9 @@ def searched_positions(record: Record, count: int | str, seed: int) -> Sample:
 
 
 def search_costs(
-    positions: Sample, agents: Mapping[str, Agent], depths: Sequence[int] | None = None
+    positions: Sample, searchers: Mapping[str, SearchAgent], depths: Sequence[int] | None = None
 ) -> pd.DataFrame:
-    """Every searching agent's cost at these depths, or at its own; each position searched afresh.
+    """Every agent's cost at these depths, or at its own; each position searched afresh.
 
     One row an agent, depth and opening. Columns: agent, depth, selective, opening, and totals over
     the opening's positions: positions, and what :data:`COUNTS` lists.
@@ -70,7 +69,6 @@ def search_costs(
     import pandas as pd
 
     rows = []
-    searchers = {name: a for name, a in agents.items() if isinstance(a, SearchAgent)}
     for name, agent in searchers.items():
         for depth in depths or [agent.depth]:
             for opening, position in positions:

@@ -20,6 +20,7 @@ from experiments.report.figures.base import (
     blank,
     check_frame,
     coloured,
+    drawn,
     wrapped,
 )
 
@@ -127,11 +128,15 @@ def sweep_chart(runs: pd.DataFrame, measure: str, setting: str, other: str | Non
                 rows = inside[(inside["agent"] == name) & inside[measure].notna()]
                 x = np.array([places[value] for value in rows[setting]])
                 x = x + apart * (number - (len(agents) - 1) / 2)
-                style = {"color": colour, "label": name, "linestyle": "-" if numeric else "none"}
+                style = {
+                    "color": colour,
+                    "label": drawn(name),
+                    "linestyle": "-" if numeric else "none",
+                }
                 _points(axes, x, rows, measure, style | {"markersize": 6})
             _label_settings(axes, setting, places, numeric)
             if other is not None:
-                axes.set_title(f"{other} = {panel}", fontsize=SMALL + 1)
+                axes.set_title(drawn(f"{other} = {panel}"), fontsize=SMALL + 1)
         _label_measure(grid[0], measure)
         lines, labels = grid[0].get_legend_handles_labels()
         figure.legend(lines, labels, loc="outside right center", title="agent")
@@ -144,7 +149,7 @@ def _label_settings(axes: Axes, setting: str, places: Mapping[Any, float], numer
     if not numeric and max(len(value) for value in places) > 8:
         axes.tick_params(axis="x", rotation=90)
     axes.margins(x=0.08)
-    axes.set_xlabel(setting)
+    axes.set_xlabel(drawn(setting))
 
 
 def _points(

@@ -7,15 +7,17 @@ of its own, named by its number.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import yaml
 
-from agents.config import ConfigError
+from agents.config import ConfigError, one_line
+from experiments.record.folder import numbered
 from experiments.record.store import FILE, Record
 from experiments.sweep.composing import varied
 
@@ -66,13 +68,15 @@ class Sweep:
 
     folder: where everything goes, an absolute path. overrides, extra_folders: the settings and
     the further folders of YAMLs in its command. known: the settings of each combination, None
-    where a search chooses them as it goes.
+    where a search chooses them as it goes. trusted: the user wants what it runs from outside the
+    lab.
     """
 
     folder: Path
     overrides: list[str]
     extra_folders: list[str]
     known: list[list[str]] | None
+    trusted: bool = False
 
     @classmethod
     def read(cls, folder: Path | str) -> Sweep:
@@ -84,7 +88,9 @@ class Sweep:
 
         folder = Path(folder).resolve()
         said = about(folder)
-        options = command_line_parser().parse_intermixed_args(said["arguments"])
+        parser = command_line_parser()
+        parser.error = partial(_refuse, folder / SWEEP)  # type: ignore[method-assign]
+        options = parser.parse_intermixed_args(said["arguments"])
         extra_folders = [options.config_dir] if options.config_dir else []
         return cls(folder, options.overrides, extra_folders, said["combinations"])
 
@@ -113,7 +119,13 @@ def is_sweep(folder: Path | str) -> bool:
 
 def about(folder: Path) -> dict[str, Any]:
     """What a sweep's own file says; see :data:`SWEEP`."""
-    return _read(folder / SWEEP)
+    said = _read(folder / SWEEP, "command", "arguments", "combinations")
+    known = said["combinations"]
+    if not _are_words(said["arguments"]):
+        _refuse(folder / SWEEP, "arguments: a list of words is needed")
+    if known is not None and not (isinstance(known, list) and all(map(_are_words, known))):
+        _refuse(folder / SWEEP, "combinations: a list of lists of words is needed")
+    return said
 
 
 def write_about(
@@ -129,9 +141,14 @@ def read_combination(folder: Path) -> Combination:
     number = int(folder.name) if folder.name.isdecimal() else -1
     if not (folder / COMBINATION).is_file():
         return Combination(number, folder, ())
-    note, failure = _read(folder / COMBINATION), ""
+    note, failure = _read(folder / COMBINATION, "settings", "objective"), ""
+    if not (_are_words(note["settings"]) and isinstance(note["objective"], float | int | None)):
+        _refuse(folder / COMBINATION, "settings, a list of words, and a number are needed")
     if (folder / FAILURE).is_file():
-        failure = (folder / FAILURE).read_text(encoding="utf-8").strip().splitlines()[-1]
+        told = (folder / FAILURE).read_text(encoding="utf-8", errors="replace")
+        failure = [*told.strip().splitlines(), "nothing is said of it"][
+            -1 if not told.strip() else -2
+        ]
     state = State.FAILED if failure else _state_of_games(folder)
     return Combination(number, folder, tuple(note["settings"]), state, failure, note["objective"])
 
@@ -159,28 +176,10 @@ def write_note(folder: Path, settings: Sequence[str], objective: float | None = 
     _write(folder / COMBINATION, {"settings": list(settings), "objective": objective})
 
 
-def make_folder(wanted: Path) -> Path:
-    """A new folder of this name, or with a number behind it; raises ConfigError."""
-    for path in _numbered(wanted):
-        try:
-            path.mkdir(parents=True)
-        except FileExistsError:
-            continue
-        except OSError as error:
-            raise ConfigError(f"results: cannot write {path}: {error.strerror}") from None
-        return path
-    raise ConfigError(f"results: {wanted} exists")
-
-
 def put_aside(folder: Path) -> None:
     """Rename a combination's folder, whose record never got as far as to be resumed."""
     stopped = folder.with_name(f"{folder.name}-stopped")
-    folder.rename(next(path for path in _numbered(stopped) if not path.exists()))
-
-
-def _numbered(path: Path) -> Iterator[Path]:
-    yield path
-    yield from (path.with_name(f"{path.name}-{number}") for number in range(2, 1000))
+    folder.rename(next(path for path in numbered(stopped) if not path.exists()))
 
 
 # The C library reads and writes ten times as fast; it is not everywhere.
@@ -188,9 +187,23 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
-def _read(path: Path) -> dict[str, Any]:
-    content: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER)
+def _read(path: Path, *keys: str) -> dict[str, Any]:
+    """What a file says, which has these keys; ConfigError."""
+    try:
+        content: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER)
+    except (yaml.YAMLError, OSError, ValueError, RecursionError) as error:
+        _refuse(path, one_line(error))
+    if not isinstance(content, dict) or not set(keys) <= set(content):
+        _refuse(path, f"{', '.join(keys)} are needed")
     return content
+
+
+def _refuse(path: Path, message: str) -> NoReturn:
+    raise ConfigError(f"{path} cannot be used: {message:.300}")
+
+
+def _are_words(said: object) -> bool:
+    return isinstance(said, list) and all(isinstance(word, str) for word in said)
 
 
 def _write(path: Path, content: dict[str, Any]) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
-from rich.markup import escape
 
+from core.shown import plain
 from experiments.config import TuningConfig
 from experiments.record.store import FILE, Record
 from experiments.report.markdown import link, write_report
@@ -46,7 +46,7 @@ def conclude(
     drawn.columns[0].no_wrap = False
     for number, rows in table.groupby("run"):
         for texts in cells(SHOWN, rows):
-            drawn.add_row(*map(escape, (in_a_line(values, number), *texts)))
+            drawn.add_row(*map(plain, (in_a_line(values, number), *texts)))
         drawn.add_section()
     console.print(drawn)
     table.to_csv(folder / "sweep.csv", index=False)
@@ -61,9 +61,9 @@ def conclude(
             figures = _draw(table, list(values), search, folder)
     _write(folder, table, known, values, search, figures)
     for finding in search.get("findings", ()):
-        console.print(finding, highlight=False, markup=False)
+        console.print(plain(finding))
     for label, name in (("report", "report.html"), ("table", "sweep.csv")):
-        console.print(f"{label:8}{folder / name}", soft_wrap=True, highlight=False, markup=False)
+        console.print(plain(f"{label:8}{folder / name}"), soft_wrap=True)
 
 
 def _search(

@@ -12,6 +12,7 @@ from agents.config import ConfigError
 from experiments.config import TuningConfig
 from experiments.record.store import Record
 from experiments.report.standings import pair_counts, standings
+from experiments.statistics.elo import elo_of_score
 from experiments.statistics.intervals import share_interval
 from experiments.sweep.folder import Combination, State, Sweep
 
@@ -80,7 +81,7 @@ def elo_of_tuned(folder: Path, tuning: TuningConfig) -> tuple[float, float, floa
         counts = pair_counts(record)[own, 1 - own]
     share, low, high, pairs = share_interval(counts)
     ends = np.clip([(share * pairs + 0.5) / (pairs + 1), low, high], 1e-6, 1 - 1e-6)
-    elo, low, high = (-400 * np.log10(1 / ends - 1)).tolist()
+    elo, low, high = elo_of_score(ends).tolist()
     return elo, low, high, 2 * pairs
 
 

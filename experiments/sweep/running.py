@@ -10,18 +10,21 @@ import functools
 import shlex
 import traceback
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 from rich.console import Console
-from rich.markup import escape
 
 from agents import hydra_parts
 from agents.config import ConfigError, compose, one_line
+from core.shown import plain
 from experiments import run as runs
 from experiments.command_line import as_typed, make_console
 from experiments.config import read
+from experiments.foreign import check_trusted
+from experiments.record.folder import new_folder
 from experiments.record.store import FILE
 from experiments.sweep.composing import expand, in_a_line, is_hydras, varied, without_guesses
 from experiments.sweep.folder import (
@@ -31,12 +34,12 @@ from experiments.sweep.folder import (
     State,
     Sweep,
     has_begun,
-    make_folder,
     put_aside,
     read_combination,
     write_about,
     write_note,
 )
+from experiments.sweep.foreign import foreign_in
 from experiments.sweep.reporting import conclude
 from experiments.sweep.results import best_of, elo_of_tuned
 
@@ -64,18 +67,22 @@ def sweep(
         for combination in known:
             read(combination, folders)
         example = known[0]
-    folder = make_folder(Path(str(compose("run", [*example, *hydras], folders).hydra.sweep.dir)))
+    folder = new_folder(Path(str(compose("run", [*example, *hydras], folders).hydra.sweep.dir)))
     write_about(folder, as_typed(["run", *arguments]), arguments, known)
-    return _go(Sweep(folder.resolve(), list(overrides), list(folders), known), folder, console)
+    asked = Sweep(folder.resolve(), list(overrides), list(folders), known, trusted=True)
+    return _go(asked, folder, console)
 
 
-def resume(folder: Path | str, console: Console) -> int:
+def resume(folder: Path | str, console: Console, trust: bool = False) -> int:
     """Run what a sweep has not finished, failed combinations too, and conclude; as :func:`sweep`.
 
     A search is repeated from its first guess: its sampler's seed leads it to the same guesses, and
-    those that have been played are not played again.
+    those that have been played are not played again. trust: as for a single run.
     """
     asked = Sweep.read(folder)
+    foreign = foreign_in(asked)
+    check_trusted(folder, foreign, trust, console)
+    asked = replace(asked, trusted=bool(foreign))
     if asked.known is None:
         sampler = _hydras_settings(asked.overrides, asked.extra_folders).sweeper.get("sampler")
         if (sampler or {}).get("seed") is None:
@@ -165,7 +172,7 @@ def _confirm(asked: Sweep, console: Console) -> bool:
     settings = [*best.settings, f"seed={tuning.seed}", f"games={tuning.games}"]
     console.rule("the best again, from fresh openings")
     try:
-        _attempt(asked.folder / CONFIRMATION, settings, asked.extra_folders, console)
+        _attempt(asked, CONFIRMATION, settings, console)
     except Exception:
         return False
     return True
@@ -179,17 +186,16 @@ def _end(asked: Sweep, folder: Path, console: Console) -> int:
         conclude(folder, found, values, console)
     left = [each for each in found if each.state in (State.STOPPED, State.WAITING)]
     if left:
-        console.print(
+        trust = " --trust" if foreign_in(asked) else ""
+        line = (
             f"{len(left)} of {len(found)} combinations are not finished; go on with  "
-            f"python -m experiments resume {shlex.quote(str(folder))}",
-            highlight=False,
-            markup=False,
-            soft_wrap=True,
+            f"python -m experiments resume {shlex.quote(str(folder))}{trust}"
         )
+        console.print(plain(line), soft_wrap=True)
     failed = [each for each in found if each.state is State.FAILED]
     for each in failed:
         line = f"failed  {each.number}: {in_a_line(values, each.number)}: {each.failure}"
-        console.print(line, style="red", highlight=False, markup=False)
+        console.print(plain(line, "red"))
     return len(failed)
 
 
@@ -213,38 +219,37 @@ def play_combination(config: DictConfig, asked: Sweep, lines: Sequence[str]) -> 
         settings, line = asked.known[number], lines[number]
     elsewhere = not str(job.launcher._target_).endswith("BasicLauncher")
     console = Console(quiet=True) if elsewhere else make_console()
-    console.rule(escape(f"{number + 1} of {total}: {line}"))
+    console.rule(plain(f"{number + 1} of {total}: {line}"))
     try:
-        return _attempt(asked.folder / str(number), settings, asked.extra_folders, console)
+        return _attempt(asked, str(number), settings, console)
     except Exception:
         if asked.known is None:
             raise
         return None
 
 
-def _attempt(
-    folder: Path, settings: Sequence[str], folders: Sequence[str], console: Console
-) -> float | None:
-    """Play a combination; write a failure down before it is raised."""
+def _attempt(asked: Sweep, name: str, settings: Sequence[str], console: Console) -> float | None:
+    """Play a combination in the folder of this name; write a failure down before it is raised."""
+    folder = asked.folder / name
     before = read_combination(folder)
     if before.state is not State.WAITING and before.settings != tuple(settings):
         raise ConfigError(f"{folder} holds another combination: {' '.join(before.settings)}")
     try:
-        return _play(before, settings, folders, console)
+        return _play(asked, before, settings, console)
     except Exception as error:
         folder.mkdir(exist_ok=True)
         write_note(folder, settings)
         text = str(error) if isinstance(error, ConfigError) else traceback.format_exc()
         (folder / FAILURE).write_text(text.rstrip() + "\n", encoding="utf-8")
-        console.print(f"failed: {one_line(error)}", style="red", highlight=False, markup=False)
+        console.print(plain(f"failed: {one_line(error)}", "red"))
         raise
 
 
 def _play(
-    before: Combination, settings: Sequence[str], folders: Sequence[str], console: Console
+    asked: Sweep, before: Combination, settings: Sequence[str], console: Console
 ) -> float | None:
     """Play, or play on, or take as played, what belongs into a combination's folder."""
-    plan, folder = read(settings, folders), before.folder
+    plan, folder = read(settings, asked.extra_folders), before.folder
     if before.state is not State.FINISHED:
         (folder / FAILURE).unlink(missing_ok=True)
         begun = has_begun(folder)
@@ -253,9 +258,10 @@ def _play(
         folder.mkdir(exist_ok=True)
         write_note(folder, settings)
         if begun:
-            result = runs.resume(folder, as_typed(["resume", str(folder)]), console)
+            command = as_typed(["resume", str(folder)])
+            result = runs.resume(folder, command, console, trust=asked.trusted)
         else:
-            extra = [f"--config-dir={each}" for each in folders]
+            extra = [f"--config-dir={each}" for each in asked.extra_folders]
             result = runs.run(plan, as_typed(["run", *extra, *settings]), console, folder)
         if result.interrupted or not result.complete:
             raise KeyboardInterrupt

@@ -253,16 +253,20 @@ BROKEN: list[tuple[Callable[[], Agent], set[str], str]] = [
 ]
 
 
+def ask_only(monkeypatch: pytest.MonkeyPatch, *asked: str) -> None:
+    """Of the checks only these, and those that all others need."""
+    names = {"itself", "prepare", "moves", *asked}
+    checks = tuple(each for each in contract.CHECKS if each.name in names)
+    monkeypatch.setattr(contract, "CHECKS", checks)
+
+
 @pytest.mark.parametrize(
     ("kind", "failed", "why"), BROKEN, ids=[each[0].__name__ for each in BROKEN]
 )
 def test_each_check_finds_who_breaks_it(
     kind: Callable[[], Agent], failed: set[str], why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Of the checks only those that fail, and those that all others need.
-    asked = {"itself", "prepare", "moves", *failed}
-    checks = tuple(each for each in contract.CHECKS if each.name in asked)
-    monkeypatch.setattr(contract, "CHECKS", checks)
+    ask_only(monkeypatch, *failed)
     verdict = check(kind(), patience=0.5 if kind is Hangs else 20.0)
     assert names(verdict, FAILED) == failed, f"\n{verdict}"
     assert not verdict.holds
@@ -324,7 +328,7 @@ def test_what_needs_limits_gets_some() -> None:
     assert names(verdict, NOT_ASKED) == {"seconds"}
 
 
-def test_the_agent_itself_is_left_alone() -> None:
+def test_the_agent_itself_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     class Remembers(Good):
         calls = 0
 
@@ -332,6 +336,7 @@ def test_the_agent_itself_is_left_alone() -> None:
             super().begin_game(color, start, seed)
             self.calls += 1
 
+    ask_only(monkeypatch, "games", "seed")
     agent = Remembers()
     assert check(agent).holds
     assert agent.calls == 0
@@ -374,8 +379,10 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ],
 )
 def test_check_says_that_an_agent_holds(
-    words: str, mine: Path, capsys: pytest.CaptureFixture[str]
+    words: str, mine: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    if words != "greedy":  # one sees all lines
+        ask_only(monkeypatch, "line", "nodes")
     assert main(["check", *words.split()]) == 0
     *lines, verdict = capsys.readouterr().out.splitlines()
     assert len(lines) == len(contract.CHECKS)
@@ -385,7 +392,10 @@ def test_check_says_that_an_agent_holds(
     assert verdict == f"{words.split()[0]} keeps to the contract"
 
 
-def test_check_says_what_is_wrong(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_says_what_is_wrong(
+    mine: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ask_only(monkeypatch, "line")
     assert main(["check", f"{mine}:Picky", "favourite=0"]) == 0
     assert main(["check", f"{mine}:Picky", "favourite=27"]) == 1
     printed = capsys.readouterr().out
@@ -404,6 +414,7 @@ def test_check_finds_the_agents_of_ones_own_yamls(
     yaml = "# Picky\n_target_: my_picky_agents.Picky\nfavourite: 1\ndepth: ???\n"
     (mine.parent / "agent" / "picky.yaml").write_text(yaml)
     monkeypatch.syspath_prepend(str(mine.parent))
+    ask_only(monkeypatch)
     assert main(["check", "picky", "--config-dir", str(mine.parent)]) == 0
     assert main(["check", "picky", "favourite=27", "--config-dir", str(mine.parent)]) == 1
 
@@ -412,7 +423,7 @@ def test_check_finds_the_agents_of_ones_own_yamls(
     ("words", "complaint"),
     [
         ("alphabeat", "unknown agent 'alphabeat'; choose from .* Did you mean 'alphabeta'"),
-        ("alphabeta dpth=3", "unknown setting of alphabeta 'dpth'; .* Did you mean 'depth'"),
+        ("alphabeta dpth=3", "AlphaBeta has no setting 'dpth'; .* Did you mean 'depth'"),
         ("alphabeta depth", "cannot read 'depth': settings are written key=value"),
         ("alphabeta depth=0", "depth.*0: a whole number from 1 to 64"),
         ("alphabeta evaluation=iagoo", "unknown evaluation 'iagoo'"),

@@ -13,6 +13,7 @@ import pytest
 from agents import DiscCount, GreedyAgent, Limits, Maximizer, RandomAgent, SquareWeights
 from agents.evaluation import FINAL_UNIT
 from core import PASS, RULESETS, Color, Position, play_game
+from core.notation import square_name
 
 RandomGame = Callable[[str, int], list[Position]]
 
@@ -131,18 +132,18 @@ def test_greedy_takes_most_discs() -> None:
 def test_among_equal_moves_the_first_is_taken() -> None:
     for name, first in (("standard", "d3"), ("wpi", "d3"), ("mini6", "c2"), ("mini4", "b1")):
         start = Position.start(name)  # all four moves are equal by symmetry
-        assert start.name_of(GreedyAgent().decide(start, Limits()).move) == first
+        assert square_name(GreedyAgent().decide(start, Limits()).move) == first
         assert first == start.legal_moves()[0]
 
 
 def test_a_won_end_counts_more_than_any_promise() -> None:
     greedy = GreedyAgent().decide(QUIET_WIN, Limits())
-    assert QUIET_WIN.name_of(greedy.move) == "a3"
+    assert square_name(greedy.move) == "a3"
     assert greedy.value == 10 * FINAL_UNIT
     assert DiscCount()(QUIET_WIN.play("a2")) == DiscCount()(QUIET_WIN.play("a3")) == -9
 
     weighing = Maximizer(SquareWeights()).decide(CORNER_OR_WIN, Limits())
-    assert CORNER_OR_WIN.name_of(weighing.move) == "b8"
+    assert square_name(weighing.move) == "b8"
     assert weighing.value == 34 * FINAL_UNIT
     assert SquareWeights()(CORNER_OR_WIN.play("a8")) == -446
     assert SquareWeights()(CORNER_OR_WIN.play("b8")) == -326
@@ -150,7 +151,7 @@ def test_a_won_end_counts_more_than_any_promise() -> None:
 
 def test_a_lost_end_counts_less_than_any_threat() -> None:
     greedy = GreedyAgent().decide(QUIET_LOSS, Limits())
-    assert QUIET_LOSS.name_of(greedy.move) == "c1"
+    assert square_name(greedy.move) == "c1"
     assert greedy.value == -1
     assert -DiscCount()(QUIET_LOSS.play("b1")) == -1
     assert QUIET_LOSS.play("b1").is_over

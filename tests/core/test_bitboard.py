@@ -164,5 +164,4 @@ def test_symmetries_move_every_square_where_they_say(mask: int) -> None:
         return oracle.mask({new_place(square % 8, square // 8) for square in bitboard.bits(mask)})
 
     assert bitboard.mirror(mask) == moved(lambda column, row: 8 * row + 7 - column)
-    assert bitboard.upside_down(mask) == moved(lambda column, row: 8 * (7 - row) + column)
     assert bitboard.transpose(mask) == moved(lambda column, row: 8 * column + row)

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from core import compile as compiling
+from core.forked import Forked, Link
 
 ROOT = Path(__file__).parents[2]
 
@@ -136,6 +137,29 @@ def test_what_has_another_name_or_key_is_prepared_too(
     monkeypatch.setattr(compiling, "_prepared", set())  # as in a new process
     compiling.prepare("one", partial(loaded.append, "again"), heard.append)
     assert loaded[-1] == "again" and len(heard) == 6
+
+
+def test_of_two_processes_one_waits_while_the_other_compiles(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compiling, "_prepared", set())
+    monkeypatch.setattr(compiling, "cache_folder", lambda: tmp_path)
+
+    def compile_(link: Link) -> None:
+        def load() -> None:
+            link.send(b"begins")
+            link.receive()
+
+        compiling.prepare("one", load)
+
+    first = Forked(compile_)
+    assert first.receive() == b"begins"
+    second = Forked(compile_)
+    assert second.receive_within(0.1) is None
+    first.send(b"go on")
+    assert second.receive() == b"begins"
+    for process in (first, second):
+        process.close()
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from core.game import (
     ILLEGAL,
     LATE,
     RAISED,
+    TOO_LATE,
     Decision,
     Limits,
     Player,
@@ -319,10 +320,13 @@ def test_a_player_that_calls_exit_loses() -> None:
     check_forfeit(after_an_answer(SystemExit(3)), RAISED, "SystemExit: 3")
 
 
-@pytest.mark.parametrize("stop", [KeyboardInterrupt, GeneratorExit])
-def test_whoever_interrupts_the_program_stops_the_game(stop: type[BaseException]) -> None:
-    with pytest.raises(stop):
-        after_an_answer(stop())
+def test_whoever_interrupts_the_program_stops_the_game() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        after_an_answer(KeyboardInterrupt())
+
+
+def test_a_player_that_raises_what_is_no_exception_loses() -> None:
+    check_forfeit(after_an_answer(GeneratorExit()), RAISED, "GeneratorExit")
 
 
 class Unprintable:
@@ -400,6 +404,42 @@ def test_grace_is_given_for_the_scheduler(clock: Clock) -> None:
     assert record.plies[2].microseconds == 69_000
     record = after_an_answer(slow(clock, 5), limits=Limits(seconds=0.01), grace=5.0)
     assert record.end_reason == FINISHED
+
+
+class Takes(Scripted):
+    """Takes this long for every move."""
+
+    def __init__(self, clock: Clock, milliseconds: int) -> None:
+        super().__init__()
+        self.seconds, self.clock = milliseconds / 1000, clock
+
+    def decide(self, position: Position, limits: Limits) -> Decision:
+        self.clock.seconds += self.seconds
+        return first(position)
+
+
+def test_grace_is_given_once_for_a_clock(clock: Clock) -> None:
+    both = players(Takes(clock, 10), Takes(clock, 1))
+    record = play_game(both, limits=Limits(clock=0.055), grace=0.01)
+    assert (record.end_reason, record.winner) == (LATE, WHITE)
+    assert record.detail == "0.010 s for a move, 0 s allowed"
+    mine = [ply for ply in record.plies if ply.color is BLACK]
+    assert len(mine) == 6
+    assert record.too_late is not None and record.too_late.late == TOO_LATE
+    record = play_game(both, limits=Limits(seconds=0.005), grace=0.01)
+    assert record.end_reason == FINISHED, "each move has its own grace"
+
+
+def test_a_clock_shows_no_grace(clock: Clock) -> None:
+    shown = []
+
+    class Watches(Takes):
+        def decide(self, position: Position, limits: Limits) -> Decision:
+            shown.append(limits.clock)
+            return super().decide(position, limits)
+
+    play_game(players(Watches(clock, 10)), limits=Limits(clock=0.025), grace=0.01)
+    assert shown == pytest.approx([0.025, 0.015, 0.005, 0.0])
 
 
 def test_preparing_for_a_game_is_not_timed(clock: Clock) -> None:

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from agents import AlphaBeta, DiscCount, GreedyAgent, SquareWeights
 from agents.config import ConfigError, choices
-from experiments.config import from_record, read
+from experiments.config import read, typed
 from experiments.record.store import Record
 from experiments.run import resume, run
 
@@ -89,7 +89,7 @@ def test_agents_and_heuristics_from_outside(tmp_path: Path) -> None:
     )
     words = ["agents=duel", "agent@first=mine", "agent@second=alphabeta"]
     plan = read([*words, "evaluation=corners_only"], [tmp_path])
-    assert plan.agents["first"].favourite == "f5"  # type: ignore[attr-defined]
+    assert plan.agents["first"].make().favourite == "f5"  # type: ignore[attr-defined]
     assert plan.agents["second"].evaluation.weights.sum() == 4  # type: ignore[attr-defined]
 
 
@@ -201,16 +201,16 @@ def test_strings_of_a_record_stay_what_they_are(tmp_path: Path) -> None:
     words += ["+agents.mine._target_=misbehaving.Mine", "figures=false"]
     words += [f"+agents.mine.favourite='\\{HOME}'", f"name='a \\{HOME}'"]
     plan = read(words)
-    assert plan.agents["mine"].favourite == HOME  # type: ignore[attr-defined]
+    assert plan.agents["mine"].make().favourite == HOME  # type: ignore[attr-defined]
     console = Console(quiet=True)
     folder = run(plan, "command", console).folder
     assert folder.parent == tmp_path / f"a {HOME}"
-    resume(folder, "command", console, games=4)
+    resume(folder, "command", console, games=4, trust=True)
     with Record.open(folder) as record:
         config = record.run()["config"]
         assert len(record.games()) == 4 * 3
     assert config["agents"]["mine"]["favourite"] == HOME
-    assert from_record(config).name == f"a {HOME}"
+    assert typed(config).name == f"a {HOME}"
 
 
 @pytest.mark.parametrize("attack", [HOME, f"\\{HOME}", "${oc.create:{a: 1}}", "${", "a ${b:"])
@@ -219,6 +219,6 @@ def test_a_record_cannot_ask_for_anything(attack: str) -> None:
     config |= {"name": attack, "results": attack, "export": [attack]}
     config["openings"] |= {"file": attack}
     config["rating"] |= {"anchor": attack}
-    settings = from_record(config)
+    settings = typed(config)
     assert asdict(settings) == config
     assert os.environ["HOME"] not in str(settings)

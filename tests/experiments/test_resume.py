@@ -189,7 +189,9 @@ def test_changed_code_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[s
     printed = capsys.readouterr().err
     assert printed.count("\n") == 1
     assert "mine.py" in printed and "--force" in printed
-    assert main(["extend", str(folder), "games=4", "--force"]) == 0
+    assert main(["extend", str(folder), "games=4", "--force"]) == 2
+    assert f"{own}, changed since the record" in capsys.readouterr().err
+    assert main(["extend", str(folder), "games=4", "--force", "--trust"]) == 0
     assert len(query(folder, "select * from games")) == 4
 
 

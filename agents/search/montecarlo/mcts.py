@@ -6,6 +6,7 @@ How it works is told in :mod:`agents.search.montecarlo.plain`, the reading twin;
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from agents.base import Agent, Decision, Limits
 from agents.evaluation import Evaluation
-from agents.search.limits import allotment
+from agents.search.limits import SHORTEST, allotment
 from agents.search.montecarlo.plain import Method, MoveEstimate, PlainTree, choose
 from agents.search.montecarlo.tree import WORDS, CompiledTree, NodePool
 from core.compile import Announce, prepare
@@ -142,12 +143,15 @@ class MCTS(Agent):
             )
 
     def _search(self, position: Position, limits: Limits, seed: int) -> Decision:
+        begun = time.perf_counter()
         self.check_limits(limits)
         tree = self._tree = self._tree_for(position)
         times = [allotment(limits, position.empties)]
         if self.seconds is not None:
             times.append(allotment(Limits(seconds=self.seconds), position.empties))
         seconds = min((t for t in times if t is not None), default=None)
+        if seconds is not None:  # to find the tree again, and to move it, has taken some of it
+            seconds = max(SHORTEST, seconds - (time.perf_counter() - begun))
         stats = tree.search(seed, self.playouts, limits.nodes, seconds)
         pv = _line(tree)
         return Decision(pv[0], tree.estimates(())[pv[0]].value, pv, None, stats)
@@ -203,7 +207,7 @@ def _path(tree: PlainTree | CompiledTree, position: Position) -> tuple[int, ...]
 
 def _load() -> None:
     """Run every kernel once."""
-    agent = MCTS(playouts=2, memory_mb=1)
+    agent = MCTS(playouts=200, memory_mb=1)
     start = Position.start()
     decision = agent.decide(start, Limits())
     agent.decide(start.play(decision.move), Limits())

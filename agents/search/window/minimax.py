@@ -8,6 +8,7 @@ from agents.base import SearchStats
 from agents.search import context as layout
 from agents.search.base import SearchAgent
 from agents.search.context import clear_pv, count, extend_pv, final_value, leaf, out_of_budget
+from agents.search.watch import Watch
 from agents.search.window import plain
 from core.bitboard import ONE, ZERO, after, legal_moves, lowest_square
 from core.compile import Address, Int, Mask, kernel
@@ -62,6 +63,6 @@ class Minimax(SearchAgent):
         return minimax(context, mover, opponent, depth)
 
     def _plainly(
-        self, position: Position, depth: int, stats: SearchStats
+        self, position: Position, depth: int, stats: SearchStats, watch: Watch
     ) -> tuple[int, plain.Line]:
-        return plain.minimax(position, depth, self.evaluation.plain, stats)
+        return plain.minimax(position, depth, self.evaluation.plain, stats, watch)

@@ -1,7 +1,8 @@
 """The reading twins: the searches as one would explain them, in plain Python.
 
 They count what the compiled searches count, node for node, and tests hold the two equal. Run an
-agent with ``compiled: false`` to play with them.
+agent with ``compiled: false`` to play with them; a :class:`~agents.search.watch.Watch` is told of
+each step (``debug on`` in ``python -m play terminal`` shows them).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from agents.evaluation.base import FINAL_UNIT
+from agents.search.watch import UNWATCHED, Watch
 from agents.search.window.ordering import HISTORY_CAP, static_ranks
 from core.game import SearchStats
 from core.notation import PASS
@@ -23,26 +25,37 @@ Evaluate = Callable[[Position], int]
 INFINITY = 65 * FINAL_UNIT
 
 
-def leaf(position: Position, evaluate: Evaluate, stats: SearchStats) -> int:
+def leaf(
+    position: Position, evaluate: Evaluate, stats: SearchStats, watch: Watch = UNWATCHED
+) -> int:
     """The value of a position that is not looked beyond: its result, or what it looks like."""
     stats.leaves += 1
     if position.is_over:
-        return position.disc_difference * FINAL_UNIT
-    stats.evaluations += 1
-    return evaluate(position)
+        value = position.disc_difference * FINAL_UNIT
+    else:
+        stats.evaluations += 1
+        value = evaluate(position)
+    watch.leaf(value, position.is_over)
+    return value
 
 
 def minimax(
-    position: Position, depth: int, evaluate: Evaluate, stats: SearchStats
+    position: Position,
+    depth: int,
+    evaluate: Evaluate,
+    stats: SearchStats,
+    watch: Watch = UNWATCHED,
 ) -> tuple[int, Line]:
     """Value to the mover and principal variation, looking at every line of ``depth`` plies."""
     stats.nodes += 1
     if position.is_over or depth == 0:
-        return leaf(position, evaluate, stats), ()
+        return leaf(position, evaluate, stats, watch), ()
     best = -INFINITY
     best_line: Line = ()
     for move in position.moves or (PASS,):
-        value, line = minimax(position.play(move), depth - 1, evaluate, stats)
+        watch.enter(move, -INFINITY, INFINITY)
+        value, line = minimax(position.play(move), depth - 1, evaluate, stats, watch)
+        watch.leave(-value)
         if -value > best:
             best, best_line = -value, (move, *line)
     return best, best_line
@@ -59,7 +72,13 @@ class MoveOrder:
         self.history: dict[tuple[int, int], int] = defaultdict(int)
 
     def arranged(
-        self, position: Position, depth: int, ply: int, evaluate: Evaluate, stats: SearchStats
+        self,
+        position: Position,
+        depth: int,
+        ply: int,
+        evaluate: Evaluate,
+        stats: SearchStats,
+        watch: Watch = UNWATCHED,
     ) -> Sequence[int]:
         """The legal moves, the one to be tried first first."""
         criteria = self.criteria
@@ -77,6 +96,7 @@ class MoveOrder:
                     key.append(self.history[ply % 2, move])
                 elif name == "sorted":
                     key.append(-glance(after, evaluate, stats))
+                    watch.glance(move, key[-1], not after.is_over)
                 elif name == "mobility":
                     key.append(-len(after.moves))
                 else:
@@ -123,6 +143,7 @@ class OrderedSearch:
     evaluate: Evaluate
     stats: SearchStats
     null_windows: bool
+    watch: Watch = UNWATCHED
 
     def search(
         self,
@@ -135,16 +156,18 @@ class OrderedSearch:
         """Value to the mover and principal variation, ``ply`` plies from the root."""
         self.stats.nodes += 1
         if position.is_over or depth == 0:
-            return leaf(position, self.evaluate, self.stats), ()
+            return leaf(position, self.evaluate, self.stats, self.watch), ()
 
         def child(move: int, alpha: int, beta: int) -> tuple[int, Line]:
+            self.watch.enter(move, alpha, beta)
             value, line = self.search(position.play(move), depth - 1, -beta, -alpha, ply + 1)
+            self.watch.leave(-value)
             return -value, line
 
         if not position.moves:
             value, line = child(PASS, alpha, beta)
             return value, (PASS, *line)
-        moves = self.order.arranged(position, depth, ply, self.evaluate, self.stats)
+        moves = self.order.arranged(position, depth, ply, self.evaluate, self.stats, self.watch)
         best = -INFINITY
         best_line: Line = ()
         for number, move in enumerate(moves, start=1):
@@ -162,6 +185,7 @@ class OrderedSearch:
                 if number < len(moves):
                     self.stats.cutoffs += 1
                     self.stats.first_move_cutoffs += number == 1
+                    self.watch.cut(best, beta, len(moves) - number)
                 if depth > 1 or ply == 0:
                     self.order.remember_cutoff(move, depth, ply)
                 break

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from agents.conf_folder import conf_folder
 from agents.evaluation import Evaluation
 from agents.evaluation.function import check_positions
 from agents.search.window.selective import CHECKS, DEEPEST, PROBCUT_SHAPE, STAGE_DISCS
+from core.settings import Number, Text, Whole, check_settings
 
 
 def fingerprint(evaluation: Evaluation) -> str:
@@ -34,13 +35,13 @@ class Check:
     """One fitted regression: v_depth = slope * v_check + intercept, error sigma, of positions with
     ``discs`` to ``discs + 7`` discs on the board; ``positions`` is how many it was fitted to."""
 
-    depth: int
-    check: int
-    discs: int
-    slope: float
-    intercept: float
-    sigma: float
-    positions: int
+    depth: Annotated[int, Whole(1, DEEPEST)]
+    check: Annotated[int, Whole(1, DEEPEST)]
+    discs: Annotated[int, Whole(0, 64)]
+    slope: Annotated[float, Number(above=0)]
+    intercept: Annotated[float, Number()]
+    sigma: Annotated[float, Number(low=0)]
+    positions: Annotated[int, Whole(0)]
 
 
 @dataclass(frozen=True)
@@ -51,8 +52,8 @@ class ProbCut:
     file was made. checks: the regressions, for each depth the cheapest check first.
     """
 
-    evaluation: str
-    fingerprint: str
+    evaluation: Annotated[str, Text(".+", "a name")]
+    fingerprint: Annotated[str, Text("[0-9a-f]{16}", "16 hexadecimal digits, as a text,")]
     made: dict[str, Any]
     checks: tuple[Check, ...]
 
@@ -87,13 +88,15 @@ class ProbCut:
             read: Any = OmegaConf.to_container(OmegaConf.load(path))
             checks = tuple(Check(**check) for check in read["checks"])
             found = cls(read["evaluation"], read["fingerprint"], read["made"], checks)
+            for check in (found, *checks):
+                check_settings(check)
         except FileNotFoundError:
             raise ValueError(f"probcut {path}: there is no such file") from None
         except Exception as error:
-            message = " ".join(str(error).split())
+            message = f"{' '.join(str(error).split()):.300}"
             raise ValueError(f"probcut {path}: no file of ProbCut parameters ({message})") from None
         for check in checks:
-            if not (1 <= check.check < check.depth <= DEEPEST and check.slope > 0):
+            if check.check >= check.depth:
                 raise ValueError(f"probcut {path}: {check} cannot be used")
         return found
 

@@ -35,17 +35,15 @@ def check_depths(depth: int) -> tuple[int, ...]:
     return tuple(check for check in (least, least + 2) if 1 <= check <= depth - 2)
 
 
-def sample_positions(
-    player: WindowSearch, count: int, seed: int, random_plies: int = 8
-) -> list[Position]:
+def sample_positions(player: WindowSearch, count: int, seed: int) -> list[Position]:
     """Positions of games that ``player`` plays against itself two plies deep, from random openings
-    of some ``random_plies``; from each game every fifth position, so that they differ."""
+    of 8 to 15 plies; from each game every fifth position, so that they differ."""
     rng = np.random.default_rng(seed)
     found: list[Position] = []
     while len(found) < count:
         opening: list[int] = []
         position = Position.start()
-        for _ in range(random_plies + int(rng.integers(8))):
+        for _ in range(int(rng.integers(8, 16))):
             if not position.moves:
                 break
             opening.append(int(rng.choice(position.moves)))

@@ -17,6 +17,7 @@ from agents.search.context import INFINITY, MAX_DEPTH
 from agents.search.endgame.solver import EndgameSolver
 from agents.search.limits import allotment
 from agents.search.table import Megabytes, TableMemory
+from agents.search.watch import Watch
 from agents.search.window import plain
 from agents.search.window.negamax import negamax
 from agents.search.window.ordering import forget_cutoffs, read_ordering, set_criteria, set_static
@@ -258,8 +259,9 @@ class WindowSearch(SearchAgent):
         return negamax(context, mover, opponent, -INFINITY, INFINITY, depth, _ROOT)
 
     def _plainly(
-        self, position: Position, depth: int, stats: SearchStats
+        self, position: Position, depth: int, stats: SearchStats, watch: Watch
     ) -> tuple[int, plain.Line]:
         order = plain.MoveOrder(self._criteria, position.ruleset)
-        twin = plain.OrderedSearch(order, self.evaluation.plain, stats, self.null_windows)
+        evaluate, windows = self.evaluation.plain, self.null_windows
+        twin = plain.OrderedSearch(order, evaluate, stats, windows, watch)
         return twin.search(position, depth)

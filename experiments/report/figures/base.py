@@ -7,6 +7,7 @@ ValueError where its frame has no rows or lacks a column.
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -21,6 +22,8 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+from core.shown import visible
 
 BLUE, ORANGE, _, RED = sns.color_palette("colorblind", 4)
 GREY = "0.35"
@@ -109,10 +112,20 @@ def check_frame(frame: pd.DataFrame, columns: Iterable[str]) -> None:
         raise ValueError("the frame has no rows: nothing to draw")
 
 
-def wrapped(name: str) -> str:
-    """A name over as many lines as it needs, broken at spaces, hyphens and underscores."""
-    lines = textwrap.wrap(name.replace("_", "_ "), _NAME_WIDTH)
-    return "\n".join(lines).replace("_ ", "_")
+def drawn(name: object) -> str:
+    """A name as matplotlib is to be given it, so that it is drawn as it is."""
+    return _literal(visible(name))
+
+
+def wrapped(name: object) -> str:
+    """The same over as many lines as it needs, broken at spaces, hyphens and underscores."""
+    lines = textwrap.wrap(visible(name).replace("_", "_ "), _NAME_WIDTH)
+    return _literal("\n".join(lines).replace("_ ", "_"))
+
+
+def _literal(text: str) -> str:
+    """Text that is not read as a formula, and that no legend hides for its first underscore."""
+    return re.sub("^_", " _", text.replace("$", r"\$"))
 
 
 def coloured(names: Iterable[str]) -> list[tuple[str, Any]]:

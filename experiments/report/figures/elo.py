@@ -19,6 +19,7 @@ from experiments.report.figures.base import (
     blank,
     check_frame,
     column,
+    drawn,
     resize,
     wrapped,
 )
@@ -75,7 +76,7 @@ def elo_chart(standings: pd.DataFrame, anchor: str = "") -> Figure:
         axes.grid(visible=False, axis="y")
         bounds = standings["bound"]
         pool = "pool" if all(bounds) or not any(bounds) else "pool without bounds"
-        axes.set_xlabel(f"Elo (95 % interval, {anchor or f'mean of the {pool}'} = 0)")
+        axes.set_xlabel(drawn(f"Elo (95 % interval, {anchor or f'mean of the {pool}'} = 0)"))
         axes.set_ylabel("agent")
         column(axes, "Elo", rows, values, offset=108)
         column(axes, "games", rows, [f"{games:,}" for games in standings["games"]], offset=150)
@@ -87,8 +88,7 @@ def _value(elo: float, low: float, high: float, bound: str) -> str:
     """A rating in words, with a true minus: "+123 [103, 145]", or "> +620"."""
     if not bound and elo == low == high == 0:
         return "0"
-    text = f"{bound} {elo:+z.0f}" if bound else interval_text(elo, low, high)
-    return text.replace("-", MINUS)
+    return interval_text(elo, low, high, bound).replace("-", MINUS)
 
 
 def _rating(axes: Axes, row: float, bound: str, elo: float, low: float, high: float) -> None:

@@ -21,6 +21,7 @@ from experiments.report.figures.base import (
     ReportFigure,
     blank,
     check_frame,
+    drawn,
     share_text,
 )
 from experiments.studies.searches import count_nodes, searched_positions
@@ -91,7 +92,7 @@ def pruning_chart(counts: pd.DataFrame, subtitle: str) -> Figure:
         axes.yaxis.set_major_locator(LogLocator(numticks=12))
         axes.set_xlabel("search depth (plies)")
         axes.set_ylabel("nodes per position (log scale)")
-        axes.set_title(f"Nodes searched by minimax and alpha-beta\n{subtitle}")
+        axes.set_title(f"Nodes searched by minimax and alpha-beta\n{drawn(subtitle)}")
         axes.legend(title=None, loc="upper left")
         if len(nodes.columns) == 2:
             both = nodes.dropna()

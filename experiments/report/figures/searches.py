@@ -19,6 +19,7 @@ from experiments.report.figures.base import (
     check_frame,
     coloured,
     column,
+    drawn,
     resize,
     share_text,
     wrapped,
@@ -67,7 +68,7 @@ def cost_chart(costs: pd.DataFrame, subtitle: str) -> Figure:
         axes.grid(visible=False, axis="y")
         axes.set_xlabel(f"nodes a position, log scale ({costs['positions'].max()} positions)")
         axes.set_ylabel("agent")
-        axes.set_title(subtitle)
+        axes.set_title(drawn(subtitle))
         column(axes, "nodes", rows, [f"{each:,.0f}" for each in nodes], offset=60)
         column(axes, "share", rows, [share_text(each / nodes.max()) for each in nodes], offset=110)
         resize(figure, axes, 5, max(1.2, 0.3 * len(costs)))
@@ -88,7 +89,7 @@ def depth_chart(costs: pd.DataFrame, baseline: str | None = None) -> Figure:
         axes = figure.add_subplot()
         for number, (name, colour) in enumerate(coloured(costs["agent"])):
             rows = costs[costs["agent"] == name].sort_values("depth")
-            style: Any = {"color": colour, "label": name, "marker": "osD^vP*X"[number % 8]}
+            style: Any = {"color": colour, "label": drawn(name), "marker": "osD^vP*X"[number % 8]}
             axes.plot(rows["depth"], rows[measure], **style)
             if baseline:
                 low, high = (rows[end] for end in ends)
@@ -97,7 +98,7 @@ def depth_chart(costs: pd.DataFrame, baseline: str | None = None) -> Figure:
         axes.set_xlabel("search depth (plies)")
         if baseline:
             axes.set_ylim(bottom=0)
-            axes.set_ylabel(f"nodes, {baseline} = 1")
+            axes.set_ylabel(drawn(f"nodes, {baseline} = 1"))
         else:
             axes.set_yscale("log")
             axes.yaxis.set_major_locator(LogLocator(numticks=12))

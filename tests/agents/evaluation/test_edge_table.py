@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import random
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -337,83 +336,3 @@ def test_each_edge_is_read_off_the_board_in_the_right_place() -> None:
         position = Position(mover, opponent)
         expected = sum(value("".join(board[name] for name in edge.split())) for edge in edges)
         assert evaluation(position) == evaluation.plain(position) == expected, f"\n{position}"
-
-
-# ------------------------------------------------------------------ the file
-
-
-@pytest.fixture
-def table_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the table is kept, in a cache folder of this test's own."""
-    true = edge_values()
-    monkeypatch.setenv("OTHELLO_LAB_CACHE", str(tmp_path))
-    # Making the table is tested above; here only whether and when it is made.
-    monkeypatch.setattr(edge_stability, "_make_table", lambda: true.astype(np.float64))
-    path = edge_stability._table_path()
-    assert path.is_relative_to(tmp_path)
-    return path
-
-
-def read_or_make() -> np.ndarray:
-    """As in a new process."""
-    return edge_values.__wrapped__()
-
-
-def test_the_table_is_made_once_and_then_read(
-    table_file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert not table_file.exists()
-    first = read_or_make()
-    assert [path.name for path in table_file.parent.iterdir()] == [table_file.name]
-
-    def again() -> None:
-        raise AssertionError("the table is made although it is there")
-
-    monkeypatch.setattr(edge_stability, "_make_table", again)
-    second = read_or_make()
-    assert second.dtype == first.dtype == np.int32
-    assert (second == first).all()
-    marked = first.copy()
-    marked[5] = 12_345
-    np.save(table_file, marked)
-    assert read_or_make()[5] == 12_345  # so it is this file that is read
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda whole: b"",
-        lambda whole: whole[:5],
-        lambda whole: whole[:60],
-        lambda whole: whole[:-1],
-        lambda whole: whole[: len(whole) // 2],
-        lambda whole: b"no table at all",
-        lambda whole: b"PK\x03\x04" + whole,
-        lambda whole: b"\x80\x04" + whole,
-        lambda whole: bytes(len(whole)),
-    ],
-    ids=["empty", "magic cut", "header cut", "a byte short", "half", "text", "zip", "pickle", "0"],
-)
-def test_a_damaged_table_is_made_anew(table_file: Path, damage: object) -> None:
-    true = read_or_make()
-    table_file.write_bytes(damage(table_file.read_bytes()))  # type: ignore[operator]
-    assert (read_or_make() == true).all()
-    assert (np.load(table_file) == true).all()  # and repaired on disk
-
-
-@pytest.mark.parametrize(
-    "other",
-    [np.zeros(EDGES), np.zeros(EDGES - 1, np.int32), np.zeros((1, EDGES), np.int32)],
-    ids=["floats", "too few", "two dimensions"],
-)
-def test_another_table_is_not_taken_for_it(table_file: Path, other: np.ndarray) -> None:
-    true = read_or_make()
-    np.save(table_file, other)
-    assert (read_or_make() == true).all()
-
-
-def test_without_a_folder_to_write_to_it_is_made_all_the_same(
-    table_file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OTHELLO_LAB_CACHE", "/proc/nowhere")
-    assert len(read_or_make()) == EDGES

@@ -165,7 +165,6 @@ BAD = [
     (["." * 64], "side to move"),
     (["-" * 64 + " Z"], "side to move 'Z'"),
     (["Q" * 64 + " X"], "'Q' on a1"),
-    (["", "--ruleset", "chess"], "choose from standard"),
     (["", "--evaluation", "iagoo"], "unknown evaluation 'iagoo'.*Did you mean 'iago'"),
     (["", "--evaluation", "function"], r"target"),
     (["", "--evaluation", "nowhere.py:f"], "there is no file nowhere.py"),
@@ -186,7 +185,15 @@ def test_bad_input_is_one_line_and_exit_code_2(
     assert output.out == ""
 
 
-@pytest.mark.parametrize("words", [["evaluate"], ["evaluate", "", "--depth"], ["list", "evals"]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["evaluate"],
+        ["evaluate", "", "--depth"],
+        ["solve", "", "--ruleset", "chess"],
+        ["list", "evals"],
+    ],
+)
 def test_wrong_words_are_one_line_and_exit_code_2(
     words: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from agents import DiscCount, Evaluation, SquareWeights
 from agents.evaluation import FINAL_UNIT
 from core import RULESETS, Position, bitboard
+from core.notation import square_name
 
 RandomGame = Callable[[str, int], list[Position]]
 
@@ -126,7 +127,7 @@ def test_each_square_is_worth_its_weight(table: list[list[int]]) -> None:
     evaluation = SquareWeights(table)
     for square in range(64):
         alone = Position(1 << square, 0)
-        assert evaluation(alone) == table[square // 8][square % 8], alone.name_of(square)
+        assert evaluation(alone) == table[square // 8][square % 8], square_name(square)
         assert evaluation(Position(0, 1 << square)) == -evaluation(alone)
 
 

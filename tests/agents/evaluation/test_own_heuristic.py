@@ -18,6 +18,7 @@ from agents.config import ConfigError
 from agents.evaluation import FINAL_UNIT, FunctionEvaluation, helpers
 from agents.evaluation import function as function_module
 from core import Position
+from core.notation import square_name
 from experiments.config import read
 from experiments.run import run
 
@@ -190,7 +191,7 @@ def test_a_finished_game_counts_more_than_anything_it_says(write: Write) -> None
     )
     for compiled in (True, False):
         decision = Maximizer(FunctionEvaluation(f"{path}:glad", compiled)).search(position)
-        assert (position.name_of(decision.move), decision.value) == ("b8", 34 * FINAL_UNIT)
+        assert (square_name(decision.move), decision.value) == ("b8", 34 * FINAL_UNIT)
 
 
 def test_it_may_import_what_stands_beside_it(write: Write) -> None:
@@ -590,5 +591,3 @@ def test_squares_and_named_masks() -> None:
     for bad in ("a9", "i1", "a", "a1h8", "--", "pass"):
         with pytest.raises(ValueError, match="not a square"):
             helpers.squares(bad)
-    assert set(helpers.__all__) >= {*STEPS, "ALL", "EDGES", "CORNERS", "count", "moves", "flips"}
-    assert all(hasattr(helpers, name) for name in helpers.__all__)

@@ -27,6 +27,7 @@ from agents.search.limits import allotment
 from core import PASS, Position
 from core.bitboard import bits
 from core.last_flips import last_flips
+from core.notation import square_name
 from core.position import prepare_rules
 from core.rules import RULESETS
 
@@ -437,10 +438,10 @@ def scored_line(position: Position, off_by: int = 0) -> str:
     """An OBF line with the score of each move, the first one wrong by so much."""
     scores = EndgameSolver(table_mb=1).analyse(position).scores
     ranked = sorted(scores.items(), key=lambda item: -item[1])
-    words = [f"{position.name_of(m).upper()}:{s:+d}" for m, s in ranked]
+    words = [f"{square_name(m).upper()}:{s:+d}" for m, s in ranked]
     if off_by:
         move, score = ranked[0]
-        words[0] = f"{position.name_of(move).upper()}:{score + off_by:+d}"
+        words[0] = f"{square_name(move).upper()}:{score + off_by:+d}"
     return f"{position.to_obf()}; {'; '.join(words)};"
 
 
@@ -451,7 +452,7 @@ def test_a_position_as_typed(random_game: RandomGame, capsys: pytest.CaptureFixt
     output = capsys.readouterr().out
     solution = EndgameSolver(table_mb=1).solve(position)
     assert str(position) in output
-    assert " ".join(position.name_of(move) for move in solution.pv) in output
+    assert " ".join(square_name(move) for move in solution.pv) in output
     assert f"{solution.score:+d}" in output
     assert f"{solution.stats.nodes:,}" in output
     assert main(["solve", position.to_obf(), "--all", "--table", "1"]) == 0
@@ -459,7 +460,7 @@ def test_a_position_as_typed(random_game: RandomGame, capsys: pytest.CaptureFixt
     rows = re.findall(r"^\s*([a-h][1-8])\s+([+-]\d+)\s*$", output, re.MULTILINE)
     scores = EndgameSolver(table_mb=1).analyse(position).scores
     assert {name: int(score) for name, score in rows} == {
-        position.name_of(move): score for move, score in scores.items()
+        square_name(move): score for move, score in scores.items()
     }
 
 
@@ -517,7 +518,7 @@ def test_bad_lines_are_told_and_the_rest_is_solved(
         3: (good[:20] + "Q" + good[21:], "'Q' on e3"),
         4: (good[:64], "side to move"),
         5: (f"{good}; A9:+3;", "not a square"),
-        6: (f"{good}; {position.name_of(illegal)}:+3;", "not a legal move"),
+        6: (f"{good}; {square_name(illegal)}:+3;", "not a legal move"),
         7: (f"{good}; hello;", "MOVE:"),
     }
     path = tmp_path / "problems.obf"
@@ -540,7 +541,6 @@ def test_bad_lines_are_told_and_the_rest_is_solved(
         ([str(Path(__file__).parent)], "is a folder"),
         (["-" * 64 + " Z"], "side to move 'Z'"),
         (["-" * 64 + " X; A1:+2"], "not a legal move"),
-        (["", "--ruleset", "chess"], "choose from standard"),
         (["f5", "--table", "999999999999"], "this machine has"),
     ],
 )

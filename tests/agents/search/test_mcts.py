@@ -23,9 +23,10 @@ from agents import MCTS, AlphaBeta, Decision, DiscCount, Limits, Maximizer, Squa
 from agents.evaluation import FINAL_UNIT, FunctionEvaluation
 from agents.search import MoveEstimate
 from agents.search.context import BOARD, EVALUATION, LEAVES, NODES, PARAMETERS, SQUARES
-from agents.search.limits import allotment
+from agents.search.limits import MARGIN, SHORTEST, allotment
 from agents.search.montecarlo import rollout
 from agents.search.montecarlo.plain import PlainTree, SplitMix64, choose
+from agents.search.montecarlo.tree import CompiledTree
 from core import PASS, RULESETS, Color, Position
 from core.bitboard import bits
 
@@ -390,7 +391,7 @@ def test_a_limit_on_nodes_is_exceeded_by_one_playout_at_most(compiled: bool, nod
 
 
 @pytest.mark.parametrize("limits", [Limits(seconds=0.1), Limits(clock=0.3)])
-def test_time_is_respected(limits: Limits, timers: list[float]) -> None:
+def test_time_is_respected(limits: Limits, timers: list[float], clock: Clock) -> None:
     agent = MCTS(playouts=1 << 40)  # without the timer it would not end
     decision = agent.decide(MIDGAME, limits)
     assert timers == [allotment(limits, MIDGAME.empties)]
@@ -403,14 +404,32 @@ def test_time_is_respected_by_the_twin(limits: Limits, clock: Clock) -> None:
     agent = MCTS(playouts=1 << 40, compiled=False)
     clock.tick = 0.03  # what a playout takes
     decision = agent.decide(MIDGAME, limits)
-    assert decision.stats.playouts == 4  # 0.097 s and 0.103 s
+    assert decision.stats.playouts == 3  # 0.097 s and 0.103 s, of which 0.03 s are gone before
     assert decision.flaw() is None
 
 
-def test_the_shorter_of_two_times_counts(timers: list[float]) -> None:
+def test_the_shorter_of_two_times_counts(timers: list[float], clock: Clock) -> None:
     for own, given_ in ((0.02, 60.0), (60.0, 0.02)):
         MCTS(seconds=own).decide(MIDGAME, Limits(seconds=given_))
     assert timers == pytest.approx([0.018, 0.018])
+
+
+@pytest.mark.parametrize("seconds", [0.1, 0.05])
+def test_the_time_that_moving_the_tree_takes_counts(
+    monkeypatch: pytest.MonkeyPatch, clock: Clock, timers: list[float], seconds: float
+) -> None:
+    """A tree of 1 GiB takes 65 ms."""
+    agent = MCTS(memory_mb=1)
+    first, reply, *_ = agent.decide(MIDGAME, Limits(nodes=5000)).pv
+    moved = CompiledTree.move_to
+
+    def slowly(*args: Any) -> None:
+        clock.seconds += 0.065
+        moved(*args)
+
+    monkeypatch.setattr(CompiledTree, "move_to", slowly)
+    agent.decide(MIDGAME.play(first).play(reply), Limits(seconds=seconds))
+    assert timers == [pytest.approx(max(SHORTEST, seconds - MARGIN - 0.065))]
 
 
 def test_only_a_search_by_the_clock_cannot_be_repeated() -> None:

@@ -30,7 +30,6 @@ from experiments.pairing.openings import (
     BALANCED,
     Opening,
     all_openings,
-    random_openings,
     read_openings,
 )
 from experiments.record.store import Record
@@ -76,7 +75,7 @@ def file_of(folder: Path, *lines: str) -> str:
 @settings(max_examples=60, deadline=None)
 def test_what_the_record_says_can_be_read_again(name: str, plies: int, seed: int) -> None:
     rules = RULESETS[name]
-    for opening in random_openings(1, plies, rules, seed):
+    for opening in RandomOpenings(plies=plies).find(1, rules, seed):
         assert Opening.read(opening.text, rules) == opening
         reached = opening.reach(rules)
         placed = Opening(start=reached)
@@ -168,12 +167,12 @@ def test_all_positions_of_a_ply_are_there_once() -> None:
     for plies, there_are in enumerate((1, 1, 3, 14, 60, 322)):
         listed = canonical((o for o, _ in all_openings(plies, STANDARD)), STANDARD)
         assert len(listed) == len(set(listed)) == there_are
-        assert set(canonical(random_openings(there_are, plies, STANDARD, 1), STANDARD)) <= set(
-            listed
-        )
+        assert set(
+            canonical(RandomOpenings(plies=plies).find(there_are, STANDARD, 1), STANDARD)
+        ) <= set(listed)
     chosen = choose(60, kind="all", plies=4)
     assert set(canonical(chosen, STANDARD)) == set(
-        canonical(random_openings(60, 4, STANDARD, 1), STANDARD)
+        canonical(RandomOpenings(plies=4).find(60, STANDARD, 1), STANDARD)
     )
 
 
@@ -386,7 +385,6 @@ def test_the_curve_is_found_again() -> None:
     found = balanced.fit_curve(values, scores)
     assert found.intercept == pytest.approx(true.intercept, abs=0.05)
     assert found.slope == pytest.approx(true.slope, rel=0.05)
-    assert found.score(found.value(0.45)) == pytest.approx(0.45)
     for hopeless in (np.ones(len(values)), (values > 0).astype(float), 1 - scores):
         with pytest.raises(ConfigError, match=r"do not tell .* \(--games\)"):
             balanced.fit_curve(values, hopeless)

@@ -17,7 +17,7 @@ from core import RULESETS
 from experiments import resume
 from experiments.config import read
 from experiments.pairing import Gauntlet, RoundRobin, Schedule
-from experiments.pairing.openings import Opening, random_openings
+from experiments.pairing.openings import Opening, RandomOpenings
 from experiments.pairing.schedule import Draw, Pair
 from experiments.run import run
 
@@ -32,7 +32,7 @@ def all_pairs(
 
 
 def test_round_robin_is_fair() -> None:
-    openings = random_openings(5, 8, RULESETS["standard"], 1)
+    openings = RandomOpenings(plies=8).find(5, RULESETS["standard"], 1)
     pairs = all_pairs(RoundRobin(), NAMES, openings, seed=7)
     assert len(pairs) == RoundRobin().length(NAMES, 5) == 30
     games = [game for pair in pairs for game in pair]
@@ -50,8 +50,8 @@ def test_round_robin_is_fair() -> None:
 
 
 def test_a_games_seed_depends_on_the_runs_seed_and_its_pair_alone() -> None:
-    few = random_openings(2, 8, RULESETS["standard"], 1)
-    many = random_openings(9, 8, RULESETS["standard"], 2)
+    few = RandomOpenings(plies=8).find(2, RULESETS["standard"], 1)
+    many = RandomOpenings(plies=8).find(9, RULESETS["standard"], 2)
     short, long = (all_pairs(RoundRobin(), NAMES[:2], openings, 7) for openings in (few, many))
     for a, b in zip(short, long, strict=False):
         assert [game.seed for game in a] == [game.seed for game in b]
@@ -59,7 +59,7 @@ def test_a_games_seed_depends_on_the_runs_seed_and_its_pair_alone() -> None:
 
 
 def test_in_a_gauntlet_one_meets_all_others() -> None:
-    openings = random_openings(3, 8, RULESETS["standard"], 1)
+    openings = RandomOpenings(plies=8).find(3, RULESETS["standard"], 1)
     pairs = all_pairs(Gauntlet("c"), NAMES, openings, seed=7)
     assert [(pair[0].black, pair[0].white) for pair in pairs[:3]] == [(2, 0), (2, 1), (2, 3)]
     assert [pair[0].pair for pair in pairs] == list(range(9))
@@ -68,7 +68,7 @@ def test_in_a_gauntlet_one_meets_all_others() -> None:
 
 
 def test_pairs_are_handed_out_a_few_at_a_time_and_played_ones_left_out() -> None:
-    openings = random_openings(5, 8, RULESETS["standard"], 1)
+    openings = RandomOpenings(plies=8).find(5, RULESETS["standard"], 1)
     draw = Draw(RoundRobin(), NAMES, openings, 7)
     draw.skip({0, 7, 29})
     taken = []
@@ -139,7 +139,7 @@ def test_a_schedule_from_outside_is_resumed(
             stopped = run(plan, "test", QUIET)
         assert not stopped.complete
         assert len(content(stopped.folder)["games"]) == 2 * pairs
-        resumed = resume(stopped.folder, console=QUIET)
+        resumed = resume(stopped.folder, console=QUIET, trust=True)
         assert resumed.complete
         assert content(resumed.folder) == whole
 

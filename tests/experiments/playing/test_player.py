@@ -15,7 +15,7 @@ from rich.console import Console
 
 from agents import RandomAgent
 from experiments.config import read
-from experiments.playing.player import close_all
+from experiments.playing.game import close_all
 from experiments.run import RunResult, run
 
 
@@ -45,7 +45,13 @@ def test_who_misbehaves_when_told_something_loses(
 ) -> None:
     """Whoever is to move: with both colours the agent is told of the same moves."""
     words = ["agent@first=random", "first._target_=misbehaving.Told", f"+first.how={how}"]
-    words += [f"+first.move={move}", "games=2", "limits.hang=0.5", "executor.workers=1"]
+    words += [
+        f"+first.move={move}",
+        "games=2",
+        "limits.hang=0.5",
+        "limits.prepare=0.5",
+        "executor.workers=1",
+    ]
     result = play(tmp_path, *words, "openings.plies=8")
     games = result.games
     assert games["end_reason"].tolist() == [reason] * 2
@@ -74,7 +80,7 @@ def test_agents_are_closed_once_in_each_process_that_played(tmp_path: Path) -> N
 
 def test_agents_of_a_serial_run_are_closed_at_its_end(tmp_path: Path) -> None:
     notes = tmp_path / "notes"
-    play(tmp_path, *closing(notes), "executor=serial")
+    play(tmp_path, *closing(notes), "executor=serial", "isolation=none")
     assert {int(path.name): path.read_text() for path in notes.iterdir()} == {
         os.getpid(): "closed\n"
     }

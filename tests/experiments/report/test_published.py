@@ -11,7 +11,8 @@ import pytest
 from rich.console import Console
 
 from agents import AlphaBeta, Maximizer, Minimax, SquareWeights
-from agents.config import ConfigError, choices, load_evaluation
+from agents.config import ConfigError, choices
+from agents.evaluation import Mobility
 from core import Position
 from experiments.config import read
 from experiments.record.store import Record
@@ -87,7 +88,7 @@ def test_bad_settings_are_named(words: str, message: str) -> None:
 
 def test_a_maximizer_of_own_mobility_does_as_in_paip(random_game: RandomGame) -> None:
     """The move after which the same player would have most moves, the first of equals."""
-    agent = Maximizer(load_evaluation("mobility", form="own"))
+    agent = Maximizer(Mobility("own"))
 
     def moves_of_the_one_who_moved(after: Position) -> int:
         swapped = Position(after.opponent, after.mover, after.to_move.other)

@@ -18,7 +18,7 @@ from agents.config import ConfigError
 from experiments import run_match
 from experiments.config import read
 from experiments.record.store import Record
-from experiments.report.findings import FEW, _about_time, repeated
+from experiments.report.findings import FEW, _about_late_moves, _about_time, repeated
 from experiments.report.tables import MATCH_COLUMNS, _per_second, described, standings_tables
 from experiments.run import RunResult, run
 from experiments.statistics.sequential import Sprt
@@ -165,6 +165,22 @@ def test_little_processor_time_for_much_thinking_is_told(
         said = [line for line in _about_time(record, plan) if "oversubscribed" in line]
     assert len(said) == told
     assert not told or "50 % of their thinking time" in said[0]
+
+
+def test_moves_that_stand_though_late_by_the_wall_clock_are_counted(tmp_path: Path) -> None:
+    words = ["agents=duel", "agent@first=greedy", "agent@second=random", "games=2"]
+    words += ["figures=false", f"results={tmp_path}", "isolation=none", "executor=serial"]
+    plan = read([*words, "limits.seconds=9"])
+    folder = run(plan, "test", Console(quiet=True)).folder
+    with Record.open(folder) as record:
+        assert list(_about_late_moves(record, plan)) == []
+    with closing(sqlite3.connect(folder / "games.sqlite")) as connection, connection:
+        connection.execute("update moves set late = 1 where agent = 0 and ply < 20 and game = 0")
+    with Record.open(folder) as record:
+        (said,) = _about_late_moves(record, plan)
+        moves = record.query("select * from moves where late = 1")
+    assert f": first {len(moves)}. They stand" in said
+    assert "isolation=none" in (folder / "report.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

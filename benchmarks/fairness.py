@@ -1,0 +1,223 @@
+"""Whether time is judged fairly: who loses by time on a busy machine, while processes are stopped.
+
+Honest agents must lose nothing, and of a late agent every late move must be found. The late agent
+says in its counts which moves were late, by the time that it could use.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import itertools
+import json
+import multiprocessing
+import os
+import random
+import signal
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from agents import MCTS, PVS, Decision, Limits, RandomAgent, SearchStats, SquareWeights
+from core.game import FINISHED, LATE_BY_WALL, TOO_LATE, play_game
+from core.position import Position
+from core.processes import descendants
+from core.rules import Color, ruleset
+from experiments.playing.conditions import Conditions
+from experiments.playing.stand_in import Children, StandIn
+from experiments.system import available_cores
+
+GRACE = 0.02
+_SLICE = 0.001
+
+
+class Honest(RandomAgent):
+    """From outside: looks at its clock, and ends a little before its time is up."""
+
+    def decide(self, position: Position, limits: Limits) -> Decision:
+        end = time.perf_counter() + 0.8 * (limits.seconds or 0.0)
+        while time.perf_counter() < end:
+            pass
+        return super().decide(position, limits)
+
+
+class Late(RandomAgent):
+    """Now and then thinks, or sleeps, 50 to 80 ms beyond limit and grace; ``playouts`` is then 1.
+    It counts no time in which it was stopped or waited for a processor."""
+
+    def decide(self, position: Position, limits: Limits) -> Decision:
+        answer = super().decide(position, limits)
+        if self.rng.random() < 0.75:
+            return answer
+        beyond = (limits.seconds or 0.0) + GRACE + self.rng.uniform(0.05, 0.08)
+        _think(beyond) if self.rng.random() < 0.5 else _sleep(beyond)
+        return Decision(answer.move, stats=SearchStats(playouts=1))
+
+
+def _think(seconds: float) -> None:
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        pass
+
+
+def _sleep(seconds: float) -> None:
+    while seconds > 0:
+        begun = time.perf_counter()
+        time.sleep(_SLICE)
+        seconds -= min(time.perf_counter() - begun, 1.2 * _SLICE)
+
+
+def line_up() -> dict[str, Any]:
+    """Those who play: two of the lab, an honest and a late one from outside."""
+    search = PVS(60, SquareWeights(), ordering="tt+mobility+static", table_mb=16, iterative=True)
+    return {"pvs": search, "mcts": MCTS(), "honest": Honest(), "late": Late()}
+
+
+def supervise(moves: int, seconds: float, seed: int, agents: dict[str, Any], told: Any) -> None:
+    """Play so many timed moves, in the process of a supervisor; tells what became of them."""
+    limits = Limits(seconds=seconds)
+    names, rules = list(agents), ruleset("standard")
+    conditions = Conditions(names, list(agents.values()), rules, limits, GRACE, 60.0, 30)
+    children = Children()
+    seats = [StandIn(conditions, number, children, lambda: None) for number in range(len(names))]
+    found: Counter[str] = Counter()
+    pairs = itertools.cycle([(0, 1), (2, 3), (1, 2), (3, 0)])
+    while found["moves"] < moves:
+        players = dict(zip(Color, next(pairs), strict=True))
+        seed += 2
+        record = play_game(
+            {color: seats[number] for color, number in players.items()},
+            limits=limits,
+            grace=GRACE,
+            seeds={Color.BLACK: seed, Color.WHITE: seed + 1},
+        )
+        for ply in (*record.plies, *([record.too_late] if record.too_late else [])):
+            if ply.decision is not None:
+                truly = ply.decision.stats.playouts == 1 and players[ply.color] == 3
+                found["moves"] += 1
+                found["truly late"] += truly
+                found["truly late and found"] += truly and ply.late == TOO_LATE
+                found["late by the wall clock, and stood"] += ply.late == LATE_BY_WALL
+                if ply.late == TOO_LATE and not truly:
+                    found["lost falsely"] += 1
+                    who = f"{names[players[ply.color]]}'s move {len(record.plies)}"
+                    used = f"{ply.cpu_microseconds} us of processor time"
+                    found[f"{who}: {record.detail}, {used}"] += 1
+        if record.end_reason != FINISHED and not record.too_late:
+            found["lost falsely"] += 1
+            found[f"{record.end_reason}: {record.detail[-200:]}"] += 1
+    for seat in seats:
+        seat.kill()
+    told.send(json.dumps(found))
+
+
+# ---------------------------------------------------------------------- disturbances
+
+
+def _send(processes: list[int], which: int) -> None:
+    random.shuffle(processes)
+    for process in processes:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process, which)
+
+
+def _one_player(supervisor: int) -> list[int]:
+    return random.sample(players, 1) if (players := descendants([supervisor])) else []
+
+
+def _stop(choose: Callable[[int], list[int]], supervisor: int, seconds: float) -> None:
+    chosen = choose(supervisor)
+    _send(chosen, signal.SIGSTOP)
+    time.sleep(seconds)
+    _send(chosen, signal.SIGCONT)
+
+
+DISTURBANCES: dict[str, Callable[[int, float], None] | None] = {
+    "nothing is stopped": None,
+    "players are stopped": lambda of, seconds: _stop(_one_player, of, seconds),
+    "supervisors are stopped": lambda of, seconds: _stop(lambda it: [it], of, seconds),
+    "all are stopped": lambda of, seconds: _stop(lambda it: [it, *descendants([it])], of, seconds),
+}
+
+
+def _disturb(
+    how: Callable[[int, float], None], supervisors: list[Any], done: threading.Event
+) -> None:
+    while not done.wait(random.uniform(0.02, 0.4)):
+        for supervisor in supervisors:
+            if supervisor.is_alive():
+                how(supervisor.pid, random.choice((0.003, 0.01, 0.03, 0.1, 0.3)) * random.random())
+
+
+@contextmanager
+def disturbed(what: str, supervisors: list[Any]) -> Iterator[None]:
+    """Within it processes are stopped at random moments, for up to 0.3 s."""
+    how, done = DISTURBANCES[what], threading.Event()
+    if how is None:
+        yield
+        return
+    thread = threading.Thread(target=_disturb, args=(how, supervisors, done))
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+def _spin() -> None:
+    while True:
+        time.perf_counter()
+
+
+def judged(moves: int, seconds: float, what: str, workers: int) -> Counter[str]:
+    """What became of so many moves."""
+    agents = line_up()
+    lines = [multiprocessing.Pipe() for _ in range(workers)]
+    supervisors = [
+        multiprocessing.Process(
+            target=supervise, args=(moves // workers, seconds, 10**6 * number, agents, theirs)
+        )
+        for number, (_, theirs) in enumerate(lines)
+    ]
+    for supervisor in supervisors:
+        supervisor.start()
+    found: Counter[str] = Counter()
+    with disturbed(what, supervisors):
+        for ours, _ in lines:
+            found += Counter(json.loads(ours.recv()))
+    for supervisor in supervisors:
+        supervisor.join()
+    return found
+
+
+def main() -> None:
+    """Print what was judged, disturbance by disturbance, with all cores busy."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--moves", type=int, default=20_000, help="in all")
+    parser.add_argument("--seconds", type=float, default=0.02)
+    parser.add_argument("--only", choices=DISTURBANCES)
+    options = parser.parse_args()
+    for agent in line_up().values():
+        agent.prepare()
+    cores = available_cores()
+    others = [multiprocessing.Process(target=_spin, daemon=True) for _ in range(cores)]
+    for other in others:
+        other.start()
+    kinds = [options.only] if options.only else list(DISTURBANCES)
+    try:
+        for kind in kinds:
+            found = judged(options.moves // len(kinds), options.seconds, kind, workers=2)
+            load = f"load {os.getloadavg()[0]:.1f} on {cores} cores"
+            said = ", ".join(f"{count:,} {what}" for what, count in found.items())
+            print(f"{kind} ({load}): {said}; {found['lost falsely']} lost falsely", flush=True)
+    finally:
+        for other in others:
+            other.kill()
+
+
+if __name__ == "__main__":
+    main()

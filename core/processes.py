@@ -1,0 +1,99 @@
+"""Processes of the system: what ends together, and who is whose child."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterable, Iterator
+
+LINUX = sys.platform == "linux"
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36  # linux/prctl.h
+
+
+def die_with_parent(parent: int, how: int = signal.SIGKILL) -> None:
+    """Ask the system to send this process a signal when its parent, of this number, ends, however
+    that happens (Linux)."""
+    _ask(_PR_SET_PDEATHSIG, how)
+    if os.getppid() != parent:
+        os._exit(1)  # it ended before that was asked
+
+
+def adopt_orphans() -> None:
+    """From now on become the parent of every process below this one that loses its own (Linux)."""
+    _ask(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def _ask(option: int, value: int) -> None:
+    if LINUX:
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+def _processes() -> Iterator[tuple[int, bytes, int]]:
+    """All processes of the system: number, state, parent (Linux; none elsewhere)."""
+    for name in os.listdir("/proc") if LINUX else ():
+        if name.isdigit():
+            with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:
+                # The name in brackets may itself hold brackets and blanks.
+                state, parent, *_ = file.read().rpartition(b")")[2].split()
+                yield int(name), state, int(parent)
+
+
+def reap(spared: Iterable[int] = ()) -> None:
+    """Let children of this process that have ended go, but for some: the system keeps them until
+    they are asked about."""
+    kept = set(spared)
+    for number, state, parent in _processes():
+        if state == b"Z" and parent == os.getpid() and number not in kept:
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(number, os.WNOHANG)
+
+
+def descendants(roots: Iterable[int]) -> list[int]:
+    """The processes below these, by number (Linux; none elsewhere), parents first."""
+    children: dict[int, list[int]] = {}
+    for number, state, parent in _processes():
+        if state != b"Z":
+            children.setdefault(parent, []).append(number)
+    found: list[int] = []
+    waiting = list(roots)
+    while waiting:
+        below = children.get(waiting.pop(), [])
+        found += below
+        waiting += below
+    return found
+
+
+def is_stopped(process: int) -> bool:
+    """Whether a process was stopped, as by Ctrl-Z (Linux; False elsewhere)."""
+    with contextlib.suppress(OSError), open(f"/proc/{process}/stat", "rb") as file:
+        return file.read().rpartition(b")")[2].split()[0] in (b"T", b"t")
+    return False
+
+
+def end_descendants(roots: Iterable[int], spared: Iterable[int] = ()) -> None:
+    """Kill all processes below these, but for some and those below them.
+
+    All are stopped before any is killed, until none is new: so none can leave an heir.
+    """
+    roots, kept = list(roots), set(spared)
+    stopped: set[int] = set()
+    until = time.monotonic() + 2.0
+    while time.monotonic() < until:
+        new = set(descendants(roots)) - kept - set(descendants(kept)) - stopped
+        if not new:
+            break
+        for number in new:
+            _signal(number, signal.SIGSTOP)
+        stopped |= new
+    for number in stopped:
+        _signal(number, signal.SIGKILL)
+
+
+def _signal(number: int, which: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(number, which)

@@ -1,0 +1,42 @@
+"""Text that the lab did not write itself (names of agents, files, what they say), made fit to be
+shown: it is read as it is, and does nothing else.
+
+Every medium has one place for that: :func:`plain` for the terminal,
+``experiments.report.figures.base.drawn`` for figures, ``experiments.report.markdown.escaped`` for
+reports. All of them begin with :func:`visible`.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import cache
+
+from rich.text import Text
+
+
+def visible(text: object, keep: str = "") -> str:
+    r"""A text in which characters that are not seen, but do something, are written as escapes:
+    control characters (ESC, line ends), marks of direction, halves of characters.
+
+    keep: characters to leave alone, such as the line ends of a text of several lines.
+
+    >>> print(visible("\x1b[31mred\n"))
+    \x1b[31mred\n
+    """
+    text = str(text)
+    if text.isprintable():
+        return text
+    return "".join(each if each in keep else _seen(each) for each in text)
+
+
+@cache
+def _seen(character: str) -> str:
+    if character.isprintable() or unicodedata.category(character) == "Zs":
+        return character
+    return character.encode("unicode_escape").decode()
+
+
+def plain(text: object, style: str = "", keep: str = "") -> Text:
+    """A text for rich's consoles and tables: no markup is read in it, no emoji, no control code but
+    those to keep."""
+    return Text(visible(text, keep), style)

@@ -1,0 +1,105 @@
+"""Of the time from question to answer, what is not the player's.
+
+A player is charged wall time, less the time that its process stood ready while others had the
+processor, or the machine did not run it, and less the time that it was stopped; in any case the
+processor time that it and those below it have really had. So whoever stops himself, and lets a
+child think meanwhile, wins nothing.
+
+The supervisor looks now and then, and may be stopped or kept waiting itself. The system says when
+the answer was sent, so what happens to the supervisor after that is no matter; and what happens to
+it before that is only told to have happened to the player too where the system says so, or where
+nothing else explains it: then everything was stopped (a paused container or machine).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from core.game import Spent
+
+_STALL = 2_000_000
+"""Nanoseconds that a look may come too late before that needs an explanation."""
+_MOST_UNSEEN = 10_000_000
+"""Nanoseconds that a player is given for a pause whose beginning nobody saw."""
+
+
+class Look(NamedTuple):
+    """What the supervisor knows when it has waited for an answer.
+
+    now: when. tick: so long after the last look it should have been. ready, worked: how long, since
+    then, it stood ready itself but was not run, and was run. continued: whether it was stopped
+    itself. player: what the system says happened to the player, STOPPED and CONTINUED, in order; or
+    FOUND_STOPPED, when it has not said so yet: it does when the last of its threads is stopped.
+    """
+
+    now: int
+    tick: int
+    ready: int = 0
+    worked: int = 0
+    continued: bool = False
+    player: tuple[int, ...] = ()
+
+
+STOPPED, FOUND_STOPPED, CONTINUED = range(3)
+
+
+class Account:
+    """Keeps the account of one question after another to one player; times in nanoseconds."""
+
+    def __init__(self) -> None:
+        self.stopped_since: int | None = None
+        self.ask(0)
+
+    def ask(self, now: int) -> None:
+        """A question is asked."""
+        self.asked = self._last = now
+        self._pauses: list[tuple[int, int]] = []
+        self._stalls: list[tuple[int, int]] = []
+
+    def see(self, look: Look) -> None:
+        """Note what has happened since the last look."""
+        busy = look.ready + look.worked
+        late = look.now - self._last - look.tick - busy > _STALL
+        if late or look.continued:
+            # It began before the look was due.
+            span = self._last + max(0, look.tick - _MOST_UNSEEN), look.now
+            self._stalls.append(span)
+            if not look.continued:
+                self._pauses.append(span)
+        for happened in look.player:
+            if happened != CONTINUED and self.stopped_since is None:
+                exact = happened == STOPPED and not (late or look.continued)
+                self.stopped_since = max(self._last, look.now - busy) if exact else self._last
+            elif happened == CONTINUED:
+                begun = self._last if self.stopped_since is None else self.stopped_since
+                self._pauses.append((begun, look.now))
+                self.stopped_since = None
+        self._last = look.now
+
+    def patience_used(self, now: int) -> int:
+        """How long the player has been waited for; neither its stops nor ours count."""
+        return now - self.asked - _covered(self._stalls + self._stops(now), self.asked, now)
+
+    def spent(self, answered: int, received: int, cpu: int, ready: int) -> Spent:
+        """What the answer took. answered: when it was sent. cpu: the processor time of the player's
+        processes since the question. ready: how long they stood ready but were not run."""
+        wall = received - self.asked
+        lasted = answered - self.asked
+        own = lasted - ready - _covered(self._stops(received), self.asked, answered)
+        return Spent(wall, cpu, wall - max(own, min(lasted, cpu), 0))
+
+    def _stops(self, now: int) -> list[tuple[int, int]]:
+        if self.stopped_since is None:
+            return self._pauses
+        return [*self._pauses, (self.stopped_since, now)]
+
+
+def _covered(spans: list[tuple[int, int]], begin: int, end: int) -> int:
+    """How much of the time from begin to end lies in any of these spans."""
+    covered = 0
+    for first, last in sorted(spans):
+        first, last = max(first, begin), min(last, end)
+        if first < last:
+            covered += last - first
+            begin = last
+    return covered

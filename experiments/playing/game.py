@@ -1,0 +1,105 @@
+"""One game of a run: played under its conditions, and turned into rows of the record."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping
+from operator import attrgetter
+from typing import Any
+
+from agents.base import Agent
+from core.game import FINISHED, BeforeCall, GameRecord, Player, Ply, play_game
+from core.rules import Color
+from experiments.pairing.schedule import Game
+from experiments.playing.conditions import Conditions
+from experiments.record.log import logging_game
+from experiments.record.store import COUNTS, TIMES, GameRow, MoveRow, PlayedGame
+
+log = logging.getLogger("lab.games")
+
+_counts, _times = attrgetter(*COUNTS), attrgetter(*TIMES)
+
+
+def play(
+    conditions: Conditions,
+    game: Game,
+    players: Mapping[int, Player] | None = None,
+    before_call: BeforeCall | None = None,
+) -> PlayedGame:
+    """Play one game, judged in this process; its rows of the record.
+
+    players: by number of the agent, whoever stands for it; default the agents themselves.
+    """
+    of = players or conditions.agents
+    with logging_game(game.number):
+        started = time.perf_counter()
+        played = play_game(
+            {Color.BLACK: of[game.black], Color.WHITE: of[game.white]},
+            game.opening.begin(conditions.rules),
+            game.opening.moves,
+            conditions.limits,
+            conditions.grace,
+            {Color.BLACK: game.seed, Color.WHITE: game.seed + 1},
+            before_call,
+        )
+        _note(conditions, game, played, time.perf_counter() - started)
+    return _to_row(game, played)
+
+
+def _note(conditions: Conditions, game: Game, played: GameRecord, seconds: float) -> None:
+    result = f"{played.winner.value} wins" if played.winner else "draw"
+    if played.end_reason == FINISHED:
+        if log.isEnabledFor(logging.DEBUG):
+            names = conditions.names[game.black], conditions.names[game.white]
+            log.debug(
+                "%s - %s: %s (%+d) in %.3f s", *names, result, played.disc_difference, seconds
+            )
+    else:
+        loser = conditions.names[game.black if played.winner is Color.WHITE else game.white]
+        log.warning("'%s' loses: %s. %s", loser, played.end_reason, played.detail)
+
+
+def _to_row(game: Game, played: GameRecord) -> PlayedGame:
+    """The rows of the record for a game that was played."""
+    plies = [*played.plies, *([played.too_late] if played.too_late else [])]
+    first = len(played.opening) + 1
+    return PlayedGame(
+        GameRow(
+            game=game.number,
+            pair=game.pair,
+            black=game.black,
+            white=game.white,
+            result=played.winner.value if played.winner else "draw",
+            black_points=0.5 if played.winner is None else float(played.winner is Color.BLACK),
+            disc_difference=played.disc_difference,
+            black_discs=played.final.black.bit_count(),
+            white_discs=played.final.white.bit_count(),
+            end_reason=played.end_reason,
+            opening=game.opening.text,
+            seed=game.seed,
+            transcript=played.transcript,
+        ),
+        [_move_row(game, number, ply) for number, ply in enumerate(plies, start=first)],
+    )
+
+
+def _move_row(game: Game, number: int, ply: Ply) -> tuple[Any, ...]:
+    agent = game.black if ply.color is Color.BLACK else game.white
+    about: tuple[Any, ...] = ()
+    if (decision := ply.decision) is not None:
+        about = (decision.value, decision.depth, *_counts(decision.stats), *_times(ply))
+    return MoveRow(game.number, number, agent, ply.move, *about)
+
+
+def close_all(agents: Mapping[str, Agent]) -> None:
+    """Close agents, each once; one that raises is logged and holds nobody up."""
+    closed: list[Agent] = []
+    for name, agent in agents.items():
+        if any(agent is other for other in closed):
+            continue
+        closed.append(agent)
+        try:
+            agent.close()
+        except (Exception, SystemExit):
+            log.exception("'%s' raised an exception when it was closed", name)

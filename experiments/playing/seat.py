@@ -1,0 +1,171 @@
+"""What runs in the process in which one agent plays: it is asked, and it answers.
+
+The questions and answers are JSON, one a message: ``[number, call, argument, ...]`` and ``[number,
+kind, ...]`` with the number of the question. So whoever asks never has to run anything that comes
+from here. :class:`~experiments.playing.stand_in.StandIn` is the other side.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import logging
+import os
+import sys
+import threading
+import traceback
+from operator import attrgetter
+from typing import Any
+
+from agents.base import Agent, Decision, Limits
+from agents.outside import Outsider
+from core.confinement import confine
+from core.forked import Link
+from core.game import SearchStats, flaw_of
+from core.position import Position
+from core.rules import Color, ruleset
+from experiments.record.store import COUNTS
+
+LONGEST_TEXT = 10_000
+"""Characters of a message or traceback that are kept."""
+MOST_LOGGED = 1 << 20
+"""Characters that the agent of a process may log; what comes later is dropped."""
+
+_counts = attrgetter(*COUNTS)
+
+
+def sit(
+    link: Link, agent: Agent, parent: int, output: int, memory_mb: int | None, log_level: int
+) -> None:
+    """The main function of a player's process."""
+    confine(parent, link.fileno(), output, memory_mb)
+    # What was there before the fork stays: no need for the garbage collector to go through it,
+    # and copy it, again and again.
+    gc.freeze()
+    _Seat(link, agent, log_level).serve()
+
+
+class _Seat:
+    def __init__(self, link: Link, agent: Agent, log_level: int) -> None:
+        self._link = link
+        self._agent = agent
+        self._lock = threading.Lock()
+        root = logging.getLogger()
+        for other in list(root.handlers):
+            root.removeHandler(other)
+        root.addHandler(_SendText(self._send))
+        root.setLevel(log_level)
+
+    def serve(self) -> None:
+        """Answer until the line ends, or the agent has been closed."""
+        call = ""
+        while call != "close":
+            try:
+                number, call, *arguments = json.loads(self._link.receive())
+            except EOFError:
+                return
+            try:
+                answer = _encoded([number, *getattr(self, f"_{call}")(*arguments)])
+            except BaseException as error:  # whatever it is, it is the agent's own
+                answer = _encoded([number, "raised", _text(error)])
+            self._send(answer)
+
+    def _send(self, message: bytes) -> None:
+        with self._lock:
+            self._link.send(message)
+
+    # ------------------------------------------------------------------ calls
+
+    def _start(self) -> list[Any]:
+        if isinstance(self._agent, Outsider):
+            self._agent = self._agent.make()
+            self._agent.prepare()
+        return ["ok"]
+
+    def _begin(self, color: str, start: list[Any], seed: int) -> list[Any]:
+        self._agent.begin_game(Color(color), _position(start), seed)
+        return ["ok"]
+
+    def _observe(self, move: int, position: list[Any]) -> list[Any]:
+        self._agent.observe(move, _position(position))
+        return ["ok"]
+
+    def _decide(self, position: list[Any], limits: list[Any]) -> list[Any]:
+        decision = self._agent.decide(_position(position), Limits(*limits))
+        if flaw := flaw_of(decision):
+            return ["garbage", flaw]
+        return ["decision", *plain_decision(decision)]
+
+    def _close(self) -> list[Any]:
+        self._agent.close()
+        return ["ok"]
+
+
+def _encoded(message: list[Any]) -> bytes:
+    return json.dumps(message).encode()
+
+
+def _text(error: BaseException) -> str:
+    """A traceback, cut if it is long."""
+    try:
+        text = "".join(traceback.format_exception(error))
+    except BaseException as another:  # its own methods are the agent's, too
+        text = f"{type(error).__name__}, which cannot be told ({type(another).__name__})"
+    if len(text) > LONGEST_TEXT:
+        half = LONGEST_TEXT // 2
+        text = f"{text[:half]}\n[...]\n{text[-half:]}"
+    return text
+
+
+class _SendText(logging.Handler):
+    """Sends what is logged as text; a process that the agent has started prints it instead."""
+
+    def __init__(self, send: Any) -> None:
+        super().__init__()
+        self._send_message = send
+        self._owner = os.getpid()
+        self._left = MOST_LOGGED
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            text = self.format(record)[:LONGEST_TEXT]
+        except BaseException as error:
+            text = f"a log record that cannot be told: {type(error).__name__}"
+        if os.getpid() != self._owner:
+            print(text, file=sys.stderr)
+        elif self._left > 0:
+            self._left -= len(text)
+            if self._left <= 0:
+                text = "it has logged too much; the rest is dropped"
+            self._send_message(_encoded([None, "log", record.levelno, str(record.name), text]))
+
+
+# ---------------------------------------------------------------------- plain data
+
+
+def plain_position(position: Position) -> list[Any]:
+    """A position as JSON has it."""
+    return [
+        position.mover,
+        position.opponent,
+        position.to_move.value,
+        position.ruleset.name,
+    ]
+
+
+def _position(plain: list[Any]) -> Position:
+    mover, opponent, to_move, rules = plain
+    return Position(mover, opponent, Color(to_move), ruleset(rules))
+
+
+def plain_decision(decision: Decision) -> list[Any]:
+    """A decision as JSON has it."""
+    counts = _counts(decision.stats)
+    return [decision.move, decision.value, decision.pv, decision.depth, counts]
+
+
+def read_decision(plain: list[Any]) -> Decision:
+    """A decision from what :func:`plain_decision` has made of it; whether it makes sense is not
+    looked at. Raises TypeError or ValueError where it is not one at all."""
+    move, value, pv, depth, counts = plain
+    return Decision(move, value, tuple(pv), depth, SearchStats(*counts))

@@ -1,0 +1,431 @@
+"""Who stands for an agent where the judge is: it asks the agent's process, and watches over it.
+
+Whatever happens in that process is charged to its agent: a crash, a hang, an answer that is none,
+and time, as :mod:`experiments.playing.account` tells.
+
+A process that is killed by somebody else (SIGKILL, SIGTERM) is replaced: the new one is led through
+the game so far, and asked again. So nothing is lost by it, and nothing won either.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import select
+import signal
+import time
+from collections.abc import Callable
+from typing import Any
+
+from agents.base import Agent, Decision, Limits
+from agents.outside import START_SECONDS, observes
+from core.forked import Forked
+from core.game import DIED, GARBAGE, HUNG, RAISED, Fault, Spent
+from core.position import Position
+from core.processes import descendants, end_descendants
+from core.rules import Color
+from experiments.playing.account import CONTINUED, FOUND_STOPPED, STOPPED, Account, Look
+from experiments.playing.conditions import Conditions
+from experiments.playing.seat import (
+    LONGEST_TEXT,
+    MOST_LOGGED,
+    plain_position,
+    read_decision,
+    sit,
+)
+from experiments.playing.usage import Meter, cpu_time, own_ready
+from experiments.record.log import OUTPUT
+
+_KILLED = (-signal.SIGKILL, -signal.SIGTERM, None)  # None: somebody else has asked how it ended
+MOST_KILLS = 5
+"""An agent whose process was killed so often in a game loses it."""
+STOPPED_SECONDS = 10.0
+"""A process that was stopped (SIGSTOP) for so long is killed."""
+MOST_PRINTED = 1 << 20
+"""Bytes that an agent's processes may print, for a worker; what comes later is dropped."""
+LONGEST_ANSWER = 1 << 20
+"""Bytes."""
+_LONGEST = LONGEST_TEXT + 100  # characters of a text that was cut by the agent's process
+_FORK_AGAIN = (0.1, 0.3, 1.0, 3.0)  # seconds
+_TICK = 0.1
+_TIMED_TICK = 0.01  # a pause of everything that is shorter may go unnoticed; grace is longer
+_CHECK_SECONDS = 0.1  # from one check to the next whether the run is to end
+_END_SECONDS = 2.0  # from the end of a process's line to its own
+_LOOK_SECONDS = 1.0  # from one look at a player's processes to the next
+
+
+class Children:
+    """How this process learns that a child was stopped, goes on, or has ended, and that it was
+    stopped itself: one object in a supervisor."""
+
+    def __init__(self) -> None:
+        self._bell, listener = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        for number in (signal.SIGCHLD, signal.SIGCONT):
+            signal.signal(number, lambda *_: None)  # or the system would not tell
+        signal.set_wakeup_fd(listener, warn_on_full_buffer=False)
+
+    def fileno(self) -> int:
+        """Readable when there is news."""
+        return self._bell
+
+    def heard(self) -> bytes:
+        """The numbers of the signals that have come since this was asked last."""
+        try:
+            return os.read(self._bell, 1 << 12)
+        except BlockingIOError:
+            return b""
+
+
+class _Ended(Exception):
+    """The agent's process is no more."""
+
+
+class StandIn:
+    """Stands for the agent of this number, as a :class:`core.game.Player`."""
+
+    def __init__(
+        self,
+        conditions: Conditions,
+        number: int,
+        children: Children,
+        check: Callable[[], None],
+        end_strays: Callable[[], None] = lambda: None,
+    ) -> None:
+        """``check``: called while nothing comes; it may raise. ``end_strays``: called where the
+        agent's process has ended by itself, and may have left others behind."""
+        self.name = conditions.names[number]
+        self._agent: Agent = conditions.agents[number]
+        self._conditions = conditions
+        self._children = children
+        self._check, self._end_strays = check, end_strays
+        self.observes = observes(self._agent)
+        self.stopwatch = self
+        self._process: Forked | None = None
+        self._asked = 0  # questions so far
+        self._game: list[list[Any]] = []  # questions of this game that were answered
+        self._kills = 0
+        self._account = Account()
+        # When, in nanoseconds: last woken, answered, and last seen that nothing was there.
+        self._received = self._answered = self._empty = 0
+        self._ready = self._worked = 0  # of this process, at the last look
+        self._checked = self._looked = 0.0
+        self._printed = self._logged = 0  # of all its processes
+
+    # ------------------------------------------------------------------ as a player
+
+    def begin_game(self, color: Color, start: Position, seed: int) -> None:
+        self._game, self._kills = [], 0
+        if self._process is not None and self._process.has_ended():
+            self.kill()  # between two games, which is nobody's loss
+        patience = self._conditions.prepare_seconds
+        self._ask(patience, "begin", color.value, plain_position(start), seed)
+        self._look_after(self._received)  # who answers quickly is not looked after otherwise
+
+    def observe(self, move: int, position: Position) -> None:
+        patience = self._conditions.hang_seconds
+        self._ask(patience, "observe", move, plain_position(position))
+
+    def decide(self, position: Position, limits: Limits) -> Decision:
+        patience = self._conditions.patience(limits)
+        plain = [limits.depth, limits.nodes, limits.seconds, limits.clock]
+        answer = self._ask(patience, "decide", plain_position(position), plain)
+        try:
+            return read_decision(answer)
+        except (TypeError, ValueError):
+            raise Fault(GARBAGE, f"{answer!r:.500}: not a Decision") from None
+
+    # ------------------------------------------------------------------ as a stopwatch
+
+    def start(self) -> None:
+        """The agent is about to be asked for a move."""
+        self._cpu = cpu_time(self._process.number) if self._process else 0
+        if self._conditions.limits.timed and self._process is not None:
+            self._children.heard()
+            self._meter.start()
+            self._look(_TICK, False)  # so that what happened before is not its time
+
+    def stop(self) -> Spent:
+        """It has decided."""
+        if self._conditions.limits.timed:
+            self._meter.look()
+            return self._spent()
+        cpu = cpu_time(self._process.number) if self._process else 0
+        return Spent(self._received - self._account.asked, cpu - self._cpu, 0)
+
+    def _spent(self) -> Spent:
+        """What it has spent from the question to what was received last."""
+        used = self._meter.cpu, self._meter.ready + self._meter.stolen
+        return self._account.spent(self._answered, self._received, *used)
+
+    # ------------------------------------------------------------------ its process
+
+    @property
+    def number(self) -> int | None:
+        """Of its process; None if there is none."""
+        return self._process.number if self._process else None
+
+    def begin_to_close(self) -> None:
+        """Let the agent close; it may take until :meth:`kill`."""
+        if self._process is not None:
+            self._asked += 1
+            with contextlib.suppress(OSError):
+                self._process.send(json.dumps([self._asked, "close"]).encode(), wait=False)
+
+    def closed_within(self, seconds: float) -> bool:
+        """Whether it closes in time; what it raises is logged."""
+        try:
+            if self._process is not None:
+                self._receive(seconds)
+        except _Ended:
+            pass
+        except Fault as fault:
+            if fault.reason == HUNG:
+                return False
+            what = "raised an exception when it was closed"
+            log.error("'%s' %s\n%s", self.name, what, fault.detail)
+        return True
+
+    def kill(self) -> None:
+        """End its process, whatever it does, and those that it has started."""
+        if self._process is not None:
+            if not self._process.has_ended():  # stopped first, or it would start more
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(self._process.number, signal.SIGSTOP)
+                end_descendants([self._process.number])
+            self._process.close()
+            self._take_output(to_the_end=True)
+            os.close(self._output)
+            self._process = None
+
+    def _start_process(self) -> None:
+        self._output, theirs = os.pipe2(os.O_CLOEXEC)
+        os.set_blocking(self._output, False)
+        bounds = self._conditions.memory_mb, self._conditions.log_level
+        self._process = _forked(self._agent, theirs, *bounds)
+        os.close(theirs)
+        self._line = b""
+        self._account, self._meter = Account(), Meter(self._process.number)
+        if self._conditions.limits.timed:
+            self._process.note_when_sent()
+        self._poll = select.poll()
+        for source in (self._process, self._output, self._children):
+            self._poll.register(source, select.POLLIN)
+        self._answer(START_SECONDS, ["start"])
+
+    def _how_it_ended(self) -> int | str | None:
+        """The exit code of its process, see :meth:`Forked.exit_code`, or what it did instead."""
+        assert self._process is not None
+        if not self._process.has_ended(within=_END_SECONDS):
+            return "it has closed the line to its supervisor, or does not listen"
+        return self._process.exit_code()
+
+    def _ask(self, patience: float, *question: Any) -> list[Any]:
+        """What the agent answers to this. Raises Fault."""
+        asked = list(question)
+        told_anew = False
+        while True:
+            try:
+                if self._process is None:
+                    self._start_process()
+                    for before in self._game:
+                        with contextlib.suppress(_Raised):
+                            self._answer(max(patience, self._conditions.hang_seconds), before)
+                    if question[0] == "decide":
+                        self.start()  # what went before is not its time
+                answer = self._answer(patience, asked)
+            except _Ended:
+                how = self._how_it_ended()
+                self.kill()
+                self._end_strays()
+                # It may have ended before it was asked.
+                first = question[0] == "begin" and not told_anew
+                told_anew = True
+                killed = how in _KILLED
+                self._kills += killed
+                if not first and (not killed or self._kills >= MOST_KILLS):
+                    raise Fault(DIED, how if isinstance(how, str) else f"exit code {how}") from None
+                log.warning("the process of '%s' has ended (%s); it gets another", self.name, how)
+            except Fault as fault:
+                if fault.reason != RAISED:
+                    self.kill()
+                raise
+            else:
+                self._game.append(asked)
+                return answer
+
+    def _answer(self, patience: float, question: list[Any]) -> list[Any]:
+        assert self._process is not None
+        self._asked += 1
+        message = json.dumps([self._asked, *question]).encode()
+        self._received = self._answered = self._empty = time.perf_counter_ns()
+        self._account.ask(self._received)
+        try:
+            self._process.send(message, wait=False)
+        except OSError:
+            raise _Ended from None
+        timed = question[0] == "decide" and self._conditions.limits.timed
+        return self._receive(patience, timed)
+
+    def _receive(self, patience: float, timed: bool = False) -> list[Any]:
+        """The answer to the last question; raises Fault or _Ended."""
+        answer = self._read()
+        while answer is None:
+            self._wait(_TIMED_TICK if timed else _TICK)
+            if (answer := self._read()) is None:
+                self._mind(self._received, patience, timed)
+        return answer
+
+    def _mind(self, now: int, patience: float, timed: bool) -> None:
+        """There is no answer yet: see whether this may go on."""
+        if now - self._checked > _CHECK_SECONDS * 1e9:
+            self._checked = now
+            self._check()
+            self._look_after(now)
+        used = self._account.patience_used(now)
+        if timed:
+            used = max(used - self._meter.ready, min(used, self._meter.cpu))
+        if used > patience * 1e9:
+            self.kill()
+            raise Fault(HUNG, f"no answer for {patience:g} s")
+
+    def _read(self) -> list[Any] | None:
+        """The answer, if it is there; what was logged is handled."""
+        assert self._process is not None
+        try:
+            while (message := self._process.take()) is not None:
+                content = json.loads(message)
+                if not isinstance(content, list) or len(content) < 2:
+                    raise ValueError("not what was asked for")
+                number, kind, *answer = content
+                if kind == "log":
+                    self._log(*answer)
+                    self._look(_TICK, False)
+                elif number != self._asked:
+                    raise ValueError("an answer that nobody has asked for")
+                elif kind == "raised":
+                    raise _Raised(RAISED, str(answer[0])[:_LONGEST])
+                elif kind == "garbage":
+                    raise Fault(GARBAGE, str(answer[0])[:_LONGEST])
+                elif kind in ("ok", "decision"):
+                    return answer
+                else:
+                    raise ValueError(f"{kind!r:.50} is no answer")
+        except (ValueError, TypeError, IndexError, RecursionError) as error:
+            raise Fault(GARBAGE, f"its process sent what cannot be read: {error}") from None
+        if self._process.ended:
+            raise _Ended
+        return None
+
+    # ------------------------------------------------------------------ waiting
+
+    def _wait(self, tick: float) -> None:
+        """Wait a moment for something to read from the agent's process, and read it."""
+        assert self._process is not None
+        begun = time.perf_counter_ns()
+        found = {descriptor for descriptor, _ in self._poll.poll(1000 * tick)}
+        self._received = time.perf_counter_ns()
+        news = self._children.heard()  # also such as came after the answer
+        answered = self._process.fileno() in found
+        if news or not answered or self._received - begun > 1e9 * tick:
+            if self._conditions.limits.timed:
+                self._meter.look()
+            self._look(tick, signal.SIGCONT in news)
+        if self._output in found:
+            self._take_output()
+        if answered:
+            self._process.read()
+            # The clock of the day may be wrong; but nothing was there when we waited before.
+            self._answered = max(self._empty, self._received - self._process.sent_ago())
+            return
+        self._empty = begun
+        if news and self._process.has_ended():
+            self._process.read()  # its last words; a child of its own may hold the line open
+            self._process.ended = True
+
+    def _look(self, tick: float, continued: bool) -> None:
+        """Note what has happened to the process, and to this one, since the last look. continued:
+        whether this one was stopped meanwhile."""
+        assert self._process is not None
+        ready, worked = own_ready(), time.thread_time_ns()
+        own = ready - self._ready, worked - self._worked
+        self._ready, self._worked = ready, worked
+        now, news = time.perf_counter_ns(), []
+        with contextlib.suppress(ChildProcessError):
+            options = os.WSTOPPED | os.WCONTINUED | os.WNOHANG
+            while (found := os.waitid(os.P_PID, self._process.number, options)) is not None:
+                news.append(CONTINUED if found.si_code == os.CLD_CONTINUED else STOPPED)
+        if self._meter.stopped and STOPPED not in news:
+            news.insert(0, FOUND_STOPPED)
+        self._account.see(Look(now, int(1e9 * tick), *own, continued, tuple(news)))
+
+    def _look_after(self, now: int) -> None:
+        """End a process that is stopped for good, or has too many others below it."""
+        assert self._process is not None
+        since = self._account.stopped_since
+        if since is not None and now - since > STOPPED_SECONDS * 1e9:
+            self._process.kill()
+            self._process.ended = True
+        if now - self._looked > _LOOK_SECONDS * 1e9:
+            self._looked = now
+            below = len(descendants([self._process.number]))
+            if below > self._conditions.processes:
+                self.kill()
+                many = f"it had {below} processes below it"
+                raise Fault(DIED, f"{many}; {self._conditions.processes} are allowed")
+
+    def _take_output(self, to_the_end: bool = False) -> None:
+        """Log what the agent has printed, line by line; to_the_end: of a process that has ended."""
+        found = b""
+        with contextlib.suppress(BlockingIOError):
+            found = os.read(self._output, 1 << 16)
+            if not found and not to_the_end:  # closed by the agent
+                self._poll.unregister(self._output)
+        if to_the_end and (found or self._line):
+            found += b"\n"
+        left = MOST_PRINTED - self._printed
+        self._printed += len(found)
+        if left <= 0:
+            return
+        *lines, self._line = (self._line + found[:left]).split(b"\n")
+        if self._printed >= MOST_PRINTED:
+            lines += [self._line, b"it has printed too much; the rest is dropped"]
+        for line in lines:
+            _handle(OUTPUT, OUTPUT, logging.INFO, f"{self.name}: {line.decode(errors='replace')}")
+
+    def _log(self, level: Any, name: Any, text: Any) -> None:
+        """Handle what the agent's process has sent for the log."""
+        if not (type(level) is int and type(name) is str and type(text) is str):
+            raise ValueError("a log record that is none")
+        left = MOST_LOGGED - self._logged
+        self._logged += len(text)
+        if left > 0:
+            more = "" if len(text) < left else "\nit has logged too much; the rest is dropped"
+            name = f"{name:.100}"
+            _handle("agent", name, max(0, min(level, 100)), f"{name}: {text[:_LONGEST]}{more}")
+
+
+class _Raised(Fault):
+    """The agent raised an exception; its process lives on."""
+
+
+log = logging.getLogger("lab.games")
+
+
+def _handle(logger: str, name: str, level: int, text: str) -> None:
+    """Log what an agent has said."""
+    to = logging.getLogger(logger)
+    to.handle(to.makeRecord(name, level, "", 0, text, (), None))
+
+
+def _forked(agent: Agent, output: int, memory_mb: int | None, log_level: int) -> Forked:
+    """A process for the agent. Where the system has none to give, others may soon end."""
+    bounds = output, memory_mb, log_level
+    for seconds in _FORK_AGAIN:
+        try:
+            return Forked(sit, agent, os.getpid(), *bounds, most=LONGEST_ANSWER)
+        except OSError as error:
+            log.warning("no process can be started: %s", error)
+            time.sleep(seconds)
+    return Forked(sit, agent, os.getpid(), *bounds, most=LONGEST_ANSWER)

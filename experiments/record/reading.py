@@ -1,0 +1,107 @@
+"""Opening a record that may be damaged, or somebody else's: one clear line instead of a surprise.
+
+Whether what it tells is true is for :mod:`experiments.verify`.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from agents.config import ConfigError, one_line
+from experiments.record.store import FILE, FORMAT, Record, made_by_schema
+
+_NAMES = {"integer": "a whole number", "real": "a number", "text": "text"}
+
+
+DAMAGES = (
+    sqlite3.Error,
+    ValueError,
+    TypeError,
+    LookupError,
+    ArithmeticError,
+    AttributeError,
+    RecursionError,
+)
+"""What may be raised by whatever works with a record that does not hold what it should."""
+
+
+@contextmanager
+def damage_told(folder: Path) -> Iterator[None]:
+    """What goes wrong with what a record says becomes a ConfigError of one line."""
+    try:
+        yield
+    except ConfigError:
+        raise
+    except DAMAGES as error:
+        name = "" if isinstance(error, sqlite3.Error | ValueError) else type(error).__name__ + " "
+        raise ConfigError(
+            f"{folder / FILE} is damaged, or no record of a run: {name}{one_line(error)}"
+        ) from error
+
+
+def not_begun(folder: Path) -> bool:
+    """Whether the record in a folder does not say yet what its run is; ConfigError."""
+    with damage_told(folder), _opened(folder) as record:
+        return record.format() is None
+
+
+def _opened(folder: Path) -> Record:
+    try:
+        return Record.open(folder)
+    except FileNotFoundError:
+        raise ConfigError(f"{folder} is no run: there is no {FILE} in it") from None
+
+
+@contextmanager
+def reading(folder: Path) -> Iterator[Record]:
+    """The record in a folder, open for reading. ConfigError where there is none, where it is of
+    another version, or where anything that is read of it meanwhile turns out to be damaged."""
+    with damage_told(folder), _opened(folder) as record:
+        found = record.format()
+        if found is None:
+            raise ConfigError(f"{folder}: the run was stopped before it had begun; start it again")
+        if found != FORMAT:
+            age = "a newer" if found > FORMAT else "an older"
+            raise ConfigError(
+                f"{folder} was written by {age} version of the lab (record format {found}; this "
+                f"one reads format {FORMAT})"
+            )
+        yield record
+
+
+# ---------------------------------------------------------------------- all of it
+
+
+def damages(record: Record) -> Iterator[str]:
+    """What is wrong with a record as a database, each in a line: the file, the types, rows that
+    belong to nothing. Reads all of it. May raise sqlite3.Error."""
+    for (said,) in record.rows("pragma integrity_check(20)"):
+        if said != "ok":
+            yield one_line(ValueError(said))
+    if len(record.rows("select * from run")) != 1:
+        yield "table run: one row is needed"
+    for table in made_by_schema():
+        yield from _wrong_types(record, table)
+    known = "(select agent from agents)"
+    for table, column in (("games", "black"), ("games", "white"), ("moves", "agent")):
+        sql = f"select game, {column} from {table} where {column} not in {known} limit 1"
+        for game, agent in record.rows(sql):
+            yield f"game {game}: {table}.{column} is {agent!r}, which is no agent's number"
+    alone = "select game from moves where game not in (select game from games) limit 1"
+    for (game,) in record.rows(alone):
+        yield f"game {game}: it has moves, but is not among the games"
+
+
+def _wrong_types(record: Record, table: str) -> Iterator[str]:
+    for _, column, declared, needed, _, key in record.rows(f"pragma table_info({table})"):
+        kind = declared.lower()
+        wrong = f"typeof({column}) != '{kind}'"
+        if not (needed or key):
+            wrong += f" and {column} is not null"
+        count, one = record.rows(f"select count(*), min({column}) from {table} where {wrong}")[0]
+        if count:
+            shown = one if isinstance(one, int | float | None) else repr(one)[:40]
+            yield f"table {table}: {column} is {shown}, not {_NAMES[kind]} ({count:,} rows)"

@@ -1,0 +1,57 @@
+"""Code from outside the lab that a sweep's folder names: in its own file, and in the records of
+combinations that are to be gone on with."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+
+from agents.config import ConfigError, one_line
+from experiments.config import settings_of, typed
+from experiments.foreign import built_from, foreign_code
+from experiments.record.store import Record
+from experiments.sweep.composing import is_hydras, without_guesses
+from experiments.sweep.folder import State, Sweep
+
+_HARMLESS = (
+    *("hydra/sweeper", "hydra/launcher", "hydra.launcher.n_jobs", "hydra.sweeper.direction"),
+    *("hydra.sweeper.n_trials", "hydra.sweeper.n_jobs", "hydra.sweeper.sampler.seed"),
+)
+"""Settings of Hydra's own that choose among what is installed, or are numbers; others may name
+code."""
+
+
+def foreign_in(asked: Sweep) -> list[str]:
+    """What a sweep would run that is not the lab's own, a line each; see
+    :func:`experiments.foreign.foreign_code`. Raises ConfigError."""
+    try:
+        return list(dict.fromkeys(_foreign_in(asked)))
+    except sqlite3.Error as error:
+        raise ConfigError(f"{asked.folder}: {one_line(error)}") from error
+
+
+def _foreign_in(asked: Sweep) -> Iterator[str]:
+    for folder in asked.extra_folders:
+        yield f"--config-dir={folder}: its YAMLs may name any code"
+    words = [*asked.overrides, *(word for settings in asked.known or () for word in settings)]
+    strange = [word for word in words if _is_strange(word, asked.known is None)]
+    for word in strange:
+        yield f"{word}: may name any code"
+    if not strange:
+        fixed = [word for word in asked.overrides if not is_hydras(word)]
+        for settings in [without_guesses(fixed)] if asked.known is None else asked.known:
+            yield from foreign_code(built_from(settings_of(settings, asked.extra_folders)), {})
+    for each in asked.combinations():
+        if each.state is State.STOPPED:
+            with Record.open(each.folder) as record:
+                head = record.run()
+            yield from foreign_code(built_from(typed(head["config"])), head["versions"])
+
+
+def _is_strange(word: str, guessed: bool) -> bool:
+    """Whether a setting could bring in what composing without it does not show."""
+    key, _, value = word.lstrip("+~").partition("=")
+    if is_hydras(word):
+        return key not in _HARMLESS or ".." in value
+    chooses_file = "." not in key.partition("@")[0]
+    return (chooses_file and ".." in value) or (guessed and ("target" in word or "${" in word))

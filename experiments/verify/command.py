@@ -1,0 +1,345 @@
+"""The command: all checks of a record, a table of what they looked at, a line for each finding."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from agents.base import Agent
+from agents.config import ConfigError, build, build_agent, one_line
+from core.cli import Parser, whole_number
+from core.game import FINISHED, Limits
+from core.position import prepare_rules
+from core.rules import ruleset
+from core.shown import plain
+from experiments.config import RunConfig, scheduled_of, typed
+from experiments.foreign import built_from, foreign_code
+from experiments.pairing.openings import Opening, Openings
+from experiments.record.provenance import differences as changes
+from experiments.record.provenance import versions
+from experiments.record.reading import DAMAGES, damages, reading
+from experiments.record.store import GameRow, MoveRow, Record
+from experiments.report.standings import matches, standings
+from experiments.report.tables import terminal_table
+from experiments.verify import games as rules_alone
+from experiments.verify.replaying import differences, drawn
+from experiments.verify.schedule import half_pairs, strays
+
+_SHOWN = 20  # findings of a check that are shown
+_CHUNK = 1000  # games read at a time
+
+FILE, SETTINGS, PAIRS, SCHEDULE, TOTALS, REPLAYED = (
+    "file", "settings", "pairs", "schedule", "totals", "played again",
+)  # fmt: skip
+_CHECKS = {
+    FILE: "SQLite's own check, tables, types",
+    SETTINGS: "what the run's settings, its agents and openings say of each other",
+    PAIRS: "two games each, from one opening, colours swapped",
+    SCHEDULE: "agents, openings and seeds are as drawn",
+    rules_alone.TRANSCRIPTS: "legal by the rules, from their openings",
+    rules_alone.RESULTS: "result, points, discs, end, from the last board",
+    rules_alone.MOVES: "plies, agents and squares as in the transcripts",
+    rules_alone.COUNTED: "there, possible, and none for a pass",
+    TOTALS: "what reports say, added up anew",
+    REPLAYED: "by agents whose moves follow from the seed: the same moves and counts",
+}
+"""The checks, and what each of them holds a record to."""
+
+
+@dataclass
+class _Check:
+    """What a check looked at, what it found, and why it did not look at more."""
+
+    looked: str = ""
+    note: str = ""
+    found: list[str] = field(default_factory=list)
+    count: int = 0
+
+    def tell(self, findings: Iterable[str]) -> None:
+        """Keep findings; of very many the first, and their number."""
+        for finding in findings:
+            self.count += 1
+            if self.count <= _SHOWN:
+                self.found.append(finding)
+
+
+class _Verification:
+    """All checks of one record."""
+
+    def __init__(self, record: Record, trust: bool) -> None:
+        self.checks = {name: _Check() for name in _CHECKS}
+        self.record = record
+        self._trust = trust
+        self._about = record.run()
+        self._illegal: set[int] = set()  # games whose transcripts cannot be followed
+
+    @cached_property
+    def settings(self) -> RunConfig:
+        """The settings of the run, which its record has; ConfigError."""
+        return typed(self._about["config"])
+
+    def all(self, replayed: int, seed: int) -> None:
+        """Check everything; replayed: how many games to play again, drawn with ``seed``."""
+        self.checks[FILE].looked = f"{self.record.path.stat().st_size / 1e6:,.1f} MB"
+        self.checks[FILE].tell(damages(self.record))
+        if self.checks[FILE].count:
+            for name in _CHECKS:
+                self.checks[name].note = self.checks[name].note or "the file is damaged"
+            self.checks[FILE].note = ""
+            return
+        self._check_settings()
+        self.checks[PAIRS].tell(half_pairs(self.record))
+        self._check_schedule()
+        self._check_games()
+        self._check_replayed(replayed, seed)
+
+    # ------------------------------------------------------------------ settings and schedule
+
+    def _check_settings(self) -> None:
+        check, settings, about = self.checks[SETTINGS], self.settings, self._about
+        said = {"name": settings.name, "seed": settings.seed, "ruleset": settings.ruleset.name}
+        for name, value in said.items():
+            if about[name] != value:
+                check.tell([f"run.{name} is {about[name]!r}; its settings say {value!r}"])
+        rows = self.record.rows("select agent, name, config from agents order by agent")
+        check.looked = f"{len(rows)} agents"
+        if [row[:2] for row in rows] != list(enumerate(settings.agents)):
+            check.tell(["the agents are not the line-up of the settings"])
+            return
+        for number, name, config in rows:
+            if json.loads(config) != settings.agents[name]:
+                check.tell([f"agent {number}, '{name}': other settings than the run's"])
+        openings = self.record.openings()
+        try:
+            chosen = self._chosen_again()
+        except ConfigError as error:
+            check.note = f"openings not chosen again: {error}"
+            return
+        if chosen != openings:
+            check.tell(["the openings are not those that its settings choose"])
+
+    def _chosen_again(self) -> list[str]:
+        """The openings that the settings choose; ConfigError."""
+        settings = self.settings
+        self._refuse_foreign({"openings": settings.openings, "schedule": settings.schedule})
+        rounds = scheduled_of(settings)[0].rounds(settings.games // 2)
+        rules = ruleset(settings.ruleset.name)
+        openings = build(settings.openings, "openings", Openings)
+        chosen = openings.choose(rounds, rules, settings.seed)
+        return [opening.text for opening in chosen]
+
+    def _refuse_foreign(self, described: dict[str, Any]) -> None:
+        foreign = [] if self._trust else foreign_code(described, self._about["versions"])
+        if foreign:
+            raise ConfigError(f"from outside the lab, --trust runs it: {foreign[0]}")
+
+    def _check_schedule(self) -> None:
+        check, settings = self.checks[SCHEDULE], self.settings
+        try:
+            self._refuse_foreign({"schedule": settings.schedule})
+            schedule, most = scheduled_of(settings)
+        except ConfigError as error:
+            check.note = str(error)
+            return
+        rules = ruleset(settings.ruleset.name)
+        openings = [Opening.read(text, rules) for text in self.record.openings()]
+        check.looked = f"{len(self.record.settled()):,} of {most:,} pairs"
+        names = list(settings.agents)
+        check.tell(strays(self.record, schedule, names, openings, settings.seed, most))
+
+    # ------------------------------------------------------------------ games
+
+    def _walk(self) -> Iterator[tuple[GameRow, list[Any]]]:
+        """Every game and its moves, in order."""
+        last = -1
+        while rows := self.record.rows(
+            f"select * from games where game > ? order by game limit {_CHUNK}", [last]
+        ):
+            for row in rows:
+                game = GameRow._make(row)
+                yield game, self._moves(game.game)
+            last = game.game
+
+    def _moves(self, game: int) -> list[Any]:
+        rows = self.record.rows("select * from moves where game = ? order by ply", [game])
+        return [MoveRow._make(row) for row in rows]
+
+    def _check_games(self) -> None:
+        rules = ruleset(self.settings.ruleset.name)
+        games = moves = 0
+        totals: dict[int, Counter[str]] = defaultdict(Counter)
+        for game, rows in self._walk():
+            for name, finding in rules_alone.flaws(game, rows, rules):
+                self.checks[name].tell([finding])
+                if name == rules_alone.TRANSCRIPTS:
+                    self._illegal.add(game.game)
+            games, moves = games + 1, moves + len(rows)
+            _add(totals, game, rows)
+        for name in (PAIRS, rules_alone.TRANSCRIPTS, rules_alone.RESULTS):
+            self.checks[name].looked = f"{games:,} games"
+        for name in (rules_alone.MOVES, rules_alone.COUNTED):
+            self.checks[name].looked = f"{moves:,} moves"
+        self.checks[TOTALS].looked = f"{len(totals)} agents"
+        try:
+            self.checks[TOTALS].tell(self._wrong_totals(totals))
+        except DAMAGES as error:
+            self.checks[TOTALS].tell([f"no report can be made of this: {one_line(error)}"])
+
+    def _wrong_totals(self, totals: dict[int, Counter[str]]) -> Iterator[str]:
+        """Where the standings, or the matches of a complete run's report, are not the sums."""
+        if not totals:
+            return
+        names = list(self.settings.agents)
+        for row in standings(self.record, self.settings.seed).itertuples():
+            own = totals[names.index(row.agent)]
+            wanted = {name: own[name] for name in ("games", "wins", "draws", "losses", "forfeits")}
+            for name, value in wanted.items():
+                found = getattr(row, name)
+                if found != value:
+                    yield f"{row.agent}: {name} is {found} in reports, {value} added up"
+            nodes = own["nodes"] / own["counted"] if own["counted"] else 0.0
+            if own["counted"] and abs(row.nodes_per_move - nodes) > 1e-6 * nodes:
+                yield f"{row.agent}: {row.nodes_per_move} nodes a move in reports, {nodes} added up"
+        written = self.record.path.parent / "matches.csv"
+        if self._about["complete"] and written.is_file():
+            yield from self._wrong_matches(written)
+
+    def _wrong_matches(self, written: Path) -> Iterator[str]:
+        import csv
+
+        counted = ("games", "wins", "draws", "losses", "pairs", "LL", "LD", "DD_WL", "WD", "WW")
+        columns = ["first", "second", *counted]
+        own = matches(self.record)[columns].astype(str).to_numpy().tolist()
+        try:
+            with written.open(encoding="utf-8", newline="") as file:
+                found = [[str(row.get(name)) for name in columns] for row in csv.DictReader(file)]
+        except (OSError, UnicodeDecodeError, csv.Error) as error:
+            yield f"{written.name} cannot be read: {error}"
+            return
+        if found != own:
+            yield f"{written.name} is not what the games give"
+
+    # ------------------------------------------------------------------ playing again
+
+    def _check_replayed(self, number: int, seed: int) -> None:
+        check, settings = self.checks[REPLAYED], self.settings
+        changed = changes(self._about["versions"], versions(built_from(settings)))
+        if changed:
+            check.note = f"not done: {'; '.join(changed)}"
+            return
+        players = self._players()
+        if not players:
+            return
+        rules, asked = ruleset(settings.ruleset.name), settings.limits
+        limits = Limits(asked.depth, asked.nodes)  # time changes no move of these agents
+        chosen = drawn(self.record, list(players), number, seed)
+        check.looked = f"{len(chosen):,} games"
+        for game in chosen:
+            if game.game in self._illegal:
+                continue
+            rows = self._moves(game.game)
+            for said in differences(game, rows, players, rules, limits):
+                check.tell([f"game {game.game}: {said}"])
+
+    def _players(self) -> dict[int, Agent]:
+        """The agents that can play games again, by number; the check's note says of the others."""
+        players: dict[int, Agent] = {}
+        left_out = []
+        for number, name, version, reproducible in self.record.rows(
+            "select agent, name, version, reproducible from agents order by agent"
+        ):
+            try:
+                if not reproducible:
+                    raise ConfigError("its moves do not follow from its seed alone")
+                players[number] = self._player(name, version)
+            except ValueError as error:
+                left_out.append(f"without '{name}': {one_line(error)}")
+        self.checks[REPLAYED].note = "; ".join(left_out)
+        return players
+
+    def _player(self, name: str, version: int) -> Agent:
+        described = self.settings.agents[name]
+        if "object" in described:
+            raise ConfigError("it was an object of a program")
+        self._refuse_foreign({"agents": {name: described}})
+        agent = build_agent(described, name)
+        if agent.version != version:
+            raise ConfigError(f"it was of version {version}, and is of {agent.version}")
+        prepare_rules()
+        agent.prepare(None)
+        return agent
+
+
+def _add(totals: dict[int, Counter[str]], game: GameRow, rows: Sequence[Any]) -> None:
+    """Add a game to what its agents have in all."""
+    for agent, won, lost in (
+        (game.black, "black", "white"),
+        (game.white, "white", "black"),
+    ):
+        ended = {won: "wins", lost: "losses"}.get(game.result, "draws")
+        totals[agent].update(["games", ended])
+        totals[agent]["forfeits"] += game.end_reason != FINISHED and game.result == lost
+    for row in rows:
+        if row.nodes is not None:
+            totals[row.agent]["nodes"] += row.nodes
+            totals[row.agent]["counted"] += 1
+
+
+# ---------------------------------------------------------------------- command
+
+
+def verify_command(arguments: Sequence[str], console: Console) -> int:
+    """``verify``: 0 where everything holds, 1 where something is wrong; ConfigError."""
+    parser = Parser(
+        prog="python -m experiments verify",
+        description="Check whether what a run's record says is true: by the rules, by its "
+        "schedule, and by playing some of its games again. The record is only read.",
+    )
+    parser.add_argument("folder", type=Path, help="the run's folder, results/NAME/DATE")
+    parser.add_argument(
+        "--games", type=whole_number(0), default=20, help="games to play again (20)"
+    )
+    parser.add_argument(
+        "--seed", type=whole_number(0), default=1, help="of the choice of these games (1)"
+    )
+    parser.add_argument(
+        "--trust",
+        action="store_true",
+        help="run what the record names from outside the lab too, with your rights",
+    )
+    options = parser.parse_args(arguments)
+    with reading(options.folder) as record, console.status("reading"):
+        verification = _Verification(record, options.trust)
+        verification.all(options.games, options.seed)
+    return _show(verification.checks, options.folder, console)
+
+
+def _show(checks: dict[str, _Check], folder: Path, console: Console) -> int:
+    table = terminal_table()
+    for heading in ("check", "holds", "of", "what, or why not"):
+        table.add_column(heading, overflow="fold")
+    for name, check in checks.items():
+        skipped = not check.looked and not check.count
+        holds = plain(f"{check.count:,} wrong", "bold red") if check.count else plain("yes")
+        about = plain(_CHECKS[name] + (f" ({check.note})" if check.note else ""))
+        row = (plain(name), plain("-") if skipped else holds, plain(check.looked), about)
+        table.add_row(*row)
+    console.print(table)
+    wrong = 0
+    for name, check in checks.items():
+        wrong += check.count
+        for finding in check.found:
+            console.print(plain(f"{name}: {finding}"), soft_wrap=True)
+        if check.count > len(check.found):
+            more = check.count - len(check.found)
+            console.print(plain(f"{name}: and {more:,} more"), soft_wrap=True)
+    verdict = f"{wrong:,} things are wrong" if wrong > 1 else "one thing is wrong"
+    console.print(plain(f"{folder}: {verdict if wrong else 'all of this holds'}"), soft_wrap=True)
+    return 1 if wrong else 0

@@ -1,0 +1,4 @@
+"""People at the board: they play against agents, and see why these move.
+
+May use all other packages; none of them imports this one.
+"""

@@ -1,0 +1,120 @@
+"""``python -m play``: people at the board."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from agents.config import ConfigError, unknown
+from core.shown import visible
+
+# What only one command needs is imported there.
+
+HELP = """\
+usage: python -m play COMMAND ...
+
+  terminal [key=value ...]    play at the terminal    (terminal --help: all settings)
+  series games=N [...]        several games there, colours changing; or points=N
+  replay FILE                 step through a game that was recorded or saved
+  replay RUN game=N           or through a game of a run
+
+Start with:
+
+  python -m play terminal
+  python -m play terminal black=human white=alphabeta white.depth=5 --record game.txt
+  python -m play terminal black=minimax white=alphabeta ruleset=wpi pause=true
+  python -m play replay game.txt
+
+python -m agents list explains the agents and evaluations.
+"""
+
+
+def terminal_command(arguments: Sequence[str]) -> int:
+    """``terminal``: play games."""
+    from play.config import config_folders, read
+    from play.help import terminal_help
+
+    help_asked = [word for word in arguments if word in ("-h", "--help")]
+    rest = [word for word in arguments if word not in help_asked]
+    words, options = config_folders(rest, ["record"])
+    folders = [options["config-dir"]] if "config-dir" in options else []
+    if help_asked:
+        print(visible(terminal_help(folders), keep="\n"), end="")
+        return 0
+    table = read(words, folders)
+    record = Path(options["record"]) if "record" in options else None
+    if record is not None and record.is_dir():
+        raise ConfigError(f"--record {record}: a folder; a file is needed")
+
+    from play.terminal.loop import play_at_terminal
+
+    play_at_terminal(table, record)
+    return 0
+
+
+def series_command(arguments: Sequence[str]) -> int:
+    """``series``: play several games; ``games=5`` is short for ``series.games=5``."""
+    said = [re.sub(r"^(games|points)=", r"series.\1=", word) for word in arguments]
+    asked = any(word.startswith("series.") for word in said)
+    if not asked and not {"-h", "--help"} & set(said):
+        raise ConfigError("series: games=N or points=N is needed")
+    return terminal_command(said)
+
+
+def replay_command(arguments: Sequence[str]) -> int:
+    """``replay``: step through a game."""
+    from core.cli import Parser
+    from play.terminal.replay import replay
+
+    parser = Parser(
+        prog="python -m play replay",
+        description="Step through a game: of a file that a session at the terminal has written, or "
+        "of a run. Enter shows the next move, p the one before, help the rest.",
+    )
+    parser.add_argument("path", type=Path, help="the file, or the run's folder, results/NAME/DATE")
+    parser.add_argument(
+        "game",
+        nargs="?",
+        metavar="game=N",
+        help="which one: of a file from 1 (default the last), of a run from 0 (default 0)",
+    )
+    parser.add_argument("--all", action="store_true", help="show the whole game at once")
+    options = parser.parse_args(arguments)
+    number = None
+    if options.game is not None:
+        if not (found := re.fullmatch(r"game=(\d{1,9})", options.game)):
+            raise ConfigError(f"{options.game}: game=N is needed")
+        number = int(found[1])
+    replay(options.path, number, options.all)
+    return 0
+
+
+COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
+    "terminal": terminal_command,
+    "series": series_command,
+    "replay": replay_command,
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; 0 on success, 2 for bad input, 130 after Ctrl-C."""
+    command, *rest = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    if command in ("--help", "-h"):
+        print(HELP, end="")
+        return 0
+    try:
+        if command not in COMMANDS:
+            raise unknown("command", command, COMMANDS)
+        return COMMANDS[command](rest)
+    except ConfigError as error:
+        print(f"python -m play: {visible(error)}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("stopped", file=sys.stderr)
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,229 @@
+"""What a game at the board is: its settings, and the one way to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from agents.config import (
+    ConfigError,
+    choices,
+    compose,
+    evaluation_settings,
+    fill_open,
+    literal,
+    one_line,
+    unknown,
+)
+from core.game import Limits
+from core.rules import RULESETS, Color, Ruleset, ruleset
+from core.settings import Choice, Number, Switch, Whole, check_settings, nearest
+
+HUMAN = "human"
+AUTO, UNICODE, ASCII = BOARDS = ("auto", "unicode", "ascii")
+_SIDES = ("black", "white", "hint")
+_DEFAULTS = {"black": HUMAN}  # which Hydra has no word for
+
+Settings = dict[str, Any]
+"""Of an agent, as :func:`agents.config.build_agent` takes them."""
+
+
+@dataclass
+class RulesetConfig:
+    name: Annotated[str, Choice(*RULESETS)] = "standard"
+
+
+@dataclass
+class LimitsConfig:
+    depth: Annotated[int | None, Whole(1)] = None
+    nodes: Annotated[int | None, Whole(1)] = None
+    seconds: Annotated[float | None, Number(above=0)] = None
+    hang: Annotated[float, Number(above=0)] = 60.0
+
+
+@dataclass
+class SeriesConfig:
+    games: Annotated[int | None, Whole(1)] = None
+    points: Annotated[int | None, Whole(1)] = None
+
+
+@dataclass
+class PlayConfig:
+    """As written in ``conf/play.yaml``; the comments there explain each setting."""
+
+    ruleset: RulesetConfig = field(default_factory=RulesetConfig)
+    limits: LimitsConfig = field(default_factory=LimitsConfig)
+    series: SeriesConfig = field(default_factory=SeriesConfig)
+    depth: Annotated[int, Whole(1, 64)] = 4
+    seed: Annotated[int, Whole(0, (1 << 62) - 1)] = 1
+    pause: Annotated[bool, Switch()] = False
+    board: Annotated[str, Choice(*BOARDS)] = AUTO
+    marks: Annotated[bool, Switch()] = True
+
+
+@dataclass(frozen=True)
+class PlayerSettings:
+    """One who plays. name: of the agent in ``conf/agent``, or ``human``. agent: its settings; None
+    for a person."""
+
+    name: str
+    agent: Settings | None = None
+
+    @property
+    def is_human(self) -> bool:
+        return self.agent is None
+
+
+PERSON = PlayerSettings(HUMAN)
+
+
+@dataclass(frozen=True)
+class Table:
+    """All that a game needs to begin. hint: who is asked for hints. fill: what agents take for
+    settings they leave open. folders: where further YAMLs are."""
+
+    settings: PlayConfig
+    players: dict[Color, PlayerSettings]
+    hint: PlayerSettings
+    fill: Settings
+    folders: Sequence[str]
+
+    @property
+    def rules(self) -> Ruleset:
+        return ruleset(self.settings.ruleset.name)
+
+    @property
+    def limits(self) -> Limits:
+        asked = self.settings.limits
+        return Limits(asked.depth, asked.nodes, asked.seconds)
+
+
+def read(overrides: Sequence[str], folders: Sequence[str] = ()) -> Table:
+    """Compose ``conf/play.yaml`` with overrides; no agent is built yet. Raises ConfigError."""
+    chosen, evaluations, rest = _asked(overrides, [HUMAN, *choices("agent", folders)])
+    people = [side for side in _SIDES if chosen.get(side, _DEFAULTS.get(side)) == HUMAN]
+    for word in overrides:
+        side, dot, _ = word.lstrip("+~").partition("=")[0].partition(".")
+        if dot and side in people:
+            raise ConfigError(f"{word}: {side} is {HUMAN}; {side}=NAME puts an agent there")
+    if "hint" in people:
+        raise ConfigError("hint=human: hints are an agent's to give")
+    agents = [f"agent@{side}={name}" for side, name in chosen.items() if name != HUMAN]
+    config = compose("play", [*agents, *rest], folders)
+    try:
+        named = dict(config.hydra.runtime.choices)
+        ours = OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])
+        raw: Any = OmegaConf.to_container(ours, resolve=True, throw_on_missing=False)
+    except OmegaConfBaseException as error:
+        raise ConfigError(one_line(error)) from error
+    sides = {side: raw.pop(side, None) for side in _SIDES}
+    fill = {"depth": raw["depth"], "evaluation": raw.pop("evaluation")}
+    settings = _typed(raw)
+    fill["depth"] = settings.depth
+    players = {}
+    for side, agent in sides.items():
+        if side in people:
+            players[side] = PERSON
+            continue
+        name = str(named[f"agent@{side}"])
+        if side in evaluations and "evaluation" not in agent:
+            raise ConfigError(f"{side}.evaluation={evaluations[side]}: {name} has none")
+        if side in evaluations:
+            agent["evaluation"] = evaluation_settings(evaluations[side])
+        players[side] = player(name, agent, fill)
+    seats = {color: players[color.value] for color in Color}
+    return Table(settings, seats, players["hint"], fill, folders)
+
+
+def _asked(
+    overrides: Sequence[str], players: Sequence[str]
+) -> tuple[dict[str, str], dict[str, str], list[str]]:
+    """Who is to play (``white=greedy``), with which heuristic (``white.evaluation=iago``), and all
+    else that was said, which Hydra understands by itself."""
+    chosen: dict[str, str] = {}
+    evaluations: dict[str, str] = {}
+    rest = []
+    for word in overrides:
+        key, equals, value = word.partition("=")
+        side, _, setting = key.partition(".")
+        if key in _SIDES and equals:
+            if value not in players:
+                raise unknown("player", value, players)
+            chosen[key] = value
+        elif side in _SIDES and setting == "evaluation":
+            evaluation_settings(value)  # which refuses what there is not
+            evaluations[side] = value
+        else:
+            rest.append(word)
+    return chosen, evaluations, rest
+
+
+def player(name: str, agent: Mapping[str, Any], fill: Mapping[str, Any]) -> PlayerSettings:
+    """An agent with its settings, open ones filled; raises ConfigError."""
+    return PlayerSettings(name, fill_open({name: agent}, **fill)[0][name])
+
+
+def _typed(raw: Mapping[str, Any]) -> PlayConfig:
+    try:
+        schema = OmegaConf.structured(PlayConfig)
+        settings: Any = OmegaConf.to_object(OmegaConf.merge(schema, literal(raw)))
+        check_settings(settings)
+    except OmegaConfBaseException as error:
+        key = str(getattr(error, "full_key", None) or "")
+        first = str(error).splitlines()[0]
+        if "not in" in first:
+            known = PlayConfig.__dataclass_fields__
+            raise ConfigError(f"unknown setting '{key}'.{nearest(key, known)}") from error
+        raise ConfigError(f"{key}: {first}") from error
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
+    if settings.series.games is not None and settings.series.points is not None:
+        raise ConfigError("series: games or points, not both")
+    return settings
+
+
+def config_folders(words: Sequence[str], allowed: Sequence[str] = ()) -> tuple[list[str], Settings]:
+    """Command line words without their options, and these: ``--config-dir DIR`` and those allowed,
+    each of which takes a value, or none if it is written with a ``!`` at its end."""
+    takes = {f"--{name.rstrip('!')}": not name.endswith("!") for name in (*allowed, "config-dir")}
+    rest: list[str] = []
+    options: Settings = {}
+    waiting = list(words)
+    while waiting:
+        word = waiting.pop(0)
+        name, equals, value = word.partition("=")
+        if not word.startswith("-"):
+            rest.append(word)
+        elif name not in takes:
+            raise ConfigError(f"unknown option {name}; choose from {', '.join(takes)}, --help")
+        elif not takes[name]:
+            options[name[2:]] = True
+        elif equals or waiting:
+            options[name[2:]] = value if equals else waiting.pop(0)
+        else:
+            raise ConfigError(f"{name}: a value is needed")
+    if "config-dir" in options and not Path(options["config-dir"]).is_dir():
+        raise ConfigError(f"--config-dir {options['config-dir']}: no such folder")
+    return rest, options
+
+
+def settings_of(side: str, words: Sequence[str], known: Mapping[str, Any]) -> list[str]:
+    """``key=value`` of an agent as Hydra is told of them, the evaluation apart; ConfigError for
+    what is none, or is no setting of the agent."""
+    told = []
+    for word in words:
+        key, equals, _ = word.partition("=")
+        if not equals or not key:
+            raise ConfigError(f"cannot read '{word}': settings are written key=value")
+        first = key.partition(".")[0]
+        if first not in known:
+            listed = ", ".join(name for name in known if name != "_target_")
+            raise ConfigError(f"it has no setting '{key}'; it has: {listed or 'none'}")
+        if key != "evaluation":
+            told.append(f"{side}.{word}")
+    return told

@@ -1,0 +1,159 @@
+"""A game as people play it: it can be taken back, and goes on from any position."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from agents.base import Decision
+from agents.evaluation.base import FINAL_UNIT
+from core.notation import PASS, square_name
+from core.position import Position
+from core.rules import Color
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A move that was made.
+
+    before: the position it was made in. decision: what an agent said of it, None for a person's
+    move and a forced pass. by: who made it. seconds: how long the agent took.
+    """
+
+    before: Position
+    move: int
+    by: str
+    decision: Decision | None = None
+    seconds: float = 0.0
+
+    @property
+    def color(self) -> Color:
+        return self.before.to_move
+
+    @property
+    def after(self) -> Position:
+        return self.before.play(self.move)
+
+
+@dataclass
+class Game:
+    """A game under way. resigned: who gave up."""
+
+    start: Position
+    turns: list[Turn] = field(default_factory=list)
+    resigned: Color | None = None
+
+    @property
+    def position(self) -> Position:
+        """Where it stands."""
+        return self.turns[-1].after if self.turns else self.start
+
+    @property
+    def moves(self) -> tuple[int, ...]:
+        """The moves so far, passes included."""
+        return tuple(turn.move for turn in self.turns)
+
+    @property
+    def is_over(self) -> bool:
+        return self.resigned is not None or self.position.is_over
+
+    def play(
+        self, move: int, by: str, decision: Decision | None = None, seconds: float = 0
+    ) -> Turn:
+        """Make a move, by its number; raises IllegalMove, and then nothing has changed."""
+        position = self.position
+        position.play(move)
+        self.turns.append(Turn(position, move, by, decision, seconds))
+        return self.turns[-1]
+
+    def follow(self, moves: Iterable[int], by: str) -> None:
+        """Make several moves."""
+        for move in moves:
+            self.play(move, by)
+
+    def take_back(self, deciders: Iterable[Color]) -> int:
+        """Take back moves until one of these colours has to decide again; how many. If none of them
+        has decided yet, nothing changes."""
+        colors = set(deciders)
+        for number in range(len(self.turns) - 1, -1, -1):
+            turn = self.turns[number]
+            if turn.color in colors and turn.move != PASS:
+                taken = len(self.turns) - number
+                del self.turns[number:]
+                self.resigned = None
+                return taken
+        return 0
+
+    @property
+    def winner(self) -> Color | None:
+        """Who has won a game that is over; None for a draw."""
+        if self.resigned is not None:
+            return self.resigned.other
+        lead = self.position.disc_difference
+        if not lead:
+            return None
+        return self.position.to_move if lead > 0 else self.position.to_move.other
+
+    @property
+    def margin(self) -> int:
+        """By how many discs a finished game was won, empty squares to the winner. Who resigns loses
+        by what the board says, and by 2 at least."""
+        position = self.position
+        if self.resigned is None:
+            return abs(position.disc_difference)
+        lead = position.disc_difference
+        ahead = lead if position.to_move is not self.resigned else -lead
+        return max(2, ahead)
+
+
+def outcome(game: Game) -> str:
+    """The end of a game in words: winner, score and margin."""
+    position = game.position
+    black, white = position.black.bit_count(), position.white.bit_count()
+    winner = game.winner
+    if winner is None:
+        return f"The game is over: a draw, {black} : {white}."
+    name = winner.value.capitalize()
+    if game.resigned is not None:
+        loser = game.resigned.value.capitalize()
+        return f"{loser} resigns: {name} wins, by {game.margin} (Black {black}, White {white})."
+    empty = ", the empty squares counted" if position.empties else ""
+    return f"The game is over: {name} wins by {game.margin}{empty}. Black {black}, White {white}."
+
+
+def value_text(value: float | None) -> str:
+    """A value as people read it: heuristic units with a sign, or discs where the game is over."""
+    if value is None:
+        return "none"
+    if isinstance(value, float) and not value.is_integer():
+        return f"{value:+.3f}"
+    if discs := round(value / FINAL_UNIT) if abs(value) >= FINAL_UNIT else 0:
+        return f"{'win' if discs > 0 else 'loss'} by {abs(discs)}"
+    return f"{int(value):+d}"
+
+
+def line_text(moves: Iterable[int]) -> str:
+    """A line of moves by name."""
+    return " ".join(square_name(move) for move in moves)
+
+
+def decision_lines(turn: Turn) -> list[str]:
+    """What an agent states of its move, below the move itself."""
+    decision = turn.decision
+    if decision is None:
+        return []
+    about = [f"value {value_text(decision.value)}"]
+    if decision.depth is not None:
+        about.append(f"depth {decision.depth}")
+    if decision.pv:
+        about.append(f"line {line_text(decision.pv)}")
+    stats = decision.stats
+    counts = [
+        f"{stats.nodes:,} game states examined",
+        f"{stats.evaluations:,} evaluations",
+        f"{stats.cutoffs:,} cutoffs",
+        f"{turn.seconds:.3f} s",
+    ]
+    if stats.playouts:
+        counts.insert(1, f"{stats.playouts:,} playouts")
+    return [", ".join(about), ", ".join(counts)]

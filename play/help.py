@@ -1,0 +1,49 @@
+"""What ``python -m play ... --help`` prints: ``conf/play.yaml``, which explains itself."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+from agents.config import choices, conf_folder
+from play.config import HUMAN
+
+USAGE = """\
+Play at the terminal, against an agent, another person, or watch two agents.
+
+  python -m play terminal [key=value ...]
+  python -m play terminal black=human white=alphabeta white.depth=5
+  python -m play terminal black=mcts white=pvs white.evaluation=iago pause=true
+  python -m play series games=5 [key=value ...]     first to 5 games, colours changing
+  python -m play series points=100 [...]            or to 100 points, the sum of winning margins
+
+  --record FILE       keep a readable trace of all games
+  --config-dir DIR    also use the YAMLs in DIR
+
+At the prompt, help lists the commands. Ctrl-C stops an agent that thinks too long.
+"""
+
+
+def terminal_help(folders: Sequence[str] = ()) -> str:
+    """The choices and all settings of a game at the board, with the comments beside them."""
+    text = (conf_folder() / "play.yaml").read_text(encoding="utf-8")
+    settings = text.partition("\n\n")[2]
+    agents = ", ".join(choices("agent", folders))
+    lines = [
+        USAGE,
+        "== Choices (python -m agents list explains agents and evaluations) ==",
+        *_wrapped(f"black, white: {HUMAN} (black by default), {agents}"),
+        *_wrapped(f"hint: {agents}"),
+        *_wrapped(f"evaluation, white.evaluation: {', '.join(choices('evaluation', folders))}"),
+        *_wrapped(f"ruleset: {', '.join(choices('ruleset', folders))}"),
+        "Settings of an agent: white.depth=6, black.ordering=static, hint.depth=8, ...",
+        "Its heuristic: +evaluation@white.evaluation=composite white.evaluation.weights.mobility=3",
+        "",
+        "== Settings, as key=value or part.key=value; here with their defaults ==",
+        settings,
+    ]
+    return "\n".join(lines)
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, 100, subsequent_indent="  ")

@@ -1,0 +1,55 @@
+"""How people write moves, and how a ruleset has them written.
+
+``d3`` and ``D3``; row and column as numbers, ``3 4``; and as the file-protocol tournament writes
+them, ``(B D 3)`` with the colour, a pass ``(B P 1)``.
+"""
+
+from __future__ import annotations
+
+import re
+
+from core.notation import PASS, IllegalMove, parse_square, square_name
+from core.position import Position
+from core.rules import Color, Ruleset
+
+_TOURNAMENT = re.compile(r"\(?\s*([BbWw])\s+([A-Za-z])\s+(\d+)\s*\)?")
+_NUMBERS = re.compile(r"\(?\s*(\d+)[\s,]+(\d+)\s*\)?")
+_LETTERS = {"b": Color.BLACK, "w": Color.WHITE}
+
+
+def looks_like_move(text: str) -> bool:
+    """Whether a line is meant as a move, and not as a command."""
+    if _TOURNAMENT.fullmatch(text) or _NUMBERS.fullmatch(text):
+        return True
+    return bool(re.fullmatch(r"[A-Za-z]\d+|--|pass|pa|ps", text, re.IGNORECASE))
+
+
+def read_move(text: str, position: Position) -> int:
+    """The number of the move that a line names; raises IllegalMove saying why it is none. Whether
+    it is legal is the position's to say."""
+    side = position.ruleset.side
+    if found := _TOURNAMENT.fullmatch(text):
+        letter, column, row = found.groups()
+        color = _LETTERS[letter.lower()]
+        if color is not position.to_move:
+            raise IllegalMove(f"{text}: {position.to_move.value} is to move")
+        if column.lower() == "p":
+            return PASS
+        return parse_square(column + row, side)
+    if found := _NUMBERS.fullmatch(text):
+        row, number = map(int, found.groups())
+        if not (1 <= row <= side and 1 <= number <= side):
+            raise IllegalMove(f"{text}: row and column, each from 1 to {side}, are needed")
+        return 8 * (row - 1) + number - 1
+    return parse_square(text, side)
+
+
+def written(move: int, color: Color, rules: Ruleset) -> str:
+    """A move as the ruleset has it written."""
+    if rules.name != "wpi":
+        return "passes" if move == PASS else square_name(move)
+    letter = "B" if color is Color.BLACK else "W"
+    if move == PASS:
+        return f"({letter} P 1)"
+    name = square_name(move).upper()
+    return f"({letter} {name[0]} {name[1]})"

@@ -1,0 +1,1 @@
+"""``python -m play terminal``: the board as text, and commands."""

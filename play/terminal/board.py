@@ -1,0 +1,75 @@
+"""A position drawn for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.text import Text
+
+from core.notation import PASS
+from core.position import Position
+from core.rules import Color
+from core.shown import visible
+
+_DISCS = {False: {Color.BLACK: "X", Color.WHITE: "O"}, True: {Color.BLACK: "●", Color.WHITE: "○"}}
+_EMPTY = {False: ".", True: "·"}
+_MARK = "*"
+_STYLES = {Color.BLACK: "bold black on green4", Color.WHITE: "bold bright_white on green4"}
+_BOARD = "grey70 on green4"
+_LEGAL = "bold bright_yellow on green4"
+
+
+def disc_count(color: Color, discs: int, name: str, unicode: bool, colours: bool) -> Text:
+    """A line beside the board: a disc, how many there are, and whose."""
+    sign = _disc(color, unicode, colours)
+    text = Text()
+    text.append(f" {sign} ", _STYLES[color] if colours else "")
+    return text.append(f" {color.value.capitalize():5} {discs:2}  {visible(name)}")
+
+
+def _disc(color: Color, unicode: bool, colours: bool) -> str:
+    return _DISCS[unicode][Color.BLACK if colours and unicode else color]
+
+
+def draw(
+    position: Position,
+    last: int | None = None,
+    marks: bool = True,
+    unicode: bool = False,
+    colours: bool = False,
+    beside: Sequence[str | Text] = (),
+) -> list[Text]:
+    """The lines of a board, with coordinates as its ruleset has them.
+
+    last: the move just made, shown in brackets. marks: whether legal moves are marked. unicode:
+    round discs instead of letters. colours: on a green board, where discs of both colours have the
+    same shape. beside: lines of text to its right.
+    """
+    side = position.ruleset.side
+    rows = range(side) if position.ruleset.first_row_on_top else reversed(range(side))
+    columns = Text("   " + "".join(f" {letter} " for letter in "abcdefgh"[:side]))
+    lines = [columns]
+    for row in rows:
+        line = Text(f" {row + 1} ")
+        for column in range(side):
+            square = 8 * row + column
+            sign, style = _sign(position, square, marks, unicode, colours)
+            left, right = "[]" if square == last and last != PASS else "  "
+            line.append(left + sign + right, style if colours else "")
+        lines.append(line)
+    for number, text in enumerate(beside, start=1):
+        if number < len(lines):
+            lines[number].append("   ").append(text)
+    return lines
+
+
+def _sign(
+    position: Position, square: int, marks: bool, unicode: bool, colours: bool
+) -> tuple[str, str]:
+    """What stands on a square, and in which style."""
+    for color, discs in ((Color.BLACK, position.black), (Color.WHITE, position.white)):
+        if discs >> square & 1:
+            return _disc(color, unicode, colours), _STYLES[color]
+    if marks and position.legal_mask >> square & 1:
+        return _MARK, _LEGAL
+    return _EMPTY[unicode], _BOARD

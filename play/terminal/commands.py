@@ -1,0 +1,416 @@
+"""What can be typed at the prompt besides moves."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from agents.config import ConfigError, compose, load
+from core.notation import PASS, is_obf, split_transcript
+from core.position import Position
+from core.rules import Color
+from core.settings import Whole, unknown_choice
+from play.config import HUMAN, PERSON, PlayerSettings, player, settings_of
+from play.game import line_text, value_text
+from play.hints import hints
+from play.moves import looks_like_move, read_move, written
+from play.switches import with_evaluation, with_pruning, without_pruning
+from play.terminal.series import Series
+from play.terminal.session import Debug, Quit, Session
+from play.thinking import Trouble, changed
+from play.written import described, read
+
+_DEPTH = Whole(1, 64)
+_ONCE = "once"
+_SHORT = {"q": "quit", "exit": "quit", "?": "help"}
+
+
+def obey(session: Session, line: str) -> None:
+    """Do what a line says. Raises ValueError (ConfigError, IllegalMove) with one line of text where
+    that cannot be done, and then nothing has changed; Quit at the end."""
+    words = line.split()
+    if not words:
+        if session.waits_for_somebody:
+            return
+        words = ["go"]
+    if looks_like_move(line):
+        position = session.game.position
+        session.play(read_move(line, position), HUMAN)
+        return
+    name = _SHORT.get(words[0].lower(), words[0].lower())
+    if name in ("black", "white") and len(words) > 1:
+        named: Color | None = Color(name)
+        name, *rest = words[1].lower(), *words[2:]
+        if name not in _OF_A_SIDE:
+            raise ConfigError(unknown_choice("command for a side", name, _OF_A_SIDE))
+    else:
+        named, rest = None, words[1:]
+    if name not in COMMANDS:
+        near = difflib.get_close_matches(name, COMMANDS, n=1)
+        hint = f" Did you mean '{near[0]}'?" if near else ""
+        raise ConfigError(f"'{line:.40}' is neither a move nor a command; try help.{hint}")
+    COMMANDS[name].run(session, Words(rest, named))
+
+
+@dataclass
+class Words:
+    """What follows a command. side: the colour that was named before it."""
+
+    words: list[str]
+    side: Color | None
+
+    def take_once(self) -> bool:
+        """Whether it is for one move alone."""
+        if self.words[-1:] == [_ONCE]:
+            self.words.pop()
+            return True
+        return False
+
+    def one(self, what: str) -> str:
+        """The only word; ConfigError says what is needed."""
+        if len(self.words) != 1:
+            raise ConfigError(f"{what} is needed")
+        return self.words[0]
+
+    def number(self, what: str, allowed: Whole) -> int:
+        """The only word as a number."""
+        return _number(self.one(f"{what}: {allowed.needed}"), what, allowed)
+
+    def none(self, command: str) -> None:
+        """ConfigError if there is anything."""
+        if self.words:
+            raise ConfigError(f"{command}: nothing is expected after it, not '{self.words[0]}'")
+
+
+def _number(word: str, what: str, allowed: Whole) -> int:
+    value = int(word) if word.isascii() and word.isdecimal() and len(word) < 10 else word
+    if not allowed.allows(value):
+        raise ConfigError(f"{what} {word}: {allowed.needed} is needed")
+    return int(value)
+
+
+# ---------------------------------------------------------------------- whom a switch is for
+
+
+def _agents_side(session: Session, side: Color | None) -> Color:
+    """The colour whose agent is meant: the one named, the only one, or the one to move."""
+    seats = session.seats
+    with_agents = [color for color in Color if not seats.of(color).is_human]
+    if side is not None:
+        if side not in with_agents:
+            raise ConfigError(f"{side.value} is human; {side.value} agent NAME puts an agent there")
+        return side
+    if not with_agents:
+        raise ConfigError("no agent plays; white agent NAME puts one there")
+    if len(with_agents) == 1:
+        return with_agents[0]
+    return session.game.position.to_move
+
+
+def _switch(
+    session: Session, words: Words, change: Callable[[PlayerSettings], PlayerSettings]
+) -> None:
+    """Change the agent that is meant, for its next move or from then on."""
+    once = words.take_once()
+    color = _agents_side(session, words.side)
+    seats = session.seats
+    changed = change(seats.of(color) if once else seats.lasting[color])
+    _seat(session, color, changed, once)
+
+
+def _seat(session: Session, color: Color, who: PlayerSettings, once: bool) -> None:
+    if not who.is_human:
+        session.thinkers.of(who, color.value)  # which refuses what cannot play
+    session.seats.put(color, who, once)
+    until = " for its next move" if once else ""
+    session.screen.say(f"{color.value.capitalize()} is now {described(who)}{until}.")
+
+
+def _depth(session: Session, words: Words) -> None:
+    once = words.take_once()
+    depth = words.number("depth", _DEPTH)
+    words.words = [_ONCE] if once else []
+    _switch(session, words, lambda who: changed(who, "depth", depth))
+
+
+def _ordering(session: Session, words: Words) -> None:
+    once = words.take_once()
+    ordering = words.one("ordering: none, or criteria such as killer+static,")
+    words.words = [_ONCE] if once else []
+    _switch(session, words, lambda who: changed(who, "ordering", ordering))
+
+
+def _evaluation(session: Session, words: Words) -> None:
+    once = words.take_once()
+    name = words.one("evaluation: a name (python -m agents list), or path/to/file.py:function,")
+    words.words = [_ONCE] if once else []
+    _switch(session, words, lambda who: with_evaluation(who, name))
+
+
+def _pruning(session: Session, words: Words) -> None:
+    once = words.take_once()
+    word = words.one("pruning: on or off")
+    if word not in ("on", "off"):
+        raise ConfigError(unknown_choice("pruning", word, ("on", "off")))
+    color = _agents_side(session, words.side)
+    before = session.seats.of(color) if once else session.seats.lasting[color]
+    pruned, full = with_pruning(before, session.seats.pruned.get(color)), without_pruning(before)
+    chosen, other = (pruned, full) if word == "on" else (full, pruned)
+    session.thinkers.of(other, color.value)
+    _seat(session, color, chosen, once)
+    session.seats.compare(color, pruned, once)
+    session.screen.say(f"Each search is compared with {described(other)}.")
+
+
+def _agent(session: Session, words: Words) -> None:
+    once = words.take_once()
+    if not words.words:
+        raise ConfigError("agent: a name is needed (python -m agents list), then key=value")
+    name, *settings = words.words
+    color = words.side or _side_for_agent(session)
+    if name == HUMAN:
+        who = PERSON
+    else:
+        who = _chosen(session, name, settings)
+    session.seats.compare_no_more(color)
+    _seat(session, color, who, once)
+    session.halted = session.halted and who.is_human
+
+
+def _side_for_agent(session: Session) -> Color:
+    """Where an agent is put if no side is named."""
+    humans = session.seats.humans
+    if session.halted or len(humans) != 1:
+        to_move = session.game.position.to_move
+        return to_move if session.halted or not humans else to_move.other
+    return humans[0].other
+
+
+def _chosen(session: Session, name: str, settings: Sequence[str]) -> PlayerSettings:
+    """An agent by its name in conf/agent, with settings as on the command line."""
+    table = session.table
+    described = load("agent", name, table.folders)
+    if settings:
+        words = [f"+agent@white={name}"]
+        words += settings_of("white", settings, described)
+        described = _composed(words, table.folders)
+    who = player(name, described, table.fill)
+    for word in settings:
+        key, _, value = word.partition("=")
+        if key == "evaluation":
+            who = with_evaluation(who, value)
+    return who
+
+
+def _composed(words: Sequence[str], folders: Sequence[str]) -> dict[str, Any]:
+    from omegaconf import OmegaConf
+
+    raw: Any = OmegaConf.to_container(compose(None, words, folders).white, resolve=False)
+    return dict(raw)
+
+
+def _human(session: Session, words: Words) -> None:
+    words.none("human")
+    color = words.side or session.game.position.to_move
+    session.seats.compare_no_more(color)
+    _seat(session, color, PERSON, once=False)
+    session.halted = False
+
+
+# ---------------------------------------------------------------------- the game
+
+
+def _go(session: Session, words: Words) -> None:
+    words.none("go")
+    if session.game.is_over:
+        raise ConfigError("the game is over; new begins another one, undo goes back")
+    if session.seats.of(session.game.position.to_move).is_human:
+        raise ConfigError("it is a person's turn; hint helps, agent NAME takes over")
+    session.let_agent_move()
+
+
+def _undo(session: Session, words: Words) -> None:
+    words.none("undo")
+    humans = session.seats.humans
+    taken = session.game.take_back(humans if len(humans) == 1 else Color)
+    if not taken:
+        raise ConfigError("undo: there is nothing to take back")
+    session.reopen()
+    session.screen.say(f"Taken back: {taken} {'move' if taken == 1 else 'moves'}.")
+    session.halted = not humans
+    session.save_record()
+    session.show_board()
+
+
+def _hint(session: Session, words: Words) -> None:
+    position = session.game.position
+    if session.game.is_over:
+        raise ConfigError("hint: the game is over")
+    wanted = words.number("hint", Whole(1, 64)) if words.words else 1
+    who = session.table.hint
+    with session.stoppable(f"{who.name} was stopped."):
+        try:
+            found = hints(session.thinkers, who, session.game, wanted)
+        except Trouble as trouble:
+            raise ConfigError(f"hint: {who.name} has broken down: {trouble}") from None
+        session.screen.say(f"Hints of {described(who)}, best first:")
+        for move, value, line in found:
+            name = written(move, position.to_move, position.ruleset)
+            session.screen.say(f"  {name:<8} value {value_text(value):<18} line {line_text(line)}")
+
+
+def _position(session: Session, words: Words) -> None:
+    game = session.game
+    if not words.words:
+        session.screen.say(game.position.to_obf())
+        if game.turns:
+            moves = line_text(move for move in game.moves if move != PASS)
+            session.screen.say(f"moves: {moves}")
+        return
+    text = " ".join(words.words)
+    rules = game.start.ruleset
+    if is_obf(text):
+        session.begin(Position.from_obf(text, rules))
+    else:
+        start = Position.start(rules)
+        session.begin(start, start.follow(split_transcript(text))[1])
+
+
+def _save(session: Session, words: Words) -> None:
+    path = Path(words.one("save: a file"))
+    session.save(path)
+    session.screen.say(f"Saved in {path}.")
+
+
+def _load(session: Session, words: Words) -> None:
+    games = read(Path(words.one("load: a file")))
+    game = games[-1].game
+    session.begin(game.start, game.moves)
+    if len(games) > 1:
+        session.screen.say(f"The last of {len(games)} games; python -m play replay shows all.")
+
+
+def _resign(session: Session, words: Words) -> None:
+    words.none("resign")
+    if session.game.is_over:
+        raise ConfigError("resign: the game is over")
+    humans = session.seats.humans
+    session.game.resigned = humans[0] if len(humans) == 1 else session.game.position.to_move
+
+
+def _new(session: Session, words: Words) -> None:
+    words.none("new")
+    session.next_game()
+
+
+def _board(session: Session, words: Words) -> None:
+    words.none("board")
+    session.show_board()
+
+
+def _marks(session: Session, words: Words) -> None:
+    word = words.one("marks: on or off")
+    if word not in ("on", "off"):
+        raise ConfigError(unknown_choice("marks", word, ("on", "off")))
+    session.marks = word == "on"
+    session.show_board()
+
+
+def _series(session: Session, words: Words) -> None:
+    if words.words == ["off"]:
+        session.series = None
+    elif words.words:
+        session.series = Series.parse(words.one("series: games=N, points=N or off"))
+    session.screen.say(session.series_score())
+
+
+def _debug(session: Session, words: Words) -> None:
+    """``debug on|off [depth N] [to FILE] [once]``, in any order; without on or off it is on."""
+    asked = replace(session.debug, on=True)
+    once = False
+    waiting = list(words.words)
+    while waiting:
+        word = waiting.pop(0)
+        if word in ("on", "off"):
+            asked.on = word == "on"
+        elif word == _ONCE:
+            once = True
+        elif word == "depth" and waiting:
+            asked.deepest = _number(waiting.pop(0), "debug depth", _DEPTH)
+        elif word == "all":
+            asked.deepest = None
+        elif word == "to" and waiting:
+            asked.file = Path(waiting.pop(0))
+        elif word == "screen":
+            asked.file = None
+        else:
+            raise ConfigError(f"debug {word}: on, off, depth N, all, to FILE, screen, once")
+    if once:
+        session.debug_once = asked
+    else:
+        session.debug, session.debug_once = asked, None
+    session.screen.say(_debug_text(asked, once))
+
+
+def _debug_text(asked: Debug, once: bool) -> str:
+    if not asked.on:
+        return "debug is off."
+    depth = "" if asked.deepest is None else f" to depth {asked.deepest}"
+    where = "" if asked.file is None else f", written to {asked.file}"
+    return f"The tree of {'the next search' if once else 'each search'} is shown{depth}{where}."
+
+
+def _help(session: Session, words: Words) -> None:
+    words.none("help")
+    lines = [
+        "A move: d3, D3, (B D 3), or row and column: 3 4.",
+        *(f"{command.usage:<32} {command.about}" for command in COMMANDS.values()),
+        "black or white before agent, human, depth, pruning, ordering or evaluation says",
+        "whom it is for; once after it: for the next move alone (depth 6 once).",
+    ]
+    session.screen.page(lines)
+
+
+def _quit(session: Session, words: Words) -> None:
+    raise Quit
+
+
+@dataclass(frozen=True)
+class Command:
+    usage: str
+    about: str
+    run: Callable[[Session, Words], None]
+
+
+_OF_A_SIDE = ("agent", "human", "depth", "pruning", "ordering", "evaluation")
+
+COMMANDS = {
+    command.usage.split()[0]: command
+    for command in (
+        Command("undo", "take back your last move, and what followed", _undo),
+        Command("hint [n]", "the best move, or the n best, with values", _hint),
+        Command("go", "let the agent whose turn it is think (Enter)", _go),
+        Command("board", "show the board again", _board),
+        Command("marks on|off", "mark the legal moves", _marks),
+        Command("position [OBF or moves]", "show the position, or go on from another", _position),
+        Command("save FILE", "write the game, to be read or loaded", _save),
+        Command("load FILE", "go on with a saved game", _load),
+        Command("resign", "give up", _resign),
+        Command("new", "begin another game", _new),
+        Command("series [games=N|points=N|off]", "several games, colours changing", _series),
+        Command("agent NAME [key=value ...]", "another agent (or human) plays", _agent),
+        Command("human", "you play the side to move from now on", _human),
+        Command("depth N", "plies that the agent looks ahead", _depth),
+        Command("pruning on|off", "alpha-beta or minimax, and both counts", _pruning),
+        Command("ordering NAME", "which moves are tried first: none, static, ...", _ordering),
+        Command("evaluation NAME", "the agent's heuristic", _evaluation),
+        Command(
+            "debug on|off [depth N] [to FILE]", "every line of moves that is looked at", _debug
+        ),
+        Command("help", "this list", _help),
+        Command("quit", "leave", _quit),
+    )
+}

@@ -1,0 +1,87 @@
+"""Why an agent moves as it does: its counts beside another search's, and its whole tree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from agents.base import Agent, Limits
+from agents.search import SearchAgent
+from play.config import PlayerSettings
+from play.game import Game, Turn, value_text
+from play.terminal.screen import Screen
+from play.terminal.trace import MOST_LINES, traced
+from play.thinking import Thinkers, Trouble
+
+
+@dataclass
+class Debug:
+    """Whether the tree of a search is shown. deepest: plies of it that are; None for all. file:
+    where to; None for the screen."""
+
+    on: bool = False
+    deepest: int | None = None
+    file: Path | None = None
+
+
+def compare(
+    screen: Screen, thinkers: Thinkers, rival: PlayerSettings, game: Game, turn: Turn, seed: int
+) -> None:
+    """Let another agent search the position of a move that is about to be made, and show the counts
+    of both."""
+    assert turn.decision is not None
+    try:
+        decision, seconds = thinkers.ask(rival, game, seed)
+    except Trouble as trouble:
+        screen.say(f"  no comparison with {rival.name}: {trouble}")
+        return
+    except KeyboardInterrupt:
+        screen.say(f"  no comparison with {rival.name}: it was stopped")
+        return
+    rows = [(turn.by, turn.decision, turn.seconds), (rival.name, decision, seconds)]
+    headings = ("states", 13), ("evaluations", 14), ("cutoffs", 11), ("s", 9), ("value", 9)
+    screen.say(f"  {'the same position':<18}" + "".join(f"{n:>{wide}}" for n, wide in headings))
+    for name, each, took in rows:
+        stats = each.stats
+        screen.say(
+            f"  {name:<18}{stats.nodes:>13,}{stats.evaluations:>14,}{stats.cutoffs:>11,}"
+            f"{took:>9.3f}{value_text(each.value):>9}"
+        )
+    less, more = sorted((each.stats.nodes, name) for name, each, _ in rows)
+    if 0 < less[0] < more[0]:
+        share = 100 * less[0] / more[0]
+        screen.say(f"  {less[1]} examined {share:.1f} % of the states of {more[1]}.")
+
+
+def show_tree(screen: Screen, limits: Limits, agent: Agent, turn: Turn, asked: Debug) -> None:
+    """Show the tree of the search behind a move, or say why there is none."""
+    assert turn.decision is not None
+    try:
+        if not isinstance(agent, SearchAgent):
+            raise ValueError(f"{turn.by} does not search; agent alphabeta does")
+        if limits.nodes or limits.timed:
+            raise ValueError("a search with a limit on nodes or time has none")
+        nodes = turn.decision.stats.nodes
+        if nodes > MOST_LINES and asked.deepest is None:
+            raise ValueError(
+                f"it would have {nodes:,} lines; debug depth 2 shows its top, depth N searches less"
+            )
+        if nodes > MOST_LINES:
+            screen.say("  debug: searching again in plain Python, which takes a while ...")
+        depth = min(agent.depth, limits.depth or agent.depth)
+        _write_tree(screen, agent, depth, turn, asked)
+    except (ValueError, OSError) as error:
+        screen.say(f"  debug: no tree: {error}")
+    except KeyboardInterrupt:
+        screen.say("  debug: no tree: stopped")
+
+
+def _write_tree(screen: Screen, agent: SearchAgent, depth: int, turn: Turn, asked: Debug) -> None:
+    lines = traced(agent, turn.before, depth, asked.deepest)
+    if asked.file is None:
+        screen.page(lines)
+        return
+    with asked.file.open("a", encoding="utf-8") as file:
+        file.write(f"{turn.color.value.capitalize()}, {turn.by}: {turn.before.to_obf()}\n")
+        file.writelines(f"{line}\n" for line in lines)
+    screen.say(f"  debug: the tree is in {asked.file}")

@@ -1,0 +1,67 @@
+"""A session from its beginning to its end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from play.config import Table
+from play.terminal.commands import obey
+from play.terminal.screen import Screen
+from play.terminal.session import Quit, Session
+from play.thinking import Thinkers
+
+
+def play_at_terminal(table: Table, record: Path | None) -> None:
+    """Play games until somebody quits or the input ends; raises ConfigError if that cannot
+    begin. record: a file for all games; None for none."""
+    screen = Screen(table.settings.board)
+    limits = table.settings.limits
+    with Thinkers(table.rules, table.limits, limits.hang, screen.say) as thinkers:
+        session = Session(table, screen, thinkers, record)
+        for color, player in table.players.items():
+            if not player.is_human:
+                thinkers.of(player, color.value)
+        session.save_record()
+        session.show_welcome()
+        try:
+            while True:
+                _step(session)
+        except Quit:
+            _say_goodbye(session, "Goodbye.")
+        except EOFError:
+            screen.say()
+            _say_goodbye(session, "The input has ended. Goodbye.")
+
+
+def _say_goodbye(session: Session, words: str) -> None:
+    if session.record is not None:
+        words += f" The game is in {session.record}."
+    session.screen.say(words)
+
+
+def _step(session: Session) -> None:
+    """Whatever comes next: an agent's move, a forced pass, or a line of input."""
+    screen, position = session.screen, session.game.position
+    try:
+        if session.game.is_over:
+            if session.announce_end():
+                return
+        elif position.must_pass:
+            session.force_pass()
+            return
+        stops = session.table.settings.pause and not session.seats.humans
+        if not session.waits_for_somebody and not stops:
+            session.let_agent_move()
+        else:
+            obey(session, screen.ask(_prompt(session)))
+    except (ValueError, OSError) as error:
+        screen.say(" ".join(str(error).split()), "bold red")
+    except KeyboardInterrupt:
+        screen.say()
+        screen.say("quit leaves the game.")
+
+
+def _prompt(session: Session) -> str:
+    if session.game.is_over:
+        return "game over> "
+    return f"{session.game.position.to_move.value}> "

@@ -1,0 +1,184 @@
+"""``python -m play replay``: step through a game that was played."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from agents.base import Decision, SearchStats
+from agents.config import ConfigError, one_line
+from core.notation import PASS, split_transcript
+from core.position import Position
+from core.rules import Color
+from experiments.pairing.openings import Opening
+from experiments.record.store import COUNTS, FORMAT, Record
+from play.game import Game, Turn, decision_lines, outcome
+from play.moves import written
+from play.terminal.board import disc_count, draw
+from play.terminal.screen import Screen
+from play.written import Read, read
+
+HELP = """\
+Enter or n: next   p: back   12: after move 12   start, end   all: to the end   help   q: leave"""
+
+
+def replay(path: Path, number: int | None, whole: bool) -> None:
+    """Show a game of a file that was written by a session (its number from 1, the last by default),
+    or of a run (from 0 as in the record). whole: all of it at once. Raises ConfigError."""
+    screen = Screen()
+    shown = _of_run(path, number) if path.is_dir() or path.suffix == ".sqlite" else None
+    player = _Player(screen, shown or _of_file(path, number))
+    if whole:
+        player.go_on()
+        return
+    player.show()
+    try:
+        while player.obey(screen.ask(f"{player.at}/{len(player.game.turns)}> ")):
+            pass
+    except EOFError:
+        screen.say()
+        screen.say("The input has ended. Goodbye.")
+    except KeyboardInterrupt:
+        screen.say()
+
+
+class _Player:
+    """Where one is in a game."""
+
+    def __init__(self, screen: Screen, shown: Read) -> None:
+        self._screen = screen
+        self._shown = shown
+        self.game = shown.game
+        self.at = 0
+
+    def obey(self, line: str) -> bool:
+        """Do what a line says; whether to go on."""
+        word = line.lower()
+        last = len(self.game.turns)
+        if word in ("q", "quit"):
+            return False
+        if word in ("", "n", "next"):
+            self._move_to(self.at + 1)
+        elif word in ("p", "b", "back"):
+            self._move_to(self.at - 1)
+        elif word == "start":
+            self._move_to(0)
+        elif word == "end":
+            self._move_to(last)
+        elif word == "all":
+            self.go_on()
+        elif re.fullmatch(r"\d{1,4}", word):
+            self._move_to(int(word))
+        else:
+            self._screen.say(HELP)
+        return True
+
+    def _move_to(self, number: int) -> None:
+        last = len(self.game.turns)
+        if not 0 <= number <= last:
+            where = "the end" if number > last else "the start"
+            self._screen.say(f"That is {where} of the game; its moves are 1 to {last}.")
+            return
+        self.at = number
+        self.show()
+
+    def go_on(self) -> None:
+        """Show where one is, and all that follows."""
+        self.show()
+        while self.at < len(self.game.turns):
+            self._move_to(self.at + 1)
+
+    def show(self) -> None:
+        """The position after move ``at``, and what was said of that move."""
+        screen, turns = self._screen, self.game.turns
+        turn = turns[self.at - 1] if self.at else None
+        position = turn.after if turn else self.game.start
+        screen.say()
+        if turn is not None:
+            self._tell(turn)
+        players = self._shown.players
+        look = screen.unicode, screen.colours
+        counts = {Color.BLACK: position.black, Color.WHITE: position.white}
+        beside = [
+            disc_count(color, discs.bit_count(), f"{players[color]:.34}", *look)
+            for color, discs in counts.items()
+        ]
+        last = turn.move if turn else None
+        screen.show(draw(position, last, True, *look, beside))
+        if self.at == len(turns):
+            over = self.game.is_over
+            screen.say(outcome(self.game) if over else "The record ends here.", "bold")
+
+    def _tell(self, turn: Turn) -> None:
+        name = turn.color.value.capitalize()
+        move = written(turn.move, turn.color, self.game.start.ruleset)
+        self._screen.say(f"{self.at}. {name} {move}", "bold")
+        for line in self._shown.notes[self.at - 1]:
+            self._screen.say(f"   {line}")
+
+
+def _of_file(path: Path, number: int | None) -> Read:
+    games = read(path)
+    if number is None:
+        return games[-1]
+    if not 1 <= number <= len(games):
+        raise ConfigError(f"game={number}: {path} has the games 1 to {len(games)}")
+    return games[number - 1]
+
+
+# ---------------------------------------------------------------------- of a run
+
+
+def _of_run(folder: Path, number: int | None) -> Read:
+    """A game of a run's record."""
+    try:
+        with Record.open(folder) as record:
+            if record.format() != FORMAT:
+                raise ConfigError(f"{folder}: no record that this version of the lab can read")
+            games = record.games()
+            found = games[games["game"] == (0 if number is None else number)]
+            if found.empty:
+                last = f"0 to {games['game'].max()}" if len(games) else "none"
+                raise ConfigError(f"game={number}: the record's games are {last}")
+            row: dict[str, Any] = found.iloc[0].to_dict()
+            rules = record.run()["config"]["ruleset"]["name"]
+            moves = record.query("select * from moves where game = ? order by ply", [row["game"]])
+    except FileNotFoundError as error:
+        raise ConfigError(str(error)) from error
+    except (sqlite3.Error, ValueError, KeyError, TypeError) as error:
+        if isinstance(error, ConfigError):
+            raise
+        raise ConfigError(f"{folder}: {one_line(error)}") from error
+    stated = {int(each["ply"]): each for each in moves.to_dict("records")}
+    players = {color: str(row[color.value]) for color in Color}
+    opening = Opening.read(row["opening"], rules)
+    shown = Read(Game(opening.begin(rules)), players)
+    for ply, move in enumerate(_plies(shown.game.start, row["transcript"]), start=1):
+        turn = shown.game.play(move, players[shown.game.position.to_move])
+        made = stated.get(ply, {})
+        shown.notes.append(list(_noted(turn, made)) or ["(opening)"] * (ply not in stated))
+    if row["end_reason"] != "finished" and shown.notes:
+        shown.notes[-1].append(f"Here the game ended: {row['result']} ({row['end_reason']}).")
+    return shown
+
+
+def _plies(start: Position, transcript: str) -> Iterator[int]:
+    """The moves of a transcript, with the passes that it leaves out."""
+    position, plies = start.follow(split_transcript(transcript))
+    yield from plies
+    if position.must_pass:
+        yield PASS
+
+
+def _noted(turn: Turn, row: dict[str, Any]) -> Iterator[str]:
+    """What the record has of a move, in the words of a session."""
+    if row.get("nodes") is None or row["nodes"] != row["nodes"]:
+        return
+    stats = SearchStats(*(int(row[name]) for name in COUNTS))
+    value, depth = (None if row[key] != row[key] else row[key] for key in ("value", "depth"))
+    decision = Decision(turn.move, value, (), None if depth is None else int(depth), stats)
+    seconds = row["microseconds"] / 1e6
+    yield from decision_lines(Turn(turn.before, turn.move, turn.by, decision, seconds))

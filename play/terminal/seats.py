@@ -1,0 +1,68 @@
+"""Who sits at the board."""
+
+from __future__ import annotations
+
+from core.rules import Color
+from play.config import PlayerSettings
+
+
+class Seats:
+    """Who plays which colour, for the next move and from then on.
+
+    pruned: where searches with and without pruning are compared, the one with it.
+    """
+
+    def __init__(self, players: dict[Color, PlayerSettings]) -> None:
+        self.lasting = dict(players)
+        self.once: dict[Color, PlayerSettings] = {}
+        self.pruned: dict[Color, PlayerSettings] = {}
+        self.compared_once: set[Color] = set()
+
+    def of(self, color: Color) -> PlayerSettings:
+        """Who makes the next move of this colour."""
+        return self.once.get(color, self.lasting[color])
+
+    def put(self, color: Color, player: PlayerSettings, once: bool) -> None:
+        """Let a player have this colour."""
+        if once:
+            self.once[color] = player
+        else:
+            self.lasting[color] = player
+            self.once.pop(color, None)
+
+    def compare(self, color: Color, pruned: PlayerSettings, once: bool) -> None:
+        """Compare what this colour's agent does with what another one would."""
+        self.pruned[color] = pruned
+        (self.compared_once.add if once else self.compared_once.discard)(color)
+
+    def moved(self, color: Color) -> None:
+        """This colour has moved: what was for one move is over."""
+        self.once.pop(color, None)
+        if color in self.compared_once:
+            self.compare_no_more(color)
+
+    def compare_no_more(self, color: Color) -> None:
+        """Compare no more."""
+        self.pruned.pop(color, None)
+        self.compared_once.discard(color)
+
+    def change_colours(self) -> None:
+        """The players change places."""
+        for kept in (self.lasting, self.once, self.pruned):
+            turned = {color.other: player for color, player in kept.items()}
+            kept.clear()
+            kept.update(turned)
+        self.compared_once = {color.other for color in self.compared_once}
+
+    @property
+    def humans(self) -> list[Color]:
+        """The colours that people have."""
+        return [color for color in Color if self.lasting[color].is_human]
+
+    @property
+    def names(self) -> dict[Color, str]:
+        """What the players are called: by their agents, and by numbers where both are alike."""
+        names = {color: self.lasting[color].name for color in Color}
+        if len(set(names.values())) == 1:
+            names = {color: f"{name} ({color.value})" for color, name in names.items()}
+        return names

@@ -1,0 +1,76 @@
+"""Several games of the same two players, colours changing, and their score."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from agents.config import ConfigError
+from core.rules import Color
+from play.config import SeriesConfig
+from play.game import Game
+
+
+@dataclass
+class Series:
+    """Who leads. The first player began with Black; ``first`` is the colour it has now.
+
+    games: a player that has won so many has won the series. points: one whose winning margins add
+    up to so many has. Without both it goes on for ever.
+    """
+
+    games: int | None = None
+    points: int | None = None
+    first: Color = Color.BLACK
+    wins: list[int] = field(default_factory=lambda: [0, 0])
+    margins: list[int] = field(default_factory=lambda: [0, 0])
+    draws: int = 0
+
+    @classmethod
+    def of(cls, settings: SeriesConfig) -> Series | None:
+        """The series that is asked for; None for a single game."""
+        if settings.games is None and settings.points is None:
+            return None
+        return cls(settings.games, settings.points)
+
+    @classmethod
+    def parse(cls, word: str) -> Series:
+        """``games=5`` or ``points=100``; ConfigError."""
+        if not (found := re.fullmatch(r"(games|points)=([1-9]\d{0,5})", word)):
+            raise ConfigError(f"series {word}: games=N or points=N is needed")
+        number = int(found[2])
+        return cls(games=number) if found[1] == "games" else cls(points=number)
+
+    def add(self, game: Game) -> None:
+        """Count a game that is over; then the colours change."""
+        if game.winner is None:
+            self.draws += 1
+        else:
+            number = 0 if game.winner is self.first else 1
+            self.wins[number] += 1
+            self.margins[number] += game.margin
+        self.first = self.first.other
+
+    @property
+    def winner(self) -> int | None:
+        """The player that has won it, 0 or 1."""
+        counted, needed = (
+            (self.wins, self.games) if self.points is None else (self.margins, self.points)
+        )
+        for number in (0, 1):
+            if needed is not None and counted[number] >= needed:
+                return number
+        return None
+
+    def score(self, names: tuple[str, str]) -> str:
+        """The score so far; names: the first player's, then the second's."""
+        one, two = names
+        draws = f", {self.draws} drawn" if self.draws else ""
+        text = (
+            f"{one} {self.wins[0]}, {two} {self.wins[1]} games{draws}; "
+            f"points {self.margins[0]} : {self.margins[1]}"
+        )
+        if (winner := self.winner) is not None:
+            return f"{text}. {names[winner]} wins the series."
+        goal = f"{self.games} games" if self.points is None else f"{self.points} points"
+        return f"{text} (first to {goal})"

@@ -1,0 +1,253 @@
+"""A session at the terminal: whose turn it is, who is asked, and what is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.text import Text
+
+from core.notation import PASS
+from core.position import Position
+from core.rules import Color
+from play.config import Table
+from play.game import Game, Turn, decision_lines, outcome
+from play.moves import written
+from play.switches import rival as opposite
+from play.terminal.board import disc_count, draw
+from play.terminal.explained import Debug, compare, show_tree
+from play.terminal.screen import Screen
+from play.terminal.seats import Seats
+from play.terminal.series import Series
+from play.thinking import Thinkers, Trouble
+from play.written import described, game_text, write
+
+
+class Quit(Exception):
+    """The session is to end."""
+
+
+class Session:
+    """One person's evening at the board: some games, one after another."""
+
+    def __init__(
+        self, table: Table, screen: Screen, thinkers: Thinkers, record: Path | None = None
+    ) -> None:
+        self.table, self.screen, self.thinkers = table, screen, thinkers
+        self.seats = Seats(table.players)
+        self.game = Game(Position.start(table.rules))
+        self.series = Series.of(table.settings.series)
+        self.debug = Debug()
+        self.debug_once: Debug | None = None
+        self.marks = table.settings.marks
+        self.halted = False  # an agent was stopped or broke down: somebody has to say what now
+        self._number = 0  # of games before this one
+        self._record = record
+        self._finished: list[str] = []
+        self._announced = False  # the end of this game
+
+    @property
+    def seed(self) -> int:
+        """Of the game under way."""
+        return self.table.settings.seed + self._number
+
+    # ------------------------------------------------------------------ the games
+
+    def begin(self, start: Position, moves: tuple[int, ...] = ()) -> None:
+        """Begin another game, perhaps some moves into it."""
+        self.thinkers.change_rules(start.ruleset)
+        self.game = Game(start)
+        self.game.follow(moves, "before")
+        self.halted = self._announced = False
+        self.show_board()
+
+    def next_game(self) -> None:
+        """Begin a new game from the start; the one before is kept in the record if it is over."""
+        if self.game.is_over:
+            self._finished.append(self._text())
+        self._number += 1
+        self.begin(Position.start(self.game.start.ruleset))
+
+    def announce_end(self) -> bool:
+        """Say who has won, once; whether another game of a series follows."""
+        if self._announced:
+            return False
+        self._announced = True
+        self.screen.say()
+        self.screen.say(outcome(self.game), "bold")
+        self.save_record()
+        if self.series is None or self.series.winner is not None:
+            return False
+        names = self._series_names()
+        self.series.add(self.game)
+        self.screen.say(f"Series: {self.series.score(names)}")
+        if self.series.winner is not None:
+            return False
+        self._finished.append(self._text())
+        self._number += 1
+        self.seats.change_colours()
+        self.screen.say(f"The colours change: {self._pairing()}.")
+        self.begin(Position.start(self.game.start.ruleset))
+        return True
+
+    def _series_names(self) -> tuple[str, str]:
+        """The first and the second player of the series, which keep their names when the colours
+        change."""
+        assert self.series is not None
+        first, second = (
+            self.seats.lasting[color].name for color in (self.series.first, self.series.first.other)
+        )
+        return (f"{first} 1", f"{second} 2") if first == second else (first, second)
+
+    def series_score(self) -> str:
+        """The score of the series, or that there is none."""
+        if self.series is None:
+            return "no series; series games=5 or series points=100 begins one"
+        return self.series.score(self._series_names())
+
+    def _pairing(self) -> str:
+        return ", ".join(
+            f"{color.value.capitalize()} is {described(self.seats.lasting[color])}"
+            for color in Color
+        )
+
+    def reopen(self) -> None:
+        """Something was taken back: the end, if there was one, is no longer."""
+        self._announced = False
+
+    @property
+    def waits_for_somebody(self) -> bool:
+        """Whether nothing goes on by itself: a person's turn, an agent that was stopped or has
+        broken down, or the end."""
+        position = self.game.position
+        return self.game.is_over or self.halted or self.seats.of(position.to_move).is_human
+
+    # ------------------------------------------------------------------ what is shown
+
+    def show_welcome(self) -> None:
+        """Say who plays."""
+        self.screen.say(f"{self._pairing()}. help explains the commands.")
+        self.show_board()
+
+    def show_board(self) -> None:
+        """Draw the position, with whose turn it is."""
+        game, screen = self.game, self.screen
+        position = game.position
+        counts = {Color.BLACK: position.black, Color.WHITE: position.white}
+        beside: list[str | Text] = [
+            disc_count(color, discs.bit_count(), self.seats.of(color).name, *self._look)
+            for color, discs in counts.items()
+        ]
+        beside += ["", f"  {self._turn_text()}"]
+        if game.turns:
+            last = game.turns[-1]
+            made = written(last.move, last.color, position.ruleset)
+            beside.append(f"  last: {last.color.value.capitalize()} {made}")
+        last_move = game.turns[-1].move if game.turns else None
+        screen.say()
+        screen.show(draw(position, last_move, self.marks, screen.unicode, screen.colours, beside))
+
+    @property
+    def _look(self) -> tuple[bool, bool]:
+        return self.screen.unicode, self.screen.colours
+
+    def _turn_text(self) -> str:
+        if self.game.is_over:
+            return "game over"
+        return f"{self.game.position.to_move.value.capitalize()} to move"
+
+    # ------------------------------------------------------------------ moves
+
+    def play(self, move: int, by: str) -> None:
+        """A person's move; raises IllegalMove, and the board stays."""
+        turn = self.game.play(move, by)
+        self._made(turn)
+
+    def _made(self, turn: Turn) -> None:
+        self.seats.moved(turn.color)
+        self.halted = False
+        self.save_record()
+        self.show_board()
+
+    def force_pass(self) -> None:
+        """The side to move has no move: say so, and pass."""
+        position = self.game.position
+        name, other = position.to_move.value.capitalize(), position.to_move.other.value.capitalize()
+        told = written(PASS, position.to_move, position.ruleset)
+        self.screen.say()
+        self.screen.say(f"{name} has no move and must pass: {told}. {other} is to move.", "bold")
+        self.game.play(PASS, self.seats.of(position.to_move).name)
+        self.save_record()
+
+    def let_agent_move(self) -> None:
+        """Ask the agent whose turn it is, state what it has found, and make its move. If it is
+        stopped, or breaks down, the next prompt is for whoever sits here."""
+        position = self.game.position
+        color = position.to_move
+        player = self.seats.of(color)
+        name = f"{color.value.capitalize()} ({described(player)})"
+        self.halted = True  # unless it moves
+        with self.stoppable(f"{name} was stopped."):
+            try:
+                decision, seconds = self.thinkers.ask(player, self.game, self._seed_of(color))
+            except Trouble as trouble:
+                self.screen.say(f"{name} has broken down: {trouble}", "bold red")
+                self.screen.say(
+                    "'agent NAME' puts another one in its place, 'human' lets you play on, "
+                    "'go' asks it again, and a move is made for it."
+                )
+                return
+            turn = Turn(position, decision.move, player.name, decision, seconds)
+            self._state(name, turn)
+            if (pruned := self.seats.pruned.get(color)) is not None:
+                other = opposite(player, pruned)
+                compare(self.screen, self.thinkers, other, self.game, turn, self._seed_of(color))
+            asked, self.debug_once = self.debug_once or self.debug, None
+            if asked.on:
+                agent = self.thinkers.of(player, color.value).agent
+                show_tree(self.screen, self.thinkers.limits, agent, turn, asked)
+            self.game.turns.append(turn)
+            self._made(turn)
+
+    def _seed_of(self, color: Color) -> int:
+        return 2 * self.seed + (color is Color.WHITE)
+
+    @contextmanager
+    def stoppable(self, told: str) -> Iterator[None]:
+        """Ctrl-C stops what is done here, and nothing else."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            self.screen.say()
+            self.screen.say(f"{told} 'go' lets it think again.")
+
+    def _state(self, name: str, turn: Turn) -> None:
+        rules = turn.before.ruleset
+        self.screen.say()
+        self.screen.say(f"{name} plays {written(turn.move, turn.color, rules)}", "bold")
+        for line in decision_lines(turn):
+            self.screen.say(f"  {line}")
+
+    # ------------------------------------------------------------------ the record
+
+    def _text(self) -> str:
+        players = {color: described(self.seats.lasting[color]) for color in Color}
+        return game_text(self.game, players, self._series_text())
+
+    def _series_text(self) -> str:
+        return "" if self.series is None else self.series_score()
+
+    def save(self, path: Path) -> None:
+        """Write the game to a file; ConfigError."""
+        write(path, [self._text()])
+
+    def save_record(self) -> None:
+        """Keep all games up to now, if they are to be."""
+        if self._record is not None:
+            write(self._record, [*self._finished, self._text()])
+
+    @property
+    def record(self) -> Path | None:
+        """Where the games are kept."""
+        return self._record

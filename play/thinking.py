@@ -1,0 +1,250 @@
+"""Asking agents for moves. Each thinks in a process of its own, so that it can be stopped at any
+time, and may crash or hang without harm to the game."""
+
+from __future__ import annotations
+
+import json
+import logging
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from agents.base import Agent, Decision, Limits
+from agents.config import ConfigError, one_line
+from agents.outside import is_outside
+from agents.search import SearchAgent, WindowSearch
+from core.compile import Announce
+from core.game import Fault, flaw_of
+from core.notation import square_name
+from core.position import Position, prepare_rules
+from core.rules import Color, Ruleset
+from experiments.config import check_board, make_agent
+from experiments.playing.conditions import AUTO, Conditions
+from experiments.playing.stand_in import Children, StandIn
+from play.config import PlayerSettings
+from play.game import Game
+
+MINUTES = 60.0
+"""A search that would take so many seconds is announced."""
+_FOREVER = 1e9
+_GRACE = 5.0  # nobody loses by the clock here
+_FIRST_NOTE, _NOTES = 5.0, 30.0  # seconds until it is said that an agent still thinks, and again
+_SCOUT_FROM = 6  # plies; below no search takes long
+_SCOUT_SECONDS = 0.5
+
+
+class Trouble(Exception):
+    """An agent has crashed, hung or answered nonsense; the message says what."""
+
+
+class Thinker:
+    """One agent in a process of its own. It hears of the game as it goes; if the game has become
+    another one, by something taken back, it begins anew."""
+
+    def __init__(self, name: str, agent: Agent, seat: StandIn) -> None:
+        self.name, self.agent = name, agent
+        self.slowest = 0.0  # seconds of the last decision
+        self._seat = seat
+        self._told: tuple[Any, ...] | None = None
+        self._moves: tuple[int, ...] = ()
+
+    def decide(self, game: Game, color: Color, seed: int, limits: Limits) -> tuple[Decision, float]:
+        """What it plays in the game's position, where ``color`` is to move, and the seconds it
+        took. Raises Trouble; Ctrl-C ends its process, and goes on as KeyboardInterrupt."""
+        position = game.position
+        try:
+            self._tell(game, color, seed)
+            started = time.perf_counter()
+            self._seat.start()
+            decision = self._seat.decide(position, limits)
+            seconds = time.perf_counter() - started
+        except Fault as fault:
+            self.forget()
+            last = fault.detail.strip().rpartition("\n")[2]
+            raise Trouble(f"{fault.reason}: {last:.300}") from None
+        except BaseException:
+            self.forget()
+            raise
+        if flaw := flaw_of(decision):
+            raise Trouble(f"no valid answer: {flaw}")
+        if decision.move not in position.moves:
+            known = 0 <= decision.move < 64
+            raise Trouble(
+                f"an illegal move: {square_name(decision.move) if known else decision.move}"
+            )
+        self.slowest = seconds
+        return decision, seconds
+
+    def _tell(self, game: Game, color: Color, seed: int) -> None:
+        told = (game.start, color, seed)
+        known = len(self._moves)
+        if told != self._told or game.moves[:known] != self._moves:
+            self._seat.begin_game(color, game.start, seed)
+            self._told, known = told, 0
+        if self._seat.observes:
+            for turn in game.turns[known:]:
+                self._seat.observe(turn.move, turn.after)
+        self._moves = game.moves
+
+    def forget(self) -> None:
+        """End its process, whatever it does; the next question starts another one."""
+        self._told, self._moves = None, ()
+        self._seat.kill()
+
+    def close(self) -> None:
+        """Let the agent close, and end its process."""
+        self._seat.begin_to_close()
+        self._seat.closed_within(1.0)
+        self.forget()
+
+
+@dataclass
+class _Patience:
+    """Says from time to time that an agent still thinks."""
+
+    say: Callable[[str], None]
+    who: str = ""
+    since: float = 0.0
+    next_note: float = _FIRST_NOTE
+
+    def begin(self, who: str) -> None:
+        self.who, self.since, self.next_note = who, time.monotonic(), _FIRST_NOTE
+
+    def check(self) -> None:
+        """Called while nothing comes."""
+        passed = time.monotonic() - self.since
+        if passed >= self.next_note:
+            self.next_note += _NOTES
+            self.say(f"{self.who} is still thinking ({passed:.0f} s); Ctrl-C stops it.")
+
+
+class Thinkers:
+    """All agents of a session, made when they are first asked. Use it in a ``with``: it notices
+    what happens to processes by a signal handler of its own."""
+
+    def __init__(self, rules: Ruleset, limits: Limits, hang: float, say: Callable[[str], None]):
+        self.rules, self.limits = rules, limits
+        self._hang = hang
+        self._say = say
+        self._patience = _Patience(say)
+        self._made: dict[str, Thinker] = {}
+
+    def __enter__(self) -> Thinkers:
+        self._handler = signal.getsignal(signal.SIGCHLD)
+        self._children = Children()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        for thinker in self._made.values():
+            thinker.close()
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, self._handler)
+
+    def change_rules(self, rules: Ruleset) -> None:
+        """From now on play by these."""
+        self.rules = rules
+
+    def of(
+        self, player: PlayerSettings, use: str = "", announce: Announce | None = None
+    ) -> Thinker:
+        """Who thinks for a player; raises ConfigError. use: tells apart those that must not share a
+        memory, such as both sides played by the same agent."""
+        assert player.agent is not None
+        key = json.dumps([use, player.name, player.agent, self.rules.name], default=str)
+        if key not in self._made:
+            self._made[key] = self._make(player, announce or self._say)
+        return self._made[key]
+
+    def _make(self, player: PlayerSettings, announce: Announce) -> Thinker:
+        agent = make_agent(player.agent, player.name, AUTO)
+        check_board(agent, player.name, self.rules)
+        try:
+            agent.check_limits(self.limits)
+            prepare_rules(announce)
+            agent.prepare(announce)
+        except ValueError as error:
+            raise ConfigError(f"agent '{player.name}': {one_line(error)}") from error
+        hang = self._hang if is_outside(agent) else _FOREVER
+        conditions = Conditions(
+            [player.name], [agent], self.rules, self.limits, _GRACE, hang, logging.ERROR
+        )
+        seat = StandIn(conditions, 0, self._children, self._patience.check)
+        return Thinker(player.name, agent, seat)
+
+    def ask(
+        self,
+        player: PlayerSettings,
+        game: Game,
+        seed: int,
+        limits: Limits | None = None,
+        use: str = "",
+    ) -> tuple[Decision, float]:
+        """What a player decides in a game, and in how many seconds. A search that would take
+        minutes is announced first. Raises ConfigError and Trouble.
+
+        use: what for, if that is not to play; it is another process then, with its own memory.
+        """
+        color = game.position.to_move
+        thinker = self.of(player, use or color.value)
+        limits = limits or self.limits
+        self._warn(player, thinker, game.position, limits)
+        self._patience.begin(player.name)
+        return thinker.decide(game, color, seed, limits)
+
+    # ------------------------------------------------------------------ how long it will take
+
+    def _warn(
+        self, player: PlayerSettings, thinker: Thinker, position: Position, limits: Limits
+    ) -> None:
+        """Say so if a search would take minutes, judged by its first plies."""
+        agent = thinker.agent
+        if not isinstance(agent, SearchAgent) or limits.nodes or limits.timed:
+            return
+        depth = min(agent.depth, limits.depth or agent.depth, position.empties)
+        solves = isinstance(agent, WindowSearch) and position.empties <= agent.endgame
+        if depth < _SCOUT_FROM or solves or 0 < thinker.slowest < 1:
+            return
+        seconds, reached = self._foreseen(player, position, depth)
+        if seconds >= MINUTES:
+            self._say(
+                f"{player.name}: depth {depth} would take {in_words(seconds)}, judging by depth "
+                f"{reached}. Ctrl-C stops it; then depth N sets another one."
+            )
+
+    def _foreseen(
+        self, player: PlayerSettings, position: Position, depth: int
+    ) -> tuple[float, int]:
+        """Seconds that a search will take, and the depth that was searched to know."""
+        scout = self.of(player, "scout")
+        scout.forget()  # what a table remembers would make it too fast
+        self._patience.begin(player.name)
+        nodes, spent, seconds = [1], 0.0, 0.0
+        for plies in range(1, depth):
+            game = Game(position)
+            decision, seconds = scout.decide(game, position.to_move, 0, Limits(depth=plies))
+            nodes.append(decision.stats.nodes)
+            spent += seconds
+            growth = (nodes[plies] / max(1, nodes[max(0, plies - 2)])) ** (1 / min(2, plies))
+            if spent * growth > _SCOUT_SECONDS:
+                break
+        scout.forget()
+        return seconds * max(1.2, growth) ** (depth - plies), plies
+
+
+def in_words(seconds: float) -> str:
+    """A time that is only guessed."""
+    for unit, size in (("years", 31_557_600), ("days", 86_400), ("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * size:
+            return f"about {seconds / size:.0f} {unit}"
+    return f"about {seconds:.0f} seconds"
+
+
+def changed(player: PlayerSettings, setting: str, value: Any) -> PlayerSettings:
+    """A player with one setting changed; raises ConfigError if its agent has no such setting."""
+    assert player.agent is not None
+    if setting not in player.agent:
+        known = ", ".join(key for key in player.agent if key != "_target_") or "none"
+        raise ConfigError(f"{player.name} has no setting '{setting}'; it has: {known}")
+    return replace(player, agent=player.agent | {setting: value})

@@ -1,0 +1,142 @@
+"""A game as a text that can be handed in, and read again: what ``--record`` and ``save`` write, and
+``load`` and ``replay`` read."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agents.config import ConfigError
+from core.notation import PASS, parse_square, square_name
+from core.position import Position
+from core.rules import Color, ruleset
+from core.shown import visible
+from play.config import PlayerSettings
+from play.game import Game, decision_lines, outcome
+from play.moves import written
+
+TITLE = "Othello game"
+LONGEST = 4 << 20
+"""Bytes of a file that is read."""
+_MOVE = re.compile(r" *(\d+)\. (Black|White) (--|[a-h][1-8])( .*)?")
+_HEADING = re.compile(r"(ruleset|start|black|white|series): (.*)")
+_NOTE = "      "
+_RESIGNS = re.compile(r"(Black|White) resigns: .*")
+
+
+def described(player: PlayerSettings) -> str:
+    """A player in a few words: its name, and its main settings."""
+    if player.agent is None:
+        return player.name
+    settings = ((key, player.agent.get(key)) for key in ("depth", "ordering"))
+    main = [f"{key}={value}" for key, value in settings if value not in (None, "none")]
+    evaluation = player.agent.get("evaluation")
+    if isinstance(evaluation, Mapping):
+        kind = str(evaluation.get("_target_", "")).rpartition(".")[2]
+        main.append(f"evaluation={evaluation.get('target', kind)}")
+    return " ".join([player.name, *main])
+
+
+def game_text(game: Game, players: Mapping[Color, str], series: str = "") -> str:
+    """A game with its boards, moves, values and counts."""
+    rules = game.start.ruleset
+    lines = [TITLE, f"ruleset: {rules.name}", f"start: {game.start.to_obf()}"]
+    lines += [f"{color.value}: {players[color]}" for color in Color]
+    if series:
+        lines.append(f"series: {series}")
+    lines += ["", *_board(game.start)]
+    for number, turn in enumerate(game.turns, start=1):
+        name = turn.color.value.capitalize()
+        told = "" if rules.name != "wpi" else f"  {written(turn.move, turn.color, rules)}"
+        by = f"  by {turn.by}"
+        lines += ["", f"{number:3}. {name} {square_name(turn.move)}{told}{by}"]
+        lines += [_NOTE + line for line in decision_lines(turn)]
+        lines += _board(turn.after)
+    if game.is_over:
+        lines += ["", outcome(game)]
+    return "\n".join([*map(visible, lines), ""])
+
+
+def _board(position: Position) -> list[str]:
+    return [f"        {line}" for line in str(position).splitlines()]
+
+
+def write(path: Path, texts: Iterable[str]) -> None:
+    """Write games to a file, whole or not at all; ConfigError."""
+    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
+    try:
+        partial.write_text("\n\n".join(texts), encoding="utf-8")
+        os.replace(partial, path)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise ConfigError(f"{path}: cannot be written ({error.strerror})") from error
+
+
+@dataclass
+class Read:
+    """A game that was read. notes: what was stated of each move. players: their descriptions."""
+
+    game: Game
+    players: dict[Color, str] = field(default_factory=dict)
+    notes: list[list[str]] = field(default_factory=list)
+
+
+def read(path: Path) -> list[Read]:
+    """The games of a file, at least one; ConfigError naming the line that is wrong."""
+    try:
+        if path.is_dir():
+            raise ConfigError(f"{path}: a folder, not a saved game")
+        with path.open("rb") as file:
+            content = file.read(LONGEST + 1)
+        text = content.decode("utf-8")
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read ({error.strerror})") from error
+    except UnicodeDecodeError:
+        text = ""
+    if len(content) > LONGEST:
+        raise ConfigError(f"{path}: longer than {LONGEST} bytes")
+    if not text.startswith(TITLE + "\n"):
+        raise ConfigError(f"{path}: no saved game; the first line of one is '{TITLE}'")
+    found = []
+    first = 1
+    for part in re.split(rf"(?m)^(?={TITLE}$)", text)[1:]:
+        found.append(_read_one(path, first, part.splitlines()))
+        first += part.count("\n")
+    return found
+
+
+def _read_one(path: Path, first: int, lines: list[str]) -> Read:
+    headings = {found[1]: found[2] for line in lines if (found := _HEADING.fullmatch(line))}
+    try:
+        rules = ruleset(headings.get("ruleset", ""))
+        read = Read(Game(Position.from_obf(headings.get("start", ""), rules)))
+    except ValueError as error:
+        raise ConfigError(f"{path}: {error}") from error
+    read.players = {color: headings.get(color.value, "?") for color in Color}
+    for number, line in enumerate(lines, start=first):
+        try:
+            if found := _MOVE.fullmatch(line):
+                _add(read, *found.groups()[:3])
+            elif line.startswith(_NOTE) and read.notes:
+                if not line.startswith(f"{_NOTE} "):
+                    read.notes[-1].append(line.strip())
+            elif found := _RESIGNS.fullmatch(line):
+                read.game.resigned = Color(found[1].lower())
+        except ValueError as error:
+            raise ConfigError(f"{path}, line {number}: {error}") from error
+    return read
+
+
+def _add(read: Read, number: str, name: str, word: str) -> None:
+    game = read.game
+    if int(number) != len(game.turns) + 1:
+        raise ValueError(f"move {number}; {len(game.turns) + 1} is expected")
+    color = game.position.to_move
+    if name.lower() != color.value:
+        raise ValueError(f"{name} {word}: {color.value} is to move")
+    side = game.start.ruleset.side
+    game.play(PASS if word == "--" else parse_square(word, side), read.players[color])
+    read.notes.append([])

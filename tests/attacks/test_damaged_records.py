@@ -1,0 +1,220 @@
+"""Records that are damaged, or made by somebody else: every command that reads them says so in a
+line, and none is surprised."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from experiments.__main__ import main
+from experiments.config import read
+from experiments.run import run
+
+WORDS = ["agents=duel", "agent@first=alphabeta", "agent@second=random", "depth=1", "games=4"]
+WORDS += ["figures=false", "executor=serial", "ruleset=mini6", "openings.plies=2"]
+WORDS += ["evaluation=disc_count"]
+COMMANDS = {
+    "watch": (["watch", "RUN", "--once"], {0, 2}),
+    "verify": (["verify", "RUN", "--games", "2"], {0, 1, 2}),
+    "resume": (["resume", "RUN"], {0, 1, 2}),
+}
+"""The words of each command, and the exit codes that it may have."""
+
+
+@pytest.fixture(scope="module")
+def small_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("small")
+    words = [*WORDS, f"results={folder}"]
+    return run(read(words), "test", Console(quiet=True)).folder
+
+
+def outcome(command: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> int:
+    """The exit code of a command that is not surprised by what it reads."""
+    words, allowed = COMMANDS[command]
+    capsys.readouterr()
+    code = main([str(folder) if word == "RUN" else word for word in words])
+    said = capsys.readouterr().err
+    assert code in allowed
+    if code == 2:
+        assert said.count("\n") == 1, said
+        assert len(said) < 2000
+    return code
+
+
+# ---------------------------------------------------------------------- bytes
+
+
+def flip(content: bytearray, chance: random.Random) -> None:
+    for _ in range(chance.choice((1, 1, 4, 32))):
+        content[chance.randrange(len(content))] = chance.randrange(256)
+
+
+def cut(content: bytearray, chance: random.Random) -> None:
+    del content[chance.randrange(len(content)) :]
+
+
+def blank(content: bytearray, chance: random.Random) -> None:
+    start = chance.randrange(len(content))
+    length = min(chance.choice((16, 512, 4096)), len(content) - start)
+    content[start : start + length] = bytes(length)
+
+
+def letters(content: bytearray, chance: random.Random) -> None:
+    """Change what is text: names, JSON, transcripts."""
+    for _ in range(3):
+        start = chance.randrange(len(content))
+        for place in range(start, min(start + 4000, len(content))):
+            if content[place] in b'abcdefghijklmnopqrstuvwxyz{}":,0123456789':
+                content[place] = chance.choice(b'az19{}[]":,-.\x00\xff')
+                break
+
+
+def swap(content: bytearray, chance: random.Random) -> None:
+    pages = len(content) // 4096
+    one, other = (4096 * chance.randrange(pages) for _ in range(2))
+    first, second = content[one : one + 4096], content[other : other + 4096]
+    content[one : one + 4096], content[other : other + 4096] = second, first
+
+
+MUTATIONS = (flip, cut, blank, letters, letters, swap)
+
+
+def mutate(
+    small_run: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    numbers: range,
+    commands: list[str],
+) -> None:
+    sound = (small_run / "games.sqlite").read_bytes()
+    for number in numbers:
+        chance = random.Random(number)
+        content = bytearray(sound)
+        chance.choice(MUTATIONS)(content, chance)
+        for command in commands:
+            folder = tmp_path / f"{number}-{command}"
+            shutil.copytree(small_run, folder)
+            (folder / "games.sqlite").write_bytes(content)
+            outcome(command, folder, capsys)
+            shutil.rmtree(folder)
+
+
+def test_mutated_records_surprise_nobody(
+    small_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mutate(small_run, tmp_path, capsys, range(6), list(COMMANDS))
+
+
+@pytest.mark.slow
+def test_many_mutated_records_surprise_nobody(
+    small_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """MUTATED_RECORDS=3000 in the environment takes so many; 400 without it."""
+    many = int(os.environ.get("MUTATED_RECORDS", "400"))
+    mutate(small_run, tmp_path, capsys, range(100, 100 + many), ["watch", "verify"])
+    mutate(small_run, tmp_path, capsys, range(10_000, 10_000 + many // 6), ["resume"])
+
+
+# ---------------------------------------------------------------------- what it says
+
+ENDLESS = "with recursive n (x) as (select 1 union all select x + 1 from n)"
+
+# What is done to the record, and by what `verify` finds it (2: that nothing can be said).
+LOGICAL: dict[str, tuple[str, int]] = {
+    "no table of games": ("drop table games", 2),
+    "no table of moves": ("drop table moves", 2),
+    "no table of agents": ("drop table agents", 2),
+    "no table of a run": ("drop table run", 2),
+    "no row of a run": ("delete from run", 2),
+    "two rows of a run": ("insert into run select * from run", 1),
+    "a column less": ("alter table games drop column seed", 2),
+    "a column more": ("alter table games add column comment text", 2),
+    "a column of another name": ("alter table moves rename column nodes to knots", 2),
+    "an endless view": (f"drop table games; create view games as {ENDLESS} select * from n", 2),
+    "an endless run": (f"drop table run; create view run as {ENDLESS} select x as format from n where x < 0", 2),  # noqa: E501
+    "a trigger": ("create trigger t after insert on sessions begin delete from games; end", 2),
+    "settings that are no mapping": ("update run set config = '[1, 2]'", 2),
+    "settings that are no JSON": ("update run set config = '{'", 2),
+    "settings nested deep": (f"update run set config = '{'[' * 100_000}'", 2),
+    "settings without a line-up": ("update run set config = '{}'", 2),
+    "agents that are numbers": ("update run set config = json_set(config, '$.agents', json('{\"first\": 1, \"second\": 2}'))", 2),  # noqa: E501
+    "a schedule that is a number": ("update run set config = json_set(config, '$.schedule', 3)", 2),
+    "no such schedule": ("update run set config = json_set(config, '$.schedule._target_', 'no.such')", 0),  # noqa: E501
+    "a ruleset that does not exist": ("update run set config = json_set(config, '$.ruleset.name', 'chess')", 2),  # noqa: E501
+    "versions that are a list": ("update run set versions = '[]'", 2),
+    "format that is a word": ("update run set format = 'five'", 2),
+    "format that is huge": (f"update run set format = {1 << 62}", 2),
+    "a blob as transcript": ("update games set transcript = x'ff00ff' where game = 1", 1),
+    "half a letter": ("update games set transcript = cast(x'ff' as text) where game = 1", 2),
+    "an illegal transcript": ("update games set transcript = 'a1a2' where game = 1", 1),
+    "a long transcript": ("update games set transcript = transcript || 'a1' where game = 1", 1),
+    "an unknown agent": ("update games set black = 9 where game = 1", 1),
+    "an unknown mover": ("update moves set agent = 9 where game = 1 and ply = 4", 1),
+    "text among the counts": ("update moves set nodes = 'many' where game = 1 and ply = 4", 1),
+    "moves of no game": ("update moves set game = 77 where game = 3", 1),
+    "an opening that is none": ("update openings set text = 'zz'", 2),
+    "no openings": ("delete from openings", 1),
+    "no agents": ("delete from agents", 1),
+    "points that are infinite": ("update games set black_points = 9e999 where game = 1", 1),
+    "a value that is infinite": ("update moves set value = -9e999 where game = 1", 1),
+    "a result that is none": ("update games set result = 'grey' where game = 1", 1),
+    "a pair of one game": ("delete from games where game = 1", 1),
+    "a pair that is not there": ("update games set pair = 70 where pair = 1", 1),
+    "a negative game": ("update games set game = -5 where game = 1", 1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("name", LOGICAL)
+def test_logical_damages_surprise_nobody(
+    small_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, command: str
+) -> None:
+    statements, found = LOGICAL[name]
+    folder = tmp_path / "run"
+    shutil.copytree(small_run, folder)
+    with closing(sqlite3.connect(folder / "games.sqlite", isolation_level=None)) as connection:
+        connection.executescript(statements)
+    code = outcome(command, folder, capsys)
+    if command == "verify":
+        assert code == found
+
+
+def _empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def _folder_instead(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def _text(path: Path) -> None:
+    path.write_text("no database at all\n" * 1000)
+
+
+def _nothing(path: Path) -> None:
+    path.unlink()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("change", [_empty, _folder_instead, _text, _nothing])
+def test_what_is_no_record_is_told(
+    small_run: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    change: Callable[[Path], None],
+    command: str,
+) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(small_run, folder)
+    change(folder / "games.sqlite")
+    code = outcome(command, folder, capsys)
+    assert code == (0 if (command, change) == ("watch", _empty) else 2)

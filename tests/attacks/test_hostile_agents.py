@@ -1,0 +1,239 @@
+"""Agents that attack the lab: the honest lose nothing by it, and nothing is left behind.
+
+Every hostile agent meets the same honest one. What must come out is known from a run in which each
+of them is a plain random agent: games without harm are the same move for move, and a lost one is
+lost by the hostile agent, after moves that are the same.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import errno
+import itertools
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attacks.hostile import ANYHOW, CROWDED, KINDS, PATIENT, SMALL, TIMED
+from processes import Command
+from records import content
+from rich.console import Console
+
+import core.forked
+import core.processes
+from core.game import END_REASONS, FINISHED, HUNG
+from experiments.config import plan_of, read
+from experiments.playing import stand_in
+from experiments.run import run
+
+pytestmark = pytest.mark.skipif(not core.processes.LINUX, reason="needs Linux")
+
+PARTS = 7
+"""A report on all of them at once takes minutes."""
+SETTINGS = {
+    PATIENT: ["limits.hang=2.5", "limits.prepare=2.5"],
+    TIMED: ["limits.seconds=0.1"],
+    SMALL: ["limits.hang=1", "limits.memory_mb=1000"],
+    CROWDED: ["limits.hang=4", "limits.processes=10"],
+}
+
+
+def landlocked() -> bool:
+    """Whether the system can keep processes from signalling each other (Landlock of Linux 6.12)."""
+    version = ctypes.CDLL(None).syscall(444, None, ctypes.c_size_t(0), 1)
+    return bool(version >= 6)
+
+
+class Run(Command):
+    """A run of agents in a process of its own. Its folder is the only one below ``folder``."""
+
+    def __init__(
+        self,
+        folder: Path,
+        agents: Mapping[str, Any],
+        *words: str,
+        before: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.agents, self.where = dict(agents), folder
+        super().__init__(*words, before=before)
+        self.printed_in_all, _ = self.communicate(timeout=500)
+        assert self.returncode == 0, self.printed_in_all
+        (self.folder,) = (path.parent for path in folder.rglob("games.sqlite"))
+
+    def _run(self, output: int, words: Any, before: Callable[[], None]) -> int:
+        os.dup2(output, 1)
+        os.dup2(output, 2)
+        before()
+        stand_in.START_SECONDS, stand_in.STOPPED_SECONDS = 2.0, 1.0
+        common = ["agents=duel", "agent@first=greedy", "agent@second=random", "ruleset=mini6"]
+        common += ["openings.plies=20", "games=2", "schedule=gauntlet", "figures=false"]
+        common += [f"results={self.where}", "study.positions=1", *words]
+        settings = read(common).settings
+        settings.agents = self.agents
+        return 0 if run(plan_of(settings), "test", Console(quiet=True)).complete else 5
+
+
+GREEDY, RANDOM = {"_target_": "agents.GreedyAgent"}, {"_target_": "agents.RandomAgent"}
+
+
+@pytest.fixture
+def orphanage() -> Iterator[Callable[[], list[int]]]:
+    """The processes below this one that were not there before; it inherits all that lose their
+    parent meanwhile."""
+    libc = ctypes.CDLL(None)
+    before = set(core.processes.descendants([os.getpid()]))
+    libc.prctl(36, 1, 0, 0, 0)
+    try:
+        yield lambda: sorted(set(core.processes.descendants([os.getpid()])) - before)
+    finally:
+        libc.prctl(36, 0, 0, 0, 0)
+        core.processes.end_descendants([os.getpid()], before)
+
+
+def play(folder: Path, names: list[str], *words: str) -> tuple[Run, Run]:
+    """Runs of the same games: with hostile agents of these kinds, and with random ones."""
+    notes = folder / "notes"
+    hostile = {}
+    for name in names:
+        (notes / name).mkdir(parents=True)
+        about = {"kind": name, "notes": str(notes / name)}
+        hostile[name] = {"_target_": "attacks.hostile.Hostile", **about}
+    both = {"honest": GREEDY, "bystander": RANDOM}
+    attacked = Run(folder / "attacked", both | hostile, *words)
+    plain = Run(folder / "plain", both | dict.fromkeys(names, RANDOM), *words)
+    return attacked, plain
+
+
+GAME = ("game", "pair", "black", "white", "result", "points", "difference", "b", "w", "end")
+
+
+def wrong(attacked: Run, plain: Run, names: list[str]) -> Iterator[str]:
+    """What is not as it must be, agent by agent."""
+    are, should = content(attacked.folder), content(plain.folder)
+    numbers = {row[1]: row[0] for row in are["agents"]}
+    assert are["openings"] == should["openings"]
+    assert are["skipped"] == []
+    for expected in should["games"]:
+        game = dict(zip(GAME, expected, strict=False))
+        found = next(row for row in are["games"] if row[0] == game["game"])
+        moves, usual = (
+            [row for row in rows["moves"] if row[0] == game["game"]] for rows in (are, should)
+        )
+        name = next(n for n, number in numbers.items() if number == max(expected[2:4]))
+        ends = KINDS[name].end if name in names else FINISHED
+        ended = dict(zip(GAME, found, strict=False))
+        where = f"{name}, {'black' if game['black'] == numbers[name] else 'white'}"
+        if ends in (FINISHED, ANYHOW) and (found, moves) == (expected, usual):
+            continue
+        if ends == FINISHED:
+            yield f"{where}: {ended} is not {game}"
+            continue
+        if ended["end"] not in _allowed(ends):
+            yield f"{where}: ended by {ended['end']!r}, not {ends!r}"
+        if ended[ended["result"]] != numbers["honest"]:
+            yield f"{where}: {ended['result']} has won"
+        pairs = zip(moves, usual, strict=False)
+        first = next((row for row, other in pairs if row != other), None)
+        if first is not None and first[2] == numbers["honest"]:
+            yield f"{where}: the honest one has played {first}"
+
+
+def _allowed(ends: str) -> Sequence[str]:
+    """On a busy machine who breaks the rules slowly may be killed before it has done so."""
+    return END_REASONS[1:] if ends == ANYHOW else (ends, HUNG)
+
+
+def living(notes: Path) -> list[str]:
+    """Processes that agents have started, and that live on."""
+    found = []
+    for path in notes.glob("*/[0-9]*"):
+        with contextlib.suppress(OSError):
+            state = Path(f"/proc/{path.name}/stat").read_text().rpartition(")")[2].split()[0]
+            if state != "Z":  # one that has ended is only waited for
+                found.append(f"{path.parent.name}: {path.name} {state}")
+    return found
+
+
+def check(
+    folder: Path, names: list[str], orphans: Callable[[], list[int]], *words: str
+) -> tuple[Run, Run]:
+    attacked, plain = play(folder, names, *words)
+    assert "\n".join(wrong(attacked, plain, names)) == ""
+    assert attacked.printed_in_all == plain.printed_in_all == ""
+    until = time.monotonic() + 10
+    while (orphans() or living(folder / "notes")) and time.monotonic() < until:
+        time.sleep(0.05)  # the system may need a moment to end them
+    assert living(folder / "notes") == []
+    assert [Path(f"/proc/{number}/cmdline").read_text() for number in orphans()] == []
+    sizes = {path.name: path.stat().st_size for path in attacked.folder.iterdir()}
+    assert sizes.pop("output.txt", 0) + sizes["log.txt"] < 60e6
+    assert sizes.keys() == {path.name for path in plain.folder.iterdir()}
+    return attacked, plain
+
+
+def chosen(run: str, default: bool | None = None) -> list[str]:
+    """The kinds for a run, or those that are always tested, or the others."""
+    return [
+        name
+        for name, each in KINDS.items()
+        if each.run == run
+        and default in (None, each.default)
+        and (landlocked() or not each.landlock)
+    ]
+
+
+def test_there_are_many_kinds_and_each_is_told_in_a_line() -> None:
+    assert len(KINDS) >= 60
+    assert all(each.told.endswith(".") for each in KINDS.values())
+
+
+def test_a_dozen_kinds_together(tmp_path: Path, orphanage: Callable[[], list[int]]) -> None:
+    check(tmp_path, chosen(PATIENT, True), orphanage, *SETTINGS[PATIENT], "executor.workers=2")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(PARTS))
+def test_all_kinds_together(tmp_path: Path, orphanage: Callable[[], list[int]], part: int) -> None:
+    names = chosen(PATIENT)[part::PARTS]
+    check(tmp_path, names, orphanage, *SETTINGS[PATIENT], "executor.workers=2")
+    honest = tmp_path / "notes/computes_in_many_processes"
+    assert not honest.exists() or (honest / "computed").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("which", [TIMED, SMALL, CROWDED])
+def test_kinds_that_need_limits(
+    tmp_path: Path, orphanage: Callable[[], list[int]], which: str
+) -> None:
+    check(tmp_path, chosen(which), orphanage, *SETTINGS[which], "executor.workers=2")
+
+
+def test_an_honest_agent_may_count_on_in_one_object(tmp_path: Path) -> None:
+    """Each move's counts are those of the time when it was made."""
+    counts = {"_target_": "attacks.hostile.UsesStatsAgain"}
+    played = Run(tmp_path, {"honest": GREEDY, "counts": counts}, "executor.workers=1")
+    for game in (0, 1):
+        rows = [row for row in content(played.folder)["moves"] if row[0] == game and row[2] == 1]
+        asked = [row[6] for row in rows if row[6]]
+        assert asked == list(range(1, len(asked) + 1))
+        assert len(asked) > 3
+
+
+def test_nobody_is_blamed_if_the_system_has_no_process_to_give(tmp_path: Path) -> None:
+    """Two forks of three fail."""
+    forked, asked = core.forked.Forked, itertools.count(1)
+
+    def flaky(*arguments: Any, **more: Any) -> core.forked.Forked:
+        if next(asked) % 3:
+            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+        return forked(*arguments, **more)
+
+    agents = {"honest": GREEDY, "other": RANDOM}
+    words = "executor.workers=1", "isolation=process"
+    played = Run(tmp_path, agents, *words, before=lambda: setattr(stand_in, "Forked", flaky))
+    assert [row[9] for row in content(played.folder)["games"]] == [FINISHED] * 2
+    assert "no process can be started" in (played.folder / "log.txt").read_text()

@@ -1,0 +1,165 @@
+"""Agents that attack the lab while they are imported, made and asked about themselves: the run says
+in one line what is wrong with them, and nothing of theirs runs in the driver."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from attacks.test_hostile_agents import landlocked
+
+import agents.outside
+import core.game
+import core.processes
+from agents.config import ConfigError
+from agents.outside import Outsider
+from core.position import Position
+from experiments.record.provenance import versions
+
+pytestmark = pytest.mark.skipif(not core.processes.LINUX, reason="needs Linux")
+
+AGENT = """
+import os, signal, socket, struct, sys, time
+from agents import Agent, Decision, RandomAgent
+import core.game, core.position
+class Mine(RandomAgent):
+    pass
+"""
+FINE = ""
+
+# What it does: its module's code behind the above, and what the lab must say.
+MAKINGS: dict[str, tuple[str, str]] = {
+    "ends its process": ("os._exit(0)", "its process ended .exit code 0. while it was made"),
+    "raises SystemExit": ("sys.exit(3)", "SystemExit|cannot be imported"),
+    "raises KeyboardInterrupt": ("raise KeyboardInterrupt", "KeyboardInterrupt"),
+    "hangs": ("time.sleep(600)", "not made within"),
+    "closes all descriptors, and hangs": (
+        "os.closerange(0, 4096); time.sleep(600)",
+        "its process ended",
+    ),
+    "becomes another program": ("os.execv('/bin/sleep', ['sleep', '600'])", "its process ended"),
+    "leaves a daemon": (
+        "if os.fork() == 0:\n"
+        "    os.setsid()\n"
+        "    os.fork() == 0 and time.sleep(600)\n"
+        "    os._exit(0)",
+        FINE,
+    ),
+    "leaves a daemon, and dies": (
+        "if os.fork() == 0:\n    os.setsid(); time.sleep(600)\nos._exit(1)",
+        "its process ended",
+    ),
+    "replaces the judge": (
+        "core.game.play_game = core.position.Position.play = Decision.flaw = None",
+        FINE,
+    ),
+    "changes folder and umask": ("os.chdir('/'); os.umask(0o777)", FINE),
+    "prints": ("os.write(1, b'x' * 10**6); print('y' * 10**6, file=sys.stderr)", FINE),
+    "writes to all descriptors": (
+        "for n in range(3, 300):\n"
+        "    try: os.write(n, b'\\5\\0\\0\\0[1,2]')\n"
+        "    except OSError: pass",
+        "answered what is no answer",
+    ),
+    "sends nested lists": (
+        "for n in range(3, 300):\n"
+        "    try: os.write(n, struct.pack('<I', 50000) + b'[' * 50000)\n"
+        "    except OSError: pass",
+        "cannot be read",
+    ),
+    "says that it lacks everything": (
+        "for n in range(3, 300):\n"
+        "    try: os.write(n, b'\\2\\0\\0\\0{}')\n"
+        "    except OSError: pass",
+        "version",
+    ),
+    "has a version of 2^70": ("Mine.version = 1 << 70", "a whole number is needed"),
+    "has a version that is a text": ("Mine.version = 'two'", "a whole number is needed"),
+    "has a version that cannot be told": ("Mine.version = Mine", "not JSON serializable"),
+    "plays on boards of strange sizes": ("Mine.boards = lambda self: ['x']", "'x'"),
+    "plays on endlessly many boards": (
+        "Mine.boards = lambda self: iter(int, 1)",
+        "not made within|MemoryError",
+    ),
+    "raises when it is asked about itself": (
+        "Mine.boards = lambda self: sys.exit('gone')",
+        "SystemExit: gone",
+    ),
+    "raises a text of 30 MB": ("raise ValueError('x' * 30_000_000)", "ValueError: xxxx|: x{1000}"),
+    "is no agent": ("class Mine: pass", "Mine"),
+}
+KILLS = """
+above = os.getppid()
+try:
+    os.kill(above, signal.SIGKILL)
+except OSError:
+    pass
+"""
+
+
+def made(folder: Path, source: str, monkeypatch: pytest.MonkeyPatch) -> Outsider:
+    (folder / "student").mkdir()
+    (folder / "student" / "__init__.py").write_text(
+        f"import os\nopen({str(folder / 'made')!r}, 'a').write(str(os.getpid()) + chr(10))"
+    )
+    (folder / "student" / "mine.py").write_text(AGENT + source)
+    monkeypatch.syspath_prepend(folder)
+    settings = {"_target_": "student.mine.Mine"}
+    versions({"mine": settings})
+    return Outsider(settings, "mine")
+
+
+@pytest.mark.parametrize("does", MAKINGS)
+def test_an_agent_that_attacks_while_it_is_made(
+    does: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture
+) -> None:
+    source, said = MAKINGS[does]
+    here = os.getcwd(), core.game.play_game, Position.play
+    before = set(core.processes.descendants([os.getpid()]))
+    monkeypatch.setattr(agents.outside, "START_SECONDS", 0.5 if "not made" in said else 10)
+    if said == FINE:
+        assert made(tmp_path, source, monkeypatch).version == 1
+    else:
+        with pytest.raises(ConfigError, match=said) as refused:
+            made(tmp_path, source, monkeypatch)
+        assert "\n" not in str(refused.value)
+        assert len(str(refused.value)) < 3000
+    nobody_left(tmp_path, before)
+    assert here == (os.getcwd(), core.game.play_game, Position.play)
+    assert capfd.readouterr() == ("", "")
+
+
+def nobody_left(folder: Path, before: set[int]) -> None:
+    """Its code ran in other processes, and none of them lives on."""
+    ran = {int(line) for line in (folder / "made").read_text().split()}
+    assert os.getpid() not in ran
+    assert not any("student" in name for name in sys.modules)
+    until = time.monotonic() + 10
+    while set(core.processes.descendants([os.getpid()])) - before or sessions(ran):
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+def sessions(leaders: set[int]) -> list[str]:
+    """The processes of these sessions, or of sessions begun below them, wherever they hang now."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        number = int(path.parent.name)
+        try:
+            if os.getsid(number) in leaders:
+                found.append(path.parent.name)
+        except OSError:
+            continue
+    return found
+
+
+@pytest.mark.skipif(not landlocked(), reason="needs Landlock of Linux 6.12")
+def test_an_agent_that_kills_whoever_makes_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = set(core.processes.descendants([os.getpid()]))
+    assert made(tmp_path, KILLS, monkeypatch).version == 1
+    nobody_left(tmp_path, before)

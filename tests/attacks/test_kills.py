@@ -1,0 +1,218 @@
+"""Whatever is killed or stopped from outside, and whenever: the record is that of an undisturbed
+run, nobody is blamed, and no process is left."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import functools
+import os
+import random
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from processes import Command, await_
+from records import content, games_in, query, runs_in
+from rich.console import Console
+
+from core.processes import LINUX, adopt_orphans, descendants
+from experiments.config import read
+from experiments.playing import pool, stand_in
+from experiments.run import run
+
+pytestmark = pytest.mark.skipif(not LINUX, reason="finds processes by /proc")
+
+COMMON = ["agents=duel", "seed=3", "figures=false", "limits.hang=20"]
+LINE_UPS = {
+    "the lab's own": ["agent@first=alphabeta", "agent@second=greedy", "first.depth=6"],
+    "from outside": [
+        *("agent@first=random", "first._target_=bystanders.Remembers"),
+        *("agent@second=random", "second._target_=bystanders.Plain"),
+    ],
+    "mixed": [
+        *("agent@first=alphabeta", "agent@second=greedy", "first.depth=4"),
+        "+agents.third._target_=bystanders.Remembers",
+    ],
+}
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+FEW, MANY = 120, 600
+"""Games."""
+
+
+def words_of(name: str, games: int) -> list[str]:
+    pairings = 3 if name == "mixed" else 1
+    return [*COMMON, *LINE_UPS[name], f"games={games // pairings}"]
+
+
+Undisturbed = Callable[[str, int], Path]
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
+    """The folder of an undisturbed run, played in one process."""
+
+    @functools.cache
+    def play(name: str, games: int) -> Path:
+        more = [f"results={tmp_path_factory.mktemp('whole')}", "executor=serial", "isolation=none"]
+        folder = run(read([*words_of(name, games), *more]), "test", Console(quiet=True)).folder
+        assert query(folder, "select distinct end_reason from games") == [("finished",)]
+        return folder
+
+    return play
+
+
+@pytest.fixture(autouse=True)
+def nothing_left() -> Iterator[None]:
+    """All that a run leaves behind becomes a child of this process, where it is found."""
+    before = set(descendants([os.getpid()]))
+    adopt_orphans()
+    try:
+        yield
+        await_(lambda: not set(descendants([os.getpid()])) - before, timeout=30)
+    finally:
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+
+
+def begin(name: str, games: int, folder: Path) -> Command:
+    def soon() -> None:
+        pool.STOPPED_SECONDS = 2
+        stand_in.STOPPED_SECONDS = 1.0
+
+    words = [*words_of(name, games), f"results={folder}", "executor.workers=2"]
+    return Command("run", *words, before=soon)
+
+
+def await_games(folder: Path, games: int, process: Command) -> None:
+    await_(lambda: games_in(folder) >= games or process.poll() is not None, timeout=300)
+
+
+def ends_well(process: Command, folder: Path, whole: Path) -> None:
+    printed, _ = process.communicate(timeout=300)
+    assert process.returncode == 0, printed
+    assert content(runs_in(folder)[0]) == content(whole)
+
+
+# ------------------------------------------------------------------ the driver
+
+
+def kill_driver(folder: Path, name: str, undisturbed: Undisturbed, kills: int) -> None:
+    chance = random.Random(kills)
+    games = FEW if kills < 10 else MANY
+    whole = undisturbed(name, games)
+    before = set(descendants([os.getpid()]))  # which other tests may have left
+    process = begin(name, games, folder)
+    for _ in range(kills):
+        moment = games_in(folder) + chance.randrange(1, max(2, 2 * games // kills))
+        await_games(folder, min(moment, games - 1), process)
+        time.sleep(chance.random() * 0.03)
+        process.kill()
+        process.communicate()
+        await_(lambda: not set(descendants([os.getpid()])) - before, timeout=30)
+        assert not runs_in(folder) or {
+            count
+            for (count,) in query(runs_in(folder)[0], "select count(*) from games group by pair")
+        } <= {2}
+        process = Command("resume", str(runs_in(folder)[0]), "--trust")
+    ends_well(process, folder, whole)
+
+
+@pytest.mark.parametrize("name", ["mixed"])
+def test_a_killed_driver(tmp_path: Path, name: str, undisturbed: Undisturbed) -> None:
+    kill_driver(tmp_path, name, undisturbed, 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "kills"), list(zip(LINE_UPS, (33, 34, 33), strict=True)))
+def test_a_hundred_killed_drivers(
+    tmp_path: Path, name: str, kills: int, undisturbed: Undisturbed
+) -> None:
+    kill_driver(tmp_path, name, undisturbed, kills)
+
+
+def test_what_an_agent_left_behind_ends_with_a_killed_driver(tmp_path: Path) -> None:
+    """``nothing_left`` sees to it that the test fails otherwise."""
+    (tmp_path / "daemons").mkdir()
+    words = ["agent@first=random", "first._target_=bystanders.Daemonises", "agent@second=greedy"]
+    words += [f"+first.folder={tmp_path / 'daemons'}", f"results={tmp_path}", "games=3000"]
+    process = Command("run", *COMMON, *words, "executor.workers=2")
+    await_(lambda: len(list((tmp_path / "daemons").iterdir())) == 2)
+    below = set(descendants([process.pid]))
+    assert {int(path.name) for path in (tmp_path / "daemons").iterdir()} <= below
+    process.kill()
+    process.communicate()
+
+
+# ------------------------------------------------------------------ workers, house and players
+
+
+def below_the_nursery(process: Command) -> list[int]:
+    nursery = [number for number in descendants([process.pid]) if _parent(number) == process.pid]
+    return descendants(nursery)
+
+
+def _parent(number: int) -> int:
+    try:
+        return int(Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
+
+
+def send_signals(
+    folder: Path, name: str, undisturbed: Undisturbed, signals: list[signal.Signals]
+) -> None:
+    """Send each to a random process; not so often that one is hit three times in the same game,
+    which would be its own fault."""
+    chance = random.Random(len(signals))
+    games = FEW if len(signals) < 10 else MANY
+    whole = undisturbed(name, games)
+    process = begin(name, games, folder)
+    sent = recorded = 0
+    for which in signals:
+        await_games(folder, min(recorded + 2, games - 2), process)
+        time.sleep(0.3 + 0.4 * chance.random() if sent else 0.0)
+        recorded = games_in(folder)
+        if process.poll() is None and (found := below_the_nursery(process)):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(chance.choice(found), which)
+                sent += 1
+    assert sent
+    print(f"{sent} of {len(signals)} signals were sent before the run was over")
+    ends_well(process, folder, whole)
+
+
+@pytest.mark.parametrize("name", ["mixed"])
+def test_killed_workers_and_players(tmp_path: Path, name: str, undisturbed: Undisturbed) -> None:
+    send_signals(tmp_path, name, undisturbed, [signal.SIGKILL, signal.SIGTERM] * 2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "kills"), [(name, 34) for name in LINE_UPS])
+def test_a_hundred_killed_workers_and_players(
+    tmp_path: Path, name: str, kills: int, undisturbed: Undisturbed
+) -> None:
+    signals = [signal.SIGKILL, signal.SIGTERM] * (kills // 2)
+    send_signals(tmp_path, name, undisturbed, signals)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["from outside"])
+def test_stopped_workers_and_players_are_replaced(
+    tmp_path: Path, name: str, undisturbed: Undisturbed
+) -> None:
+    send_signals(tmp_path, name, undisturbed, [signal.SIGSTOP] * 2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LINE_UPS)
+def test_many_stopped_workers_and_players_are_replaced(
+    tmp_path: Path, name: str, undisturbed: Undisturbed
+) -> None:
+    send_signals(tmp_path, name, undisturbed, [signal.SIGSTOP] * 8)

@@ -1,0 +1,205 @@
+"""Names that are markup, formulas, control codes: every medium shows them as they are."""
+
+from __future__ import annotations
+
+import io
+import logging
+import re
+import shutil
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pandas as pd
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.cbook import is_math_text
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+from rich.console import Console
+
+from agents import GreedyAgent, RandomAgent
+from agents.__main__ import main as agents_main
+from agents.config import ConfigError
+from core.shown import visible
+from experiments.__main__ import main
+from experiments.config import plan_of, read
+from experiments.record.log import logging_to
+from experiments.recorded import about_object
+from experiments.report.figures.searches import cost_chart, depth_chart
+from experiments.report.progress import progress_bar
+from experiments.report.watch import look
+from experiments.run import run, run_match
+from experiments.sweep.figures import sweep_chart
+from experiments.sweep.folder import Combination, State
+from experiments.sweep.reporting import conclude
+
+NAMES = (
+    "[red]x[/red]",
+    "a[/b]",
+    r"$\foo$",
+    "\x1b[31mred\x1b]0;title\x07",
+    "<script>alert(1)</script>",
+    "**bold** `code` | cell",
+    "two\nlines",
+    "\u202egnp.txt",
+    "_hidden",
+    ":smile: back\\",
+)
+SHOWN = tuple(map(visible, NAMES))
+
+
+class Page(HTMLParser):
+    """The text of a page, and its tags."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.text = ""
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A run whose agents have all these names, and what it printed."""
+    agents = {n: GreedyAgent() if i % 2 else RandomAgent() for i, n in enumerate(NAMES)}
+    words = ["agents=duel", "agent@first=greedy", "agent@second=random", "games=2", "ruleset=mini4"]
+    settings = read([*words, "openings.plies=2", "executor=serial"]).settings
+    settings.agents = {name: about_object(agent) for name, agent in agents.items()}
+    settings.name, settings.rating.anchor = r"[/b] $\foo$ :smile:", NAMES[1]
+    settings.results = str(tmp_path_factory.mktemp("names"))
+    shown = io.StringIO()
+    console = Console(file=shown, force_terminal=True, color_system=None, width=200)
+    made = run(plan_of(settings, agents), "\x1b[31mred", console).folder
+    return made, shown.getvalue()
+
+
+def test_a_terminal_gets_them_as_they_are(played: tuple[Path, str]) -> None:
+    _, printed = played
+    assert not re.search("[\x07\u202e]|\x1b\\[31m|\x1b\\]", printed)
+    for name in SHOWN:
+        assert f" {name} " in printed
+
+
+def test_a_report_has_them_as_they_are(played: tuple[Path, str]) -> None:
+    folder, _ = played
+    page = Page((folder / "report.html").read_text())
+    assert not page.tags & {"script", "code", "a"} - {"code"}
+    for name in SHOWN:
+        assert name.replace("\\n", " ") in page.text
+    assert not re.search("[\x00-\x08\x0b-\x1f\u202e]", (folder / "report.md").read_text())
+
+
+def test_figures_have_them_as_they_are(played: tuple[Path, str]) -> None:
+    folder, _ = played
+    for figure in ("elo", "win_rates", "superiority"):
+        drawing = ElementTree.parse(folder / f"{figure}.svg")
+        texts = {"".join(part.itertext()).strip() for part in drawing.iter()}
+        assert set(SHOWN) <= texts
+
+
+def texts_of(figure: Figure) -> set[str]:
+    """What stands in a figure once it is drawn; none of it a formula but powers of ten."""
+    FigureCanvasAgg(figure).draw()
+    texts = [text for text in figure.findobj(Text) if "mathdefault" not in text.get_text()]
+    assert not any(is_math_text(text.get_text()) for text in texts)
+    return {text.get_text().replace(r"\$", "$").strip() for text in texts}
+
+
+def test_charts_of_costs_and_sweeps_have_them_too() -> None:
+    rows = [{"agent": name, "depth": depth} for name in NAMES for depth in (1, 2)]
+    common = {"positions": 1, "openings": 1, "nodes": 9.0, "nodes_per_move": 9.0}
+    ratios = {"nodes_ratio": 1.0, "nodes_low": 0.9, "nodes_high": 1.1}
+    frame = pd.DataFrame(rows).assign(**common, **ratios)
+    for baseline in NAMES:
+        texts = texts_of(depth_chart(frame, baseline))
+        assert {*SHOWN, f"nodes, {visible(baseline)} = 1"} <= texts
+    one = frame[frame["depth"] == 1]
+    assert {*SHOWN, "$x$"} <= texts_of(cost_chart(one, "$x$"))
+    other = frame.assign(**{"$s$": "$a$ $b$", "[b]": frame["agent"]})
+    assert {*SHOWN, "$s$ = $a$ $b$", "[b]"} <= texts_of(
+        sweep_chart(other, "nodes_per_move", "[b]", "$s$")
+    )
+
+
+def test_a_run_that_is_watched_shows_them(played: tuple[Path, str]) -> None:
+    folder, _ = played
+    shown = io.StringIO()
+    console = Console(file=shown, width=200)
+    console.print(look(folder, console)[0])
+    assert r"[/b] $\foo$ :smile:: 90 of 90 games, complete" in shown.getvalue()
+    for name in SHOWN:
+        assert f" {name} " in shown.getvalue()
+
+
+def test_the_progress_bar_shows_them() -> None:
+    shown = io.StringIO()
+    console = Console(file=shown, force_terminal=True, color_system=None, width=200)
+    with progress_bar(console) as progress:
+        fields = {"before": 0, "note": NAMES[3], "warnings": [NAMES[0]]}
+        progress.add_task(NAMES[1], total=1, **fields)
+    assert SHOWN[1] in shown.getvalue() and f"{SHOWN[3]}, {SHOWN[0]}" in shown.getvalue()
+
+
+def test_tables_of_sweeps_show_them(played: tuple[Path, str], tmp_path: Path) -> None:
+    folder, _ = played
+    settings = [f"agents.{name}.depth=1" for name in NAMES[:2]]
+    (tmp_path / "sweep.yaml").write_text("{command: '[/b]', arguments: [], combinations: null}")
+    shutil.copytree(folder, tmp_path / "0")
+    known = [Combination(0, tmp_path / "0", tuple(settings), State.FINISHED)]
+    values = {NAMES[0]: {0: NAMES[1]}, NAMES[2]: {0: NAMES[3]}}
+    shown = io.StringIO()
+    conclude(tmp_path, known, values, Console(file=shown, width=200))
+    for name in SHOWN:
+        assert f" {name} " in shown.getvalue()
+    assert "[red]x[/red]=a[/b]" in shown.getvalue()
+    assert "[red]x[/red]" in Page((tmp_path / "report.html").read_text()).text
+
+
+@pytest.mark.parametrize("name", ["", "\ud800", "a\udcff"])
+def test_names_that_nothing_can_be_written_with_are_refused(tmp_path: Path, name: str) -> None:
+    agents = {name: RandomAgent(), "b": RandomAgent()}
+    with pytest.raises(ConfigError, match=r"agents=.*: a name is needed"):
+        run_match(agents, games=2, workers=0, results=tmp_path)
+    if name:
+        with pytest.raises(ConfigError, match=r"name=.*: a plain folder name is needed"):
+            run_match(["random", "greedy"], games=2, workers=0, results=tmp_path, name=name)
+    assert not list(tmp_path.iterdir())
+
+
+def test_help_and_lists_show_the_names_of_files(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "agent").mkdir()
+    for name in ("[b]x[", "\x1b[31mred", ":smile:"):
+        (tmp_path / "agent" / f"{name}.yaml").write_text("# [/b] \x1b]0;title\x07\n_target_: x.Y\n")
+    assert agents_main(["list", "agents", "--config-dir", str(tmp_path)]) == 0
+    assert main(["run", "--help", "--config-dir", str(tmp_path)]) == 0
+    printed = capsys.readouterr().out
+    assert "\x1b" not in printed
+    for name in ("[b]x[", r"\x1b[31mred", ":smile:"):
+        assert printed.count(name) == 2
+    assert r"[/b] \x1b]0;title\x07" in printed
+
+
+def test_error_lines_show_what_was_typed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["resume", "\x1b[31mred\n"]) == 2
+    assert main(["\x1b[31mred"]) == 2
+    assert agents_main(["check", "\x1b[31mred"]) == 2
+    with pytest.raises(SystemExit):
+        main(["watch", "x", "--\x1b[31mred"])
+    printed = capsys.readouterr().err
+    assert "\x1b" not in printed and printed.count(r"\x1b[31mred") == 4
+    assert printed.count("\n") == 4
+
+
+def test_the_log_shows_what_agents_say(tmp_path: Path) -> None:
+    with logging_to(tmp_path / "log.txt", "info"):
+        logging.getLogger("lab").error("%s says\n\t%s", *NAMES[2:4])
+    assert (tmp_path / "log.txt").read_text().endswith(f"{SHOWN[2]} says\n\t{SHOWN[3]}\n")

@@ -1,0 +1,248 @@
+"""A run is told to end, or its record is taken away; and what is half there afterwards."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sqlite3
+from collections.abc import Callable, Iterable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from processes import Command, await_, descendants
+from records import content, games_in, query, runs_in
+from rich.console import Console
+
+from experiments.__main__ import main
+from experiments.config import read
+from experiments.record.store import PlayedGame, Record
+from experiments.run import run
+
+DUEL = ["agents=duel", "agent@first=greedy", "agent@second=random", "figures=false", "games=20"]
+ENDLESS = ["agents=ab_vs_minimax", "depth=11", "figures=false"]  # its first game takes minutes
+LONG = ["agents=ab_vs_minimax", "depth=4", "games=2000", "figures=false"]
+QUIET = Console(quiet=True)
+needs_proc = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("whole")
+    return run(read([*DUEL, f"results={folder}", "executor=serial"]), "test", QUIET).folder
+
+
+def edited(run: Path, copy: Path, *statements: str) -> Path:
+    """A copy of a run after SQL on its record."""
+    shutil.copytree(run, copy)
+    with closing(sqlite3.connect(copy / "games.sqlite", isolation_level=None)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+    return copy
+
+
+def after_the_first_games(act: Callable[[], None]) -> Callable[[], None]:
+    """What makes a run do something within itself once it has written games."""
+
+    def prepare() -> None:
+        write = Record.write_games
+
+        def written(record: Record, games: Iterable[PlayedGame]) -> None:
+            write(record, games)
+            Record.write_games = write  # type: ignore[method-assign]
+            act()
+
+        Record.write_games = written  # type: ignore[method-assign]
+
+    return prepare
+
+
+# ---------------------------------------------------------------------- signals
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_a_run_in_order(tmp_path: Path, whole: Path, number: signal.Signals) -> None:
+    before = after_the_first_games(lambda: os.kill(os.getpid(), number))
+    words = ["run", *DUEL, f"results={tmp_path}", "executor=serial"]
+    process = Command(*words, before=before)
+    printed, _ = process.communicate()
+    (folder,) = runs_in(tmp_path)
+    assert process.returncode == 130, printed
+    assert "stopping after the pairs under way; a second signal to stop at once" in printed
+    assert f"python -m experiments resume {folder}" in printed
+    assert "stopped early" in (folder / "report.md").read_text(encoding="utf-8")
+    assert games_in(tmp_path) == 2
+    assert main(["resume", str(folder)]) == 0
+    assert content(folder) == content(whole)
+
+
+def test_a_signal_to_the_whole_process_group_ends_a_run_in_order(tmp_path: Path) -> None:
+    """As when a terminal is closed, or a batch system ends a job."""
+
+    before = after_the_first_games(lambda: os.killpg(0, signal.SIGTERM))
+    words = ["run", *DUEL, "games=2000", f"results={tmp_path}", "executor.workers=2"]
+    process = Command(*words, before=before)
+    printed, _ = process.communicate()
+    assert process.returncode == 130, printed
+    (folder,) = runs_in(tmp_path)
+    assert "stopped early" in (folder / "report.md").read_text(encoding="utf-8")
+    assert games_in(tmp_path) > 2  # what was under way was played to its end
+
+
+def test_two_signals_of_any_kind_stop_at_once(tmp_path: Path) -> None:
+    process = Command("run", *ENDLESS, f"results={tmp_path}", "executor.workers=1")
+    await_(lambda: runs_in(tmp_path) and list(tmp_path.rglob("log.txt")))
+    await_(lambda: "begins" in next(tmp_path.rglob("log.txt")).read_text())
+    os.kill(process.pid, signal.SIGTERM)
+    await_(lambda: "stopping after" in process.printed)
+    os.kill(process.pid, signal.SIGHUP)
+    printed, _ = process.communicate(timeout=30)
+    assert process.returncode == 130, printed
+    assert "Traceback" not in printed
+    assert games_in(tmp_path) == 0
+
+
+def test_a_hangup_that_is_ignored_stays_so(tmp_path: Path) -> None:
+    def nohup() -> None:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        after_the_first_games(lambda: os.kill(os.getpid(), signal.SIGHUP))()
+
+    process = Command("run", *DUEL, f"results={tmp_path}", "executor=serial", before=nohup)
+    assert process.wait() == 0
+    assert games_in(tmp_path) == 20
+
+
+def test_a_terminal_that_is_closed_gets_no_more_and_the_run_ends_in_order(tmp_path: Path) -> None:
+    ours, theirs = os.openpty()
+
+    def close_it() -> None:
+        os.close(ours)
+        os.kill(os.getpid(), signal.SIGHUP)
+
+    def on_a_terminal() -> None:
+        for descriptor in (1, 2):
+            os.dup2(theirs, descriptor)
+        os.close(theirs)
+        after_the_first_games(close_it)()
+
+    words = ["run", *DUEL, f"results={tmp_path}", "executor=serial"]
+    process = Command(*words, before=on_a_terminal)
+    os.close(ours)
+    os.close(theirs)
+    assert process.wait() == 130
+    assert "stopped early" in (runs_in(tmp_path)[0] / "report.md").read_text(encoding="utf-8")
+
+
+# ---------------------------------------------------------------------- the record is gone
+
+
+def _delete_folder(folder: Path) -> None:
+    shutil.rmtree(folder)
+
+
+def _delete_record(folder: Path) -> None:
+    (folder / "games.sqlite").unlink()
+
+
+def _move_folder(folder: Path) -> None:
+    folder.rename(folder.with_name("elsewhere"))
+
+
+def _put_another_in_its_place(folder: Path) -> None:
+    (folder / "copy").write_bytes((folder / "games.sqlite").read_bytes())
+    (folder / "copy").replace(folder / "games.sqlite")
+
+
+@pytest.mark.parametrize(
+    ("take_away", "words"),
+    [
+        (_delete_folder, [*ENDLESS, "executor.workers=1"]),
+        (_delete_record, [*LONG, "executor=serial"]),
+        (_move_folder, [*ENDLESS, "executor.workers=1"]),
+        (_put_another_in_its_place, [*LONG, "executor=serial"]),
+    ],
+)
+def test_a_record_that_is_taken_away_stops_the_run(
+    tmp_path: Path, take_away: Callable[[Path], None], words: list[str]
+) -> None:
+    process = Command("run", *words, f"results={tmp_path}")
+    await_(lambda: list(tmp_path.rglob("log.txt")))
+    await_(lambda: "begins" in next(tmp_path.rglob("log.txt")).read_text())
+    (folder,) = runs_in(tmp_path)
+    take_away(folder)
+    printed, _ = process.communicate(timeout=60)
+    assert process.returncode == 1, printed
+    assert "Traceback" not in printed
+    (said,) = (line for line in printed.splitlines() if "python -m experiments:" in line)
+    assert f"{folder}/games.sqlite was deleted, or moved, in mid-run" in said
+
+
+# ---------------------------------------------------------------------- what is half there
+
+
+def test_half_a_pair_is_played_again(tmp_path: Path, whole: Path) -> None:
+    folder = edited(
+        whole,
+        tmp_path / "run",
+        "delete from moves where game in (5, 8)",
+        "delete from games where game in (5, 8)",
+        "update games set transcript = 'd3' where game = 4",
+        "update run set complete = 0",
+    )
+    assert main(["resume", str(folder)]) == 0
+    assert content(folder) == content(whole)
+
+
+SKIP = ["delete from moves where game in (4, 5)", "delete from games where pair = 2"]
+SKIP += ["insert into skipped values (2, 'the worker died')"]
+
+
+def test_skipped_pairs_are_played_when_that_is_asked_for(tmp_path: Path, whole: Path) -> None:
+    folder = edited(whole, tmp_path / "run", *SKIP)
+    assert main(["resume", str(folder)]) == 0
+    assert query(folder, "select pair from skipped") == [(2,)]
+    assert main(["resume", str(folder), "--retry-skipped"]) == 0
+    assert content(folder) == content(whole)
+
+
+def test_a_schedule_that_goes_by_results_does_not_play_skipped_pairs_later(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [*DUEL, "schedule=sprt", f"results={tmp_path}", "executor=serial"]
+    folder = edited(run(read(words), "test", QUIET).folder, tmp_path / "run", *SKIP)
+    assert main(["resume", str(folder), "--retry-skipped"]) == 2
+    assert "was decided without" in capsys.readouterr().err
+
+
+# ---------------------------------------------------------------------- who has the record open
+
+
+@needs_proc
+def test_nobody_but_the_driver_has_the_record_open(tmp_path: Path, whole: Path) -> None:
+    def with_it_open(process: int) -> bool:
+        for path in Path(f"/proc/{process}/fd").iterdir():
+            try:
+                if "games.sqlite" in os.readlink(path):
+                    return True
+            except OSError:  # closed meanwhile
+                continue
+        return False
+
+    def check(process: Command, log: Callable[[], Path]) -> None:
+        try:
+            await_(lambda: list(tmp_path.rglob("log.txt")))
+            await_(lambda: "begins" in log().read_text())
+            others = list(descendants(process.pid))
+            assert len(others) >= 2
+            assert with_it_open(process.pid)
+            assert not any(with_it_open(other) for other in others)
+        finally:
+            process.kill()
+            process.communicate()
+
+    words = [*ENDLESS, f"results={tmp_path}", "executor.workers=2"]
+    check(Command("run", *words), lambda: next(tmp_path.rglob("log.txt")))
+    (folder,) = runs_in(tmp_path)
+    (folder / "log.txt").unlink()
+    check(Command("resume", str(folder)), lambda: folder / "log.txt")

@@ -1,0 +1,188 @@
+"""Time that others take is not the player's; and no trick makes its own time look like theirs."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import json
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from contextlib import closing
+
+import pytest
+from processes import await_
+
+from agents import Agent, Decision, Limits, RandomAgent
+from core.forked import Forked, Link
+from core.game import Spent
+from core.position import Position
+from core.processes import LINUX
+from core.rules import Color, ruleset
+from experiments.playing.conditions import Conditions
+from experiments.playing.stand_in import Children, StandIn
+from experiments.system import shared
+
+pytestmark = pytest.mark.skipif(not LINUX, reason="reads processor times from /proc")
+
+LIMITS = Limits(seconds=20.0)
+
+
+def _compute(seconds: float) -> None:
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+
+
+class Does(RandomAgent):
+    """Does something before each move."""
+
+    def __init__(self, what: Callable[[], object]) -> None:
+        self._what = what
+        self.begun = shared(ctypes.c_int)
+
+    def decide(self, position: Position, limits: Limits) -> Decision:
+        self.begun.value = 1
+        self._what()
+        return super().decide(position, limits)
+
+
+def _supervise(link: Link, agent: Agent) -> None:
+    conditions = Conditions(["it"], [agent], ruleset("standard"), LIMITS, 0.0, 60.0, 30)
+    stand_in = StandIn(conditions, 0, Children(), lambda: None)
+    start = Position.start()
+    stand_in.begin_game(Color.BLACK, start, 1)
+    link.send(str(stand_in.number).encode())
+    link.receive()
+    stand_in.start()
+    stand_in.decide(start, LIMITS)
+    link.send(json.dumps(stand_in.stop()).encode())
+    stand_in.kill()
+
+
+def spent_by(
+    what: Callable[[], object], meanwhile: Callable[[int, int], None] = lambda *_: None
+) -> tuple[float, float]:
+    """Seconds that an agent spends on a move by the wall clock, and as it is charged.
+
+    meanwhile: called, when it has been asked, with the numbers of its and its supervisor's process.
+    """
+    agent = Does(what)
+    with closing(Forked(_supervise, agent)) as supervisor:
+        player = int(supervisor.receive())
+        supervisor.send(b"ask")
+        await_(lambda: agent.begun.value)
+        meanwhile(player, supervisor.number)
+        spent = Spent(*json.loads(supervisor.receive()))
+    return spent.wall / 1e9, (spent.wall - spent.waited) / 1e9
+
+
+# ------------------------------------------------------------------ what others do
+
+
+def stop_for(seconds: float, *which: int) -> Callable[[int, int], None]:
+    """Stops the player (0), the supervisor (1) or both."""
+
+    def stop(*numbers: int) -> None:
+        for number in which:
+            os.kill(numbers[number], signal.SIGSTOP)
+        time.sleep(seconds)
+        for number in which:
+            os.kill(numbers[number], signal.SIGCONT)
+
+    return stop
+
+
+@pytest.mark.parametrize("which", [(0,), (0, 1), (1, 0)])
+def test_a_stopped_player_is_not_charged(which: tuple[int, ...]) -> None:
+    wall, own = spent_by(lambda: time.sleep(0.1), stop_for(1.0, *which))
+    assert wall >= 1.0
+    assert own <= wall - 0.9
+
+
+def test_an_answer_is_as_late_as_it_was_sent() -> None:
+    """The supervisor is stopped, and sees it only later."""
+    wall, own = spent_by(lambda: time.sleep(0.3), stop_for(1.5, 1))
+    assert wall >= 1.0
+    assert 0.2 <= own <= wall - 0.5  # a virtual machine may have slept some of it
+
+
+# ------------------------------------------------------------------ tricks
+
+
+def _stop_while_a_child_thinks() -> None:
+    me = os.getpid()
+    if os.fork() == 0:
+        _compute(0.4)
+        os.kill(me, signal.SIGCONT)
+        os._exit(0)
+    os.kill(me, signal.SIGSTOP)
+
+
+def _stop_while_a_child_thinks_unseen() -> None:
+    """Nobody will ask how the child ended."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    _stop_while_a_child_thinks()
+    time.sleep(0.05)
+
+
+def _stop_now_and_then() -> None:
+    """A child stops and continues it all the time, so that it seems to be somebody else's fault."""
+    me = os.getpid()
+    if (child := os.fork()) == 0:
+        while os.getppid() == me:
+            os.kill(me, signal.SIGSTOP)
+            os.kill(me, signal.SIGCONT)
+            time.sleep(0.002)
+        os._exit(0)
+    _compute(0.4)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+
+
+def _stop_while_a_daemon_thinks() -> None:
+    me = os.getpid()
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            _compute(0.4)
+            os.kill(me, signal.SIGCONT)
+        os._exit(0)
+    os.kill(me, signal.SIGSTOP)
+
+
+def _think_with_threads() -> None:
+    """In more of them than there are processors, so that some always wait."""
+    end = time.process_time() + 0.4
+
+    def think() -> None:
+        while time.process_time() < end:
+            hashlib.pbkdf2_hmac("sha256", b"x", b"y", 5000)
+
+    threads = [threading.Thread(target=think) for _ in range(4 * (os.cpu_count() or 1))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+@pytest.mark.parametrize(
+    "trick",
+    [
+        _stop_while_a_child_thinks,
+        _stop_while_a_child_thinks_unseen,
+        _stop_while_a_daemon_thinks,
+        _stop_now_and_then,
+    ],
+)
+def test_who_stops_himself_is_charged_what_is_thought_meanwhile(trick: Callable[[], None]) -> None:
+    wall, own = spent_by(trick)
+    assert wall >= 0.4
+    assert own >= 0.2  # how a child ends that nobody asks about may be seen late
+
+
+def test_threads_that_wait_for_one_another_are_charged() -> None:
+    wall, own = spent_by(_think_with_threads)
+    assert own >= min(0.35, 0.9 * wall)

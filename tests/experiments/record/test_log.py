@@ -1,0 +1,85 @@
+"""The log of a run, and why workers' lines do not travel through multiprocessing-logging."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from multiprocessing_logging import MultiProcessingHandler
+
+from experiments.record.log import OUTPUT, logging_to
+
+
+def _dies_while_it_writes(queue: Any) -> None:
+    """What SIGKILL does to a process that is just writing a line, made certain."""
+    queue._wlock.acquire()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_killed_process_silences_everybody_who_logs_through_the_queue(tmp_path: Path) -> None:
+    """The queue of multiprocessing-logging has one lock for all that write to it. Workers are
+    killed at any moment here, so what they log comes through a pipe of their own instead."""
+    told = tmp_path / "log.txt"
+    handler = MultiProcessingHandler("queue", logging.FileHandler(told))
+    logger = logging.Logger("through the queue")
+    logger.addHandler(handler)
+    logger.error("before")
+    deadline = time.monotonic() + 60
+    while "before" not in told.read_text():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    dying = multiprocessing.get_context("fork").Process(
+        target=_dies_while_it_writes, args=(handler.queue,)
+    )
+    dying.start()
+    dying.join()
+    try:
+        assert not handler.queue._wlock.acquire(timeout=0.1), "nobody holds the lock"
+        logger.error("after")
+        time.sleep(0.2)
+        assert "after" not in told.read_text()  # and would never be
+    finally:
+        handler.queue._wlock.release()
+        handler.close()
+
+
+def test_the_driver_logs_through_it(tmp_path: Path) -> None:
+    """What is handled here, whoever has logged it, reaches the file in order."""
+    told = tmp_path / "log.txt"
+    with logging_to(told, "info"):
+        kinds = [type(handler) for handler in logging.getLogger().handlers]
+        assert kinds == [MultiProcessingHandler] * 2
+        for number in range(100):
+            logging.getLogger("lab.test").info("line %d", number)
+    lines = told.read_text(encoding="utf-8").splitlines()
+    assert [line.rpartition(" ")[2] for line in lines] == [str(number) for number in range(100)]
+
+
+def test_what_agents_print_has_a_file_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("experiments.record.log.MOST_OUTPUT", 300)
+    with logging_to(tmp_path / "log.txt", "error"):
+        logging.getLogger("lab.test").error("logged")
+        for number in range(100):
+            record = logging.makeLogRecord(
+                {"name": OUTPUT, "levelno": 20, "msg": f"printed {number}"}
+            )
+            logging.getLogger(OUTPUT).handle(record)
+    assert "logged" in (tmp_path / "log.txt").read_text()
+    assert "printed" not in (tmp_path / "log.txt").read_text()
+    printed = (tmp_path / "output.txt").read_text()
+    assert "game - printed 0\n" in printed
+    assert len(printed) < 300
+
+
+def test_no_file_is_made_where_nothing_is_printed(tmp_path: Path) -> None:
+    with logging_to(tmp_path / "log.txt", "info"):
+        logging.getLogger("lab.test").info("logged")
+    assert [path.name for path in tmp_path.iterdir()] == ["log.txt"]

@@ -1,0 +1,202 @@
+"""``verify`` believes what is true, and finds what is not."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from experiments.__main__ import main
+from experiments.config import read
+from experiments.run import run
+
+QUIET = Console(quiet=True)
+OUTSIDE = "from outside the lab, --trust runs it:"
+
+
+def played(folder: Path, *words: str) -> Path:
+    words = (*words, f"results={folder}", "figures=false", "executor=serial")
+    return run(read(words), "test", QUIET).folder
+
+
+@pytest.fixture(scope="module")
+def honest(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("honest")
+    return played(
+        folder, "agents=ab_vs_minimax", "depth=2", "games=6", "openings.plies=9", "seed=4"
+    )
+
+
+def verified(capsys: pytest.CaptureFixture[str], folder: Path, *words: str) -> tuple[int, str]:
+    capsys.readouterr()
+    code = main(["verify", str(folder), *words])
+    return code, capsys.readouterr().out
+
+
+def lying(honest: Path, copy: Path, *statements: str) -> Path:
+    """A copy of a run after SQL on its record."""
+    shutil.copytree(honest, copy)
+    with closing(sqlite3.connect(copy / "games.sqlite", isolation_level=None)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+    return copy
+
+
+def test_what_is_true_holds(honest: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, printed = verified(capsys, honest)
+    assert code == 0, printed
+    assert "all of this holds" in printed
+    assert "6 games" in printed and "-" not in [line[15:16] for line in printed.splitlines()]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["ruleset=wpi", "games=8", "schedule=sprt"],
+        ["ruleset=mini4", "games=4", "openings.plies=2", "evaluation=disc_count"],
+        ["games=4", "openings=start", "openings.repeats=true"],
+        ["games=4", "schedule=gauntlet", "limits.nodes=50"],
+    ],
+)
+def test_runs_of_all_kinds_hold(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    folder = played(tmp_path, "agents=ab_vs_minimax", "depth=2", *words)
+    code, printed = verified(capsys, folder)
+    assert code == 0, printed
+
+
+@pytest.mark.parametrize("how", ["Raises", "Illegal", "Garbage", "Slow"])
+def test_forfeits_hold(tmp_path: Path, capsys: pytest.CaptureFixture[str], how: str) -> None:
+    words = ["agents=duel", "agent@first=greedy", "agent@second=random", "games=4"]
+    words += [f"second._target_=misbehaving.{how}", "+second.after=20"]
+    folder = played(tmp_path, *words, "limits.seconds=0.15")
+    code, printed = verified(capsys, folder)
+    assert code == 0, printed
+    assert f"from outside the lab, --trust runs it: agents.second: misbehaving.{how}" in " ".join(
+        printed.split()
+    )
+
+
+# What is changed in the record, and the check that finds it.
+LIES = {
+    "another game": (
+        "transcripts",
+        "update games set transcript = (select transcript from games where game = 0) "
+        "where game = 5",
+    ),
+    "a shorter game": (
+        "results",
+        "update games set transcript = substr(transcript, 1, 60) where game = 1",
+    ),
+    "the other winner": (
+        "results",
+        "update games set result = case result when 'black' then 'white' else 'black' end, "
+        "black_points = 1 - black_points where game = 2",
+    ),
+    "more points": ("results", "update games set black_points = 0.25 where game = 2"),
+    "more discs": ("results", "update games set black_discs = black_discs + 1 where game = 2"),
+    "a higher win": ("results", "update games set disc_difference = 64 where game = 2"),
+    "a forfeit": ("results", "update games set end_reason = 'time exceeded' where game = 2"),
+    "an unheard-of end": ("results", "update games set end_reason = 'bored' where game = 2"),
+    "another mover": ("moves", "update moves set agent = 1 - agent where game = 2 and ply = 30"),
+    "another square": ("moves", "update moves set square = 0 where game = 2 and ply = 30"),
+    "a move less": ("moves", "delete from moves where game = 2 and ply = 30"),
+    "a late move": ("moves", "update moves set late = 2 where game = 2 and ply = 30"),
+    "late as never": ("counts", "update moves set late = 7 where game = 2 and ply = 30"),
+    "negative nodes": ("counts", "update moves set nodes = -1 where game = 2 and ply = 30"),
+    "more first cutoffs": (
+        "counts",
+        "update moves set first_move_cutoffs = cutoffs + 1 where game = 2 and ply = 30",
+    ),
+    "a count missing": ("counts", "update moves set leaves = null where game = 2 and ply = 30"),
+    "one node more": ("played again", "update moves set nodes = nodes + 1 where ply = 30"),
+    "another value": ("played again", "update moves set value = value - 1 where ply = 30"),
+    "another seed": ("schedule", "update games set seed = seed + 2 where game = 2"),
+    "a pair that was not drawn": (
+        "schedule",
+        "update games set pair = 9, game = game + 14 where pair = 2",
+        "update moves set game = game + 14 where game in (4, 5)",
+    ),
+    "complete too soon": (
+        "schedule",
+        "delete from games where pair = 2",
+        "delete from moves where game in (4, 5)",
+    ),
+    "the same colours": (
+        "pairs",
+        "update games set black = white, white = black where game = 2",
+    ),
+    "half a pair": (
+        "pairs",
+        "delete from games where game = 2",
+        "delete from moves where game = 2",
+    ),
+    "skipped and played": ("pairs", "insert into skipped values (1, 'no reason')"),
+    "another seed of the run": ("settings", "update run set seed = 99"),
+    "another agent's settings": (
+        "settings",
+        "update agents set config = json_set(config, '$.depth', 9) where agent = 1",
+    ),
+    "openings in another order": ("settings", "update openings set text = 'd3c3c4' where number = 0"),  # noqa: E501
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_a_lie_is_found(
+    honest: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], lie: str
+) -> None:
+    check, *statements = LIES[lie]
+    code, printed = verified(capsys, lying(honest, tmp_path / "run", *statements))
+    assert code == 1
+    assert f"\n{check}: " in printed, printed
+    assert "wrong" in printed
+
+
+def test_a_table_that_is_not_of_these_games_is_found(
+    honest: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = lying(honest, tmp_path / "run")
+    path = folder / "matches.csv"
+    path.write_text(path.read_text().replace(",6,", ",7,", 1))
+    code, printed = verified(capsys, folder)
+    assert code == 1
+    assert "totals: matches.csv is not what the games give" in printed
+
+
+def test_what_was_played_by_another_version_is_not_played_again(
+    honest: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    changed = "update run set versions = json_set(versions, '$.numba', '0.1')"
+    code, printed = verified(capsys, lying(honest, tmp_path / "run", changed))
+    assert code == 0
+    assert "not done: numba 0.1 ->" in " ".join(printed.split())
+
+
+def test_code_from_outside_runs_only_where_that_is_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["agents=duel", "agent@first=greedy", "agent@second=random", "games=4"]
+    folder = played(tmp_path, *words, "second._target_=misbehaving.Mine")
+    code, printed = verified(capsys, folder)
+    assert code == 0
+    assert "from outside the lab, --trust runs it: agents.second: misbehaving.Mine" in " ".join(
+        printed.split()
+    )
+    code, printed = verified(capsys, folder, "--trust")
+    assert code == 0
+    assert "from outside" not in " ".join(printed.split())
+
+
+def test_games_are_left_out_of_the_sample(
+    honest: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lie = "update moves set nodes = nodes + 1 where ply = 30"
+    folder = lying(honest, tmp_path / "run", lie)
+    assert verified(capsys, folder, "--games", "0")[0] == 0
+    _, printed = verified(capsys, folder, "--games", "2", "--seed", "3")
+    assert printed.count("played again: game") == 2

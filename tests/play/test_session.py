@@ -1,0 +1,305 @@
+"""A session at the terminal, with scripted input: what is typed, and what is shown."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from play.__main__ import main
+from play.config import PlayerSettings, read
+from play.terminal.loop import play_at_terminal
+from play.thinking import Thinkers, _Patience
+
+Play = Callable[..., str]
+
+
+@pytest.fixture
+def play(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Play:
+    """``play("d3\\nquit", "white=greedy")``: what a session prints."""
+    monkeypatch.setenv("PYTHONIOENCODING", "utf-8")
+
+    def run(script: str, *words: str) -> str:
+        monkeypatch.setattr("sys.stdin", io.StringIO(script))
+        assert main(["terminal", "board=ascii", *words]) == 0
+        return capsys.readouterr().out
+
+    return run
+
+
+def test_a_game_of_two_people_to_its_end(play: Play, tmp_path: Path) -> None:
+    record = tmp_path / "game.txt"
+    start = "-OX-" + "-" * 12 + " X"
+    out = play(
+        f"position {start}\n1 1\nundo\na1\n",
+        "white=human",
+        "ruleset=mini4",
+        "--record",
+        str(record),
+    )
+    assert "Taken back: 1 move." in out
+    assert "The game is over: Black wins by 16, the empty squares counted. Black 3, White 0." in out
+    assert "The input has ended. Goodbye. The game is in" in out
+    assert "Black wins by 16" in record.read_text()
+
+
+def test_legal_moves_discs_and_turn_are_shown(play: Play) -> None:
+    out = play("d3\nmarks off\nquit\n", "white=human")
+    boards = out.split("a  b  c")[1:]
+    assert boards[0].count("*") == 4
+    assert "X  Black  2  human" in boards[0]
+    assert "Black to move" in boards[0]
+    assert "[X]" in boards[1]
+    assert "last: Black d3" in boards[1]
+    assert "*" not in boards[2]
+    assert max(map(len, out.splitlines())) <= 80
+    assert "Goodbye." in out
+
+
+def test_what_cannot_be_done_is_refused_and_the_board_stays(play: Play) -> None:
+    lines = {
+        "d4": "d4: square occupied",
+        "a1": "a1: traps nothing",
+        "i9": "not a square",
+        "--": "pass while moves exist (d3, c4, f5, e6)",
+        "(W D 3)": "black is to move",
+        "gibberish": "neither a move nor a command",
+        "undoo": "Did you mean 'undo'?",
+        "undo": "nothing to take back",
+        "\x1b[31m": r"'\x1b[31m' is neither",
+        "position XO": "2 squares instead of 64",
+        "load /nowhere": "/nowhere: cannot be read",
+        "save /nowhere/x": "cannot be written",
+        "depth 65": "depth 65: a whole number from 1 to 64 is needed",
+        "depth": "depth: a whole number from 1 to 64 is needed",
+        "ordering fast": "unknown criterion 'fast'",
+        "evaluation nice": "unknown evaluation 'nice'",
+        "agent alphabata": "Did you mean 'alphabeta'?",
+        "agent greedy depth=3": "no setting 'depth'",
+        "pruning maybe": "choose from on, off",
+        "debug loud": "debug loud:",
+        "hint 0": "hint 0: a whole number from 1 to 64 is needed",
+        "black depth 3": "black is human",
+        "black undo": "unknown command for a side 'undo'",
+        "series games=0": "games=N or points=N is needed",
+        "go": "a person's turn",
+        "resign now": "nothing is expected after it",
+        "9" * 500: "neither a move nor a command",
+    }
+    out = play("\n".join([*lines, "position"]))
+    for said in lines.values():
+        assert said in re.sub(r"\n", " ", out), said
+    assert "---------------------------OX------XO--------------------------- X" in out
+    assert "Traceback" not in out
+
+
+def test_an_agent_states_its_move_before_it_makes_it(play: Play) -> None:
+    out = play("d3\n", "white.depth=3")
+    stated, board = out.index("White (alphabeta depth=3"), out.rindex("a  b  c")
+    assert stated < board
+    assert "plays c5" in out
+    assert "value +0, depth 3, line c5 f6 f3" in out
+    counts = r"49 game states examined, 34 evaluations, 6 cutoffs, \d+\.\d{3} s"
+    assert re.search(counts, out)
+
+
+def test_settings_change_for_a_move_or_from_then_on(play: Play) -> None:
+    out = play("depth 2 once\nevaluation disc_count once\nd3\nundo\nordering static\nd3\n")
+    said = [line for line in out.splitlines() if line.startswith("White (")]
+    assert "depth=2 evaluation=DiscCount" in said[0]
+    assert "depth=4 ordering=static evaluation=SquareWeights" in said[1]
+    out = play("agent minimax depth=2 evaluation=disc_count\nd3\nagent human\nblack agent greedy\n")
+    assert "White is now minimax depth=2 evaluation=DiscCount." in out
+    assert "Black is now greedy." in out
+
+
+def test_pruning_shows_both_counts(play: Play) -> None:
+    out = play("pruning off\nd3\npruning on once\nc6\nd2\n", "white.depth=3")
+    rows = re.findall(r"^  (minimax|alphabeta) +(\d+) +(\d+) +(\d+) .*$", out, re.MULTILINE)
+    assert [row[0] for row in rows] == ["minimax", "alphabeta", "alphabeta", "minimax"]
+    assert rows[1][1] == "49"
+    assert rows[0][3] == "0"
+    assert "alphabeta examined" in out
+
+
+def test_debug_shows_the_tree_on_the_screen_or_in_a_file(play: Play, tmp_path: Path) -> None:
+    file = tmp_path / "tree.txt"
+    out = play(f"debug on once\nd3\nc6\nundo\ndebug to {file} depth 2\nc6\n", "white.depth=3")
+    assert out.count("The tree below White's move.") == 1
+    assert "In all 49 game states, 34 evaluations, 6 cutoffs." in out
+    assert f"the tree is in {file}" in out.replace("\n", " ").replace("  ", " ")
+    assert "game states below are not shown" in file.read_text()
+    out = play("debug on\nd3\n", "white=pvs", "white.depth=2")
+    assert "debug: no tree: table_mb: only the compiled search has it" in out
+    out = play("debug on\nd3\n", "white=random")
+    assert "random does not search" in out
+    out = play("debug on\nd3\n", "white=greedy")
+    assert "In all 4 game states, 3 evaluations, 0 cutoffs." in out
+
+
+def test_hints_positions_and_files(play: Play, tmp_path: Path) -> None:
+    path = tmp_path / "game.txt"
+    out = play(f"hint\nhint 9\nd3\nsave {path}\nnew\nload {path}\nposition\n", "hint.depth=2")
+    hints = re.findall(r"^  (\w\d) +value ([+-]\d+) +line (.*)$", out, re.MULTILINE)
+    assert len(hints) == 1 + 4
+    values = [int(value) for _, value, _ in hints[1:]]
+    assert values == sorted(values, reverse=True)
+    assert hints[0][1] == hints[1][1]
+    assert "moves: d3 c5" in out
+
+
+def test_passes_are_announced_and_made(play: Play) -> None:
+    out = play("position OOX-XXXXXXXXXXX- O\nd4\nquit\n", "white=human", "ruleset=mini4")
+    assert "must pass" in out
+
+
+def test_who_resigns_has_lost(play: Play) -> None:
+    out = play("d3\nresign\nresign\nd6\n", "white.depth=1")
+    assert "Black resigns: White wins" in out
+    assert "resign: the game is over" in out
+
+
+def test_wpi_begins_with_white_and_its_rows_are_counted_from_below(play: Play) -> None:
+    out = play("position\n(W D 3)\n", "white=human", "ruleset=wpi")
+    rows = re.findall(r"^ (\d) ", out, re.MULTILINE)
+    assert rows[:8] == list("87654321")
+    assert "White to move" in out
+
+
+def test_a_series_changes_colours_and_keeps_the_score(play: Play) -> None:
+    words = "black=greedy", "white=random", "ruleset=mini4"
+    out = play("", *words, "series.games=2")
+    scores = re.findall(r"Series: greedy (\d), random (\d) games", out)
+    assert max(map(int, scores[-1])) == 2
+    assert len(scores) >= 2
+    assert "The colours change: Black is random, White is greedy." in out
+    assert "wins the series." in out
+    out = play("", *words, "series.points=20")
+    assert re.search(r"points (2\d|3\d) : |: (2\d|3\d)\.", out)
+
+
+BAD = """
+import os, time
+from agents import Agent, Decision
+
+class Crash(Agent):
+    def decide(self, position, limits):
+        os._exit(3)
+
+class Hang(Agent):
+    def decide(self, position, limits):
+        time.sleep(1000)
+
+class Wrong(Agent):
+    def decide(self, position, limits):
+        return Decision(0)
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "told"), [("Crash", "exit code 3"), ("Hang", "no answer"), ("Wrong", "move: a1")]
+)
+def test_an_agent_that_breaks_down_is_replaced(
+    kind: str, told: str, play: Play, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "agent").mkdir()
+    (tmp_path / f"misplaying_{kind}.py").write_text(BAD)
+    (tmp_path / "agent" / "bad.yaml").write_text(f"_target_: misplaying_{kind}.{kind}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    words = "white=bad", "limits.hang=0.3", "--config-dir", str(tmp_path)
+    out = play("d3\ngo\nagent greedy\nposition\n", *words)
+    assert out.count("White (bad) has broken down") == 2
+    assert told in out
+    assert "puts another one in its place" in out
+    assert "White (greedy) plays c3" in out
+    assert "moves: d3 c3" in out
+
+
+def test_a_long_search_is_foreseen_and_can_be_stopped(
+    play: Play, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C comes once it has been said how long that takes."""
+    foreseen = Thinkers._warn
+    warned: list[str] = []
+
+    def warn(thinkers: Thinkers, player: PlayerSettings, *about: Any) -> None:
+        foreseen(thinkers, player, *about)
+        warned.append(player.name)
+
+    def press() -> None:
+        if len(warned) == 1:
+            warned.append("stopped")
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Thinkers, "_warn", warn)
+    monkeypatch.setattr(_Patience, "check", lambda patience: press())
+    out = play("d3\nposition\ndepth 2\ngo\nposition\n", "white.depth=30")
+    out = " ".join(out.split())
+    assert re.search(r"alphabeta: depth 30 would take about \d+ (years|days|hours)", out)
+    assert "was stopped. 'go' lets it think again." in out
+    assert "moves: d3 white> depth 2" in out
+    assert "moves: d3 c3 " in out
+
+
+def test_two_agents_play_by_themselves_or_move_by_move(play: Play) -> None:
+    out = play("", "black=greedy", "white=random", "ruleset=mini4")
+    assert "The game is over" in out
+    out = play("\n\nquit\n", "black=greedy", "white=random", "ruleset=mini4", "pause=true")
+    assert len(re.findall(r"plays", out)) == 2
+
+
+@pytest.mark.parametrize("unicode", [True, False])
+def test_without_colour_there_is_none(
+    unicode: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    board = "unicode" if unicode else "ascii"
+    play_at_terminal(read(["white=human", f"board={board}"]), None)
+    out = capsys.readouterr().out
+    assert "\x1b" not in out
+    assert out.isascii() is not unicode
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("terminal white=foo", "unknown player 'foo'; choose from"),
+        ("terminal white.dpth=3", "Did you mean 'white.depth'?"),
+        ("terminal white.depth=0", "depth=0: a whole number from 1 to 64"),
+        ("terminal black.depth=3", "black is human"),
+        ("terminal hint=human", "hints are an agent's"),
+        ("terminal white=random white.evaluation=iago", "random has none"),
+        ("terminal ruleset=mini6", "evaluation=disc_count is for all boards"),
+        ("terminal ruleset=go", "unknown ruleset 'go'"),
+        ("terminal --fast", "unknown option --fast"),
+        ("terminal --record", "--record: a value is needed"),
+        ("terminal --record /nowhere/x", "cannot be written"),
+        ("terminal --config-dir /nowhere", "no such folder"),
+        ("terminal series.games=1 series.points=2", "games or points, not both"),
+        ("terminal board=round", "unknown board 'round'"),
+        ("terminal depth=fast", "depth"),
+        ("series black=greedy", "games=N or points=N is needed"),
+        ("replay /nowhere", "/nowhere: cannot be read"),
+        ("replay /etc/hostname game=x", "game=N is needed"),
+        ("watch", "unknown command 'watch'"),
+    ],
+)
+def test_bad_words_get_one_line(words: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words.split()) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert told in said.err
+    assert said.err.count("\n") == 1
+
+
+def test_help_explains_all_settings(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    assert main(["terminal", "--help"]) == 0
+    out = capsys.readouterr().out
+    for word in ("--record", "limits:", "series", "human", "alphabeta", "wpi", "pause: false"):
+        assert word in out

@@ -1,0 +1,112 @@
+"""The lines of a traced search are counted against what the compiled search states."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable
+
+import pytest
+
+from agents import PVS, AlphaBeta, DiscCount, Minimax, MTDf, SquareWeights
+from agents.search import SearchAgent
+from agents.search.window.ordering import CRITERIA_NAMES
+from core.notation import square_name
+from core.position import Position
+from play.terminal.trace import traced
+
+RandomGame = Callable[[str, int], list[Position]]
+
+SINGLE = ["none", *(name for name in CRITERIA_NAMES if name != "tt")]
+PAIRS = ["+".join(pair) for pair in itertools.permutations(SINGLE[1:], 2)]
+ORDERINGS = [*SINGLE, *PAIRS, "killer+history+sorted+mobility+static"]
+NODE = re.compile(r"(?P<star>[* ]) (?P<indent> *)(?:now|[BW] (?P<move>[a-h][1-8]|pass)) .*")
+
+
+def agents(evaluation: DiscCount | SquareWeights, depth: int) -> list[SearchAgent]:
+    return [
+        Minimax(depth, evaluation),
+        *(AlphaBeta(depth, evaluation, ordering=ordering) for ordering in ORDERINGS),
+        PVS(depth, evaluation, ordering="static"),
+        PVS(depth, evaluation, ordering="sorted+killer"),
+    ]
+
+
+def counted(lines: list[str]) -> tuple[int, int, int]:
+    """Nodes, evaluations and cutoffs, a line each."""
+    nodes = [line for line in lines if NODE.fullmatch(line)]
+    evaluations = [line for line in lines if "evaluated" in line]
+    cuts = [line for line in lines if re.fullmatch(r" +cut: .* >= beta .*, \d+ moves? .*", line)]
+    return len(nodes), len(evaluations), len(cuts)
+
+
+def test_the_lines_are_what_the_compiled_search_counts(random_game: RandomGame) -> None:
+    game = random_game("standard", 3)
+    small = random_game("mini4", 5)
+    questions = [(game[22], SquareWeights(), 3), (small[3], DiscCount(), 5)]
+    games = (random_game("mini4", seed) for seed in range(300))
+    passing = next(each for game in games for each in game if each.must_pass)
+    questions.append((passing, DiscCount(), 4))
+    for position, evaluation, depth in questions:
+        for agent in agents(evaluation, depth):
+            stated = agent.search(position)
+            lines = list(traced(agent, position, depth, None))
+            stats = stated.stats
+            assert counted(lines) == (stats.nodes, stats.evaluations, stats.cutoffs)
+            chosen = [
+                found for line in lines if (found := NODE.fullmatch(line)) and found["star"] == "*"
+            ]
+            names = ["pass" if move == 64 else square_name(move) for move in stated.pv]
+            assert [found["move"] for found in chosen] == [None, *names]
+            assert f"In all {stats.nodes:,} game states" in lines[-1]
+            assert max(map(len, lines)) <= 80
+
+
+def test_values_are_backed_up() -> None:
+    """In minimax each line is worth the best of those below it, seen from the other side."""
+    lines = list(traced(Minimax(3, SquareWeights()), Position.start().play("d3"), 3, None))
+    found = [re.fullmatch(r"[* ] ( *)(?:now|[BW] \w\d) +([+-]\d+).*", line) for line in lines]
+    nodes = [(len(each[1]) // 2, int(each[2])) for each in found if each]
+    for number, (ply, value) in enumerate(nodes):
+        rest = nodes[number + 1 :]
+        end = next((place for place, node in enumerate(rest) if node[0] <= ply), len(rest))
+        values = [other for deeper, other in rest[:end] if deeper == ply + 1]
+        if values:
+            assert value == (max(values) if ply == 0 else -max(values))
+
+
+def test_a_cut_says_why() -> None:
+    agent = AlphaBeta(3, SquareWeights())
+    lines = list(traced(agent, Position.from_transcript("f5d6c3d3c4"), 3, None))
+    cuts = [re.search(r"cut: ([+-]\d+) >= beta ([+-]\d+), (\d+) moves?", line) for line in lines]
+    conditions = [(int(cut[1]), int(cut[2]), int(cut[3])) for cut in cuts if cut]
+    assert conditions
+    assert all(value >= beta and left >= 1 for value, beta, left in conditions)
+
+
+def test_a_limit_of_depth_hides_lines_but_no_counts() -> None:
+    position = Position.from_transcript("f5d6c3d3c4")
+    agent = AlphaBeta(4, SquareWeights(), ordering="sorted")
+    whole = counted(list(traced(agent, position, 4, None)))
+    lines = list(traced(agent, position, 4, 2))
+    hidden = [
+        int(each[1].replace(",", ""))
+        for each in map(re.compile(r" +\.\.\. ([\d,]+) game states? below .*").fullmatch, lines)
+        if each
+    ]
+    assert counted(lines)[0] + sum(hidden) == whole[0]
+    assert f"In all {whole[0]:,} game states" in lines[-1]
+
+
+@pytest.mark.parametrize(
+    ("agent", "reason"),
+    [
+        (AlphaBeta(3, SquareWeights(), table_mb=1), "table_mb"),
+        (MTDf(3, SquareWeights()), "no plain twin"),
+        (AlphaBeta(3, SquareWeights(), endgame=10), "endgame"),
+    ],
+    ids=["table", "mtdf", "endgame"],
+)
+def test_what_has_no_twin_has_no_tree(agent: SearchAgent, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        traced(agent, Position.start(), 3, None)

@@ -1,0 +1,78 @@
+"""Games as texts: what was written is read again, and what is none is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from agents.config import ConfigError
+from core.notation import PASS
+from core.position import Position
+from core.rules import Color
+from play.game import Game
+from play.written import TITLE, game_text, read, write
+
+PLAYERS = {Color.BLACK: "human", Color.WHITE: "greedy"}
+
+
+@pytest.mark.parametrize("rules", ["standard", "wpi", "mini4"])
+def test_a_game_is_read_as_it_was_written(
+    rules: str, tmp_path: Path, random_game: Callable[[str, int], list[Position]]
+) -> None:
+    games = []
+    for seed in range(3):
+        positions = random_game(rules, seed)
+        game = Game(positions[0])
+        for after in positions[1:]:
+            now = game.position
+            game.play(next(m for m in (now.moves or (PASS,)) if now.play(m) == after), "x")
+        games.append(game)
+    games[1].turns = games[1].turns[:5]
+    games[1].resigned = Color.WHITE
+    path = tmp_path / "games.txt"
+    write(path, [game_text(game, PLAYERS) for game in games])
+    found = read(path)
+    assert [each.game.moves for each in found] == [game.moves for game in games]
+    assert [each.game.resigned for each in found] == [None, Color.WHITE, None]
+    assert found[0].players == PLAYERS
+    assert found[0].game.start == games[0].start
+    assert list(tmp_path.iterdir()) == [path]
+
+
+GOOD = game_text(Game(Position.start()), PLAYERS)
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"", "no saved game"),
+        (b"\xff\xfe\x00", "no saved game"),
+        (b"PK\x03\x04", "no saved game"),
+        (TITLE.encode() + b"\n", "unknown ruleset"),
+        (GOOD.replace("ruleset: standard", "ruleset: chess").encode(), "unknown ruleset 'chess'"),
+        (GOOD.replace("start: -", "start: ?").encode(), "'\\?' on a1"),
+        ((GOOD + "  1. Black a1  by human\n").encode(), r"line \d+: a1: traps nothing"),
+        ((GOOD + "  1. White d3  by human\n").encode(), "White d3: black is to move"),
+        ((GOOD + "  7. Black d3  by human\n").encode(), "move 7; 1 is expected"),
+    ],
+)
+def test_a_file_that_is_none_is_refused(content: bytes, why: str, tmp_path: Path) -> None:
+    path = tmp_path / "game.txt"
+    path.write_bytes(content)
+    with pytest.raises(ConfigError, match=why) as refused:
+        read(path)
+    assert "\n" not in str(refused.value)
+    assert str(path) in str(refused.value)
+
+
+def test_no_file_no_folder_nothing_endless(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="No such file"):
+        read(tmp_path / "none")
+    with pytest.raises(ConfigError, match="a folder"):
+        read(tmp_path)
+    with pytest.raises(ConfigError, match="longer than"):
+        read(Path("/dev/zero"))
+    with pytest.raises(ConfigError, match="cannot be written"):
+        write(tmp_path / "none" / "game.txt", [GOOD])
