@@ -42,6 +42,7 @@ class House:
     def __init__(self, conditions: Conditions, check: Callable[[], None]) -> None:
         """``check``: called while nothing comes; it may raise."""
         self._patience = conditions.hang_seconds
+        self._patience_between = max(conditions.hang_seconds, conditions.prepare_seconds)
         self._check = check
         self._called: Any = shared(ctypes.c_double)
         self._process = Forked(_live, conditions, self._called, os.getpid())
@@ -63,6 +64,7 @@ class House:
             raise BrokenDown(f"exit code {self._process.exit_code()}") from None
 
     def _result(self) -> bytes:
+        since = time.monotonic()
         while True:
             while (message := self._process.take()) is not None:
                 kind, content = message[:1], message[1:]
@@ -77,8 +79,10 @@ class House:
                 continue
             self._check()
             called = self._called.value
-            if called and time.monotonic() - called > self._patience:
-                raise BrokenDown(f"no answer for {self._patience:g} s")
+            # Between two games it may have been stopped.
+            patience = self._patience if called else self._patience_between
+            if time.monotonic() - (called or since) > patience:
+                raise BrokenDown(f"no answer for {patience:g} s")
 
     def begin_to_close(self) -> None:
         """Let its agents close; they may take until :meth:`kill`."""

@@ -16,6 +16,7 @@ import os
 import pickle
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -46,6 +47,7 @@ _FAILED_STARTS = 10
 """So many workers in a row that die before they have begun mean that none ever will."""
 
 _BROKEN = "no worker can be started any more"
+_NUMBER = struct.Struct("<q")  # of a process, 0 for none
 
 
 Initializer = Callable[..., Callable[[], None] | None]
@@ -95,6 +97,7 @@ class WorkerPool(Executor):
         assert fresh or not prepare, "a fork has all prepared before it"
         self._handle = handle or _log_here
         self._waiting: deque[_Task] = deque()
+        self._asked: deque[Connection] = deque()  # workers whose numbers the nursery is to tell
         self._starting: set[Connection] = set()
         self._running: dict[Connection, _Task | None] = {}  # by worker; None: idle
         self._stopped: dict[Connection, int] = {}  # in how many looks in a row it was stopped
@@ -170,8 +173,8 @@ class WorkerPool(Executor):
                 idle = not any(self._running.values()) and not self._waiting
                 if self._closing and (idle or self._dropping):
                     return
-                sources = [*self._starting, *self._running, self._listener]
-                found = wait(sources, _LOOK_SECONDS)
+                workers = [*self._starting, *self._running]
+                found = wait([*workers, self._listener, self._control], _LOOK_SECONDS)
                 if not found or time.monotonic() - looked >= _LOOK_SECONDS:
                     looked = time.monotonic()
                     self._end_stopped()
@@ -180,6 +183,8 @@ class WorkerPool(Executor):
                         break
                     if ready is self._listener:
                         self._listener.recv()
+                    elif ready is self._control:
+                        self._hear_nursery()
                     elif isinstance(ready, Connection):
                         self._hear(ready)
         finally:
@@ -254,7 +259,6 @@ class WorkerPool(Executor):
         if kind == "begun":
             self._starting.remove(worker)
             self._running[worker] = None
-            self._numbers[worker] = content
             self._failed_starts = 0
             return
         task = self._running[worker]
@@ -264,6 +268,17 @@ class WorkerPool(Executor):
             task.future.set_result(content)
         else:
             task.future.set_exception(content)
+
+    def _hear_nursery(self) -> None:
+        """It tells the number of the next process that it was asked for, or is no more."""
+        try:
+            (number,) = _NUMBER.unpack(self._control.recv(_NUMBER.size))
+        except (OSError, struct.error):
+            self._break()
+            return
+        worker = self._asked.popleft()
+        if number and (worker in self._starting or worker in self._running):
+            self._numbers[worker] = number
 
     def _bury(self, worker: Connection) -> None:
         """A worker is dead: its task fails, a new worker takes its place."""
@@ -303,7 +318,9 @@ class WorkerPool(Executor):
             raise
         finally:
             theirs.close()
-        self._starting.add(Connection(ours.detach()))
+        worker = Connection(ours.detach())
+        self._starting.add(worker)
+        self._asked.append(worker)
 
 
 def _log_here(record: logging.LogRecord) -> None:
@@ -389,8 +406,7 @@ def _nursery(control: socket.socket, initializer: Initializer, initargs: Any) ->
         try:
             child = os.fork()
         except OSError:
-            os.close(descriptors[0])  # the driver takes it for a worker that died early
-            continue
+            child = -1  # the driver takes it for a worker that died early
         if child == 0:
             try:
                 control.close()
@@ -402,7 +418,10 @@ def _nursery(control: socket.socket, initializer: Initializer, initargs: Any) ->
             finally:
                 end_descendants([os.getpid()])
                 os._exit(0)
-        workers.add(child)
+        if child > 0:
+            workers.add(child)
+        with contextlib.suppress(OSError):  # the driver is gone, as will be seen at once
+            control.send(_NUMBER.pack(max(0, child)))
         os.close(descriptors[0])
 
 
@@ -441,7 +460,7 @@ def _work(driver: Connection, initializer: Initializer, initargs: Any) -> None:
     except Exception:
         log.exception("a worker could not begin")
         return
-    driver.send(("begun", os.getpid()))
+    driver.send(("begun", None))
     while True:
         try:
             task = driver.recv()

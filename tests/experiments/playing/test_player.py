@@ -13,9 +13,15 @@ import pytest
 from processes import descendants
 from rich.console import Console
 
-from agents import RandomAgent
+from agents import Limits, RandomAgent
+from core.rules import ruleset
 from experiments.config import read
+from experiments.pairing import RoundRobin
+from experiments.pairing.openings import Opening
+from experiments.pairing.schedule import Draw
+from experiments.playing.conditions import Conditions
 from experiments.playing.game import close_all
+from experiments.playing.house import BrokenDown, House
 from experiments.run import RunResult, run
 
 
@@ -145,3 +151,20 @@ def test_ctrl_c_twice_waits_for_no_agent(tmp_path: Path) -> None:
     assert driver.returncode == 130, printed
     assert below
     assert not any(Path(f"/proc/{process}").exists() for process in below)
+
+
+def test_a_house_that_is_stopped_between_two_games_has_broken_down() -> None:
+    agents = [RandomAgent(), RandomAgent()]
+    rules = ruleset("standard")
+    conditions = Conditions(
+        ["a", "b"], agents, rules, Limits(), 0.0, hang_seconds=0.5, log_level=30, prepare_seconds=1
+    )
+    (pair,) = Draw(RoundRobin(), ["a", "b"], [Opening()], seed=1).take(1)
+    house = House(conditions, lambda: None)
+    try:
+        assert len(list(house.play(pair))) == 2
+        os.kill(house.number, signal.SIGSTOP)
+        with pytest.raises(BrokenDown, match="no answer for 1 s"):
+            list(house.play(pair))
+    finally:
+        house.kill()

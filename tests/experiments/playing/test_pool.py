@@ -21,6 +21,7 @@ import pytest
 from experiments.pairing import RoundRobin
 from experiments.pairing.openings import Opening
 from experiments.pairing.schedule import Draw, Pair
+from experiments.playing import pool as pool_module
 from experiments.playing.guardian import PlayedPair
 from experiments.playing.match import MOST_DEATHS, Workers, play_over
 from experiments.playing.pool import END_SECONDS, WorkerDied, WorkerPool
@@ -102,6 +103,21 @@ def test_killed_workers_in_a_row(kills: int) -> None:
     finally:
         done.set()
         thread.join()
+
+
+def stop_in_the_first(flag: Path) -> None:
+    """SIGSTOP, as from outside, while the worker begins."""
+    if not flag.exists():
+        flag.touch()
+        os.kill(os.getpid(), signal.SIGSTOP)
+
+
+def test_a_worker_stopped_while_it_begins_is_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool_module, "STOPPED_SECONDS", 1)
+    with WorkerPool(1, stop_in_the_first, (tmp_path / "stopped",)) as pool:
+        assert pool.submit(os.getpid).result(timeout=60)
 
 
 def test_what_workers_log_is_handled_here(caplog: pytest.LogCaptureFixture) -> None:
