@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -13,23 +14,23 @@ from typing import Any
 from rich.console import Console
 
 from agents.base import Agent
-from agents.config import ConfigError, build, build_agent, one_line
+from agents.config import ConfigError, build, one_line
 from core.cli import Parser, whole_number
 from core.game import FINISHED, Limits
 from core.position import prepare_rules
 from core.rules import ruleset
 from core.shown import plain
-from experiments.config import RunConfig, scheduled_of, typed
+from experiments.config import RunConfig, make_agent, scheduled_of, typed
 from experiments.foreign import built_from, foreign_code
 from experiments.pairing.openings import Opening, Openings
-from experiments.record.provenance import differences as changes
-from experiments.record.provenance import versions
+from experiments.playing.conditions import Conditions
+from experiments.record.provenance import differences, versions
 from experiments.record.reading import DAMAGES, damages, reading
 from experiments.record.store import GameRow, MoveRow, Record
 from experiments.report.standings import matches, standings
 from experiments.report.tables import terminal_table
 from experiments.verify import games as rules_alone
-from experiments.verify.replaying import differences, drawn
+from experiments.verify.replaying import difference, drawn, played_again
 from experiments.verify.schedule import half_pairs, strays
 
 _SHOWN = 20  # findings of a check that are shown
@@ -85,8 +86,8 @@ class _Verification:
         """The settings of the run, which its record has; ConfigError."""
         return typed(self._about["config"])
 
-    def all(self, replayed: int, seed: int) -> None:
-        """Check everything; replayed: how many games to play again, drawn with ``seed``."""
+    def read(self) -> None:
+        """Check everything that needs no game to be played again."""
         self.checks[FILE].looked = f"{self.record.path.stat().st_size / 1e6:,.1f} MB"
         self.checks[FILE].tell(damages(self.record))
         if self.checks[FILE].count:
@@ -98,7 +99,6 @@ class _Verification:
         self.checks[PAIRS].tell(half_pairs(self.record))
         self._check_schedule()
         self._check_games()
-        self._check_replayed(replayed, seed)
 
     # ------------------------------------------------------------------ settings and schedule
 
@@ -228,25 +228,44 @@ class _Verification:
 
     # ------------------------------------------------------------------ playing again
 
-    def _check_replayed(self, number: int, seed: int) -> None:
+    def replay(self, number: int, seed: int) -> None:
+        """Play so many games again, drawn with ``seed``; for after :meth:`read`, in a process of a
+        single thread."""
         check, settings = self.checks[REPLAYED], self.settings
-        changed = changes(self._about["versions"], versions(built_from(settings)))
+        if self.checks[FILE].count:
+            return
+        changed = differences(self._about["versions"], versions(built_from(settings)))
         if changed:
             check.note = f"not done: {'; '.join(changed)}"
             return
         players = self._players()
         if not players:
             return
-        rules, asked = ruleset(settings.ruleset.name), settings.limits
-        limits = Limits(asked.depth, asked.nodes)  # time changes no move of these agents
-        chosen = drawn(self.record, list(players), number, seed)
-        check.looked = f"{len(chosen):,} games"
-        for game in chosen:
-            if game.game in self._illegal:
-                continue
-            rows = self._moves(game.game)
-            for said in differences(game, rows, players, rules, limits):
+        games = drawn(self.record, list(players), number, seed)
+        check.looked = f"{len(games):,} games"
+        games = [game for game in games if game.game not in self._illegal]
+        conditions = self._conditions(players)
+        for game, again in played_again(conditions, games, list(players)):
+            if said := difference(game, self._moves(game.game), again):
                 check.tell([f"game {game.game}: {said}"])
+
+    def _conditions(self, players: dict[int, Agent]) -> Conditions:
+        """What the games had in common but for time, which changes no move of these agents."""
+        settings, asked = self.settings, self.settings.limits
+        names = [list(settings.agents)[number] for number in players]
+        return Conditions(
+            names,
+            list(players.values()),
+            ruleset(settings.ruleset.name),
+            Limits(asked.depth, asked.nodes),
+            asked.grace,
+            asked.hang,
+            logging.CRITICAL,
+            asked.prepare,
+            asked.memory_mb,
+            asked.processes,
+            settings.isolation,
+        )
 
     def _players(self) -> dict[int, Agent]:
         """The agents that can play games again, by number; the check's note says of the others."""
@@ -269,7 +288,7 @@ class _Verification:
         if "object" in described:
             raise ConfigError("it was an object of a program")
         self._refuse_foreign({"agents": {name: described}})
-        agent = build_agent(described, name)
+        agent = make_agent(described, name, self.settings.isolation)
         if agent.version != version:
             raise ConfigError(f"it was of version {version}, and is of {agent.version}")
         prepare_rules()
@@ -315,9 +334,11 @@ def verify_command(arguments: Sequence[str], console: Console) -> int:
         help="run what the record names from outside the lab too, with your rights",
     )
     options = parser.parse_args(arguments)
-    with reading(options.folder) as record, console.status("reading"):
+    with reading(options.folder) as record:
         verification = _Verification(record, options.trust)
-        verification.all(options.games, options.seed)
+        with console.status("reading"):
+            verification.read()
+        verification.replay(options.games, options.seed)
     return _show(verification.checks, options.folder, console)
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import pickle
 import random
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-from agents.base import Agent
-from core.game import FINISHED, Limits, play_game
-from core.rules import Color, Ruleset
+from core.game import FINISHED
 from experiments.pairing.openings import Opening
-from experiments.record.store import COUNTS, GameRow, Record
+from experiments.pairing.schedule import Game
+from experiments.playing.conditions import STOP_AT_ONCE, Conditions
+from experiments.playing.guardian import play_pairs, start_worker
+from experiments.playing.pool import WorkerDied, WorkerPool
+from experiments.record.store import COUNTS, GameRow, MoveRow, PlayedGame, Record
 
 _SAME = ("square", "value", "depth", *COUNTS)  # columns of moves that do not depend on time
 
@@ -26,41 +29,45 @@ def drawn(record: Record, agents: Collection[int], number: int, seed: int) -> li
     return [GameRow._make(record.rows(select, [game])[0]) for game in chosen]
 
 
-def differences(
-    game: GameRow,
-    rows: Sequence[Any],
-    players: Mapping[int, Agent],
-    rules: Ruleset,
-    limits: Limits,
-) -> Iterator[str]:
-    """Where a game goes otherwise when it is played again; rows: its MoveRows in order.
+def played_again(
+    conditions: Conditions, games: Sequence[GameRow], numbers: Sequence[int]
+) -> Iterator[tuple[GameRow, PlayedGame | None]]:
+    """Games of a record and what they are when they are played again, as in a run: by processes
+    other than this one. None where the process that led the game died.
 
-    players: by number.
+    numbers: those that the agents of the conditions have in the record.
     """
-    opening = Opening.read(game.opening, rules)
-    played = play_game(
-        {Color.BLACK: players[game.black], Color.WHITE: players[game.white]},
-        opening.begin(rules),
-        opening.moves,
-        limits,
-        seeds={Color.BLACK: game.seed, Color.WHITE: game.seed + 1},
-    )
-    if played.transcript != game.transcript or played.end_reason != game.end_reason:
-        same = sum(
-            one == other for one, other in zip(played.transcript, game.transcript, strict=False)
-        )
-        yield (
-            f"played again it ends with {played.end_reason!r} after {played.transcript}, "
+    with WorkerPool(1, start_worker, (conditions,)) as pool:
+        try:
+            for row in games:
+                black, white = numbers.index(row.black), numbers.index(row.white)
+                opening = Opening.read(row.opening, conditions.rules)
+                game = Game(row.game, row.pair, black, white, opening, row.seed)
+                try:
+                    ((_, (played,)),) = pool.submit(play_pairs, [(game,)]).result()
+                except WorkerDied:
+                    yield row, None
+                else:
+                    yield row, pickle.loads(played)
+        finally:
+            conditions.stop.value = STOP_AT_ONCE
+
+
+def difference(game: GameRow, rows: Sequence[Any], again: PlayedGame | None) -> str | None:
+    """Where a game of a record, with its moves, first goes otherwise when it is played again."""
+    if again is None:
+        return "the process that played it again died"
+    now = again.game
+    if now.transcript != game.transcript or now.end_reason != game.end_reason:
+        alike = zip(now.transcript, game.transcript, strict=False)
+        same = sum(one == other for one, other in alike)
+        return (
+            f"played again it ends with {now.end_reason!r} after {now.transcript}, "
             f"{same // 2} moves as recorded"
         )
-        return
-    for row, turn in zip(rows, played.plies, strict=False):
-        again: tuple[Any, ...] = (turn.move,) + (None,) * (len(_SAME) - 1)
-        if (decision := turn.decision) is not None:
-            counts = (getattr(decision.stats, name) for name in COUNTS)
-            again = (turn.move, decision.value, decision.depth, *counts)
-        for name, value in zip(_SAME, again, strict=True):
-            if getattr(row, name) != value:
-                recorded = getattr(row, name)
-                yield f"ply {row.ply}: {name} is {recorded}; played again it is {value}"
-                return
+    for row, move in zip(rows, map(MoveRow._make, again.moves), strict=False):
+        for name in _SAME:
+            recorded, value = getattr(row, name), getattr(move, name)
+            if recorded != value:
+                return f"ply {row.ply}: {name} is {recorded}; played again it is {value}"
+    return None

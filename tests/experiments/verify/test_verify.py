@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -190,6 +191,22 @@ def test_code_from_outside_runs_only_where_that_is_asked_for(
     code, printed = verified(capsys, folder, "--trust")
     assert code == 0
     assert "from outside" not in " ".join(printed.split())
+
+
+def test_code_from_outside_never_runs_in_the_process_that_verifies(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = "from agents import RandomAgent\n\n\nclass Told(RandomAgent):\n    pass\n"
+    (tmp_path / "told_elsewhere.py").write_text(module)
+    monkeypatch.syspath_prepend(tmp_path)
+    words = ["agents=duel", "agent@first=greedy", "agent@second=random", "games=4"]
+    folder = played(tmp_path, *words, "second._target_=told_elsewhere.Told")
+    code, printed = verified(capsys, folder, "--trust")
+    assert code == 0
+    assert [line.split()[:4] for line in printed.splitlines() if "played again" in line] == [
+        ["played", "again", "yes", "4"]
+    ]
+    assert "told_elsewhere" not in sys.modules
 
 
 def test_games_are_left_out_of_the_sample(
