@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -47,21 +49,50 @@ def limited(context: np.ndarray, nodes: int | None, seconds: float | None) -> It
         yield
         return
 
-    over = False
-    lock = threading.Lock()
-
-    def stop() -> None:
-        with lock:
-            if not over:
-                context[LIMIT] = 0
-
-    timer = threading.Timer(seconds, stop)
-    timer.daemon = True
-    timer.start()
+    try:
+        timer = _idle.pop()
+    except IndexError:
+        timer = _Timer()
+    timer.begin(context, seconds)
     try:
         yield
     finally:
         timer.cancel()
-        # Its thread is not waited for: on a busy machine it may take long to get a processor.
-        with lock:
-            over = True
+        _idle.append(timer)
+
+
+class _Timer:
+    """A thread that stops one search after another. It stays, as on a busy machine a new one may
+    wait long until it begins; and how long a thread has waited is known only while it lives."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._context: np.ndarray | None = None
+        self._until = 0.0
+        threading.Thread(target=self._run, name="timer", daemon=True).start()
+
+    def begin(self, context: np.ndarray, seconds: float) -> None:
+        """Stop the search on this context in so many seconds."""
+        with self._changed:
+            self._context, self._until = context, time.monotonic() + seconds
+            self._changed.notify()
+
+    def cancel(self) -> None:
+        """The search is over."""
+        with self._changed:
+            self._context = None
+
+    def _run(self) -> None:
+        with self._changed:
+            while True:
+                if self._context is None:
+                    self._changed.wait()
+                elif (left := self._until - time.monotonic()) > 0:
+                    self._changed.wait(left)
+                else:
+                    self._context[LIMIT] = 0
+                    self._context = None
+
+
+_idle: list[_Timer] = []  # which no search uses now
+os.register_at_fork(after_in_child=_idle.clear)  # a forked process has none of the threads
