@@ -6,11 +6,10 @@ import functools
 import gc
 import multiprocessing
 import random
-import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from clocks import Clock
@@ -74,14 +73,16 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 @pytest.fixture
 def timers(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The seconds for which the tested code sets timers, which all ring very soon."""
+    from agents.search.limits import Timer
+
     asked = []
+    begin = Timer.begin
 
-    class Timer(threading.Timer):
-        def __init__(self, interval: float, function: Callable[[], None]) -> None:
-            asked.append(interval)
-            super().__init__(0.02, function)
+    def begin_soon(timer: Timer, context: Any, seconds: float) -> None:
+        asked.append(seconds)
+        begin(timer, context, 0.02)
 
-    monkeypatch.setattr(threading, "Timer", Timer)
+    monkeypatch.setattr(Timer, "begin", begin_soon)
     return asked
 
 

@@ -52,7 +52,7 @@ def limited(context: np.ndarray, nodes: int | None, seconds: float | None) -> It
     try:
         timer = _idle.pop()
     except IndexError:
-        timer = _Timer()
+        timer = Timer()
     timer.begin(context, seconds)
     try:
         yield
@@ -61,7 +61,7 @@ def limited(context: np.ndarray, nodes: int | None, seconds: float | None) -> It
         _idle.append(timer)
 
 
-class _Timer:
+class Timer:
     """A thread that stops one search after another. It stays, as on a busy machine a new one may
     wait long until it begins; and how long a thread has waited is known only while it lives."""
 
@@ -94,5 +94,5 @@ class _Timer:
                     self._context = None
 
 
-_idle: list[_Timer] = []  # which no search uses now
+_idle: list[Timer] = []  # which no search uses now
 os.register_at_fork(after_in_child=_idle.clear)  # a forked process has none of the threads
