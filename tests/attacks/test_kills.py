@@ -166,26 +166,27 @@ def _parent(number: int) -> int:
 
 
 def send_signals(
-    folder: Path, name: str, undisturbed: Undisturbed, signals: list[signal.Signals]
+    tmp_path: Path, name: str, undisturbed: Undisturbed, signals: list[signal.Signals]
 ) -> None:
-    """Send each to a random process; not so often that one is hit three times in the same game,
-    which would be its own fault."""
+    """Send each to a random process, in as many runs as it takes; not so often that one is hit
+    three times in the same game, which would be its own fault."""
     chance = random.Random(len(signals))
     games = FEW if len(signals) < 10 else MANY
     whole = undisturbed(name, games)
-    process = begin(name, games, folder)
-    sent = recorded = 0
-    for which in signals:
-        await_games(folder, min(recorded + 2, games - 2), process)
-        time.sleep(0.3 + 0.4 * chance.random() if sent else 0.0)
-        recorded = games_in(folder)
-        if process.poll() is None and (found := below_the_nursery(process)):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(chance.choice(found), which)
-                sent += 1
-    assert sent
-    print(f"{sent} of {len(signals)} signals were sent before the run was over")
-    ends_well(process, folder, whole)
+    waiting, runs = list(signals), 0
+    while waiting:
+        folder, runs = tmp_path / str(runs), runs + 1
+        process, recorded = begin(name, games, folder), 0
+        while waiting and process.poll() is None:
+            await_games(folder, min(recorded + 2, games - 2), process)
+            time.sleep(0.3 + 0.4 * chance.random() if recorded else 0.0)
+            recorded = games_in(folder)
+            if process.poll() is None and (found := below_the_nursery(process)):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(chance.choice(found), waiting[-1])
+                    waiting.pop()
+        ends_well(process, folder, whole)
+    print(f"{len(signals)} signals were sent in {runs} runs")
 
 
 @pytest.mark.parametrize("name", ["mixed"])
