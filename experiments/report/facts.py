@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from agents.search import SearchAgent, WindowSearch
 from experiments.config import Plan
 from experiments.record.store import Record
-from experiments.report.standings import matches, rated_parts, standings
+from experiments.report.standings import matches, rated_as_asked, standings
 from experiments.report.tables import marked
 from experiments.statistics.pairs import IntArray
 from experiments.statistics.pool import Ratings
@@ -29,14 +29,12 @@ class RunFacts:
     @cached_property
     def parts(self) -> list[tuple[IntArray, Ratings]]:
         """See :func:`experiments.report.standings.rated_parts`."""
-        settings = self.plan.settings
-        rating = settings.rating
-        return rated_parts(self.record, settings.seed, rating.anchor, rating.colour_advantage)
+        return rated_as_asked(self.record, self.plan.settings)
 
     @cached_property
     def standings(self) -> pd.DataFrame:
         """See :func:`experiments.report.standings.standings`."""
-        return standings(self.record, parts=self.parts)
+        return standings(self.record, self.parts)
 
     @cached_property
     def matches(self) -> pd.DataFrame:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import stdtrit
 
+from experiments.config import RunConfig
 from experiments.record.store import Record
 from experiments.statistics.intervals import INSIDE
 from experiments.statistics.match import match_statistics
@@ -140,9 +141,13 @@ def rated_parts(
     )
 
 
-def standings(
-    record: Record, seed: int = 0, parts: Sequence[tuple[IntArray, Ratings]] | None = None
-) -> pd.DataFrame:
+def rated_as_asked(record: Record, settings: RunConfig) -> list[tuple[IntArray, Ratings]]:
+    """:func:`rated_parts` as the settings of the run ask."""
+    rating = settings.rating
+    return rated_parts(record, settings.seed, rating.anchor, rating.colour_advantage)
+
+
+def standings(record: Record, parts: Sequence[tuple[IntArray, Ratings]]) -> pd.DataFrame:
     """One row an agent, best first; where the pool falls into parts, the largest part first.
 
     Columns: agent, games, wins, draws, losses, score (share of points, 0 to 1), elo with its 95 %
@@ -152,7 +157,7 @@ def standings(
     end, the agent's view), selective, nodes_per_move, nodes_per_second, evaluations_per_move,
     forfeits.
 
-    parts: from :func:`rated_parts`, which is asked with ``seed`` if they are not given.
+    parts: from :func:`rated_as_asked`, or :func:`rated_parts`.
     """
     table = record.query(_STANDINGS)
     for name in ("disc_difference", "nodes_per_move", "nodes_per_second", "evaluations_per_move"):
@@ -160,7 +165,6 @@ def standings(
     table = table.assign(elo=np.nan, low=np.nan, high=np.nan, bound="", split=False, part=-1)
     table = table.set_index("number")
     listed: list[int] = []
-    parts = rated_parts(record, seed) if parts is None else parts
     for part, (members, ratings) in enumerate(parts):
         # Among others who did not split everything, an even record has a rating all the same.
         ratings = replace(ratings, split=ratings.split & ratings.split.all())

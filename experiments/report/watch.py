@@ -13,7 +13,7 @@ from experiments.config import RunConfig, scheduled_of, typed
 from experiments.foreign import foreign_code
 from experiments.record.folder import is_locked
 from experiments.record.reading import not_begun, reading
-from experiments.report.standings import standings
+from experiments.report.standings import rated_as_asked, standings
 from experiments.report.tables import standings_tables
 
 
@@ -56,5 +56,5 @@ def look(folder: Path, console: Console) -> tuple[RenderableType, bool]:
             line += ", complete" if head["complete"] else ", stopped (resume goes on with it)"
         if not played:
             return plain(line), ended
-        table = standings(record, settings.seed)
+        table = standings(record, rated_as_asked(record, settings))
         return Group(plain(line), *standings_tables(table, console)), ended

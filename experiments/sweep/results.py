@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from agents.config import ConfigError
-from experiments.config import TuningConfig
+from experiments.config import TuningConfig, typed
 from experiments.record.store import Record
-from experiments.report.standings import pair_counts, standings
+from experiments.report.standings import pair_counts, rated_as_asked, standings
 from experiments.statistics.elo import elo_of_score
 from experiments.statistics.intervals import share_interval
 from experiments.sweep.folder import Combination, State, Sweep
@@ -42,7 +42,8 @@ def table_of(known: Sequence[Combination], values: Mapping[str, Mapping[int, Any
     tables = []
     for each in (each for each in known if each.has_games):
         with Record.open(each.folder) as record:
-            table = standings(record, seed=record.run()["seed"])
+            settings = typed(record.run()["config"])
+            table = standings(record, rated_as_asked(record, settings))
         head = {"run": each.number, "folder": each.folder.name}
         tables.append(
             pd.DataFrame(head | {k: v.get(each.number) for k, v in values.items()}, table.index)

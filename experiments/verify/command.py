@@ -27,7 +27,7 @@ from experiments.playing.conditions import Conditions
 from experiments.record.provenance import differences, versions
 from experiments.record.reading import DAMAGES, damages, reading
 from experiments.record.store import GameRow, MoveRow, Record
-from experiments.report.standings import matches, standings
+from experiments.report.standings import matches, rated_as_asked, standings
 from experiments.report.tables import terminal_table
 from experiments.verify import games as rules_alone
 from experiments.verify.replaying import difference, drawn, played_again
@@ -197,7 +197,8 @@ class _Verification:
         if not totals:
             return
         names = list(self.settings.agents)
-        for row in standings(self.record, self.settings.seed).itertuples():
+        parts = rated_as_asked(self.record, self.settings)
+        for row in standings(self.record, parts).itertuples():
             own = totals[names.index(row.agent)]
             wanted = {name: own[name] for name in ("games", "wins", "draws", "losses", "forfeits")}
             for name, value in wanted.items():

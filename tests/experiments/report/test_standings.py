@@ -147,7 +147,7 @@ def test_nothing_but_forfeits_has_no_disc_difference(record: Record) -> None:
 def test_no_complete_pair_at_all(record: Record) -> None:
     Writer(record).add("ann", "bob", result(10, "a"), None)
     assert matches(record).empty
-    table = standings(record)
+    table = standings(record, rated_parts(record))
     assert table["elo"].isna().all()
     assert (table["part"] == -1).all()
     assert table["agent"].tolist() == ["ann", "bob"]
@@ -158,12 +158,12 @@ def test_parts_that_never_met_are_rated_apart(record: Record) -> None:
     for number in range(10):
         writer.add("ann", "cid", result(10, f"a{number}"), result(4 - number, f"b{number}"))
         writer.add("bob", "dan", result(-9, f"a{number}"), result(4 - number, f"b{number}"))
-    table = standings(record)
+    table = standings(record, rated_parts(record))
     assert table["agent"].tolist() == ["ann", "cid", "dan", "bob"]
     assert table["part"].tolist() == [0, 0, 1, 1]
     for _, part in table.groupby("part"):
         assert part["elo"].mean() == pytest.approx(0)
-    anchored = standings(record, parts=rated_parts(record, anchor="bob")).set_index("agent")
+    anchored = standings(record, rated_parts(record, anchor="bob")).set_index("agent")
     assert anchored.loc["bob", "elo"] == 0
     assert anchored.loc["ann", "elo"] == pytest.approx(-anchored.loc["cid", "elo"])
 

@@ -1,0 +1,28 @@
+"""The standings of a run as ``watch`` shows them."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+from rich.console import Console
+
+from experiments.config import read
+from experiments.report.watch import watch
+from experiments.run import run
+
+
+def test_ratings_are_those_of_the_report(tmp_path: Path) -> None:
+    words = ["agents=classics", "games=2", "rating.anchor=random", "figures=false"]
+    words += [f"results={tmp_path}", "executor=serial"]
+    result = run(read(words), "test", Console(quiet=True))
+    console = Console(file=io.StringIO(), record=True, width=200)
+    watch(result.folder, console, once=True)
+    shown = {
+        line.split()[0]: line
+        for line in console.export_text().splitlines()
+        if line.split()[:1] and line.split()[0] in set(result.standings["agent"])
+    }
+    assert "0 (anchor)" in shown["random"]
+    for row in result.standings.itertuples():
+        assert row.agent == "random" or f"{row.elo:+.0f}" in shown[row.agent]
