@@ -14,7 +14,7 @@ from experiments.run import run
 
 
 def test_ratings_are_those_of_the_report(tmp_path: Path) -> None:
-    words = ["agents=classics", "games=2", "rating.anchor=greedy", "figures=false"]
+    words = ["agents=classics", "games=6", "rating.anchor=greedy", "figures=false"]
     words += [f"results={tmp_path}", "executor=serial"]
     result = run(read(words), "test", Console(quiet=True))
     console = Console(file=io.StringIO(), record=True, width=200)
@@ -24,6 +24,6 @@ def test_ratings_are_those_of_the_report(tmp_path: Path) -> None:
         for line in console.export_text().splitlines()
         if line.split()[:1] and line.split()[0] in set(result.standings["agent"])
     }
-    assert len(shown) == len(result.standings) == 6
+    assert len(shown) == len(result.standings) == 6 and "0 (anchor)" in shown["greedy"]
     for row in result.standings.itertuples():
         assert elo_text(row) in shown[row.agent]
