@@ -153,6 +153,11 @@ def plain_position(position: Position) -> list[Any]:
     ]
 
 
+def plain_limits(limits: Limits) -> list[Any]:
+    """Limits as JSON has them."""
+    return [limits.depth, limits.nodes, limits.seconds, limits.clock]
+
+
 def _position(plain: list[Any]) -> Position:
     mover, opponent, to_move, rules = plain
     return Position(mover, opponent, Color(to_move), ruleset(rules))

@@ -4,7 +4,8 @@ Whatever happens in that process is charged to its agent: a crash, a hang, an an
 and time, as :mod:`experiments.playing.account` tells.
 
 A process that is killed by somebody else (SIGKILL, SIGTERM) is replaced: the new one is led through
-the game so far, and asked again. So nothing is lost by it, and nothing won either.
+the game so far, and asked again, with a time limit for what is left of it. So nothing is lost by
+it, and nothing won either.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from experiments.playing.conditions import Conditions
 from experiments.playing.seat import (
     LONGEST_TEXT,
     MOST_LOGGED,
+    plain_limits,
     plain_position,
     read_decision,
     sit,
@@ -129,7 +131,7 @@ class StandIn:
 
     def decide(self, position: Position, limits: Limits) -> Decision:
         patience = self._conditions.patience(limits)
-        plain = [limits.depth, limits.nodes, limits.seconds, limits.clock]
+        plain = plain_limits(limits)
         answer = self._ask(patience, "decide", plain_position(position), plain)
         try:
             return read_decision(answer)
@@ -140,6 +142,10 @@ class StandIn:
 
     def start(self) -> None:
         """The agent is about to be asked for a move."""
+        self._gone = Spent(0, 0, 0)
+        self._start()
+
+    def _start(self) -> None:
         self._cpu = cpu_time(self._process.number) if self._process else 0
         if self._conditions.limits.timed and self._process is not None:
             self._children.heard()
@@ -150,7 +156,7 @@ class StandIn:
         """It has decided."""
         if self._conditions.limits.timed:
             self._meter.look()
-            return self._spent()
+            return Spent(*map(sum, zip(self._gone, self._spent(), strict=True)))
         cpu = cpu_time(self._process.number) if self._process else 0
         return Spent(self._received - self._account.asked, cpu - self._cpu, 0)
 
@@ -233,7 +239,7 @@ class StandIn:
                         with contextlib.suppress(_Raised):
                             self._answer(max(patience, self._conditions.hang_seconds), before)
                     if question[0] == "decide":
-                        self.start()  # what went before is not its time
+                        self._start()  # what went before is not its time
                 answer = self._answer(patience, asked)
             except _Ended:
                 how = self._how_it_ended()
@@ -244,6 +250,8 @@ class StandIn:
                 told_anew = True
                 killed = how in _KILLED
                 self._kills += killed
+                if question[0] == "decide" and self._conditions.limits.timed:
+                    asked[-1] = self._what_is_left(question[-1])
                 if not first and (not killed or self._kills >= MOST_KILLS):
                     raise Fault(DIED, how if isinstance(how, str) else f"exit code {how}") from None
                 log.warning("the process of '%s' has ended (%s); it gets another", self.name, how)
@@ -254,6 +262,15 @@ class StandIn:
             else:
                 self._game.append(asked)
                 return answer
+
+    def _what_is_left(self, limits: list[Any]) -> list[Any]:
+        """The limits, as plain data, less the time that a process had which is no more. A tenth is
+        left in any case; nobody is charged for it."""
+        depth, nodes, *times = limits
+        wall, cpu, waited = map(sum, zip(self._gone, self._spent(), strict=True))
+        charged = min(wall - waited, round(0.9e9 * max(time or 0.0 for time in times)))
+        self._gone = Spent(wall, cpu, wall - charged)
+        return [depth, nodes, *(time and time - charged / 1e9 for time in times)]
 
     def _answer(self, patience: float, question: list[Any]) -> list[Any]:
         assert self._process is not None

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import closing
+from typing import Any
 
 import pytest
 from processes import await_
@@ -49,15 +50,15 @@ class Does(RandomAgent):
         return super().decide(position, limits)
 
 
-def _supervise(link: Link, agent: Agent) -> None:
-    conditions = Conditions(["it"], [agent], ruleset("standard"), LIMITS, 0.0, 60.0, 30)
+def _supervise(link: Link, agent: Agent, limits: Limits) -> None:
+    conditions = Conditions(["it"], [agent], ruleset("standard"), limits, 10.0, 60.0, 30)
     stand_in = StandIn(conditions, 0, Children(), lambda: None)
     start = Position.start()
     stand_in.begin_game(Color.BLACK, start, 1)
     link.send(str(stand_in.number).encode())
     link.receive()
     stand_in.start()
-    stand_in.decide(start, LIMITS)
+    stand_in.decide(start, limits)
     link.send(json.dumps(stand_in.stop()).encode())
     stand_in.kill()
 
@@ -69,8 +70,14 @@ def spent_by(
 
     meanwhile: called, when it has been asked, with the numbers of its and its supervisor's process.
     """
-    agent = Does(what)
-    with closing(Forked(_supervise, agent)) as supervisor:
+    return spent_on(Does(what), LIMITS, meanwhile)
+
+
+def spent_on(
+    agent: Any, limits: Limits = LIMITS, meanwhile: Callable[[int, int], None] = lambda *_: None
+) -> tuple[float, float]:
+    """The same for an agent that says when it has ``begun``."""
+    with closing(Forked(_supervise, agent, limits)) as supervisor:
         player = int(supervisor.receive())
         supervisor.send(b"ask")
         await_(lambda: agent.begun.value)
@@ -110,6 +117,39 @@ def test_an_answer_is_as_late_as_it_was_sent() -> None:
 
 
 # ------------------------------------------------------------------ tricks
+
+
+class DiesThinking(RandomAgent):
+    """Thinks, and kills itself: all its processes but the last do, so each is replaced."""
+
+    def __init__(self, processes: int) -> None:
+        self.left = shared(ctypes.c_int)
+        self.left.value = processes
+        self.begun = shared(ctypes.c_int)
+        self.had = shared(ctypes.c_double)
+
+    def decide(self, position: Position, limits: Limits) -> Decision:
+        self.begun.value = 1
+        self.left.value -= 1
+        if self.left.value:
+            _compute(0.3)
+            os.kill(os.getpid(), signal.SIGKILL)
+        self.had.value = limits.seconds or 0.0
+        return super().decide(position, limits)
+
+
+def test_who_kills_himself_wins_no_time() -> None:
+    agent = DiesThinking(3)
+    _, own = spent_on(agent)
+    assert own >= 0.6
+    assert agent.had.value <= 20 - 0.6 + 0.01
+
+
+def test_who_was_killed_late_has_a_tenth_of_its_time_and_is_not_charged_for_it() -> None:
+    agent = DiesThinking(3)
+    _, own = spent_on(agent, Limits(seconds=0.4))
+    assert agent.had.value == pytest.approx(0.04)
+    assert own >= 0.36
 
 
 def _stop_while_a_child_thinks() -> None:
