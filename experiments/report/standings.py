@@ -41,7 +41,10 @@ _PAIRS = """
         from pairs group by low, high, one, other)
 """
 
-# An agent's games from both seats, and what its searches cost.
+# An agent's games from both seats, what its searches cost, and how long its moves took. Speed is by
+# processor time, all moves taken together, as a wall clock would measure the scheduler and a single
+# move is too short; where the system tells no processor time of others, by the wall clock. The time
+# of a move is what its player could use of it.
 _STANDINGS = """
     with seats as (
         select black as agent, black_points as points, disc_difference as difference,
@@ -56,14 +59,36 @@ _STANDINGS = """
         from seats group by agent),
     costs as (
         select agent, avg(nodes) as nodes_per_move, avg(evaluations) as evaluations_per_move,
-            1e6 * sum(nodes) / max(1, sum(microseconds)) as nodes_per_second
-        from moves where nodes is not null group by agent)
+            1e6 * sum(nodes) / max(1, coalesce(nullif(sum(cpu_microseconds), 0), sum(microseconds)))
+                as nodes_per_second
+        from moves where nodes is not null group by agent),
+    ordered as (
+        select agent, microseconds - waited_microseconds as own,
+            row_number() over (
+                partition by agent order by microseconds - waited_microseconds) as place,
+            count(*) over (partition by agent) as moves
+        from moves where microseconds is not null),
+    times as (
+        select agent, min(case when 2 * place >= moves then own end) as median_microseconds,
+            min(case when 20 * place >= 19 * moves then own end) as p95_microseconds
+        from ordered group by agent)
     select agents.agent as number, name as agent, selective,
         games, wins, draws, losses, score,
-        disc_difference, nodes_per_move, nodes_per_second, evaluations_per_move, forfeits
-    from agents join totals using (agent) left join costs using (agent)
+        disc_difference, nodes_per_move, nodes_per_second, evaluations_per_move,
+        median_microseconds, p95_microseconds, forfeits
+    from agents join totals using (agent)
+    left join costs using (agent) left join times using (agent)
     order by number
 """
+
+_MAY_BE_MISSING = (
+    "disc_difference",
+    "nodes_per_move",
+    "nodes_per_second",
+    "evaluations_per_move",
+    "median_microseconds",
+    "p95_microseconds",
+)
 
 # Games and results come from all complete pairs, the statistics from the different ones.
 _MATCHES = f"""
@@ -154,13 +179,14 @@ def standings(record: Record, parts: Sequence[tuple[IntArray, Ratings]]) -> pd.D
     interval low and high, bound (``>`` or ``<`` where the agent won or lost everything), split
     (whether every pair it played was shared), part (number of its part of the pool, from 0; -1 and
     no rating for an agent without a complete pair), disc_difference (mean over games played to the
-    end, the agent's view), selective, nodes_per_move, nodes_per_second, evaluations_per_move,
-    forfeits.
+    end, the agent's view), selective, nodes_per_move, nodes_per_second (of processor time),
+    evaluations_per_move, median_microseconds and p95_microseconds (of a move, what the player could
+    use), forfeits.
 
     parts: from :func:`rated_as_asked`, or :func:`rated_parts`.
     """
     table = record.query(_STANDINGS)
-    for name in ("disc_difference", "nodes_per_move", "nodes_per_second", "evaluations_per_move"):
+    for name in _MAY_BE_MISSING:
         table[name] = table[name].astype(float)  # all missing would make it a column of None
     table = table.assign(elo=np.nan, low=np.nan, high=np.nan, bound="", split=False, part=-1)
     table = table.set_index("number")

@@ -104,6 +104,17 @@ def _per_second(nodes: float) -> str:
     return f"{nodes / 1e6:.1f}\N{NO-BREAK SPACE}M"
 
 
+def time_text(microseconds: float) -> str:
+    """A time in three digits: ``30 µs``, ``1.25 ms``, ``2 s``; ``-`` for none."""
+    if np.isnan(microseconds):
+        return "-"
+    for unit, size in (("s", 1e6), ("ms", 1e3), ("µs", 1.0)):
+        if (number := microseconds / size) >= 0.9995:
+            digits = f"{number:.3g}" if number < 999.5 else f"{number:,.0f}"
+            return f"{digits}\N{NO-BREAK SPACE}{unit}"
+    return "< 1\N{NO-BREAK SPACE}µs"
+
+
 COLUMNS: dict[str, Callable[[Any], str]] = {
     "agent": lambda row: marked(row.agent, row.selective),
     "games": lambda row: f"{row.games:,}",
@@ -116,10 +127,12 @@ COLUMNS: dict[str, Callable[[Any], str]] = {
     "nodes/move": lambda row: _count(row.nodes_per_move),
     "nodes/s": lambda row: _per_second(row.nodes_per_second),
     "evals/move": lambda row: _count(row.evaluations_per_move),
+    "time/move": lambda row: time_text(row.median_microseconds),
+    "95 % within": lambda row: time_text(row.p95_microseconds),
 }
 """The columns of every standings table, and how a row fills them."""
 
-LESS_NEEDED = ("evals/move", "nodes/s", "discs", "draws", "games")
+LESS_NEEDED = ("95 % within", "evals/move", "nodes/s", "time/move", "discs", "draws", "games")
 """What a narrow terminal does without, in this order."""
 
 

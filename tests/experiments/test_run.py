@@ -72,7 +72,7 @@ def test_a_run_leaves_what_results_readme_says(tmp_path: Path) -> None:
     names = {path.name for path in result.folder.iterdir()}
     figures = {
         f"{name}.{kind}"
-        for name in ("elo", "win_rates", "superiority", "pruning")
+        for name in ("elo", "win_rates", "superiority", "times", "pruning")
         for kind in ("png", "svg")
     }
     exports = {f"{t}.{kind}" for t in ("agents", "games", "moves") for kind in ("csv", "parquet")}
@@ -85,7 +85,7 @@ def test_a_run_leaves_what_results_readme_says(tmp_path: Path) -> None:
         parquet = pd.read_parquet(result.folder / f"{table}.parquet")
         pd.testing.assert_frame_equal(parquet, stored, check_dtype=False)
     html = (result.folder / "report.html").read_text(encoding="utf-8")
-    assert html.count("data:image/svg+xml;base64,") == 4
+    assert html.count("data:image/svg+xml;base64,") == len(figures) / 2
     assert "superiority.png" in (result.folder / "report.md").read_text(encoding="utf-8")
     assert "http" not in html.replace("http://www.w3.org", "")
     with Record.open(result.folder) as record:

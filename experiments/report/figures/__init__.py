@@ -8,11 +8,13 @@ from experiments.report.figures.elo import elo_figures
 from experiments.report.figures.matrices import superiority_figures, win_rates_figures
 from experiments.report.figures.pruning import pruning_figures
 from experiments.report.figures.searches import searches_figures
+from experiments.report.figures.times import times_figures
 
 RUN_FIGURES = (
     elo_figures,
     win_rates_figures,
     superiority_figures,
     searches_figures,
+    times_figures,
     pruning_figures,
 )

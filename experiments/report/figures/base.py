@@ -22,6 +22,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from core.shown import visible
 
@@ -133,6 +134,31 @@ def coloured(names: Iterable[str]) -> list[tuple[str, Any]]:
     different = sorted(set(names))
     palette = sns.color_palette("colorblind" if len(different) <= 10 else "husl", len(different))
     return list(zip(different, palette, strict=True))
+
+
+def name_rows(axes: Axes, names: Iterable[object]) -> tuple[np.ndarray, float]:
+    """Give the y axis a row for each name, the first at the top; where the rows are, and how many
+    inches all of them need."""
+    texts = [wrapped(name) for name in names]
+    lines = np.array([1 + text.count("\n") for text in texts])
+    heights = 0.16 + 0.17 * lines
+    heights *= max(1, 1.2 / heights.sum())
+    rows = heights.cumsum() - heights / 2
+    axes.set_ylim(float(heights.sum()), 0)
+    axes.set_yticks(rows, texts)
+    axes.grid(visible=False, axis="y")
+    axes.set_ylabel("agent")
+    return rows, float(heights.sum())
+
+
+def log_scale(axes: Axes, low: float, high: float, text: Callable[[float], str]) -> None:
+    """Give the x axis a log scale from half of ``low`` to twice ``high``, with a line at each 1, 2
+    and 5, or of many decades at each power of ten; ``text`` says what stands there."""
+    axes.set_xscale("log")
+    axes.set_xlim(low / 2, 2 * high)
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: text(value)))
+    axes.xaxis.set_minor_locator(NullLocator())
 
 
 def column(axes: Axes, title: str, rows: np.ndarray, values: list[str], offset: float) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -20,8 +19,8 @@ from experiments.report.figures.base import (
     check_frame,
     column,
     drawn,
+    name_rows,
     resize,
-    wrapped,
 )
 from experiments.statistics.intervals import interval_text
 
@@ -56,31 +55,23 @@ def elo_chart(standings: pd.DataFrame, anchor: str = "") -> Figure:
     The values are repeated in words at the right. Raises ValueError for another frame.
     """
     check_frame(standings, ["agent", "elo", "low", "high", "bound", "split", "games"])
-    names = [wrapped(name) for name in standings["agent"]]
-    lines = np.array([1 + name.count("\n") for name in names])
-    heights = 0.16 + 0.17 * lines  # inches
-    heights *= max(1, 1.2 / heights.sum())
-    rows = heights.cumsum() - heights / 2
     with blank() as figure:
         axes = figure.add_subplot()
+        rows, height = name_rows(axes, standings["agent"])
         axes.axvline(0, color=GREY, linewidth=1)
         ratings = standings[["elo", "low", "high", "bound", "split"]].to_numpy()
         values = []
         for row, (elo, low, high, bound, split) in zip(rows, ratings, strict=True):
             _rating(axes, row, bound, elo, *((elo, elo) if split else (low, high)))
             values.append("every pair\nsplit" if split else _value(elo, low, high, bound))
-        axes.set_ylim(float(heights.sum()), 0)
-        axes.set_yticks(rows, names)
         axes.set_xlim(*_elo_limits(standings))
         axes.xaxis.set_major_locator(MaxNLocator(7, integer=True))
-        axes.grid(visible=False, axis="y")
         bounds = standings["bound"]
         pool = "pool" if all(bounds) or not any(bounds) else "pool without bounds"
         axes.set_xlabel(drawn(f"Elo (95 % interval, {anchor or f'mean of the {pool}'} = 0)"))
-        axes.set_ylabel("agent")
         column(axes, "Elo", rows, values, offset=108)
         column(axes, "games", rows, [f"{games:,}" for games in standings["games"]], offset=150)
-        resize(figure, axes, 5, float(heights.sum()))
+        resize(figure, axes, 5, height)
     return figure
 
 

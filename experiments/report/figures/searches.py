@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
@@ -20,9 +18,10 @@ from experiments.report.figures.base import (
     coloured,
     column,
     drawn,
+    log_scale,
+    name_rows,
     resize,
     share_text,
-    wrapped,
 )
 
 
@@ -47,7 +46,7 @@ def searches_figures(facts: RunFacts) -> Iterator[ReportFigure]:
 
 
 def cost_chart(costs: pd.DataFrame, subtitle: str) -> Figure:
-    """Nodes of every search on the same positions, one bar an agent, in the order given.
+    """Nodes of every search on the same positions, one dot an agent, in the order given.
 
     costs: one row an agent; columns ``agent`` (str), ``nodes`` (mean a position, more than 0),
         ``positions`` (int) and ``depth``. 2 to 30 rows read well; the figure grows with them.
@@ -59,19 +58,14 @@ def cost_chart(costs: pd.DataFrame, subtitle: str) -> Figure:
     nodes = costs["nodes"].to_numpy()
     with blank() as figure:
         axes = figure.add_subplot()
-        rows = np.arange(len(costs))
-        axes.barh(rows, nodes, color=BLUE, height=0.7)
-        axes.set_xscale("log")
-        axes.set_xlim(10 ** math.floor(math.log10(nodes.min())), nodes.max() * 1.2)
-        axes.set_ylim(len(costs) - 0.5, -0.5)
-        axes.set_yticks(rows, [wrapped(name) for name in costs["agent"]])
-        axes.grid(visible=False, axis="y")
+        rows, height = name_rows(axes, costs["agent"])
+        axes.plot(nodes, rows, "o", color=BLUE, markersize=7)  # a log scale has no 0 for bars
+        log_scale(axes, nodes.min(), nodes.max(), lambda value: f"{value:,.0f}")
         axes.set_xlabel(f"nodes a position, log scale ({costs['positions'].max()} positions)")
-        axes.set_ylabel("agent")
         axes.set_title(drawn(subtitle))
         column(axes, "nodes", rows, [f"{each:,.0f}" for each in nodes], offset=60)
         column(axes, "share", rows, [share_text(each / nodes.max()) for each in nodes], offset=110)
-        resize(figure, axes, 5, max(1.2, 0.3 * len(costs)))
+        resize(figure, axes, 5, height)
     return figure
 
 

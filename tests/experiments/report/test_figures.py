@@ -22,6 +22,8 @@ from experiments.report.figures.elo import MINUS, elo_chart
 from experiments.report.figures.matrices import matrix_chart
 from experiments.report.figures.pruning import pruning_chart
 from experiments.report.figures.searches import cost_chart, depth_chart
+from experiments.report.figures.times import time_chart
+from experiments.report.tables import time_text
 
 LONG = [
     "alphabeta-depth-8-mobility-and-corner-weights-with-parity",
@@ -248,6 +250,38 @@ def test_matrix_chart_says_what_it_shows(name: str) -> None:
     axes, bar = figure.axes
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("than", "agent")
     assert bar.get_ylabel() == "row agent rated above, %"
+
+
+# ------------------------------------------------------------------ times
+
+
+def times(names: list[str], longest: float) -> pd.DataFrame:
+    """Invented times, from none that can be measured to the longest, in microseconds."""
+    median = np.linspace(0, longest / 3, len(names))
+    return pd.DataFrame(
+        {"agent": names, "median_microseconds": median, "p95_microseconds": 3 * median}
+    )
+
+
+TIME_CASES = {
+    "1 agent": times(names_of(1), 10),
+    "2 agents": times(names_of(2), 50),
+    "5 long names": times(LONG, 4000),
+    "20 agents, seconds": times(names_of(20), 30e6),
+}
+
+
+@cases(TIME_CASES)
+def test_time_chart_shows_everyone(frame: pd.DataFrame) -> None:
+    figure = time_chart(frame)
+    check_texts(figure)
+    (axes,) = figure.axes
+    assert axes.get_xscale() == "log" and len(shown_ticks(axes.xaxis)) >= 2
+    assert tick_names(axes.yaxis) == [squeezed(name) for name in frame["agent"]]
+    (low, high), shown = axes.get_xlim(), words(figure)
+    for row in frame.itertuples():
+        assert {time_text(row.median_microseconds), time_text(row.p95_microseconds)} <= shown
+        assert low < max(1, row.median_microseconds) and row.p95_microseconds < high
 
 
 # ------------------------------------------------------------------ pruning

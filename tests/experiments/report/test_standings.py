@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from experiments.record.store import AgentRow, GameRow, PlayedGame, Record
+from experiments.record.store import AgentRow, GameRow, MoveRow, PlayedGame, Record
 from experiments.report.standings import (
     matches,
     pair_counts,
@@ -18,6 +19,7 @@ from experiments.report.standings import (
     rated_parts,
     standings,
 )
+from experiments.report.tables import time_text
 from experiments.statistics.match import match_statistics
 
 AGENTS = ("ann", "bob", "cid", "dan")
@@ -142,6 +144,45 @@ def test_nothing_but_forfeits_has_no_disc_difference(record: Record) -> None:
     (row,) = matches(record).itertuples()
     assert np.isnan(row.discs) and np.isnan(row.discs_margin)
     assert row.ends == "never answered 2"
+
+
+def test_speed_is_by_processor_time_and_time_by_what_a_player_could_use(record: Record) -> None:
+    """Moves of ann: nodes, wall, processor and waited microseconds; bob counts no nodes."""
+    moves = [(100, 50, 10, 30), (300, 90, 30, 50), (0, 15, 0, 5), (800, 1000, 80, 0)]
+    rows: list[tuple[Any, ...]] = [
+        MoveRow(0, ply, 0, 19, nodes=nodes, microseconds=wall, cpu_microseconds=cpu,
+                waited_microseconds=waited, late=0)
+        for ply, (nodes, wall, cpu, waited) in enumerate(moves)
+    ]  # fmt: skip
+    rows += [
+        MoveRow(0, ply, 1, 19, microseconds=wall, cpu_microseconds=wall, waited_microseconds=0)
+        for ply, wall in enumerate(range(1, 101), start=10)
+    ]
+    game = GameRow(0, 0, 0, 1, "draw", 0.5, 0, 0, 0, "finished", "f5", 0, "f5")
+    record.write_games([PlayedGame(game, rows)])
+    table = standings(record, rated_parts(record)).set_index("agent")
+    ann, bob = table.loc["ann"], table.loc["bob"]
+    assert ann.nodes_per_second == pytest.approx(1200 / 120e-6)
+    assert (ann.median_microseconds, ann.p95_microseconds) == (20, 1000)
+    assert (bob.median_microseconds, bob.p95_microseconds) == (50, 95)
+    assert np.isnan(bob.nodes_per_second)
+
+
+def test_without_processor_times_speed_is_by_the_wall_clock(record: Record) -> None:
+    move = MoveRow(0, 1, 0, 19, nodes=500, microseconds=50, cpu_microseconds=0)
+    game = GameRow(0, 0, 0, 1, "draw", 0.5, 0, 0, 0, "finished", "f5", 0, "f5")
+    record.write_games([PlayedGame(game, [move._replace(waited_microseconds=0)])])
+    table = standings(record, rated_parts(record)).set_index("agent")
+    assert table.loc["ann", "nodes_per_second"] == pytest.approx(1e7)
+
+
+@pytest.mark.parametrize(
+    ("microseconds", "text"),
+    [(0, "< 1 µs"), (7, "7 µs"), (999, "999 µs"), (1250, "1.25 ms"), (999_999, "1 s"),
+     (61e6, "61 s"), (1234e6, "1,234 s"), (np.nan, "-")],
+)  # fmt: skip
+def test_times_in_words(microseconds: float, text: str) -> None:
+    assert time_text(microseconds).replace("\N{NO-BREAK SPACE}", " ") == text
 
 
 def test_no_complete_pair_at_all(record: Record) -> None:

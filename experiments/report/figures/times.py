@@ -1,0 +1,65 @@
+"""How long moves take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from experiments.report.facts import RunFacts, marked_names
+from experiments.report.figures.base import (
+    BLUE,
+    ReportFigure,
+    blank,
+    check_frame,
+    column,
+    log_scale,
+    name_rows,
+    resize,
+)
+from experiments.report.tables import time_text
+
+
+def times_figures(facts: RunFacts) -> Iterator[ReportFigure]:
+    """The time that moves took."""
+    standings = facts.standings.assign(agent=marked_names(facts.standings))
+    timed = standings[standings["median_microseconds"].notna()]
+    if timed.empty:
+        return
+    yield ReportFigure(
+        name="times",
+        title="Time a move takes",
+        caption="The time that an agent's moves took, not counted what it could not use because "
+        "the machine did something else. The dot is the median; 95 of 100 moves took no longer "
+        "than where the line ends. Fewer nodes may well take more time.",
+        chart=time_chart(timed),
+    )
+
+
+def time_chart(times: pd.DataFrame) -> Figure:
+    """The median of the time of a move and its 95th percentile, one row an agent, in the order
+    given.
+
+    times: one row an agent; columns ``agent`` (str), ``median_microseconds``,
+        ``p95_microseconds``. 1 to 30 rows read well; the figure grows with them.
+    """
+    check_frame(times, ["agent", "median_microseconds", "p95_microseconds"])
+    # A log scale has no 0, and below a microsecond nothing is measured.
+    median, most = (
+        times[name].clip(lower=1).to_numpy(dtype=float)
+        for name in ("median_microseconds", "p95_microseconds")
+    )
+    with blank() as figure:
+        axes = figure.add_subplot()
+        rows, height = name_rows(axes, times["agent"])
+        axes.hlines(rows, median, most, color=BLUE, linewidth=2)
+        axes.plot(median, rows, "o", color=BLUE, markersize=6)
+        axes.plot(most, rows, "|", color=BLUE, markersize=9, markeredgewidth=2)
+        log_scale(axes, median.min(), most.max(), lambda value: time_text(round(value)))
+        axes.set_xlabel("time a move, median and 95th percentile (log scale)")
+        ends = {"median": times["median_microseconds"], "95 %": times["p95_microseconds"]}
+        for number, (title, values) in enumerate(ends.items(), start=1):
+            column(axes, title, rows, [time_text(each) for each in values], offset=60 * number)
+        resize(figure, axes, 5, height)
+    return figure
