@@ -30,7 +30,7 @@ from agents.base import Agent, Decision, Limits
 from agents.simple import RandomAgent
 from core.compile import Announce
 from core.forked import Forked, Link
-from core.game import FINISHED, play_game
+from core.game import FINISHED, play_game, valid_answer
 from core.notation import PASS, IllegalMove, square_name
 from core.position import Position, prepare_rules
 from core.rules import RULESETS, Color, Ruleset
@@ -313,10 +313,11 @@ class _Case:
         self.lead(line, seed)
         position, limits = line.position, limits or self.limits
         self.tell("decide", position)
-        decision = self.agent.decide(position, limits)
-        flaw = decision.flaw() if isinstance(decision, Decision) else "not a Decision"
-        if flaw:
-            raise _Broken(f"answered {decision!r:.300}: {flaw}, {_at(position)}")
+        answer = self.agent.decide(position, limits)
+        try:
+            decision = valid_answer(answer)
+        except ValueError as flaw:
+            raise _Broken(f"answered {flaw!s:.600}, {_at(position)}") from None
         try:
             position.play(decision.move)
         except IllegalMove as error:

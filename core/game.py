@@ -6,16 +6,18 @@ exception, loses at once, and the record says why; nothing a player does stops t
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from numbers import Integral, Real
 from operator import attrgetter
 from typing import Annotated, Any, NamedTuple, Protocol
 
-from core.notation import PASS, IllegalMove, square_name
+from core.notation import PASS, IllegalMove, parse_square, square_name
 from core.position import Position
 from core.rules import Color
 from core.settings import Number, Whole, check_settings
@@ -99,7 +101,8 @@ MOST_COUNTED = 1 << 48
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A player's answer.
+    """A player's answer. It may hold numpy's numbers, and squares by name (``"d3"``); the judge
+    reads them, see :func:`valid_answer`.
 
     move: the square (a1 = 0 ... h8 = 63).
     value: what the move is worth to the mover, in the heuristic's units; None if not judged.
@@ -120,7 +123,7 @@ class Decision:
         Whole numbers must fit 64 bits, as a record keeps them.
         """
         if not _is_int64(self.move):
-            return f"move {self.move!r} is not an int"
+            return f"move {self.move!r} is not a square"
         value = self.value
         if value is not None and not (
             (type(value) is float and math.isfinite(value)) or _is_int64(value)
@@ -129,7 +132,7 @@ class Decision:
         if self.depth is not None and not _is_int64(self.depth):
             return f"depth {self.depth!r} is not an int"
         if type(self.pv) is not tuple or not all(_is_int64(move) for move in self.pv):
-            return f"pv {self.pv!r} is not a tuple of ints"
+            return f"pv {self.pv!r} is not a tuple of squares"
         counts = self.stats
         if not isinstance(counts, SearchStats):
             return f"stats {counts!r} are not SearchStats"
@@ -144,14 +147,51 @@ def _is_int64(number: object) -> bool:
     return type(number) is int and -(1 << 63) <= number < 1 << 63
 
 
-def flaw_of(answer: object) -> str | None:
-    """What is wrong with a player's answer; an answer so strange that looking at it raises an
-    exception is wrong too."""
+def valid_answer(answer: object) -> Decision:
+    """A player's answer as plain data: squares by name and numpy's numbers become ints and floats.
+
+    Raises ValueError for what is no Decision, or has a flaw; an answer so strange that looking at
+    it raises an exception has one.
+    """
     try:
-        flaw = answer.flaw() if isinstance(answer, Decision) else "not a Decision"
-        return f"{answer!r:.500}: {flaw:.500}" if flaw else None
+        if not isinstance(answer, Decision):
+            flaw: str | None = "not a Decision"
+        elif not (flaw := answer.flaw()):
+            return answer
+        elif not (plainly := _in_plain_data(answer)).flaw():
+            return plainly
+        text = f"{answer!r:.500}: {flaw:.500}"
     except Exception as error:
-        return f"an answer that cannot be read ({type(error).__name__}: {error!s:.200})"
+        text = f"an answer that cannot be read ({type(error).__name__}: {error!s:.200})"
+    raise ValueError(text)
+
+
+def _in_plain_data(answer: Decision) -> Decision:
+    counts = answer.stats
+    if isinstance(counts, SearchStats):
+        counts = SearchStats(*map(_plain, _counts(counts)))
+    pv = tuple(_square(move) for move in answer.pv) if type(answer.pv) is tuple else answer.pv
+    return Decision(_square(answer.move), _plain(answer.value), pv, _plain(answer.depth), counts)
+
+
+def _square(move: Any) -> Any:
+    """The number of a square; what is none stays as it is."""
+    if type(move) is str:
+        with contextlib.suppress(IllegalMove):
+            return parse_square(move)
+    return _plain(move)
+
+
+def _plain(number: Any) -> Any:
+    """A number of another library as Python's own; what is none stays as it is."""
+    if type(number) in (bool, int, float):
+        return number
+    if isinstance(number, Integral):
+        return int(number)
+    return float(number) if isinstance(number, Real) else number
+
+
+_counts = attrgetter(*SearchStats.__slots__)
 
 
 class Player(Protocol):
@@ -435,8 +475,10 @@ class _Game:
         except BaseException as error:
             raise _forfeit(color, error) from None
         spent = watch.stop()
-        if flaw := flaw_of(decision):
-            raise _Forfeit(color, GARBAGE, flaw)
+        try:
+            decision = valid_answer(decision)
+        except ValueError as error:
+            raise _Forfeit(color, GARBAGE, str(error)) from None
         late = clock.late(spent)
         times = spent.wall // 1000, spent.cpu // 1000, spent.waited // 1000
         ply = Ply(decision.move, color, _kept(decision), *times, late)
@@ -456,9 +498,6 @@ def _forfeit(loser: Color, error: BaseException) -> BaseException:
     if isinstance(error, KeyboardInterrupt):
         return error
     return _Forfeit(loser, RAISED, "".join(traceback.format_exception(error)))
-
-
-_counts = attrgetter(*SearchStats.__slots__)
 
 
 def _kept(decision: Decision) -> Decision:

@@ -16,7 +16,7 @@ from agents.config import ConfigError, one_line
 from agents.outside import is_outside
 from agents.search import SearchAgent, WindowSearch
 from core.compile import Announce
-from core.game import Fault, flaw_of
+from core.game import Fault, valid_answer
 from core.notation import square_name
 from core.position import Position, prepare_rules
 from core.rules import Color, Ruleset
@@ -67,8 +67,10 @@ class Thinker:
         except BaseException:
             self.forget()
             raise
-        if flaw := flaw_of(decision):
-            raise Trouble(f"no valid answer: {flaw}")
+        try:
+            decision = valid_answer(decision)
+        except ValueError as flaw:
+            raise Trouble(f"no valid answer: {flaw}") from None
         if decision.move not in position.moves:
             known = 0 <= decision.move < 64
             raise Trouble(

@@ -21,7 +21,7 @@ from agents.base import Agent, Decision, Limits
 from agents.outside import Outsider
 from core.confinement import confine
 from core.forked import Link
-from core.game import SearchStats, flaw_of
+from core.game import SearchStats, valid_answer
 from core.position import Position
 from core.rules import Color, ruleset
 from experiments.record.store import COUNTS
@@ -91,10 +91,11 @@ class _Seat:
         return ["ok"]
 
     def _decide(self, position: list[Any], limits: list[Any]) -> list[Any]:
-        decision = self._agent.decide(_position(position), Limits(*limits))
-        if flaw := flaw_of(decision):
-            return ["garbage", flaw]
-        return ["decision", *plain_decision(decision)]
+        answer = self._agent.decide(_position(position), Limits(*limits))
+        try:
+            return ["decision", *plain_decision(valid_answer(answer))]
+        except ValueError as flaw:
+            return ["garbage", str(flaw)]
 
     def _close(self) -> list[Any]:
         self._agent.close()

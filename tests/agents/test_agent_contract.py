@@ -95,9 +95,9 @@ class PlaysOccupiedSquares(Good):
         return Decision(discs.bit_length() - 1 if position.empties < 9 else position.moves[0])
 
 
-class AnswersInNumpy(Good):
+class AnswersInWords(Good):
     def decide(self, position: Position, limits: Limits) -> Decision:
-        return Decision(np.int64(position.moves[0]))  # type: ignore[arg-type]
+        return Decision("here")  # type: ignore[arg-type]
 
 
 class DrawsAnImpossibleLine(Good):
@@ -235,7 +235,7 @@ BROKEN: list[tuple[Callable[[], Agent], set[str], str]] = [
     (CannotPrepare, {"prepare"}, "ValueError: weights.bin is missing"),
     (PreparesWorseEachTime, {"twice"}, "value 1, depth 1"),
     (PlaysOccupiedSquares, {"moves"}, "square occupied"),
-    (AnswersInNumpy, {"moves"}, "is not an int"),
+    (AnswersInWords, {"moves"}, "move 'here' is not a square"),
     (DrawsAnImpossibleLine, {"line", "depth"}, "its line cannot be played"),
     (DrawsAnotherLine, {"line"}, "its line begins with another move"),
     (LooksFurtherThanItSays, {"line"}, "its line is longer than it looked ahead"),

@@ -45,6 +45,7 @@ import core.game
 from agents import Agent, Decision, Limits, RandomAgent, SearchStats
 from core import PASS, Position
 from core.game import DIED, FINISHED, GARBAGE, HUNG, LATE, RAISED
+from core.notation import square_name
 
 CALLS = ("constructor", "begin_game", "observe", "decide", "close")
 ANYHOW = "anyhow"
@@ -854,6 +855,15 @@ def prints_for_ever(agent: Hostile, *_: Any) -> None:
 # ---------------------------------------------------------------------- strange answers
 
 
+@kind(FINISHED)
+def answers_in_numpy(agent: Hostile, position: Position, *_: Any) -> Any:
+    """Answers with numpy's numbers, or the square's name, which is all right."""
+    move: Any = position.moves[0]
+    if len(position.moves) % 2:
+        return Decision(square_name(move))  # type: ignore[arg-type]
+    return Decision(np.int64(move), np.float32(1.5), stats=SearchStats(np.int64(3)))  # type: ignore
+
+
 def _enter_answers() -> None:
     class Liar(Decision):
         """Says that it is well, and another move each time."""
@@ -862,19 +872,17 @@ def _enter_answers() -> None:
             return None
 
         def __getattribute__(self, name: str) -> Any:
-            return "e4" if name == "move" else object.__getattribute__(self, name)
+            return "well" if name == "move" else object.__getattribute__(self, name)
 
     stats, huge = SearchStats, 1 << 60
     answers: dict[str, tuple[str, Callable[[int], Any]]] = {
         "huge_counts": ("counts of 2^60", lambda m: Decision(m, stats=stats(nodes=huge))),
         "negative_counts": ("negative counts", lambda m: Decision(m, stats=stats(leaves=-1))),
-        "numpy_counts": ("numpy counts", lambda m: Decision(m, stats=stats(np.int64(3)))),
         "bool_counts": ("a count that is a bool", lambda m: Decision(m, stats=stats(True))),
         "no_stats": ("stats None", lambda m: Decision(m, stats=None)),  # type: ignore[arg-type]
         "nan": ("value NaN", lambda m: Decision(m, math.nan)),
         "infinity": ("value infinity", lambda m: Decision(m, math.inf)),
         "bool_move": ("a move that is a bool", lambda m: Decision(True)),
-        "numpy_move": ("a numpy move", lambda m: Decision(np.int64(m))),  # type: ignore[arg-type]
         "float_move": ("a move that is a float", lambda m: Decision(float(m))),  # type: ignore
         "huge_move": ("a move of 2^70", lambda m: Decision(1 << 70)),
         "endless_move": ("a move of 10^5 digits", lambda m: Decision(10**100_000)),

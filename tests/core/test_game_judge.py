@@ -25,7 +25,7 @@ from core.game import (
     Ply,
     SearchStats,
 )
-from core.notation import parse_square
+from core.notation import parse_square, square_name
 
 BLACK, WHITE = Color.BLACK, Color.WHITE
 MUST_PASS = Position.from_obf("-XOO" + "-" * 12 + " X", "mini4")  # Black cannot move, White can
@@ -345,17 +345,18 @@ GARBAGE_ANSWERS: Sequence[tuple[str, object, str]] = [
     ("a string", "d3", "not a Decision"),
     ("a bare square", 19, "not a Decision"),
     ("the class", lambda position: Decision, "not a Decision"),
-    ("no move", Decision(None), "move None is not an int"),  # type: ignore[arg-type]
-    ("a name", Decision("d3"), "move 'd3' is not an int"),  # type: ignore[arg-type]
-    ("a float", Decision(19.0), "move 19.0 is not an int"),  # type: ignore[arg-type]
-    ("a truth", Decision(True), "move True is not an int"),
-    ("a numpy int", Decision(np.int64(19)), "is not an int"),  # type: ignore[arg-type]
+    ("no move", Decision(None), "move None is not a square"),  # type: ignore[arg-type]
+    ("no square's name", Decision("d9"), "move 'd9' is not a square"),  # type: ignore[arg-type]
+    ("a float", Decision(19.0), "move 19.0 is not a square"),  # type: ignore[arg-type]
+    ("a truth", Decision(True), "move True is not a square"),
+    ("numpy's truth", Decision(np.True_), "is not a square"),  # type: ignore[arg-type]
+    ("numpy's NaN", Decision(19, value=np.float32("nan")), "is not a finite number"),
     ("a NaN value", Decision(19, value=float("nan")), "value nan is not a finite number"),
     ("an infinite value", Decision(19, value=float("inf")), "value inf is not a finite number"),
-    ("a numpy value", Decision(19, value=np.float32(1)), "is not a finite number"),
     ("a value in words", Decision(19, value="good"), "value 'good'"),  # type: ignore[arg-type]
     ("a float depth", Decision(19, depth=1.5), "depth 1.5 is not an int"),  # type: ignore[arg-type]
-    ("a pv in words", Decision(19, pv=("d3",)), "pv ('d3',) is not"),  # type: ignore[arg-type]
+    ("a pv in words", Decision(19, pv=("well",)), "pv ('well',) is not"),  # type: ignore[arg-type]
+    ("a pv that is a list", Decision(19, pv=[19]), "pv [19] is not"),  # type: ignore[arg-type]
     ("no stats", Decision(19, stats=None), "stats None are not"),  # type: ignore[arg-type]
     ("negative counts", Decision(19, stats=SearchStats(nodes=-1)), "stats.nodes -1"),
     ("half a leaf", Decision(19, stats=SearchStats(leaves=0.5)), "stats.leaves 0.5"),  # type: ignore[arg-type]
@@ -377,6 +378,21 @@ GARBAGE_ANSWERS: Sequence[tuple[str, object, str]] = [
 )
 def test_an_answer_that_is_none_loses(answer: object, detail: str) -> None:
     check_forfeit(after_an_answer(answer), GARBAGE, detail)
+
+
+@pytest.mark.parametrize(
+    "said", [square_name, lambda move: f" {square_name(move).upper()}", np.int64, np.uint8]
+)
+def test_a_square_may_be_named_or_a_number_of_numpy(said: Callable[[int], Any]) -> None:
+    def answer(position: Position) -> Decision:
+        move = said(position.moves[-1])
+        counts = SearchStats(nodes=np.int64(9))  # type: ignore[arg-type]
+        return Decision(move, np.float32(1.5), (move, np.int8(2)), np.int16(3), counts)  # type: ignore[arg-type]
+
+    ply = after_an_answer(answer).plies[2]
+    assert ply.decision == Decision(ply.move, 1.5, (ply.move, 2), 3, SearchStats(nodes=9))
+    assert type(ply.move) is int and type(ply.decision.value) is float
+    assert type(ply.decision.stats.nodes) is int
 
 
 def test_a_long_answer_is_not_kept_whole() -> None:
