@@ -4,10 +4,48 @@ from __future__ import annotations
 
 import argparse
 import math
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from typing import NoReturn
 
 from core.rules import RULESETS, Ruleset, ruleset
+from core.settings import unknown_choice
 from core.shown import visible
+
+Command = Callable[[Sequence[str]], int]
+"""Does what its arguments say; returns the exit code."""
+
+
+def dispatch(
+    program: str,
+    usage: str,
+    commands: Mapping[str, Command],
+    arguments: Sequence[str] | None,
+    failures: Mapping[type[Exception], int],
+) -> int:
+    """Run the command that the first of the arguments names; returns the exit code: 2 if there is
+    no such command, 130 after Ctrl-C.
+
+    usage: is printed where ``--help``, or nothing, is asked for. arguments: None for those of this
+    process. failures: exceptions that are told in one line, and the exit code of each.
+    """
+    name, *rest = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    if name in ("--help", "-h"):
+        print(usage, end="")
+        return 0
+    code = 2
+    try:
+        if name in commands:
+            return commands[name](rest)
+        said = unknown_choice("command", name, sorted(commands))
+    except tuple(failures) as error:
+        said = str(error)
+        code = next(number for kind, number in failures.items() if isinstance(error, kind))
+    except KeyboardInterrupt:
+        print("stopped", file=sys.stderr)
+        return 130
+    print(f"{program}: {visible(said)}", file=sys.stderr)
+    return code
 
 
 class Parser(argparse.ArgumentParser):

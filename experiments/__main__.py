@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
 from rich.console import Console
 
-from agents.config import ConfigError, compose, unknown
-from core.cli import Parser, seconds, whole_number
+from agents.config import ConfigError, compose
+from core.cli import Command, Parser, dispatch, seconds, whole_number
 from core.shown import visible
 from experiments.command_line import as_typed, make_console
 from experiments.config import read
@@ -213,7 +213,7 @@ def plan_command(arguments: Sequence[str]) -> int:
     return run_plan(arguments, make_console())
 
 
-COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
+COMMANDS: dict[str, Command] = {
     "run": run_command,
     "resume": resume_command,
     "extend": extend_command,
@@ -227,23 +227,8 @@ COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; 0 on success, 2 for bad input, 130 after Ctrl-C."""
-    command, *rest = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
-    if command in ("--help", "-h"):
-        print(HELP, end="")
-        return 0
-    try:
-        if command not in COMMANDS:
-            raise unknown("command", command, COMMANDS)
-        return COMMANDS[command](rest)
-    except ConfigError as error:
-        print(f"python -m experiments: {visible(error)}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("stopped", file=sys.stderr)
-        return 130
-    except RunStopped as error:
-        print(f"python -m experiments: {visible(error)}", file=sys.stderr)
-        return 1
+    failures: dict[type[Exception], int] = {ConfigError: 2, RunStopped: 1}
+    return dispatch("python -m experiments", HELP, COMMANDS, arguments, failures)
 
 
 if __name__ == "__main__":

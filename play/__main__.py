@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from agents.config import ConfigError, unknown
+from agents.config import ConfigError
+from core.cli import Command, Parser, dispatch
 from core.shown import visible
 
 # What only one command needs is imported there.
@@ -65,7 +66,6 @@ def series_command(arguments: Sequence[str]) -> int:
 
 def replay_command(arguments: Sequence[str]) -> int:
     """``replay``: step through a game."""
-    from core.cli import Parser
     from play.terminal.replay import replay
 
     parser = Parser(
@@ -91,7 +91,7 @@ def replay_command(arguments: Sequence[str]) -> int:
     return 0
 
 
-COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
+COMMANDS: dict[str, Command] = {
     "terminal": terminal_command,
     "series": series_command,
     "replay": replay_command,
@@ -100,20 +100,7 @@ COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; 0 on success, 2 for bad input, 130 after Ctrl-C."""
-    command, *rest = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
-    if command in ("--help", "-h"):
-        print(HELP, end="")
-        return 0
-    try:
-        if command not in COMMANDS:
-            raise unknown("command", command, COMMANDS)
-        return COMMANDS[command](rest)
-    except ConfigError as error:
-        print(f"python -m play: {visible(error)}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("stopped", file=sys.stderr)
-        return 130
+    return dispatch("python -m play", HELP, COMMANDS, arguments, {ConfigError: 2})
 
 
 if __name__ == "__main__":

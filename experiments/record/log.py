@@ -20,6 +20,8 @@ _FORMAT = "%(asctime)s %(levelname)-7s %(processName)s game %(game)s %(name)s: %
 _OUTPUT_FORMAT = "%(asctime)s %(processName)s game %(game)s %(message)s"
 MOST_OUTPUT = 20 << 20
 """Characters of what agents print that a run keeps."""
+_CLOSED = "lab.closed"
+"""The logger of a record that only wakes who waits for one."""
 _NOISY = ("matplotlib", "PIL", "fontTools", "numba")  # have much to say that is not about the run
 
 
@@ -68,6 +70,10 @@ class _LogFile(logging.FileHandler):
         self.addFilter(lambda record: (record.name == OUTPUT) == output)
         self._left = MOST_OUTPUT if output else None
 
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.name != _CLOSED:
+            super().emit(record)
+
     def format(self, record: logging.LogRecord) -> str:
         line = super().format(record)
         if self._left is not None:
@@ -104,11 +110,27 @@ def logging_to(path: Path, level: str) -> Iterator[None]:
     finally:
         for ours in list(root.handlers):
             root.removeHandler(ours)
-            with suppress(OSError):
-                ours.close()
+            _close(ours)
         for other in before:
             root.addHandler(other)
         root.setLevel(level_before)
+
+
+def _close(handler: logging.Handler) -> None:
+    """Close a handler. One of multiprocessing-logging looks only five times a second whether it is
+    closed, unless a record wakes it."""
+
+    def close() -> None:
+        with suppress(OSError):
+            handler.close()
+
+    closing = threading.Thread(target=close)
+    closing.start()
+    with suppress(AttributeError, ValueError):  # another kind; or it has just looked
+        while closing.is_alive():
+            handler.queue.put(logging.makeLogRecord({"name": _CLOSED}))  # type: ignore[attr-defined]
+            closing.join(0.05)  # it may have been woken too early
+    closing.join()
 
 
 class SendRecords(logging.handlers.QueueHandler):

@@ -43,13 +43,37 @@ def names(verdict: Verdict, outcome: str) -> set[str]:
     return {finding.name for finding in verdict.findings if finding.outcome == outcome}
 
 
-@pytest.mark.parametrize("name", sorted(choices("agent")))
-def test_every_agent_keeps_to_the_contract(name: str) -> None:
+def keeps_to_the_contract(name: str) -> None:
     verdict = check(make(name), patience=60)
     assert verdict.holds, f"\n{verdict}"
     # What does not concern an agent: random moves are not searched for, playouts have no depth.
     without = {"random": {"depth", "nodes"}, "mcts": {"depth"}, "mcts_greedy": {"depth"}}
-    assert names(verdict, NOT_ASKED) == without.get(name, set())
+    asked = {each.name for each in contract.CHECKS}
+    assert names(verdict, NOT_ASKED) == without.get(name, set()) & asked
+
+
+@pytest.mark.parametrize("name", sorted(choices("agent")))
+def test_every_agent_keeps_to_what_tells_agents_apart(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Agents differ in how they search; how they are closed, say, is common to whole families."""
+    ask_only(monkeypatch, "line", "nodes", "memory")
+    keeps_to_the_contract(name)
+
+
+WHOLE = ("endgame", "maximizer", "mcts")
+"""One each of those that search windows, look a ply ahead, and grow trees."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[] if name in WHOLE else [pytest.mark.slow])
+        for name in sorted(choices("agent"))
+    ],
+)
+def test_every_agent_keeps_to_the_whole_contract(name: str) -> None:
+    keeps_to_the_contract(name)
 
 
 # ------------------------------------------------------------------ each check finds its agent

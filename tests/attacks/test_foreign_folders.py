@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import sys
@@ -67,20 +68,36 @@ def marker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         del sys.modules[name]
 
 
-def foreign_run(folder: Path, change: Callable[[dict[str, Any]], None]) -> Path:
-    """A run that was stopped, as far as its record says, and has settings that are changed."""
-    words = [*WORDS, f"results={folder}", "executor=serial"]
-    made = run(read(words), "test", QUIET).folder
-    with closing(sqlite3.connect(made / "games.sqlite", isolation_level=None)) as connection:
-        config = json.loads(connection.execute("select config from run").fetchone()[0])
-        change(config)
-        # Whoever writes a record writes the right hashes into it.
-        row = json.dumps(config), json.dumps(versions(built_from(typed(config))))
-        connection.execute("update run set complete = 0, config = ?, versions = ?", row)
-        connection.execute("delete from games")
-        connection.execute("delete from moves")
-    (made / "config.yaml").unlink()
-    return made
+Change = Callable[[dict[str, Any]], None]
+ForeignRun = Callable[[Path, Change], Path]
+
+
+@pytest.fixture(scope="module")
+def own_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    words = [*WORDS, f"results={tmp_path_factory.mktemp('own')}", "executor=serial"]
+    return run(read(words), "test", QUIET).folder
+
+
+@pytest.fixture
+def foreign_run(own_run: Path) -> ForeignRun:
+    """``foreign_run(folder, change)``: a run that was stopped, as far as its record says, and has
+    settings that are changed."""
+
+    def make(folder: Path, change: Change) -> Path:
+        made = folder / "duel"
+        shutil.copytree(own_run, made)
+        with closing(sqlite3.connect(made / "games.sqlite", isolation_level=None)) as connection:
+            config = json.loads(connection.execute("select config from run").fetchone()[0])
+            change(config)
+            # Whoever writes a record writes the right hashes into it.
+            row = json.dumps(config), json.dumps(versions(built_from(typed(config))))
+            connection.execute("update run set complete = 0, config = ?, versions = ?", row)
+            connection.execute("delete from games")
+            connection.execute("delete from moves")
+        (made / "config.yaml").unlink()
+        return made
+
+    return make
 
 
 def an_agent(config: dict[str, Any]) -> None:
@@ -139,6 +156,7 @@ def test_code_that_a_record_names_is_listed_and_not_imported(
     capsys: pytest.CaptureFixture[str],
     change: Callable[[dict[str, Any]], None],
     named: str,
+    foreign_run: ForeignRun,
 ) -> None:
     folder = foreign_run(tmp_path, change)
     for words in (["resume", str(folder)], ["extend", str(folder), "games=4", "--force"]):
@@ -151,14 +169,14 @@ def test_code_that_a_record_names_is_listed_and_not_imported(
     assert not marker.exists()
 
 
-def test_code_that_is_trusted_runs(tmp_path: Path, marker: Path) -> None:
+def test_code_that_is_trusted_runs(tmp_path: Path, marker: Path, foreign_run: ForeignRun) -> None:
     folder = foreign_run(tmp_path, an_agent)
     assert resume(folder, console=QUIET, trust=True).complete
     assert marker.exists()
 
 
 def test_the_list_says_what_has_changed(
-    tmp_path: Path, marker: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, marker: Path, capsys: pytest.CaptureFixture[str], foreign_run: ForeignRun
 ) -> None:
     folder = foreign_run(tmp_path, an_agent)
     assert main(["resume", str(folder)]) == 2
@@ -169,7 +187,7 @@ def test_the_list_says_what_has_changed(
 
 
 def test_other_versions_are_refused_before_anything_is_imported(
-    tmp_path: Path, marker: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, marker: Path, capsys: pytest.CaptureFixture[str], foreign_run: ForeignRun
 ) -> None:
     folder = foreign_run(tmp_path, a_package)
     with closing(sqlite3.connect(folder / "games.sqlite", isolation_level=None)) as connection:
@@ -180,7 +198,7 @@ def test_other_versions_are_refused_before_anything_is_imported(
 
 
 def test_a_scheduler_that_a_record_names_is_not_asked(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], foreign_run: ForeignRun
 ) -> None:
     def elsewhere(config: dict[str, Any]) -> None:
         address = "tcp://192.0.2.1:8786"
@@ -191,7 +209,7 @@ def test_a_scheduler_that_a_record_names_is_not_asked(
 
 
 def test_watching_runs_nothing(
-    tmp_path: Path, marker: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, marker: Path, capsys: pytest.CaptureFixture[str], foreign_run: ForeignRun
 ) -> None:
     folder = foreign_run(tmp_path, a_schedule)
     assert main(["watch", str(folder), "--once"]) == 0
@@ -268,7 +286,7 @@ def test_code_that_a_sweep_names_is_listed_and_not_imported(
 
 
 def test_the_records_of_a_sweep_are_looked_into(
-    tmp_path: Path, marker: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, marker: Path, capsys: pytest.CaptureFixture[str], foreign_run: ForeignRun
 ) -> None:
     record = foreign_run(tmp_path / "made", an_agent)
     with closing(sqlite3.connect(record / "games.sqlite", isolation_level=None)) as connection:
@@ -301,7 +319,9 @@ ENDLESS = "with recursive n(x) as (select 1 union all select x + 1 from n) selec
     ],
     ids=["view", "view of run", "trigger", "virtual table", "generated column", "missing table"],
 )
-def test_tables_that_are_something_else_are_refused(tmp_path: Path, sql: str) -> None:
+def test_tables_that_are_something_else_are_refused(
+    tmp_path: Path, sql: str, foreign_run: ForeignRun
+) -> None:
     folder = foreign_run(tmp_path, lambda config: None)
     with closing(sqlite3.connect(folder / "games.sqlite", isolation_level=None)) as connection:
         connection.executescript(sql)
@@ -318,7 +338,7 @@ def test_tables_that_are_something_else_are_refused(tmp_path: Path, sql: str) ->
 def test_an_interrupted_run_of_foreign_code_names_trust_on_its_way_on(
     tmp_path: Path, marker: Path
 ) -> None:
-    words = ["run", *WORDS, f"results={tmp_path / 'own'}", "games=20000", "executor.workers=1"]
+    words = ["run", *WORDS, f"results={tmp_path / 'own'}", "games=2000", "executor.workers=1"]
     process = Command(*words, "agents.first={_target_: evil.Agent}")
     try:
         await_(lambda: games_in(tmp_path / "own") or process.poll() is not None)

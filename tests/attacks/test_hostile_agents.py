@@ -192,7 +192,8 @@ def test_there_are_many_kinds_and_each_is_told_in_a_line() -> None:
 
 
 def test_a_dozen_kinds_together(tmp_path: Path, orphanage: Callable[[], list[int]]) -> None:
-    check(tmp_path, chosen(PATIENT, True), orphanage, *SETTINGS[PATIENT], "executor.workers=2")
+    # Most of the time somebody is waited for, so more workers than cores.
+    check(tmp_path, chosen(PATIENT, True), orphanage, *SETTINGS[PATIENT], "executor.workers=4")
 
 
 @pytest.mark.slow

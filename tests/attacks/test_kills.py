@@ -40,7 +40,7 @@ LINE_UPS = {
 _PR_SET_CHILD_SUBREAPER = 36
 
 
-FEW, MANY = 120, 600
+FEW, MANY = 60, 600
 """Games."""
 
 

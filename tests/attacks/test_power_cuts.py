@@ -22,9 +22,9 @@ from experiments.__main__ import main
 from experiments.config import read
 from experiments.run import run
 
-WORDS = ["agents=classics", "games=20", "seed=3", "agents.alphabeta_5.depth=4", "figures=false"]
+WORDS = ["agents=classics", "games=10", "seed=3", "agents.alphabeta_5.depth=4", "figures=false"]
 WORDS += ["executor.workers=2"]
-TOTAL = 15 * 20
+TOTAL = 15 * 10
 QUIET = Console(quiet=True)
 
 Image = Callable[[Path], None]

@@ -30,8 +30,8 @@ from experiments.record.store import PlayedGame, Record
 from experiments.recorded import about_object
 from experiments.run import in_order, resume, run, run_match
 
-WORDS = ["agents=classics", "games=40", "seed=3", "agents.alphabeta_5.depth=4", "figures=false"]
-TOTAL = 15 * 40
+WORDS = ["agents=classics", "games=20", "seed=3", "agents.alphabeta_5.depth=4", "figures=false"]
+TOTAL = 15 * 20
 QUIET = Console(quiet=True)
 
 
@@ -82,8 +82,8 @@ def test_killed_workers_and_players_are_replaced(tmp_path: Path, uninterrupted: 
     chance = random.Random(1)
     killed = 0
     # A pair that is hit three times is given up, as it should be; so no more than twice.
-    while (games := games_in(tmp_path)) < TOTAL - 100 and process.poll() is None and killed < 2:
-        await_games(tmp_path, games + 40, process)
+    while (games := games_in(tmp_path)) < TOTAL - 60 and process.poll() is None and killed < 2:
+        await_games(tmp_path, games + 20, process)
         _, *others = descendants(process.pid)
         if others:
             with contextlib.suppress(ProcessLookupError):
@@ -124,7 +124,7 @@ def test_a_full_disk_loses_nothing(tmp_path: Path, uninterrupted: Path) -> None:
     import resource
 
     def small_disk() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
 
     process = Command("run", *WORDS, f"results={tmp_path}", before=small_disk)
     printed, _ = process.communicate(timeout=120)
@@ -155,10 +155,10 @@ def test_a_disk_that_is_full_from_the_start_is_one_line(tmp_path: Path) -> None:
 
 def test_a_run_can_be_extended(tmp_path: Path, uninterrupted: Path) -> None:
     words = [word for word in WORDS if not word.startswith("games=")]
-    result = run(read([*words, "games=10", f"results={tmp_path}"]), "test", QUIET)
-    assert main(["extend", str(result.folder), "games=40"]) == 0
+    result = run(read([*words, "games=6", f"results={tmp_path}"]), "test", QUIET)
+    assert main(["extend", str(result.folder), "games=20"]) == 0
     assert content(result.folder) == content(uninterrupted)
-    assert "games: 40" in (result.folder / "config.yaml").read_text()
+    assert "games: 20" in (result.folder / "config.yaml").read_text()
 
 
 def test_objects_are_resumed_from_python(tmp_path: Path) -> None:
@@ -355,10 +355,10 @@ def test_a_sequential_test_ends_at_the_same_pair_however_it_is_played(tmp_path: 
 
 def test_a_test_without_decision_can_be_extended(tmp_path: Path) -> None:
     words = [*SPRT, "schedule.elo1=5", f"results={tmp_path}", "executor=serial"]
-    short = run(read([*words, "games=20"]), "test", QUIET)
-    assert len(short.games) == 20
-    longer = resume(short.folder, console=QUIET, games=60)
-    whole = run(read([*words, "games=60"]), "test", QUIET)
+    short = run(read([*words, "games=10"]), "test", QUIET)
+    assert len(short.games) == 10
+    longer = resume(short.folder, console=QUIET, games=30)
+    whole = run(read([*words, "games=30"]), "test", QUIET)
     assert content(longer.folder) == content(whole.folder)
 
 
@@ -369,14 +369,14 @@ def test_a_run_can_be_watched(
     tmp_path: Path, uninterrupted: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     process = Command("run", *WORDS, f"results={tmp_path}")
-    await_games(tmp_path, 50, process)
+    await_games(tmp_path, 20, process)
     assert main(["watch", str(runs_in(tmp_path)[0]), "--once"]) == 0
     printed = capsys.readouterr().out
-    assert "of 600 games" in printed and "alphabeta_5" in printed
+    assert f"of {TOTAL} games" in printed and "alphabeta_5" in printed
     process.kill()
     process.communicate()
     assert main(["watch", str(uninterrupted)]) == 0
-    assert "600 of 600 games, complete" in capsys.readouterr().out
+    assert f"{TOTAL} of {TOTAL} games, complete" in capsys.readouterr().out
     assert main(["watch", str(tmp_path)]) == 2
     assert "is no run" in capsys.readouterr().err
 

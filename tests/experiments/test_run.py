@@ -31,11 +31,11 @@ def play(folder: Path, *overrides: str) -> RunResult:
 
 def test_the_same_games_with_any_number_of_workers(tmp_path: Path) -> None:
     """Minimax, alpha-beta and random: searches and random numbers alike."""
-    words = ["agents=classics", "games=4", "agents.alphabeta_5.depth=3", "seed=5"]
+    words = ["agents=classics", "games=2", "agents.alphabeta_5.depth=3", "seed=5"]
     runs = [play(tmp_path, *words, f"executor.workers={n}") for n in (1, 2, 7)]
     runs.append(play(tmp_path, *words, "executor=serial"))
     first = content(runs[0].folder)
-    assert len(first["games"]) == 4 * 15
+    assert len(first["games"]) == 2 * 15
     for other in runs[1:]:
         assert content(other.folder) == first
     assert len({result.folder for result in runs}) == 4
@@ -165,13 +165,13 @@ def test_many_killed_players_in_a_row(tmp_path: Path) -> None:
         tmp_path,
         "agents=ab_mirror",
         "depth=1",
-        "games=60",
+        "games=20",
         "~agents.right",
         "+agents.dies._target_=misbehaving.Dies",
     )
     assert set(result.games["end_reason"]) == {"process died"}
     assert result.standings["agent"].tolist() == ["left", "dies"]
-    assert result.standings["forfeits"].tolist() == [0, 60]
+    assert result.standings["forfeits"].tolist() == [0, 20]
 
 
 def test_trouble_after_a_kill_and_amid_much_talk_is_found(tmp_path: Path) -> None:

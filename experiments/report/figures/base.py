@@ -94,9 +94,10 @@ def resize(figure: Figure, axes: Axes, width: float, height: float) -> None:
 
     What stands around the axes keeps its size, save a colour bar; hence up to three rounds.
     """
-    wanted = np.array([width, height])
+    wanted, layout = np.array([width, height]), figure.get_layout_engine()
+    assert layout is not None, "see blank"
     for _ in range(3):
-        figure.draw_without_rendering()
+        layout.execute(figure)
         whole, inside = figure.get_size_inches(), axes.get_position().size
         missing = wanted - whole * inside
         if np.abs(missing).max() < 0.02:

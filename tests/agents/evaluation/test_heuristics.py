@@ -39,7 +39,8 @@ from agents.evaluation import (
 from agents.evaluation.arithmetic import rounded
 from agents.evaluation.edge_stability import edge_values
 from core import Position, bitboard
-from experiments.config import read
+from core.rules import ruleset
+from experiments.config import check_board, read
 from experiments.run import run
 
 RandomGame = Callable[[str, int], list[Position]]
@@ -124,7 +125,7 @@ def strewn(count: int, seed: int) -> list[Position]:
 @evaluations
 def test_the_kernel_agrees_with_its_reading_twin(name: str, random_game: RandomGame) -> None:
     evaluation = EVALUATIONS[name]
-    for position in from_games(random_game, 500, 1) + strewn(300, 1):
+    for position in from_games(random_game, 300, 1) + strewn(150, 1):
         assert evaluation(position) == evaluation.plain(position), f"\n{position}"
 
 
@@ -242,8 +243,9 @@ def test_boards_are_declared(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(set(FEATURES) - {"disc_count"}))
 @pytest.mark.parametrize("rules", ["mini6", "mini4"])
 def test_a_board_it_is_not_made_for_is_refused(name: str, rules: str) -> None:
+    agent = AlphaBeta(2, EVALUATIONS[name])
     with pytest.raises(ConfigError, match=f"8x8.*{rules}") as refusal:
-        read(["agents=ab_mirror", f"evaluation={name}", f"ruleset.name={rules}"])
+        check_board(agent, "left", ruleset(rules))
     assert "\n" not in str(refusal.value)
 
 

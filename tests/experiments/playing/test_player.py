@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
-from processes import descendants
+from processes import Command, await_, descendants
 from rich.console import Console
 
 from agents import Limits, RandomAgent
@@ -37,18 +36,20 @@ def log_of(result: RunResult) -> str:
 # ------------------------------------------------------------------ blame
 
 
-@pytest.mark.parametrize("move", [0, 3, 9, 10])
+HOW = {"raises": "raised an exception", "hangs": "never answered", "dies": "process died"}
+MOVES = (0, 3, 9, 10)
+"""In an opening of 8 plies, and after it, by either side."""
+ALWAYS = {("raises", 10), ("hangs", 3), ("dies", 0), ("dies", 9)}
+
+
 @pytest.mark.parametrize(
-    ("how", "reason"),
+    ("how", "move"),
     [
-        ("raises", "raised an exception"),
-        ("hangs", "never answered"),
-        ("dies", "process died"),
+        pytest.param(how, move, marks=[] if (how, move) in ALWAYS else [pytest.mark.slow])
+        for how, move in itertools.product(HOW, MOVES)
     ],
 )
-def test_who_misbehaves_when_told_something_loses(
-    tmp_path: Path, how: str, reason: str, move: int
-) -> None:
+def test_who_misbehaves_when_told_something_loses(tmp_path: Path, how: str, move: int) -> None:
     """Whoever is to move: with both colours the agent is told of the same moves."""
     words = ["agent@first=random", "first._target_=misbehaving.Told", f"+first.how={how}"]
     words += [
@@ -60,7 +61,7 @@ def test_who_misbehaves_when_told_something_loses(
     ]
     result = play(tmp_path, *words, "openings.plies=8")
     games = result.games
-    assert games["end_reason"].tolist() == [reason] * 2
+    assert games["end_reason"].tolist() == [HOW[how]] * 2
     assert [game[game["result"]] for _, game in games.iterrows()] == ["second", "second"]
     # The opening, and the moves after it that were told.
     assert (games["transcript"].str.len() / 2).tolist() == [max(8, move)] * 2
@@ -130,22 +131,13 @@ def test_ctrl_c_twice_waits_for_no_agent(tmp_path: Path) -> None:
     words = ["agents=duel", "agent@first=random", "agent@second=greedy", "games=20"]
     words += ["first._target_=misbehaving.Hangs", "+first.after=0", "limits.hang=300"]
     words += [f"+first.flag={tmp_path / 'hangs'}", f"results={tmp_path / 'results'}"]
-    driver = subprocess.Popen(
-        [sys.executable, "-m", "experiments", "run", *words],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([*sys.path])},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    deadline = time.monotonic() + 60
-    while not (tmp_path / "hangs").exists():
-        assert time.monotonic() < deadline and driver.poll() is None
-        time.sleep(0.05)
+    driver = Command("run", *words)
+    await_((tmp_path / "hangs").exists)
     below = list(descendants(driver.pid))
-    driver.send_signal(signal.SIGINT)
-    time.sleep(0.5)
+    os.kill(driver.pid, signal.SIGINT)
+    await_(lambda: "stopping after the pairs under way" in driver.printed)
     asked = time.monotonic()
-    driver.send_signal(signal.SIGINT)
+    os.kill(driver.pid, signal.SIGINT)
     printed, _ = driver.communicate(timeout=60)
     print(f"ended after {time.monotonic() - asked:.2f} s")
     assert driver.returncode == 130, printed

@@ -1,0 +1,68 @@
+"""How a package's command line ends, whatever its commands do."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import pytest
+
+from core.cli import Command, dispatch
+
+
+def ends(error: BaseException) -> Command:
+    def command(arguments: Sequence[str]) -> int:
+        raise error
+
+    return command
+
+
+COMMANDS: dict[str, Command] = {
+    "count": len,
+    "refuse": ends(ValueError("\x1b[31mred\n")),
+    "break": ends(OSError("gone")),
+    "leave": ends(KeyboardInterrupt()),
+    "fail": ends(ZeroDivisionError()),
+}
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "out", "err"),
+    [
+        ("", 0, "usage\n", ""),
+        ("--help", 0, "usage\n", ""),
+        ("-h count", 0, "usage\n", ""),
+        ("count", 0, "", ""),
+        ("count a b c", 3, "", ""),
+        ("refuse", 2, "", "lab: \\x1b[31mred\\n\n"),
+        ("break", 1, "", "lab: gone\n"),
+        ("leave", 130, "", "stopped\n"),
+        (
+            "braek",
+            2,
+            "",
+            "lab: unknown command 'braek'; choose from break, count, fail, leave, refuse. "
+            "Did you mean 'break'?\n",
+        ),
+    ],
+)
+@pytest.mark.parametrize("typed", [False, True])
+def test_a_command_line_ends_in_order(
+    words: str,
+    code: int,
+    out: str,
+    err: str,
+    typed: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    arguments = words.split()
+    monkeypatch.setattr(sys, "argv", ["lab", *arguments] if typed else ["lab", "fail"])
+    failures = {ValueError: 2, OSError: 1}
+    assert dispatch("lab", "usage\n", COMMANDS, None if typed else arguments, failures) == code
+    assert capsys.readouterr() == (out, err)
+
+
+def test_a_mistake_of_ours_is_not_hidden() -> None:
+    with pytest.raises(ZeroDivisionError):
+        dispatch("lab", "usage\n", COMMANDS, ["fail"], {ValueError: 2})
