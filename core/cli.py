@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import io
 import math
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import NoReturn
 
 from core.rules import RULESETS, Ruleset, ruleset
 from core.settings import unknown_choice
-from core.shown import visible
+from core.shown import NARROW, visible
 
 Command = Callable[[Sequence[str]], int]
 """Does what its arguments say; returns the exit code."""
@@ -24,11 +27,31 @@ def dispatch(
     failures: Mapping[type[Exception], int],
 ) -> int:
     """Run the command that the first of the arguments names; returns the exit code: 2 if there is
-    no such command, 130 after Ctrl-C.
+    no such command, 130 after Ctrl-C, 141 where nobody reads any more what it prints.
 
     usage: is printed where ``--help``, or nothing, is asked for. arguments: None for those of this
     process. failures: exceptions that are told in one line, and the exit code of each.
     """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=NARROW)
+    try:
+        code = _dispatch(program, usage, commands, arguments, failures)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        with suppress(OSError):  # Python would complain at its end of what it cannot print
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+
+
+def _dispatch(
+    program: str,
+    usage: str,
+    commands: Mapping[str, Command],
+    arguments: Sequence[str] | None,
+    failures: Mapping[type[Exception], int],
+) -> int:
     name, *rest = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     if name in ("--help", "-h"):
         print(usage, end="")
@@ -38,6 +61,8 @@ def dispatch(
         if name in commands:
             return commands[name](rest)
         said = unknown_choice("command", name, sorted(commands))
+    except BrokenPipeError:
+        raise
     except tuple(failures) as error:
         said = str(error)
         code = next(number for kind, number in failures.items() if isinstance(error, kind))

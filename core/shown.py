@@ -8,6 +8,7 @@ reports. All of them begin with :func:`visible`.
 
 from __future__ import annotations
 
+import codecs
 import unicodedata
 from functools import cache
 
@@ -34,6 +35,23 @@ def _seen(character: str) -> str:
     if character.isprintable() or unicodedata.category(character) == "Zs":
         return character
     return character.encode("unicode_escape").decode()
+
+
+NARROW = "narrow"
+"""Says what to do with characters that an output cannot show (``errors`` of a text file): the lab's
+own signs are written in plainer ones, all others as escapes."""
+_PLAINER = {"\N{NO-BREAK SPACE}": " ", "µ": "u", "\N{MINUS SIGN}": "-", "±": "~", "…": "."}
+
+
+def _narrow(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lost = error.object[error.start : error.end]
+    plainer = (_PLAINER.get(each) or each.encode("unicode_escape").decode() for each in lost)
+    return "".join(plainer), error.end
+
+
+codecs.register_error(NARROW, _narrow)
 
 
 def plain(text: object, style: str = "", keep: str = "") -> Text:

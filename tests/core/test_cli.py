@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import io
+import os
+import subprocess
 import sys
 from collections.abc import Sequence
 
 import pytest
 
 from core.cli import Command, dispatch
+from core.shown import NARROW
 
 
 def ends(error: BaseException) -> Command:
@@ -66,3 +70,31 @@ def test_a_command_line_ends_in_order(
 def test_a_mistake_of_ours_is_not_hidden() -> None:
     with pytest.raises(ZeroDivisionError):
         dispatch("lab", "usage\n", COMMANDS, ["fail"], {ValueError: 2})
+
+
+def test_who_stops_reading_ends_a_command_quietly() -> None:
+    """``python -m core perft | head -1``."""
+    command = [sys.executable, "-m", "core", "perft", "--depth", "6"]
+    reader, writer = os.pipe()
+    os.close(reader)
+    process = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writer)
+    said = [line for line in process.stderr.splitlines() if "compil" not in line]
+    assert (process.returncode, said) == (141, [])
+
+
+def test_an_output_that_is_narrow_loses_no_command() -> None:
+    narrow = io.TextIOWrapper(io.BytesIO(), encoding="ascii", errors=NARROW)
+    narrow.write("30\N{NO-BREAK SPACE}µs ± 1, größe")
+    narrow.flush()
+    assert narrow.buffer.getvalue() == rb"30 us ~ 1, gr\xf6\xdfe"  # type: ignore[attr-defined]
+
+
+def test_all_that_is_printed_may_be_narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    def tell(arguments: Sequence[str]) -> int:
+        print("größe")
+        return 0
+
+    narrow = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", narrow)
+    assert dispatch("lab", "usage\n", {"tell": tell}, ["tell"], {}) == 0
