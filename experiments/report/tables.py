@@ -132,7 +132,7 @@ COLUMNS: dict[str, Callable[[Any], str]] = {
 }
 """The columns of every standings table, and how a row fills them."""
 
-LESS_NEEDED = ("95 % within", "evals/move", "nodes/s", "time/move", "discs", "draws", "games")
+LESS_NEEDED = ("95 % within", "evals/move", "nodes/s", "discs", "time/move", "draws", "games")
 """What a narrow terminal does without, in this order."""
 
 
@@ -207,13 +207,16 @@ def terminal_table(columns: Iterable[str] = ()) -> Table:
 
 def standings_tables(standings: pd.DataFrame, console: Console) -> Iterable[Table]:
     """The standings for a terminal, a table for each part of the pool that met. A narrow terminal
-    does without some columns, which the report has, rather than cut numbers."""
+    does without some columns, which the report has, rather than cut numbers, and says so."""
     unbounded = console.options.update(width=10_000)
     for heading, rows in standings_by_part(standings):
         for left_out in range(len(LESS_NEEDED) + 1):
             wanted = [name not in LESS_NEEDED[:left_out] for name in COLUMNS]
             shown = terminal_table(compress(COLUMNS, wanted))
             shown.title = heading or None
+            if left_out:
+                missing = ", ".join(name for name in COLUMNS if name in LESS_NEEDED[:left_out])
+                shown.caption = plain(f"no room here for {missing}: see the report")
             for row in rows:
                 shown.add_row(*map(plain, compress(row, wanted)))
             # asked of a console without an edge, or it would never be more

@@ -19,7 +19,13 @@ from experiments import run_match
 from experiments.config import read
 from experiments.record.store import Record
 from experiments.report.findings import FEW, _about_late_moves, _about_time, repeated
-from experiments.report.tables import MATCH_COLUMNS, _per_second, described, standings_tables
+from experiments.report.tables import (
+    COLUMNS,
+    MATCH_COLUMNS,
+    _per_second,
+    described,
+    standings_tables,
+)
 from experiments.run import RunResult, run
 from experiments.statistics.sequential import Sprt
 
@@ -98,6 +104,22 @@ def test_agents_may_have_any_names(tmp_path: Path) -> None:
         assert name in printed
         assert page.count(f"<td>{html.escape(name)}</td>") == 2  # in the standings, and a match
         assert f"<strong>{html.escape(name)}</strong>" in page
+
+
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_what_a_narrow_terminal_leaves_out_is_said(width: int, tmp_path: Path) -> None:
+    agents = {"greedy": GreedyAgent(), "random": RandomAgent()}
+    done = run_match(agents, games=4, results=tmp_path, workers=0, figures=False, quiet=True)
+    console = Console(record=True, width=width, file=StringIO())
+    (shown,) = standings_tables(done.standings, console)
+    console.print(shown)
+    printed = " ".join(console.export_text().split())
+    headings = [str(column.header) for column in shown.columns]
+    there = {each.replace("\n/", "/").replace("\n", " ") for each in headings}
+    assert {"agent", "score %", "Elo [95 %]"} <= there
+    told = printed.partition("no room here for ")[2].removesuffix(": see the report")
+    assert set(told.split(", ")) - {""} == set(COLUMNS) - there
+    assert bool(told) == (width < 200)
 
 
 def repetitions(**columns: list[int]) -> pd.DataFrame:
