@@ -8,8 +8,7 @@ import sys
 from rich.console import Console
 
 from agents.commands import check, evaluate, fit_probcut, listing, solve
-from core.cli import Parser
-from core.shown import visible
+from core.cli import Parser, in_order
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -19,11 +18,8 @@ def main(arguments: list[str] | None = None) -> int:
     for command in (listing, evaluate, check, fit_probcut, solve):
         command.add(commands)
     options = parser.parse_args(arguments)
-    try:
-        return options.run(options, Console()) or 0
-    except ValueError as error:
-        print(f"python -m agents {options.command}: {visible(error)}", file=sys.stderr)
-        return 2
+    program = f"python -m agents {options.command}"
+    return in_order(program, lambda: options.run(options, Console()) or 0, {ValueError: 2})
 
 
 if __name__ == "__main__":

@@ -27,50 +27,48 @@ def dispatch(
     failures: Mapping[type[Exception], int],
 ) -> int:
     """Run the command that the first of the arguments names; returns the exit code: 2 if there is
-    no such command, 130 after Ctrl-C, 141 where nobody reads any more what it prints.
+    no such command, else as :func:`in_order`.
 
     usage: is printed where ``--help``, or nothing, is asked for. arguments: None for those of this
     process. failures: exceptions that are told in one line, and the exit code of each.
+    """
+    name, *rest = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+
+    def run() -> int:
+        if name in ("--help", "-h"):
+            print(usage, end="")
+            return 0
+        if name in commands:
+            return commands[name](rest)
+        print(f"{program}: {unknown_choice('command', name, sorted(commands))}", file=sys.stderr)
+        return 2
+
+    return in_order(program, run, failures)
+
+
+def in_order(program: str, run: Callable[[], int], failures: Mapping[type[Exception], int]) -> int:
+    """Run a command line; returns its exit code: what ``run`` returns, 130 after Ctrl-C, 141 where
+    nobody reads any more what it prints.
+
+    failures: exceptions that are told in one line, and the exit code of each.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=NARROW)
     try:
-        code = _dispatch(program, usage, commands, arguments, failures)
+        code = run()
         sys.stdout.flush()
         return code
+    except KeyboardInterrupt:
+        print("stopped", file=sys.stderr)
+        return 130
     except BrokenPipeError:
         with suppress(OSError):  # Python would complain at its end of what it cannot print
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
-
-
-def _dispatch(
-    program: str,
-    usage: str,
-    commands: Mapping[str, Command],
-    arguments: Sequence[str] | None,
-    failures: Mapping[type[Exception], int],
-) -> int:
-    name, *rest = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
-    if name in ("--help", "-h"):
-        print(usage, end="")
-        return 0
-    code = 2
-    try:
-        if name in commands:
-            return commands[name](rest)
-        said = unknown_choice("command", name, sorted(commands))
-    except BrokenPipeError:
-        raise
     except tuple(failures) as error:
-        said = str(error)
-        code = next(number for kind, number in failures.items() if isinstance(error, kind))
-    except KeyboardInterrupt:
-        print("stopped", file=sys.stderr)
-        return 130
-    print(f"{program}: {visible(said)}", file=sys.stderr)
-    return code
+        print(f"{program}: {visible(error)}", file=sys.stderr)
+        return next(code for kind, code in failures.items() if isinstance(error, kind))
 
 
 class Parser(argparse.ArgumentParser):
