@@ -9,11 +9,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, asdict, dataclass, field, fields
 from typing import Annotated, Any
 
 from core.rules import RULESETS, Color
-from core.settings import Choice, Constraint, Number, Switch, Text, Whole, check_settings, nearest
+from core.settings import (
+    Choice,
+    Constraint,
+    Number,
+    Switch,
+    Text,
+    Whole,
+    check_settings,
+    constraints,
+    nearest,
+    unknown_choice,
+)
 
 LONGEST_TEXT = 50_000
 """Letters of a game or a position that is put in."""
@@ -47,6 +58,21 @@ def _is_plain(value: object, depth: int) -> bool:
 
 
 @dataclass(frozen=True)
+class Part(Constraint):
+    """An object of a class of this module."""
+
+    kind: type
+    words: str
+
+    @property
+    def needed(self) -> str:
+        return self.words
+
+    def allows(self, value: object) -> bool:
+        return isinstance(value, self.kind)
+
+
+@dataclass(frozen=True)
 class Seat:
     """Who shall play: ``human``, or an agent by its name, and its settings."""
 
@@ -54,13 +80,7 @@ class Seat:
     settings: Annotated[dict[str, Any], Plain()] = field(default_factory=dict)
 
 
-class Seated(Constraint):
-    """A :class:`Seat` as an object."""
-
-    needed = "a player, with its name and settings,"
-
-    def allows(self, value: object) -> bool:
-        return isinstance(value, Seat)
+_SEAT = Part(Seat, "a player, with its name and settings,")
 
 
 @dataclass(frozen=True)
@@ -79,14 +99,27 @@ class Move:
 
 
 @dataclass(frozen=True)
+class Recorded:
+    """A game of a run. run: its name in the list of runs. game: its number."""
+
+    run: Annotated[str, Text(r".{1,300}", "the name of a run")]
+    game: Annotated[int, NUMBER]
+
+
+_RECORDED = Part(Recorded, "a run and the number of its game")
+
+
+@dataclass(frozen=True)
 class New:
     """A new game. text: from which position, or how it begins: OBF, transcript, GGF, or a saved
-    game; empty for the start."""
+    game; empty for the start. recorded: or a game of a run. playing: whether two agents go on at
+    once."""
 
     rules: Annotated[str, Choice(*RULESETS)]
-    black: Annotated[Seat, Seated()]
-    white: Annotated[Seat, Seated()]
+    black: Annotated[Seat, _SEAT]
+    white: Annotated[Seat, _SEAT]
     text: Annotated[str, Text(rf".{{0,{LONGEST_TEXT}}}", "a game as text")] = ""
+    recorded: Annotated[Recorded | None, _RECORDED] = None
     playing: Annotated[bool, Switch()] = True
 
 
@@ -94,8 +127,8 @@ class New:
 class Players:
     """Others play on from here."""
 
-    black: Annotated[Seat, Seated()]
-    white: Annotated[Seat, Seated()]
+    black: Annotated[Seat, _SEAT]
+    white: Annotated[Seat, _SEAT]
 
 
 @dataclass(frozen=True)
@@ -156,6 +189,22 @@ class Cancel:
     id: Annotated[int, NUMBER]
 
 
+@dataclass(frozen=True)
+class Games:
+    """Options of the question ``games``: which of a run are listed. first: the first of them."""
+
+    run: Annotated[str, Text(r".{1,300}", "the name of a run")]
+    first: Annotated[int, NUMBER] = 0
+
+
+@dataclass(frozen=True)
+class Nothing:
+    """Options of a question that has none."""
+
+
+OPTIONS: dict[str, Callable[..., Any]] = {"texts": Nothing, "runs": Nothing, "games": Games}
+"""What a page may ask, and the options of each question, without ``ply``."""
+
 _KINDS: dict[str, Callable[..., Any]] = {
     kind.__name__.lower(): kind
     for kind in (Hello, Move, New, Players, Pace, Step, Stop, Go, Undo, Back, Resign, Ask, Cancel)
@@ -180,6 +229,18 @@ def read(text: str) -> tuple[Any, int | None]:
     return _made(_KINDS[kind], kind, content), ref
 
 
+def check_question(ask: Ask) -> tuple[dict[str, Any], int | None]:
+    """The options of a question, apart from the number of moves after which it is asked, None for
+    all; raises MessageError."""
+    if ask.name not in OPTIONS:
+        raise MessageError(unknown_choice("question", ask.name, OPTIONS))
+    options = dict(ask.options)
+    ply = options.pop("ply", None)
+    if ply is not None and not PLY.allows(ply):
+        raise MessageError(PLY.refusal("ply", ply, optional=True))
+    return asdict(_made(OPTIONS[ask.name], ask.name, options)), ply
+
+
 def _no_constant(word: str) -> None:
     raise ValueError(word)
 
@@ -193,9 +254,14 @@ def _made(kind: Any, where: str, content: Mapping[str, Any]) -> Any:
     for name, each in known.items():
         if name not in content and each.default is MISSING and each.default_factory is MISSING:
             raise MessageError(f"{where}: {name} is missing")
+    parts = {
+        name: constraint.kind
+        for name, (constraint, _) in constraints(kind).items()
+        if isinstance(constraint, Part)
+    }
     values = {
-        name: _made(Seat, name, value)
-        if known[name].type == "Annotated[Seat, Seated()]" and isinstance(value, dict)
+        name: _made(parts[name], name, value)
+        if name in parts and isinstance(value, dict)
         else value
         for name, value in content.items()
     }
