@@ -7,6 +7,7 @@ letters that paths are made of.
 
 from __future__ import annotations
 
+import inspect
 import math
 import pkgutil
 import re
@@ -86,6 +87,8 @@ class Setting:
                 ends = max(low, above), min(high, below)
                 least, most = (end if math.isfinite(end) else None for end in ends)
                 found |= {"kind": "number", "low": least, "high": most}
+            case Constraint() as sized if sized.allows(1):
+                found |= {"kind": "whole", "low": 1, "high": None}
             case None if isinstance(self.default, bool):
                 found["kind"] = "switch"
         return found
@@ -216,7 +219,9 @@ def _settings(
     declared: dict[str, tuple[Constraint, bool]] = {}
     if is_ours(target):
         kind = pkgutil.resolve_name(target)
-        declared = constraints(kind) | constraints(kind.__init__)
+        declared = dict(constraints(kind))
+        if inspect.isfunction(kind.__init__):
+            declared |= constraints(kind.__init__)
     settings = {}
     for key, value in raw.items():
         if key in ("_target_", EVALUATION) or isinstance(value, Mapping):

@@ -237,12 +237,13 @@ function drawAboutMove(move) {
   if (!said) return;
   const count = (number) => number.toLocaleString("en");
   const facts = [
-    ["value", said.value_text], ["depth", said.depth], ["line", said.pv.join(" ")],
-    ["game states", count(said.nodes)], ["evaluations", count(said.evaluations)],
-    ["cutoffs", count(said.cutoffs)], ["playouts", said.playouts ? count(said.playouts) : null],
+    ["value", said.value === null ? "" : said.value_text], ["depth", said.depth], ["line", said.pv.join(" ")],
+    ["game states", said.nodes && count(said.nodes)],
+    ["evaluations", said.nodes && count(said.evaluations)],
+    ["cutoffs", said.nodes && count(said.cutoffs)], ["playouts", said.playouts && count(said.playouts)],
     ["time", `${said.seconds.toFixed(3)} s`],
   ];
-  box.replaceChildren(...facts.filter(([, value]) => value !== null && value !== "").flatMap(
+  box.replaceChildren(...facts.filter(([, value]) => value || value === "0").flatMap(
     ([name, value]) => [element("dt", {}, name), element("dd", {}, String(value))]));
 }
 
@@ -250,6 +251,8 @@ function drawControls() {
   const total = state.moves.length;
   const ply = shownPly();
   const watched = !state.players.black.human && !state.players.white.human;
+  byId("start").hidden = total > 0 && !state.over;
+  byId("start").textContent = state.over ? "Click here to start another game" : "Click here to start: who plays?";
   byId("first").disabled = byId("previous").disabled = ply === 0;
   byId("next").disabled = byId("last").disabled = at === null;
   byId("from-here").hidden = at === null;
@@ -314,8 +317,9 @@ function setPace(changes) {
 function listen() {
   const on = (id, does, event = "click") => byId(id).addEventListener(event, () => state && does());
   on("new", () => gameDialog({ ...dialogParts(), title: "New game" }));
+  on("start", () => gameDialog({ ...dialogParts(), title: "New game" }));
   on("players", choosePlayers);
-  on("open", () => openDialog({ ...dialogParts(), choose: (text, rules) => gameDialog({ ...dialogParts(), title: "Go on with this game", text, rules }) }));
+  on("open", () => openDialog({ ...dialogParts(), choose: (game) => gameDialog({ ...dialogParts(), title: "Go on with this game", ...game }) }));
   on("share", () => shareDialog(dialogParts()));
   on("edit", () => {
     document.body.classList.add("editing");
