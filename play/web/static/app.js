@@ -1,7 +1,7 @@
 // The page: what the server tells is drawn, what is done here is told to the server.
 import { createBoard } from "./board.js";
 import { gameDialog, openDialog, shareDialog } from "./dialog.js";
-import { byId, calm, capital, element, other } from "./dom.js";
+import { byId, calm, capital, element, other, sentence } from "./dom.js";
 import { createEditor } from "./editor.js";
 import { connect } from "./line.js";
 import { mount } from "./why.js";
@@ -27,7 +27,7 @@ const line = connect({
     document.body.classList.add("lost");
   },
   refused(text) {
-    say(capital(text) + ".");
+    say(sentence(text));
   },
 });
 const editor = createEditor(byId("editor"), board, { onDone: leaveEditor, onPlay: playEdited });
@@ -148,10 +148,11 @@ function statusText() {
 function drawStatus() {
   const text = at === null ? statusText() : lookingText();
   const status = byId("status");
-  const note = at === null && state.thinking ? state.note : "";
+  const note = state.thinking ? state.note : "";
   status.classList.toggle("over", state.over && at === null);
-  const whole = note ? `${text}\n${note}` : text;
-  if (status.textContent !== whole) status.textContent = whole;
+  if (status.textContent !== text) status.textContent = text;
+  if (byId("note").textContent !== note) byId("note").textContent = note;
+  byId("note").hidden = !note;
   clearTimeout(slow);
   byId("stop").hidden = byId("stop").hidden || !state.thinking;
   if (state.thinking) slow = setTimeout(() => { byId("stop").hidden = false; }, 700);
@@ -279,11 +280,16 @@ function say(text) {
   hushed = setTimeout(() => box.classList.remove("shown"), 5000);
 }
 
-const tell = (message) => line.tell(message).catch((error) => say(capital(error.message) + "."));
+const tell = (message) => line.tell(message).catch((error) => say(sentence(error.message)));
+
+let moving = false; // a move is on its way to the server
 
 function play(square) {
   if (editor.active) editor.press(square);
-  else tell({ type: "move", move: square, ply: state.moves.length });
+  else if (!moving && !state.over) {
+    moving = true;
+    tell({ type: "move", move: square, ply: state.moves.length }).finally(() => { moving = false; });
+  }
 }
 
 /** Look at the game after a number of moves. */

@@ -1,5 +1,5 @@
 // The dialogs: a new game, other players, a game that is put in, a game that is taken along.
-import { byId, capital, element, svg } from "./dom.js";
+import { byId, capital, element, sentence, svg } from "./dom.js";
 
 const COLORS = ["black", "white"];
 
@@ -57,7 +57,7 @@ export function gameDialog({ catalogue, state, tell, title, kind = "new", text =
     try {
       await tell(message);
     } catch (error) {
-      problem.textContent = `${capital(error.message)}.`;
+      problem.textContent = sentence(error.message);
       return;
     }
     byId("dialog").close();
@@ -184,7 +184,7 @@ export function openDialog({ catalogue, state, ask, choose }) {
       if (!found.length) runs.replaceChildren(element("p", {}, "There are no runs yet. python -m experiments run plays one."));
       else runs.replaceChildren(runField(found));
     } catch (error) {
-      runs.replaceChildren(element("p", {}, `${capital(error.message)}.`));
+      runs.replaceChildren(element("p", {}, sentence(error.message)));
     }
   }
 
@@ -200,7 +200,7 @@ export function openDialog({ catalogue, state, ask, choose }) {
             element("b", {}, `${game.game}`), ` ${game.black} – ${game.white} `, element("small", {}, game.result)))));
         if (total > listed.length) games.append(element("li", {}, `… ${total} games in all`));
       } catch (error) {
-        games.replaceChildren(element("li", {}, `${capital(error.message)}.`));
+        games.replaceChildren(element("li", {}, sentence(error.message)));
       }
     };
     select.addEventListener("change", fill);
@@ -225,7 +225,7 @@ export async function shareDialog({ ask, say }) {
   try {
     texts = await ask("texts");
   } catch (error) {
-    say(`${capital(error.message)}.`);
+    say(sentence(error.message));
     return;
   }
   const kinds = [
