@@ -54,7 +54,7 @@ FLOORS = (
     ("play.config", "play.game", "play.moves"),
     ("play.help", "play.switches", "play.thinking", "play.written"),
     ("play.hints", "play.tree"),
-    ("play.terminal",),
+    ("play.terminal", "play.web"),
     ("play", "play.__main__"),
 )
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
