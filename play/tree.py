@@ -6,7 +6,7 @@ for each game state examined, a look or a leaf for each evaluation, and a cut fo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from agents.base import Decision
@@ -38,7 +38,7 @@ class Cut:
     unsearched: tuple[int, ...]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Node:
     """A move that was searched, or the root, which has none.
 
@@ -62,6 +62,18 @@ class Node:
         if self.end or self.alpha < self.value < self.beta:
             return ""
         return "<=" if self.value <= self.alpha else ">="
+
+    def line(self, moves: Iterable[int]) -> list[Node]:
+        """This node and those that a line of moves leads through; of several searches of a move
+        the last, which is the one that counted."""
+        found = [self]
+        for move in moves:
+            below = (each for each in found[-1].below if isinstance(each, Node))
+            searches = [each for each in below if each.move == move]
+            if not searches:
+                break
+            found.append(searches[-1])
+        return found
 
 
 class Tree(Watch):

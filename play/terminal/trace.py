@@ -6,7 +6,7 @@ the lines can be counted against what the search states.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from agents.base import Decision
 from agents.search import SearchAgent
@@ -21,9 +21,8 @@ MOST_LINES = 300_000
 """A larger tree is not kept whole."""
 
 
-def _lines(node: Node, color: Color, ply: int, chosen: list[int] | None) -> Iterator[str]:
-    """chosen: what is left of the chosen line after this node; None if it is not on it."""
-    star = " " if chosen is None else "*"
+def _lines(node: Node, color: Color, ply: int, chosen: Collection[Node]) -> Iterator[str]:
+    star = "*" if node in chosen else " "
     indent = "  " * ply
     if node.move is None:
         about = f"now   {value_text(node.value)}"
@@ -32,11 +31,9 @@ def _lines(node: Node, color: Color, ply: int, chosen: list[int] | None) -> Iter
         about = f"{color.value[0].upper()} {name}  {_bounded(node)}"
     about += f"  {node.end}" if node.end else _window(node)
     yield f"{star} {indent}{about}".rstrip()
-    followed = _followed(node, chosen)
     for part in node.below:
         if isinstance(part, Node):
-            rest = chosen[1:] if chosen and part is followed else None
-            yield from _lines(part, color.other, ply + 1, rest)
+            yield from _lines(part, color.other, ply + 1, chosen)
         else:
             yield f"  {indent}  {_note(part)}"
     if node.hidden:
@@ -51,15 +48,6 @@ def _note(part: Look | Cut) -> str:
         return f"cut: {condition}, {moves} not looked at"
     how = f"{value_text(part.value)}  evaluated to order the moves" if part.counted else "game over"
     return f"? {square_name(part.move)}  {how}"
-
-
-def _followed(node: Node, chosen: list[int] | None) -> Node | None:
-    """The node below that the chosen line goes on with: of several searches of a move the last."""
-    found = None
-    for part in node.below if chosen else ():
-        if isinstance(part, Node) and chosen and part.move == chosen[0]:
-            found = part
-    return found
 
 
 def _bounded(node: Node) -> str:
@@ -89,7 +77,7 @@ def _explained(root: Node, position: Position, decision: Decision) -> Iterator[s
     name = position.to_move.value.capitalize()
     yield f"The tree below {name}'s move. B d3 +5: Black plays d3, worth +5 to Black."
     yield "<= and >=: only a bound, as the rest was cut. *: the chosen line."
-    yield from _lines(root, position.to_move.other, 0, list(decision.pv))
+    yield from _lines(root, position.to_move.other, 0, set(root.line(decision.pv)))
     stats = decision.stats
     yield (
         f"In all {stats.nodes:,} game states, {stats.evaluations:,} evaluations, "

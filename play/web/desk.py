@@ -22,6 +22,7 @@ from core.rules import ruleset
 from play.config import Table
 from play.game import Game
 from play.thinking import Thinkers, Trouble
+from play.web import why
 from play.web.kept import decision_data, game_from, player_from
 
 Answer = Callable[[Thinkers, Game, dict[str, Any]], dict[str, Any]]
@@ -46,7 +47,14 @@ def prepare(thinkers: Thinkers, game: Game, options: dict[str, Any]) -> dict[str
     return {}
 
 
-ANSWERS: dict[str, Answer] = {"decide": decide, "prepare": prepare}
+ANSWERS: dict[str, Answer] = {
+    "decide": decide,
+    "prepare": prepare,
+    "values": why.values,
+    "parts": why.parts,
+    "course": why.course,
+    "tree": why.tree,
+}
 
 
 def sit(link: Link, parent: int, table: Table) -> None:

@@ -13,7 +13,17 @@ from dataclasses import MISSING, dataclass, field, fields
 from typing import Annotated, Any
 
 from core.rules import RULESETS, Color
-from core.settings import Choice, Constraint, Number, Switch, Text, Whole, check_settings, nearest
+from core.settings import (
+    Choice,
+    Constraint,
+    Number,
+    Switch,
+    Text,
+    Whole,
+    check_settings,
+    nearest,
+    unknown_choice,
+)
 
 LONGEST_TEXT = 50_000
 """Letters of a game or a position that is put in."""
@@ -142,7 +152,7 @@ class Resign:
 @dataclass(frozen=True)
 class Ask:
     """A question for a desk. id: the page's number for it. name: of the question. options: its
-    own; ``ply`` among them says after how many moves of the game, all by default."""
+    own, see :data:`QUESTIONS`."""
 
     id: Annotated[int, NUMBER]
     name: Annotated[str, Text(r"[a-z_]{1,20}", "the name of a question")]
@@ -154,6 +164,44 @@ class Cancel:
     """The page wants no answer to this question any more."""
 
     id: Annotated[int, NUMBER]
+
+
+@dataclass(frozen=True)
+class OfPlayer:
+    """A question that an agent answers. ply: after how many moves of the game; None for all."""
+
+    player: Annotated[Seat, Seated()]
+    ply: Annotated[int | None, PLY] = None
+
+
+@dataclass(frozen=True)
+class OfEvaluation:
+    """A question that a heuristic answers, given by its name."""
+
+    evaluation: Annotated[str, Text(r"\w{1,60}", "the name of a heuristic")]
+    ply: Annotated[int | None, PLY] = None
+
+
+@dataclass(frozen=True)
+class OfGame:
+    """A question that needs no options."""
+
+
+QUESTIONS: dict[str, Callable[..., Any]] = {
+    "values": OfPlayer,
+    "course": OfPlayer,
+    "tree": OfPlayer,
+    "parts": OfEvaluation,
+    "texts": OfGame,
+}
+"""What a page may ask, and with which options."""
+
+
+def read_options(asked: Ask) -> Any:
+    """The options of a question; raises MessageError."""
+    if asked.name not in QUESTIONS:
+        raise MessageError(unknown_choice("question", asked.name, QUESTIONS))
+    return _made(QUESTIONS[asked.name], asked.name, asked.options)
 
 
 _KINDS: dict[str, Callable[..., Any]] = {

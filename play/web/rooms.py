@@ -19,7 +19,7 @@ from play.game import Game
 from play.thinking import Trouble
 from play.web import messages
 from play.web.catalogue import Catalogue
-from play.web.desk import ANSWERS, Cores, Desk
+from play.web.desk import Cores, Desk
 from play.web.kept import decision_from, game_data, player_data
 from play.web.shown import texts_of, visit_shown
 from play.web.visits import Refused, Visit, Visits
@@ -30,7 +30,6 @@ log = logging.getLogger("play.web")
 _LINGER = 20.0  # seconds that a visit nobody looks at goes on, as pages are loaded anew
 _IDLE = 600.0  # seconds after which desks that nobody asks are ended
 _PASS_SECONDS = 1.0  # so that everybody sees it
-_OWN = ("decide", "prepare")  # what pages cannot ask
 _MOST_WAITING = 16  # questions of one visit
 
 Tell = Callable[[dict[str, Any]], None]
@@ -235,25 +234,23 @@ class Room:
     # ------------------------------------------------------------------ questions
 
     def _begin_question(self, message: messages.Ask, page: Tell) -> None:
-        known = [name for name in (*ANSWERS, "texts") if name not in _OWN]
-        if message.name not in known:
-            raise Refused(f"unknown question '{message.name}'; choose from {', '.join(known)}")
+        options = messages.read_options(message)
         key = id(page), message.id
         if key in self._questions:
             raise Refused(f"question {message.id} has been asked already")
         if len(self._questions) >= _MOST_WAITING:
             raise Refused(f"{_MOST_WAITING} questions are waiting; that is enough")
-        task = asyncio.get_running_loop().create_task(self._answer(message, page))
+        task = asyncio.get_running_loop().create_task(self._answer(message, options, page))
         self._questions[key] = task
         task.add_done_callback(lambda _: self._questions.pop(key, None))
 
-    async def _answer(self, message: messages.Ask, page: Tell) -> None:
+    async def _answer(self, message: messages.Ask, options: Any, page: Tell) -> None:
         said: dict[str, Any] = {"type": "answer", "id": message.id}
         try:
             if message.name == "texts":
                 found: dict[str, Any] = dict(texts_of(self.visit))
             else:
-                found = await self._ask_why(message, page)
+                found = await self._ask_why(message, options, page)
             page(said | {"ok": found})
         except (Trouble, ValueError) as trouble:
             page(said | {"trouble": str(trouble)})
@@ -261,16 +258,23 @@ class Room:
             page(said | {"trouble": "stopped", "cancelled": True})
             raise
 
-    async def _ask_why(self, message: messages.Ask, page: Tell) -> dict[str, Any]:
-        options = dict(message.options)
-        ply = options.pop("ply", None)
-        if ply is not None and not messages.PLY.allows(ply):
-            raise Refused(f"ply={ply!s:.20}: {messages.PLY.needed} is needed")
+    async def _ask_why(self, message: messages.Ask, asked: Any, page: Tell) -> dict[str, Any]:
+        options: dict[str, Any] = {}
+        match asked:
+            case messages.OfPlayer(player=seat):
+                rules = self.visit.game.start.ruleset
+                player = self._catalogue.player(seat.name, seat.settings, rules)
+                if player.is_human:
+                    raise Refused("a person cannot be asked; an agent can")
+                options["player"] = player_data(player)
+            case messages.OfEvaluation(evaluation=name):
+                options["evaluation"] = self._catalogue.evaluation(name)
 
         def note(text: str) -> None:
             page({"type": "note", "id": message.id, "text": text})
 
-        return await self._why.ask(message.name, game_data(self.visit.game, ply), options, note)
+        game = game_data(self.visit.game, asked.ply)
+        return await self._why.ask(message.name, game, options, note)
 
 
 class House:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -54,7 +55,7 @@ def test_after_a_forced_pass_the_plies_still_count(
     before = next(
         position
         for game in games
-        for position, after in zip(game, game[1:], strict=False)
+        for position, after in itertools.pairwise(game)
         if after.must_pass and len(position.moves) > 1
     )
     for depth in (1, 2, 3):
