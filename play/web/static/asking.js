@@ -118,6 +118,9 @@ export function askingForm({ fields, button, ask, draw }) {
   return { form, begin, problem };
 }
 
+/** A disc beside a text. */
+export const stone = (color) => element("span", { className: `stone ${color}`, role: "img", "aria-label": capital(color) });
+
 /** A table. headings: of the columns; rows: lists of cells, the first being the row's heading. */
 export function table(caption, headings, rows, className = "") {
   const cell = (name, content, attributes = {}) => element(name, attributes, ...[content].flat());

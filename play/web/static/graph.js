@@ -1,5 +1,5 @@
 // The value over the game, as both players see it: a graph, and its numbers as a table.
-import { agentFields, askingForm, table } from "./asking.js";
+import { agentFields, askingForm, stone, table } from "./asking.js";
 import { capital, element, svg } from "./dom.js";
 import { countText, moveText, secondsText, valueText } from "./numbers.js";
 
@@ -158,7 +158,7 @@ function numbersShown(state, course, view) {
     const value = decision && decision.value !== null ? (color === view ? 1 : -1) * decision.value : null;
     const point = course?.points[ply];
     return [
-      `${ply + 1}. ${capital(color)} ${moveText(move)}`,
+      [`${ply + 1}. `, stone(color), ` ${moveText(move)}`],
       value === null ? "" : valueText(value, FINAL),
       ...(course ? [point && point.value !== null ? valueText(sign * point.value, FINAL) : ""] : []),
       decision?.depth ?? "",
@@ -166,7 +166,7 @@ function numbersShown(state, course, view) {
       decision ? secondsText(decision.seconds) : "",
     ];
   });
-  const headings = ["move", "value stated", ...(course ? ["value asked for"] : []), "depth", "nodes", "time"];
+  const headings = ["move", "stated", ...(course ? ["asked for"] : []), "depth", "nodes", "time"];
   const total = state.moves.reduce((sum, { decision }) => sum + (decision?.nodes ?? 0), 0);
   const seconds = state.moves.reduce((sum, { decision }) => sum + (decision?.seconds ?? 0), 0);
   rows.push(["all", "", ...(course ? [""] : []), "", countText(total), secondsText(seconds)]);

@@ -20,6 +20,10 @@ export const moveText = (move) => (move === "--" ? "pass" : move);
 
 export const countText = (count) => count.toLocaleString("en");
 
-export const secondsText = (seconds) => `${seconds.toFixed(seconds < 10 ? 3 : 1)} s`;
+export function secondsText(seconds) {
+  if (seconds >= 1) return `${seconds.toFixed(seconds < 10 ? 2 : 1)} s`;
+  const thousandths = 1000 * seconds;
+  return `${thousandths.toFixed(thousandths < 10 ? 2 : 0)} ms`;
+}
 
 export const plural = (count, word) => `${countText(count)} ${word}${count === 1 ? "" : "s"}`;

@@ -115,6 +115,17 @@ export class Search {
     return found;
   }
 
+  /** The node to which a line of moves leads, as far as the search followed it. */
+  follow(moves) {
+    let node = 0;
+    for (const move of moves) {
+      const child = this.below[node].findLast((each) => this.move[each] === move);
+      if (child === undefined) break;
+      node = child;
+    }
+    return node;
+  }
+
   /** The window and the best move of a node that is looked beyond, after so many events; to who is
    * to move there. null: open, or none yet. */
   windowAt(node, step) {

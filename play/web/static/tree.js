@@ -1,5 +1,5 @@
 // The search-tree explorer: the tree of a search, step by step, forwards and backwards.
-import { askingForm, evaluationNames, field, options, table, usualEvaluation } from "./asking.js";
+import { askingForm, evaluationNames, field, options, stone, table, usualEvaluation } from "./asking.js";
 import { createBoard } from "./board.js";
 import { capital, element, other } from "./dom.js";
 import { countText, endText, moveText, plural, secondsText, valueText } from "./numbers.js";
@@ -129,17 +129,24 @@ function createExplorer(page) {
     view.found = found;
     ui.root.hidden = false;
     ui.where.textContent = found.ply ? `After move ${found.ply} of the game` : "The start of the game";
+    view.shown = view.selected = 0;
     ui.drawSwitch(found.searches, choose);
     choose(0);
   }
 
+  /** Show the other tree, at the same moves if it has them. */
   function choose(number) {
     pause();
+    const before = search();
+    const line = before.path(Math.min(view.selected, before.size - 1)).slice(1).map((node) => before.move[node]);
     view.shown = number;
     view.manual.clear();
     ui.slider.max = search().steps;
     ui.compare.replaceChildren(...comparison(view.found.searches));
     goTo(search().steps);
+    view.selected = search().follow(line);
+    view.auto = new Set(search().path(view.selected));
+    draw();
   }
 
   function goTo(step) {
@@ -268,8 +275,7 @@ function parts() {
     element("div", { className: "why-player", role: "group", "aria-label": "Steps" },
       element("div", { className: "row" }, ...Object.values(ui.buttons), ui.play,
         element("label", { className: "why-speed" }, "Speed ", ui.speed), ui.stepText),
-      ui.slider),
-    ui.event,
+      ui.slider, ui.event),
     element("div", { className: "why-columns" },
       element("div", { className: "why-side" }, ui.board, ui.facts), ui.tree));
   return ui;
@@ -375,8 +381,8 @@ function cutText(search, node) {
   const { value, beta, moves } = search.cuts[node];
   const mover = capital(search.mover(node));
   const rival = capital(search.maker(node));
-  return `Cut: ${valueText(value, final)} ≥ beta ${valueText(beta, final)}. This is too good for ${mover}: `
-    + `${rival} has better elsewhere. ${plural(moves.length, "move")} not looked at: ${moves.join(", ")}.`;
+  return `Cut: ${valueText(value, final)} ≥ beta ${valueText(beta, final)}. ${mover} would do too well here, and `
+    + `${rival} need not let it come to this: ${rival} has as good or better elsewhere. ${plural(moves.length, "move")} not looked at: ${moves.join(", ")}.`;
 }
 
 /** What is known of a node: whose turn it is, and its window at this moment. */
@@ -468,16 +474,28 @@ function createTreeView(view, { select, toggle, goTo }) {
     root.replaceChildren(...rows.map(line));
     const active = root.querySelector('[tabindex="0"]');
     if (had) active?.focus({ preventScroll: true });
-    keepInSight(root.querySelector(".now") ?? (had ? active : null));
+    const news = root.querySelectorAll(".now");
+    if (news.length) keepInSight(news[0], news[news.length - 1]);
+    else if (had && active) keepInSight(active, active);
   }
 
   /** Scroll within the tree alone; the page stays where it is. */
-  function keepInSight(row) {
-    if (!row) return;
+  function keepInSight(first, last) {
     const box = root.getBoundingClientRect();
-    const at = row.getBoundingClientRect();
-    if (at.top < box.top) root.scrollTop -= box.top - at.top + 8;
-    else if (at.bottom > box.bottom) root.scrollTop += at.bottom - box.bottom + 8;
+    const over = last.getBoundingClientRect().bottom - box.bottom + 8;
+    if (over > 0) root.scrollTop += over;
+    const under = box.top - first.getBoundingClientRect().top + 8;
+    if (under > 0) root.scrollTop -= under;
+  }
+
+  /** Whether a line tells of what has just happened. */
+  function isNews({ kind, node }) {
+    if (!view.step || view.step === search.steps) return false;
+    const [event, at] = search.events[view.step - 1];
+    if (node !== at) return false;
+    if (event === LOOK) return kind === "look";
+    if (event === CUT) return kind === "cut" || kind === "unsearched";
+    return !kind;
   }
 
   function line(row) {
@@ -486,13 +504,13 @@ function createTreeView(view, { select, toggle, goTo }) {
       "aria-level": row.level, className: `why-row ${row.kind ?? ""}`,
     });
     made.style.setProperty("--level", row.level - 1);
+    made.classList.toggle("now", isNews(row));
     if (row.kind) {
       made.append(...CONTENT[row.kind](search, row));
       made.setAttribute("aria-disabled", "true");
     } else {
       if (row.inside) made.setAttribute("aria-expanded", row.open);
       made.setAttribute("aria-selected", row.node === view.selected);
-      if (row.node === search.nodeAt(view.step) && view.step < search.steps) made.classList.add("now");
       if (search.line.has(row.node) && view.step === search.steps) made.classList.add("chosen");
       if (!search.isLeft(row.node, view.step)) made.classList.add("under-way");
       made.append(...nodeContent(search, row, view.step));
@@ -550,8 +568,6 @@ function createTreeView(view, { select, toggle, goTo }) {
 
   return { element: root, draw };
 }
-
-const stone = (color) => element("span", { className: `stone ${color}`, role: "img", "aria-label": capital(color) });
 
 const CONTENT = {
   look: (search, { node }) => [

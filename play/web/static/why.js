@@ -170,7 +170,7 @@ function mountParts(container, page) {
   };
   evaluation.addEventListener("change", explain);
   const asking = askingForm({
-    fields: [field("Heuristic", evaluation), about],
+    fields: [field("Heuristic", evaluation)],
     button: "Take it apart",
     ask(signal, onNote) {
       const position = positionNow(page);
@@ -184,7 +184,7 @@ function mountParts(container, page) {
   });
   container.replaceChildren(
     element("p", { className: "why-about" }, "What a heuristic sees in the position, and in the position after each move, without looking further ahead."),
-    asking.form, found);
+    asking.form, about, found);
   return {
     take(state) {
       if (state.rules.side !== side) {
