@@ -7,6 +7,7 @@ letters that paths are made of.
 
 from __future__ import annotations
 
+import inspect
 import math
 import pkgutil
 import re
@@ -15,14 +16,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from omegaconf import OmegaConf
+
 from agents.conf_folder import conf_folder
 from agents.config import (
     NEEDS_A_TARGET,
     OPEN,
     ConfigError,
     choices,
+    compose,
     evaluation_settings,
-    load,
     unknown,
 )
 from agents.outside import is_ours
@@ -57,7 +60,7 @@ class Setting:
         elif value is None:
             allowed = self.optional
         else:
-            allowed = isinstance(value, bool | int) or math.isfinite(value)
+            allowed = isinstance(value, bool | int | float) and math.isfinite(value)
         if not allowed:
             raise ConfigError(f"{self.name}={value!s:.60}: not a value that can be set here")
         if self.name.endswith(_SIZES) and isinstance(value, int) and value > memory_mb:
@@ -114,10 +117,7 @@ class Catalogue:
 
     def __init__(self, table: Table) -> None:
         self._table = table
-        self.agents = {
-            name: _listed(name, about, table)
-            for name, about in choices("agent", table.folders).items()
-        }
+        self.agents = _listed(table)
         self.evaluations = {
             name: about for name, about in choices("evaluation").items() if name != NEEDS_A_TARGET
         }
@@ -198,22 +198,37 @@ class Catalogue:
         }
 
 
-def _listed(name: str, about: str, table: Table) -> Listed:
-    raw = load("agent", name, table.folders)
+def _listed(table: Table) -> dict[str, Listed]:
+    """All agents, composed at once: it takes Hydra as long as a single one."""
+    about = choices("agent", table.folders)
+    composed = compose(None, [f"+agent@all.{name}={name}" for name in about], table.folders)
+    raw: Any = OmegaConf.to_container(composed.all, resolve=False)
+    comments = _comments(table)
+    return {
+        name: Listed(name, about[name], raw[name], _settings(raw[name], table.fill, comments))
+        for name in about
+    }
+
+
+def _settings(
+    raw: Mapping[str, Any], fill: Mapping[str, Any], comments: Mapping[str, str]
+) -> dict[str, Setting]:
+    """What may be set of an agent with this YAML."""
     target = str(raw.get("_target_", ""))
     declared: dict[str, tuple[Constraint, bool]] = {}
     if is_ours(target):
         kind = pkgutil.resolve_name(target)
-        declared = constraints(kind) | constraints(kind.__init__)
-    comments = _comments(table)
+        declared = dict(constraints(kind))
+        if inspect.isfunction(kind.__init__):  # a class without one has object's
+            declared |= constraints(kind.__init__)
     settings = {}
     for key, value in raw.items():
         if key in ("_target_", EVALUATION) or isinstance(value, Mapping):
             continue
         constraint, optional = declared.get(key, (None, value is None))
-        default = table.fill.get(key) if value == OPEN else value
+        default = fill.get(key) if value == OPEN else value
         settings[key] = Setting(key, default, comments.get(key, ""), constraint, optional)
-    return Listed(name, about, raw, settings)
+    return settings
 
 
 def _comments(table: Table) -> dict[str, str]:

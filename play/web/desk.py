@@ -13,23 +13,26 @@ import json
 import os
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from agents.config import one_line
+from agents.config import ConfigError, one_line
 from core.forked import Forked, Link
 from core.processes import die_with_parent
 from core.rules import ruleset
 from play.config import Table
 from play.game import Game
+from play.recorded import game_of_run, games_of_run, runs_below
 from play.thinking import Thinkers, Trouble
 from play.web import why
-from play.web.kept import decision_data, game_from, player_from
+from play.web.kept import decision_data, game_data, game_from, player_from
 
 Answer = Callable[[Thinkers, Game, dict[str, Any]], dict[str, Any]]
 """What is done at a desk: for a game, with the options of the question."""
 Note = Callable[[str], None]
 
 _MOST = 32 << 20  # bytes of an answer
+_GAMES = 200  # that are listed at once
 _NICE = 5  # the server goes first
 
 
@@ -47,9 +50,36 @@ def prepare(thinkers: Thinkers, game: Game, options: dict[str, Any]) -> dict[str
     return {}
 
 
+def runs(thinkers: Thinkers, game: Game, options: dict[str, Any]) -> dict[str, Any]:
+    """The runs whose games can be looked at. options: ``folder``."""
+    return {"runs": runs_below(Path(options["folder"]))}
+
+
+def games(thinkers: Thinkers, game: Game, options: dict[str, Any]) -> dict[str, Any]:
+    """Some games of a run. options: ``folder``, ``run`` and the ``first``."""
+    listed, total = games_of_run(_run(options), options["first"], _GAMES)
+    return {"games": listed, "total": total}
+
+
+def recorded(thinkers: Thinkers, game: Game, options: dict[str, Any]) -> dict[str, Any]:
+    """A game of a run. options: ``folder``, ``run`` and ``game``, its number."""
+    return {"game": game_data(game_of_run(_run(options), options["game"]).game)}
+
+
+def _run(options: dict[str, Any]) -> Path:
+    """The folder of a run; raises ConfigError for a name that is not in the list."""
+    folder = Path(options["folder"])
+    if options["run"] not in runs_below(folder):
+        raise ConfigError(f"unknown run '{options['run']}'")
+    return folder / options["run"]
+
+
 ANSWERS: dict[str, Answer] = {
     "decide": decide,
     "prepare": prepare,
+    "runs": runs,
+    "games": games,
+    "recorded": recorded,
     "values": why.values,
     "parts": why.parts,
     "course": why.course,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, asdict, dataclass, field, fields
 from typing import Annotated, Any
 
 from core.rules import RULESETS, Color
@@ -21,6 +21,7 @@ from core.settings import (
     Text,
     Whole,
     check_settings,
+    constraints,
     nearest,
     unknown_choice,
 )
@@ -57,6 +58,21 @@ def _is_plain(value: object, depth: int) -> bool:
 
 
 @dataclass(frozen=True)
+class Part(Constraint):
+    """An object of a class of this module."""
+
+    kind: type
+    words: str
+
+    @property
+    def needed(self) -> str:
+        return self.words
+
+    def allows(self, value: object) -> bool:
+        return isinstance(value, self.kind)
+
+
+@dataclass(frozen=True)
 class Seat:
     """Who shall play: ``human``, or an agent by its name, and its settings."""
 
@@ -64,13 +80,7 @@ class Seat:
     settings: Annotated[dict[str, Any], Plain()] = field(default_factory=dict)
 
 
-class Seated(Constraint):
-    """A :class:`Seat` as an object."""
-
-    needed = "a player, with its name and settings,"
-
-    def allows(self, value: object) -> bool:
-        return isinstance(value, Seat)
+_SEAT = Part(Seat, "a player, with its name and settings,")
 
 
 @dataclass(frozen=True)
@@ -89,14 +99,27 @@ class Move:
 
 
 @dataclass(frozen=True)
+class Recorded:
+    """A game of a run. run: its name in the list of runs. game: its number."""
+
+    run: Annotated[str, Text(r".{1,300}", "the name of a run")]
+    game: Annotated[int, NUMBER]
+
+
+_RECORDED = Part(Recorded, "a run and the number of its game")
+
+
+@dataclass(frozen=True)
 class New:
     """A new game. text: from which position, or how it begins: OBF, transcript, GGF, or a saved
-    game; empty for the start."""
+    game; empty for the start. recorded: or a game of a run. playing: whether two agents go on at
+    once."""
 
     rules: Annotated[str, Choice(*RULESETS)]
-    black: Annotated[Seat, Seated()]
-    white: Annotated[Seat, Seated()]
+    black: Annotated[Seat, _SEAT]
+    white: Annotated[Seat, _SEAT]
     text: Annotated[str, Text(rf".{{0,{LONGEST_TEXT}}}", "a game as text")] = ""
+    recorded: Annotated[Recorded | None, _RECORDED] = None
     playing: Annotated[bool, Switch()] = True
 
 
@@ -104,8 +127,8 @@ class New:
 class Players:
     """Others play on from here."""
 
-    black: Annotated[Seat, Seated()]
-    white: Annotated[Seat, Seated()]
+    black: Annotated[Seat, _SEAT]
+    white: Annotated[Seat, _SEAT]
 
 
 @dataclass(frozen=True)
@@ -152,7 +175,7 @@ class Resign:
 @dataclass(frozen=True)
 class Ask:
     """A question for a desk. id: the page's number for it. name: of the question. options: its
-    own, see :data:`QUESTIONS`."""
+    own; ``ply`` among them says after how many moves of the game, all by default."""
 
     id: Annotated[int, NUMBER]
     name: Annotated[str, Text(r"[a-z_]{1,20}", "the name of a question")]
@@ -167,42 +190,42 @@ class Cancel:
 
 
 @dataclass(frozen=True)
-class OfPlayer:
-    """A question that an agent answers. ply: after how many moves of the game; None for all."""
+class Games:
+    """Options of the question ``games``: which of a run are listed. first: the first of them."""
 
-    player: Annotated[Seat, Seated()]
-    ply: Annotated[int | None, PLY] = None
-
-
-@dataclass(frozen=True)
-class OfEvaluation:
-    """A question that a heuristic answers, given by its name."""
-
-    evaluation: Annotated[str, Text(r"\w{1,60}", "the name of a heuristic")]
-    ply: Annotated[int | None, PLY] = None
+    run: Annotated[str, Text(r".{1,300}", "the name of a run")]
+    first: Annotated[int, NUMBER] = 0
 
 
 @dataclass(frozen=True)
-class OfGame:
-    """A question that needs no options."""
+class Player:
+    """Options of the questions that an agent answers."""
+
+    player: Annotated[Seat, _SEAT]
 
 
-QUESTIONS: dict[str, Callable[..., Any]] = {
-    "values": OfPlayer,
-    "course": OfPlayer,
-    "tree": OfPlayer,
-    "parts": OfEvaluation,
-    "texts": OfGame,
+@dataclass(frozen=True)
+class Heuristic:
+    """Options of the question ``parts``: the name of the evaluation."""
+
+    evaluation: Annotated[str, Text(r"\w{1,60}", "the name of an evaluation")]
+
+
+@dataclass(frozen=True)
+class Nothing:
+    """Options of a question that has none."""
+
+
+OPTIONS: dict[str, Callable[..., Any]] = {
+    "texts": Nothing,
+    "runs": Nothing,
+    "games": Games,
+    "values": Player,
+    "parts": Heuristic,
+    "course": Player,
+    "tree": Player,
 }
-"""What a page may ask, and with which options."""
-
-
-def read_options(asked: Ask) -> Any:
-    """The options of a question; raises MessageError."""
-    if asked.name not in QUESTIONS:
-        raise MessageError(unknown_choice("question", asked.name, QUESTIONS))
-    return _made(QUESTIONS[asked.name], asked.name, asked.options)
-
+"""What a page may ask, and the options of each question, without ``ply``."""
 
 _KINDS: dict[str, Callable[..., Any]] = {
     kind.__name__.lower(): kind
@@ -228,6 +251,18 @@ def read(text: str) -> tuple[Any, int | None]:
     return _made(_KINDS[kind], kind, content), ref
 
 
+def check_question(ask: Ask) -> tuple[dict[str, Any], int | None]:
+    """The options of a question, apart from the number of moves after which it is asked, None for
+    all; raises MessageError."""
+    if ask.name not in OPTIONS:
+        raise MessageError(unknown_choice("question", ask.name, OPTIONS))
+    options = dict(ask.options)
+    ply = options.pop("ply", None)
+    if ply is not None and not PLY.allows(ply):
+        raise MessageError(PLY.refusal("ply", ply, optional=True))
+    return asdict(_made(OPTIONS[ask.name], ask.name, options)), ply
+
+
 def _no_constant(word: str) -> None:
     raise ValueError(word)
 
@@ -241,9 +276,14 @@ def _made(kind: Any, where: str, content: Mapping[str, Any]) -> Any:
     for name, each in known.items():
         if name not in content and each.default is MISSING and each.default_factory is MISSING:
             raise MessageError(f"{where}: {name} is missing")
+    parts = {
+        name: constraint.kind
+        for name, (constraint, _) in constraints(kind).items()
+        if isinstance(constraint, Part)
+    }
     values = {
-        name: _made(Seat, name, value)
-        if known[name].type == "Annotated[Seat, Seated()]" and isinstance(value, dict)
+        name: _made(parts[name], name, value)
+        if name in parts and isinstance(value, dict)
         else value
         for name, value in content.items()
     }

@@ -4,11 +4,12 @@ on by itself."""
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 import time
 from collections import deque
-from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 from core.notation import IllegalMove
@@ -19,8 +20,8 @@ from play.game import Game
 from play.thinking import Trouble
 from play.web import messages
 from play.web.catalogue import Catalogue
-from play.web.desk import Cores, Desk
-from play.web.kept import decision_from, game_data, player_data
+from play.web.desk import Cores, Desk, Note
+from play.web.kept import decision_from, game_data, game_from, player_data
 from play.web.shown import texts_of, visit_shown
 from play.web.visits import Refused, Visit, Visits
 from play.written import game_of
@@ -30,35 +31,72 @@ log = logging.getLogger("play.web")
 _LINGER = 20.0  # seconds that a visit nobody looks at goes on, as pages are loaded anew
 _IDLE = 600.0  # seconds after which desks that nobody asks are ended
 _PASS_SECONDS = 1.0  # so that everybody sees it
+_OF_RUNS = ("runs", "games", "recorded")  # questions that need to know where runs are
 _MOST_WAITING = 16  # questions of one visit
 
-Tell = Callable[[dict[str, Any]], None]
+
+class Outbox:
+    """What a page is still to be sent. Of states only the newest is kept, so a slow page misses
+    some, and costs no memory.
+
+    most: messages of other kinds that may wait. overflowed: whether there were more.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self.overflowed = False
+        self._state: dict[str, Any] | None = None
+        self._others: deque[dict[str, Any]] = deque()
+        self._news = asyncio.Event()
+
+    def put(self, message: dict[str, Any]) -> None:
+        """Send this as soon as the page takes it."""
+        if message["type"] == "state":
+            self._state = message
+        elif len(self._others) < self._most:
+            self._others.append(message)
+        else:
+            self.overflowed = True
+        self._news.set()
+
+    async def take(self) -> dict[str, Any]:
+        """The next message."""
+        while not self._others and self._state is None:
+            self._news.clear()
+            await self._news.wait()
+        if self._others:
+            return self._others.popleft()
+        state, self._state = self._state, None
+        assert state is not None
+        return state
 
 
 class Room:
-    """One visit under way. Pages are functions that take a message."""
+    """One visit under way. A page is known by its outbox."""
 
     def __init__(self, visit: Visit, visits: Visits, catalogue: Catalogue, cores: Cores) -> None:
         table = visits.table
         self.visit = visit
-        self.pages: list[Tell] = []
+        self.pages: list[Outbox] = []
         self.empty_since = time.monotonic()
         self._visits, self._catalogue, self._table = visits, catalogue, table
         self._desk, self._why = Desk(table, cores), Desk(table, cores)
         self._going: asyncio.Task[None] | None = None
+        self._warming: asyncio.Task[None] | None = None
         self._thinking, self._note = False, ""
         self._questions: dict[tuple[int, int], asyncio.Task[None]] = {}
         self._used = time.monotonic()
 
     # ------------------------------------------------------------------ pages
 
-    def enter(self, page: Tell) -> None:
+    def enter(self, page: Outbox) -> None:
         """Another page shows this visit."""
         self.pages.append(page)
-        page(self._state())
+        page.put(self._state())
         self._go_on()
+        self._warm_up()
 
-    def leave(self, page: Tell) -> None:
+    def leave(self, page: Outbox) -> None:
         """A page is gone; what it has asked is no longer of interest."""
         self.pages.remove(page)
         for key in [key for key in self._questions if key[0] == id(page)]:
@@ -73,6 +111,8 @@ class Room:
     def close(self) -> None:
         """End all that goes on here."""
         self._halt()
+        if self._warming is not None:
+            self._warming.cancel()
         for task in self._questions.values():
             task.cancel()
         self._desk.end()
@@ -90,7 +130,7 @@ class Room:
     def _show(self) -> None:
         state = self._state()
         for page in self.pages:
-            page(state)
+            page.put(state)
 
     def _changed(self) -> None:
         """Keep and show what has changed, and go on."""
@@ -110,6 +150,25 @@ class Room:
         if going is not None:
             going.cancel()
         self._thinking, self._note = False, ""
+
+    def _warm_up(self) -> None:
+        """Load or compile what the agents need while a person thinks."""
+        visit = self.visit
+        if self._going is not None or visit.game.is_over or len(visit.humans) == len(Color):
+            return
+        if self._warming is not None:
+            self._warming.cancel()
+        players = {
+            color.value: player_data(player)
+            for color, player in visit.players.items()
+            if not player.is_human
+        }
+        self._warming = asyncio.get_running_loop().create_task(self._prepare(players))
+
+    async def _prepare(self, players: dict[str, Any]) -> None:
+        with contextlib.suppress(Trouble):  # who is asked for a move will say so again
+            options = {"players": players}
+            await self._desk.ask("prepare", game_data(self.visit.game, 0), options, self._hear)
 
     async def _play_on(self) -> None:
         """Passes and agents' moves, until somebody has to do something."""
@@ -160,8 +219,8 @@ class Room:
 
     # ------------------------------------------------------------------ what pages say
 
-    def obey(self, message: Any, page: Tell) -> None:
-        """Do what a page says; raises Refused and ConfigError."""
+    async def obey(self, message: Any, page: Outbox) -> None:
+        """Do what a page says; raises ValueError with one line, and Trouble."""
         self._used = time.monotonic()
         match message:
             case messages.Ask():
@@ -177,8 +236,26 @@ class Room:
                 self._changed()
             case messages.Stop():
                 self._stop()
+            case messages.New():
+                await self._begin(message)
             case _:
                 self._change(message)
+
+    async def _begin(self, message: messages.New) -> None:
+        """Another game."""
+        rules = ruleset(message.rules)
+        if message.recorded is not None:
+            answer = await self._ask_why("recorded", asdict(message.recorded), lambda note: None)
+            game = game_from(answer["game"])
+        elif message.text.strip():
+            game = game_of(message.text, rules)
+        else:
+            game = Game(Position.start(rules))
+        players = self._players(message, game.start.ruleset)
+        self._halt()
+        self.visit.begin(game, players, message.playing)
+        self._changed()
+        self._warm_up()
 
     def _change(self, message: Any) -> None:
         """What makes another game of it, or changes who plays: nothing goes on from before."""
@@ -186,13 +263,6 @@ class Room:
         match message:
             case messages.Move():
                 visit.play(message.move, message.ply)
-            case messages.New():
-                players = self._players(message, ruleset(message.rules))
-                game = self._game(message)
-                if game.start.ruleset.name != message.rules:
-                    players = self._players(message, game.start.ruleset)
-                self._halt()
-                visit.begin(game, players, message.playing)
             case messages.Players():
                 players = self._players(message, visit.game.start.ruleset)
                 self._halt()
@@ -219,10 +289,6 @@ class Room:
             for color, seat in seats.items()
         }
 
-    def _game(self, message: messages.New) -> Game:
-        rules = ruleset(message.rules)
-        return game_of(message.text, rules) if message.text.strip() else Game(Position.start(rules))
-
     def _stop(self) -> None:
         if self._going is None:
             raise Refused("no agent is thinking")
@@ -233,48 +299,55 @@ class Room:
 
     # ------------------------------------------------------------------ questions
 
-    def _begin_question(self, message: messages.Ask, page: Tell) -> None:
-        options = messages.read_options(message)
+    def _begin_question(self, message: messages.Ask, page: Outbox) -> None:
+        options, ply = messages.check_question(message)
         key = id(page), message.id
         if key in self._questions:
             raise Refused(f"question {message.id} has been asked already")
         if len(self._questions) >= _MOST_WAITING:
             raise Refused(f"{_MOST_WAITING} questions are waiting; that is enough")
-        task = asyncio.get_running_loop().create_task(self._answer(message, options, page))
+        task = asyncio.get_running_loop().create_task(self._answer(message, options, ply, page))
         self._questions[key] = task
         task.add_done_callback(lambda _: self._questions.pop(key, None))
 
-    async def _answer(self, message: messages.Ask, options: Any, page: Tell) -> None:
+    async def _answer(
+        self, message: messages.Ask, options: dict[str, Any], ply: int | None, page: Outbox
+    ) -> None:
         said: dict[str, Any] = {"type": "answer", "id": message.id}
+
+        def note(text: str) -> None:
+            page.put({"type": "note", "id": message.id, "text": text})
+
         try:
             if message.name == "texts":
                 found: dict[str, Any] = dict(texts_of(self.visit))
             else:
-                found = await self._ask_why(message, options, page)
-            page(said | {"ok": found})
+                found = await self._ask_why(message.name, options, note, ply)
+            page.put(said | {"ok": found})
         except (Trouble, ValueError) as trouble:
-            page(said | {"trouble": str(trouble)})
+            page.put(said | {"trouble": str(trouble)})
         except asyncio.CancelledError:
-            page(said | {"trouble": "stopped", "cancelled": True})
+            page.put(said | {"trouble": "stopped"})
             raise
 
-    async def _ask_why(self, message: messages.Ask, asked: Any, page: Tell) -> dict[str, Any]:
-        options: dict[str, Any] = {}
-        match asked:
-            case messages.OfPlayer(player=seat):
-                rules = self.visit.game.start.ruleset
-                player = self._catalogue.player(seat.name, seat.settings, rules)
-                if player.is_human:
-                    raise Refused("a person cannot be asked; an agent can")
-                options["player"] = player_data(player)
-            case messages.OfEvaluation(evaluation=name):
-                options["evaluation"] = self._catalogue.evaluation(name)
+    async def _ask_why(
+        self, name: str, options: dict[str, Any], note: Note, ply: int | None = None
+    ) -> dict[str, Any]:
+        """Ask the desk that is not for play; raises Trouble."""
+        if name in _OF_RUNS:
+            options = options | {"folder": self._table.settings.web.runs}
+        if "player" in options:
+            options = options | {"player": self._asked_player(**options["player"])}
+        if "evaluation" in options:
+            options = options | {"evaluation": self._catalogue.evaluation(options["evaluation"])}
+        return await self._why.ask(name, game_data(self.visit.game, ply), options, note)
 
-        def note(text: str) -> None:
-            page({"type": "note", "id": message.id, "text": text})
-
-        game = game_data(self.visit.game, asked.ply)
-        return await self._why.ask(message.name, game, options, note)
+    def _asked_player(self, name: str, settings: dict[str, Any]) -> dict[str, Any]:
+        """The agent that a question is for; raises Refused and ConfigError."""
+        player = self._catalogue.player(name, settings, self.visit.game.start.ruleset)
+        if player.is_human:
+            raise Refused("a person cannot be asked; an agent can")
+        return player_data(player)
 
 
 class House:
@@ -320,36 +393,6 @@ class House:
         for room in self._rooms.values():
             room.close()
         self._rooms.clear()
-
-
-class Outbox:
-    """What a page is still to be sent. Of states only the newest is kept, so a slow page misses
-    some, and costs no memory."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._state: dict[str, Any] | None = None
-        self._others: deque[dict[str, Any]] = deque()
-        self._news = asyncio.Event()
-
-    def put(self, message: dict[str, Any]) -> None:
-        """Send this as soon as the page takes it."""
-        if message["type"] == "state":
-            self._state = message
-        elif len(self._others) < self._most:
-            self._others.append(message)
-        self._news.set()
-
-    async def take(self) -> dict[str, Any]:
-        """The next message."""
-        while not self._others and self._state is None:
-            self._news.clear()
-            await self._news.wait()
-        if self._others:
-            return self._others.popleft()
-        state, self._state = self._state, None
-        assert state is not None
-        return state
 
 
 class Patience:

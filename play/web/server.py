@@ -25,6 +25,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from agents.config import ConfigError
 from core.position import prepare_rules
 from play.config import Table, WebConfig
+from play.thinking import Trouble
 from play.web import messages
 from play.web.rooms import House, Outbox, Patience, Room
 from play.web.visits import Refused
@@ -43,7 +44,9 @@ _HEADERS = {
 }
 _LOCAL = ("127.0.0.1", "localhost", "[::1]")
 _SLOWEST = 30.0  # seconds that a page may take to accept a message
+_LINES = 8  # connections to each game that may be open
 _HELLO = 10.0  # seconds until the first message
+_TIDY = 5.0  # seconds from one look at what nobody needs any more to the next
 _PORTS = 100  # how many are tried for a free one
 _WRONG, _TOO_MANY, _BUSY = 1008, 1008, 1013  # why a WebSocket is closed, RFC 6455
 
@@ -105,10 +108,17 @@ def application(table: Table) -> ASGIApp:
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        tidying = asyncio.get_running_loop().create_task(tidy())
         try:
             yield
         finally:
+            tidying.cancel()
             house.close()
+
+    async def tidy() -> None:
+        while True:
+            await asyncio.sleep(_TIDY)
+            house.tidy()
 
     async def page(request: Request) -> Response:
         name = request.path_params.get("name", "index.html")
@@ -157,9 +167,9 @@ class Line:
                     "catalogue": self._house.catalogue.data,
                 }
             )
-            room.enter(self._outbox.put)
+            room.enter(self._outbox)
             while not sender.done():
-                self._obey(room, *await self._receive())
+                await self._obey(room, *await self._receive())
         except messages.MessageError as error:
             await self._end(sender, _WRONG, str(error))
         except Refused as refused:
@@ -169,7 +179,7 @@ class Line:
         finally:
             sender.cancel()
             if room is not None:
-                room.leave(self._outbox.put)
+                room.leave(self._outbox)
 
     async def _receive(self) -> tuple[Any, int | None]:
         """The next message and its number; raises MessageError."""
@@ -185,13 +195,13 @@ class Line:
             raise messages.MessageError("too many messages")
         return messages.read(text)
 
-    def _obey(self, room: Room, message: Any, ref: int | None) -> None:
+    async def _obey(self, room: Room, message: Any, ref: int | None) -> None:
         if isinstance(message, messages.Hello):
             raise messages.MessageError("hello has been said")
         about = {} if ref is None else {"ref": ref}
         try:
-            room.obey(message, self._outbox.put)
-        except ValueError as error:
+            await room.obey(message, self._outbox)
+        except (ValueError, Trouble) as error:
             text = " ".join(str(error).split())
             if isinstance(message, messages.Ask):
                 self._outbox.put({"type": "answer", "id": message.id, "trouble": text})
@@ -205,6 +215,8 @@ class Line:
         while True:
             text = json.dumps(await self._outbox.take())
             try:
+                if self._outbox.overflowed:
+                    raise TimeoutError
                 async with asyncio.timeout(_SLOWEST):
                     await self._websocket.send_text(text)
             except (TimeoutError, OSError, RuntimeError):
@@ -226,31 +238,34 @@ class Line:
 def serve(table: Table) -> None:
     """Serve until Ctrl-C; raises ConfigError if that cannot begin."""
     settings = table.settings.web
-    listening = _listen(settings)
-    app = application(table)
-    prepare_rules(print)
-    name = f"[{settings.host}]" if ":" in settings.host else settings.host
-    address = f"http://{name}:{settings.port}/"
-    print(f"The board is at {address}  (Ctrl-C ends it)", flush=True)
-    if not is_local(settings.host):
-        print("Everybody who can reach this machine can play, and use its processors.", flush=True)
-    if settings.browser:
-        webbrowser.open(address)
+    with _listen(settings) as listening:
+        server = uvicorn.Server(_uvicorn(application(table), settings))
+        prepare_rules(print)
+        name = f"[{settings.host}]" if ":" in settings.host else settings.host
+        address = f"http://{name}:{settings.port}/"
+        print(f"The board is at {address}  (Ctrl-C ends it)", flush=True)
+        if not is_local(settings.host):
+            print("Everybody who can reach this machine can play, and use its processors.")
+        if settings.browser:
+            webbrowser.open(address)
+        server.run([listening])
+
+
+def _uvicorn(app: ASGIApp, settings: WebConfig) -> uvicorn.Config:
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
-    uvicorn.Server(
-        uvicorn.Config(
-            app,
-            loop="asyncio",
-            http="h11",
-            ws="websockets-sansio",
-            ws_max_size=settings.message_kb << 10,
-            lifespan="on",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            timeout_graceful_shutdown=2,
-        )
-    ).run([listening])
+    return uvicorn.Config(
+        app,
+        loop="asyncio",
+        http="h11",
+        ws="websockets-sansio",
+        ws_max_size=settings.message_kb << 10,
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=2,
+        limit_concurrency=_LINES * settings.games,
+    )
 
 
 def _listen(settings: WebConfig) -> socket.socket:
