@@ -254,6 +254,8 @@ def checked_agent(player: PlayerSettings, rules: Ruleset, limits: Limits) -> Age
 
 def in_words(seconds: float) -> str:
     """A time that is only guessed."""
+    if seconds > 1000 * 31_557_600:
+        return "more than a thousand years"
     for unit, size in (("years", 31_557_600), ("days", 86_400), ("hours", 3600), ("minutes", 60)):
         if seconds >= 2 * size:
             return f"about {seconds / size:.0f} {unit}"

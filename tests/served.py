@@ -154,10 +154,12 @@ def free_port() -> int:
 
 
 @contextmanager
-def served(folder: Path, *words: str, folders: Sequence[str] = ()) -> Iterator[Server]:
+def served(
+    folder: Path, *words: str, folders: Sequence[str] = (), port: int | None = None
+) -> Iterator[Server]:
     """A server that keeps all in a folder, with these settings."""
     where = [f"web.folder={folder}/visits", f"web.runs={folder}/runs", "web.browser=false"]
-    server = Server(read([*where, f"web.port={free_port()}", *words], folders))
+    server = Server(read([*where, f"web.port={port or free_port()}", *words], folders))
     try:
         yield server
     finally:

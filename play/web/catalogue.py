@@ -87,6 +87,8 @@ class Setting:
                 ends = max(low, above), min(high, below)
                 least, most = (end if math.isfinite(end) else None for end in ends)
                 found |= {"kind": "number", "low": least, "high": most}
+            case Constraint() as sized if sized.allows(1):
+                found |= {"kind": "whole", "low": 1, "high": None}
             case None if isinstance(self.default, bool):
                 found["kind"] = "switch"
         return found

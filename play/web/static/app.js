@@ -1,7 +1,7 @@
 // The page: what the server tells is drawn, what is done here is told to the server.
 import { createBoard } from "./board.js";
 import { gameDialog, openDialog, shareDialog } from "./dialog.js";
-import { byId, calm, capital, element, other } from "./dom.js";
+import { byId, calm, capital, element, other, sentence } from "./dom.js";
 import { createEditor } from "./editor.js";
 import { connect } from "./line.js";
 import { mount } from "./why.js";
@@ -27,7 +27,7 @@ const line = connect({
     document.body.classList.add("lost");
   },
   refused(text) {
-    say(capital(text) + ".");
+    say(sentence(text));
   },
 });
 const editor = createEditor(byId("editor"), board, { onDone: leaveEditor, onPlay: playEdited });
@@ -148,10 +148,11 @@ function statusText() {
 function drawStatus() {
   const text = at === null ? statusText() : lookingText();
   const status = byId("status");
-  const note = at === null && state.thinking ? state.note : "";
+  const note = state.thinking ? state.note : "";
   status.classList.toggle("over", state.over && at === null);
-  const whole = note ? `${text}\n${note}` : text;
-  if (status.textContent !== whole) status.textContent = whole;
+  if (status.textContent !== text) status.textContent = text;
+  if (byId("note").textContent !== note) byId("note").textContent = note;
+  byId("note").hidden = !note;
   clearTimeout(slow);
   byId("stop").hidden = byId("stop").hidden || !state.thinking;
   if (state.thinking) slow = setTimeout(() => { byId("stop").hidden = false; }, 700);
@@ -237,12 +238,13 @@ function drawAboutMove(move) {
   if (!said) return;
   const count = (number) => number.toLocaleString("en");
   const facts = [
-    ["value", said.value_text], ["depth", said.depth], ["line", said.pv.join(" ")],
-    ["game states", count(said.nodes)], ["evaluations", count(said.evaluations)],
-    ["cutoffs", count(said.cutoffs)], ["playouts", said.playouts ? count(said.playouts) : null],
+    ["value", said.value === null ? "" : said.value_text], ["depth", said.depth], ["line", said.pv.join(" ")],
+    ["game states", said.nodes && count(said.nodes)],
+    ["evaluations", said.nodes && count(said.evaluations)],
+    ["cutoffs", said.nodes && count(said.cutoffs)], ["playouts", said.playouts && count(said.playouts)],
     ["time", `${said.seconds.toFixed(3)} s`],
   ];
-  box.replaceChildren(...facts.filter(([, value]) => value !== null && value !== "").flatMap(
+  box.replaceChildren(...facts.filter(([, value]) => value || value === "0").flatMap(
     ([name, value]) => [element("dt", {}, name), element("dd", {}, String(value))]));
 }
 
@@ -250,6 +252,8 @@ function drawControls() {
   const total = state.moves.length;
   const ply = shownPly();
   const watched = !state.players.black.human && !state.players.white.human;
+  byId("start").hidden = total > 0 && !state.over;
+  byId("start").textContent = state.over ? "Click here to start another game" : "Click here to start: who plays?";
   byId("first").disabled = byId("previous").disabled = ply === 0;
   byId("next").disabled = byId("last").disabled = at === null;
   byId("from-here").hidden = at === null;
@@ -276,11 +280,16 @@ function say(text) {
   hushed = setTimeout(() => box.classList.remove("shown"), 5000);
 }
 
-const tell = (message) => line.tell(message).catch((error) => say(capital(error.message) + "."));
+const tell = (message) => line.tell(message).catch((error) => say(sentence(error.message)));
+
+let moving = false; // a move is on its way to the server
 
 function play(square) {
   if (editor.active) editor.press(square);
-  else tell({ type: "move", move: square, ply: state.moves.length });
+  else if (!moving && !state.over) {
+    moving = true;
+    tell({ type: "move", move: square, ply: state.moves.length }).finally(() => { moving = false; });
+  }
 }
 
 /** Look at the game after a number of moves. */
@@ -314,8 +323,9 @@ function setPace(changes) {
 function listen() {
   const on = (id, does, event = "click") => byId(id).addEventListener(event, () => state && does());
   on("new", () => gameDialog({ ...dialogParts(), title: "New game" }));
+  on("start", () => gameDialog({ ...dialogParts(), title: "New game" }));
   on("players", choosePlayers);
-  on("open", () => openDialog({ ...dialogParts(), choose: (text, rules) => gameDialog({ ...dialogParts(), title: "Go on with this game", text, rules }) }));
+  on("open", () => openDialog({ ...dialogParts(), choose: (game) => gameDialog({ ...dialogParts(), title: "Go on with this game", ...game }) }));
   on("share", () => shareDialog(dialogParts()));
   on("edit", () => {
     document.body.classList.add("editing");

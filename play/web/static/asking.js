@@ -1,5 +1,5 @@
 // What the parts of "Why" share: whom to ask, and a question under way that can be stopped.
-import { capital, element } from "./dom.js";
+import { capital, element, sentence } from "./dom.js";
 
 /** A label and the field it is for. */
 export const field = (text, control) => element("label", { className: "why-field" }, text, control);
@@ -102,7 +102,7 @@ export function askingForm({ fields, button, ask, draw }) {
       const answer = await ask(mine.signal, (text) => { note.textContent = text; });
       if (under === mine) draw(answer);
     } catch (error) {
-      if (under === mine) problem.textContent = mine.signal.aborted ? "Stopped." : `${capital(error.message)}.`;
+      if (under === mine) problem.textContent = mine.signal.aborted ? "Stopped." : sentence(error.message);
     } finally {
       clearTimeout(slow);
       if (under === mine) {

@@ -1,5 +1,5 @@
 // The dialogs: a new game, other players, a game that is put in, a game that is taken along.
-import { byId, capital, element } from "./dom.js";
+import { byId, capital, element, sentence, svg } from "./dom.js";
 
 const COLORS = ["black", "white"];
 
@@ -8,7 +8,8 @@ function show(title, ...content) {
   dialog.replaceChildren(
     element("form", { method: "dialog", className: "head" },
       element("h2", { id: "dialog-title" }, title),
-      element("button", { className: "icon", "aria-label": "Close", formNoValidate: true }, "✕")),
+      element("button", { className: "icon", "aria-label": "Close", formNoValidate: true },
+        svg("svg", { viewBox: "0 0 24 24", "aria-hidden": "true" }, svg("path", { d: "M5 5l14 14M19 5 5 19" })))),
     ...content);
   if (!dialog.open) dialog.showModal();
   return dialog;
@@ -17,9 +18,11 @@ function show(title, ...content) {
 // ------------------------------------------------------------------ who plays
 
 /** Ask who plays. kind: "new" for a game that begins, from the position or game in text if there is
- * one; "players" for others who play on. onDone is called when that has worked. */
-export function gameDialog({ catalogue, state, tell, title, kind = "new", text = "", rules, onDone }) {
+ * one, or with the recorded game of a run; "players" for others who play on. onDone is called when
+ * that has worked. */
+export function gameDialog({ catalogue, state, tell, title, kind = "new", text = "", recorded = null, rules, onDone }) {
   const begins = kind === "new";
+  const fresh = begins && !text && !recorded;
   const chosen = rules ?? state.rules.name;
   const rulesField = element("select", { name: "rules", onchange: () => fit() }, ...catalogue.rulesets.map(
     (each) => element("option", { value: each.name, selected: each.name === chosen },
@@ -27,9 +30,9 @@ export function gameDialog({ catalogue, state, tell, title, kind = "new", text =
   const seats = Object.fromEntries(COLORS.map((color) => [color, seatField(color, catalogue, state.players[color])]));
   const problem = element("p", { className: "problem", role: "alert" });
   const form = element("form", { className: "game", onsubmit: submit },
-    begins && !text ? element("label", { className: "field" }, "Rules", rulesField) : null,
+    fresh ? element("label", { className: "field" }, "Rules", rulesField) : null,
     element("div", { className: "seats" }, ...COLORS.map((color) => seats[color].element)),
-    begins && !text ? element("button", { type: "button", onclick: exchange }, "⇄ Exchange colours") : null,
+    fresh ? element("button", { type: "button", onclick: exchange }, "Exchange colours") : null,
     problem,
     element("button", { className: "primary wide" }, begins ? "Start the game" : "Play on"));
 
@@ -48,11 +51,13 @@ export function gameDialog({ catalogue, state, tell, title, kind = "new", text =
     event.preventDefault();
     problem.textContent = "";
     const players = { black: seats.black.value(), white: seats.white.value() };
-    const message = begins ? { type: "new", rules: rulesField.value, text, ...players } : { type: "players", ...players };
+    const message = begins
+      ? { type: "new", rules: rulesField.value, text, recorded, ...players }
+      : { type: "players", ...players };
     try {
       await tell(message);
     } catch (error) {
-      problem.textContent = `${capital(error.message)}.`;
+      problem.textContent = sentence(error.message);
       return;
     }
     byId("dialog").close();
@@ -113,14 +118,14 @@ function evaluationField(catalogue, chosen, side) {
   const select = element("select", { "data-setting": "evaluation", "data-default": "" },
     ...catalogue.evaluations.map((each) => element("option", { value: each.name, title: each.about }, each.name)));
   select.value = chosen && (side === 8 || chosen !== "square_weights") ? chosen : usual;
-  return element("label", { className: "field" }, "Heuristic", select);
+  return element("label", { className: "field" }, "Evaluation", select);
 }
 
 function settingField(setting, value) {
   const now = value === undefined ? setting.default : value;
   const title = setting.about;
   const note = { "data-setting": setting.name, "data-kind": setting.kind, title };
-  const name = setting.name.replaceAll("_", " ");
+  const name = capital(setting.name.replaceAll("_", " "));
   if (setting.kind === "switch") {
     const box = element("input", { type: "checkbox", checked: Boolean(now), ...note });
     return element("label", { className: "field switch", title }, name, box);
@@ -152,7 +157,8 @@ function valuesOf(fields) {
 
 // ------------------------------------------------------------------ games from elsewhere
 
-/** Ask for a game: as text, from a file, or of a run. choose(text, rules) goes on with it. */
+/** Ask for a game: as text, from a file, or of a run. choose({text, rules}) or choose({recorded}) goes
+ * on with it. */
 export function openDialog({ catalogue, state, ask, choose }) {
   const rules = element("select", {}, ...catalogue.rulesets.map(
     (each) => element("option", { value: each.name, selected: each.name === state.rules.name }, `${each.name} (${each.side}×${each.side})`)));
@@ -169,7 +175,7 @@ export function openDialog({ catalogue, state, ask, choose }) {
       problem.textContent = "Put in a game first.";
       return;
     }
-    choose(area.value, rules.value);
+    choose({ text: area.value, rules: rules.value });
   }
 
   async function showRuns() {
@@ -178,7 +184,7 @@ export function openDialog({ catalogue, state, ask, choose }) {
       if (!found.length) runs.replaceChildren(element("p", {}, "There are no runs yet. python -m experiments run plays one."));
       else runs.replaceChildren(runField(found));
     } catch (error) {
-      runs.replaceChildren(element("p", {}, `${capital(error.message)}.`));
+      runs.replaceChildren(element("p", {}, sentence(error.message)));
     }
   }
 
@@ -190,25 +196,16 @@ export function openDialog({ catalogue, state, ask, choose }) {
       try {
         const { games: listed, total } = await ask("games", { run: select.value });
         games.replaceChildren(...listed.map((game) => element("li", {},
-          element("button", { type: "button", onclick: () => take(select.value, game.game) },
+          element("button", { type: "button", onclick: () => choose({ recorded: { run: select.value, game: game.game } }) },
             element("b", {}, `${game.game}`), ` ${game.black} – ${game.white} `, element("small", {}, game.result)))));
         if (total > listed.length) games.append(element("li", {}, `… ${total} games in all`));
       } catch (error) {
-        games.replaceChildren(element("li", {}, `${capital(error.message)}.`));
+        games.replaceChildren(element("li", {}, sentence(error.message)));
       }
     };
     select.addEventListener("change", fill);
     fill();
     return element("div", {}, element("label", { className: "field" }, "Run", select), games);
-  }
-
-  async function take(run, game) {
-    try {
-      const found = await ask("game", { run, game });
-      choose(found.text, found.rules);
-    } catch (error) {
-      problem.textContent = `${capital(error.message)}.`;
-    }
   }
 
   show("Open a game",
@@ -228,7 +225,7 @@ export async function shareDialog({ ask, say }) {
   try {
     texts = await ask("texts");
   } catch (error) {
-    say(`${capital(error.message)}.`);
+    say(sentence(error.message));
     return;
   }
   const kinds = [

@@ -21,6 +21,8 @@ export function svg(name, attributes = {}, ...children) {
 }
 
 export const capital = (word) => word.charAt(0).toUpperCase() + word.slice(1);
+/** A message as a sentence; names of squares stay as they are. */
+export const sentence = (text) => (/^[a-h]\d\b/.test(text) ? text : capital(text)) + (/[.!?]$/.test(text) ? "" : ".");
 export const other = (color) => (color === "black" ? "white" : "black");
 export const byId = (id) => document.getElementById(id);
 export const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
