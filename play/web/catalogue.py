@@ -137,7 +137,7 @@ class Catalogue:
         changed = dict(listed.raw)
         for key, value in settings.items():
             if key == EVALUATION and listed.takes_evaluation:
-                changed[key] = self._evaluation(value)
+                changed[key] = self.evaluation(value)
             elif key in listed.settings:
                 listed.settings[key].check(value, self._table.settings.web.memory_mb)
                 changed[key] = value
@@ -148,7 +148,8 @@ class Catalogue:
         checked_agent(found, rules, self._table.limits)
         return found
 
-    def _evaluation(self, name: Any) -> dict[str, Any]:
+    def evaluation(self, name: Any) -> dict[str, Any]:
+        """The settings of a heuristic that a page asks for by its name; raises ConfigError."""
         if not isinstance(name, str) or name not in self.evaluations:
             raise unknown(EVALUATION, str(name)[:80], self.evaluations)
         return self._evaluation_settings[name]
@@ -220,7 +221,7 @@ def _settings(
     if is_ours(target):
         kind = pkgutil.resolve_name(target)
         declared = dict(constraints(kind))
-        if inspect.isfunction(kind.__init__):
+        if inspect.isfunction(kind.__init__):  # a class without one has object's
             declared |= constraints(kind.__init__)
     settings = {}
     for key, value in raw.items():

@@ -24,6 +24,7 @@ from play.config import Table
 from play.game import Game
 from play.recorded import game_of_run, games_of_run, runs_below
 from play.thinking import Thinkers, Trouble
+from play.web import why
 from play.web.kept import decision_data, game_data, game_from, player_from
 
 Answer = Callable[[Thinkers, Game, dict[str, Any]], dict[str, Any]]
@@ -79,6 +80,10 @@ ANSWERS: dict[str, Answer] = {
     "runs": runs,
     "games": games,
     "recorded": recorded,
+    "values": why.values,
+    "parts": why.parts,
+    "course": why.course,
+    "tree": why.tree,
 }
 
 

@@ -198,11 +198,33 @@ class Games:
 
 
 @dataclass(frozen=True)
+class Player:
+    """Options of the questions that an agent answers."""
+
+    player: Annotated[Seat, _SEAT]
+
+
+@dataclass(frozen=True)
+class Heuristic:
+    """Options of the question ``parts``: the name of the evaluation."""
+
+    evaluation: Annotated[str, Text(r"\w{1,60}", "the name of an evaluation")]
+
+
+@dataclass(frozen=True)
 class Nothing:
     """Options of a question that has none."""
 
 
-OPTIONS: dict[str, Callable[..., Any]] = {"texts": Nothing, "runs": Nothing, "games": Games}
+OPTIONS: dict[str, Callable[..., Any]] = {
+    "texts": Nothing,
+    "runs": Nothing,
+    "games": Games,
+    "values": Player,
+    "parts": Heuristic,
+    "course": Player,
+    "tree": Player,
+}
 """What a page may ask, and the options of each question, without ``ply``."""
 
 _KINDS: dict[str, Callable[..., Any]] = {

@@ -336,7 +336,18 @@ class Room:
         """Ask the desk that is not for play; raises Trouble."""
         if name in _OF_RUNS:
             options = options | {"folder": self._table.settings.web.runs}
+        if "player" in options:
+            options = options | {"player": self._asked_player(**options["player"])}
+        if "evaluation" in options:
+            options = options | {"evaluation": self._catalogue.evaluation(options["evaluation"])}
         return await self._why.ask(name, game_data(self.visit.game, ply), options, note)
+
+    def _asked_player(self, name: str, settings: dict[str, Any]) -> dict[str, Any]:
+        """The agent that a question is for; raises Refused and ConfigError."""
+        player = self._catalogue.player(name, settings, self.visit.game.start.ruleset)
+        if player.is_human:
+            raise Refused("a person cannot be asked; an agent can")
+        return player_data(player)
 
 
 class House:
