@@ -206,3 +206,28 @@ def _game(properties: list[tuple[str, str]]) -> GgfGame:
         tuple(value.split("/")[0] for _, value in moves),  # then come evaluation and time
         tuple(_MOVERS[name] for name, _ in moves),
     )
+
+
+def ggf_text(game: GgfGame, players: Mapping[Color, str], difference: int | None = None) -> str:
+    """A game in GGF, in one line.
+
+    players: their names. difference: Black's discs minus White's at the end; None for a game that
+    has not ended.
+    """
+    squares, turn = game.start.translate(str.maketrans("X", "*")).split()
+    rows = " ".join(
+        squares[begin : begin + game.side] for begin in range(0, len(squares), game.side)
+    )
+    letters = {color: letter for letter, color in _MOVERS.items()}
+    about = [
+        ("GM", "Othello"),
+        *((f"P{letters[color]}", re.sub(r"[\[\]\s]+", " ", players[color])) for color in Color),
+        ("RE", "?" if difference is None else f"{difference:+d}"),
+        ("TY", str(game.side)),
+        ("BO", f"{game.side} {rows} {turn}"),
+    ]
+    moves = (
+        (letters[color], "PA" if word in _PASS_WORDS else word)
+        for word, color in zip(game.words, game.colors, strict=True)
+    )
+    return "(;" + "".join(f"{name}[{value}]" for name, value in (*about, *moves)) + ";)"

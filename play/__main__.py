@@ -6,10 +6,14 @@ import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agents.config import ConfigError
 from core.cli import Command, Parser, dispatch
 from core.shown import visible
+
+if TYPE_CHECKING:
+    from play.config import Settings, Table
 
 # What only one command needs is imported there.
 
@@ -20,6 +24,7 @@ usage: python -m play COMMAND ...
   series games=N [...]        several games there, colours changing; or points=N
   replay FILE                 step through a game that was recorded or saved
   replay RUN game=N           or through a game of a run
+  web [key=value ...]         play in the browser     (web --help: all settings)
 
 Start with:
 
@@ -27,6 +32,7 @@ Start with:
   python -m play terminal black=human white=alphabeta white.depth=5 --record game.txt
   python -m play terminal black=minimax white=alphabeta ruleset=wpi pause=true
   python -m play replay game.txt
+  python -m play web
 
 python -m agents list explains the agents and evaluations.
 """
@@ -34,17 +40,11 @@ python -m agents list explains the agents and evaluations.
 
 def terminal_command(arguments: Sequence[str]) -> int:
     """``terminal``: play games."""
-    from play.config import config_folders, read
-    from play.help import terminal_help
+    from play.help import TERMINAL
 
-    help_asked = [word for word in arguments if word in ("-h", "--help")]
-    rest = [word for word in arguments if word not in help_asked]
-    words, options = config_folders(rest, ["record"])
-    folders = [options["config-dir"]] if "config-dir" in options else []
-    if help_asked:
-        print(visible(terminal_help(folders), keep="\n"), end="")
+    if (told := _told(arguments, TERMINAL, ["record"])) is None:
         return 0
-    table = read(words, folders)
+    table, options = told
     record = Path(options["record"]) if "record" in options else None
     if record is not None and record.is_dir():
         raise ConfigError(f"--record {record}: a folder; a file is needed")
@@ -53,6 +53,41 @@ def terminal_command(arguments: Sequence[str]) -> int:
 
     play_at_terminal(table, record)
     return 0
+
+
+def web_command(arguments: Sequence[str]) -> int:
+    """``web``: play in the browser."""
+    from play.help import WEB
+
+    if (told := _told(arguments, WEB)) is None:
+        return 0
+    try:
+        from play.web.server import serve
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"web: {error.name} is not installed; it comes with the extra play of this project: "
+            "pip install -e '.[play]'"
+        ) from error
+    serve(told[0])
+    return 0
+
+
+def _told(
+    arguments: Sequence[str], usage: str, options: Sequence[str] = ()
+) -> tuple[Table, Settings] | None:
+    """The settings of a game and the options that were given; None if help was asked for, which
+    is printed. Raises ConfigError."""
+    from play.config import config_folders, read
+    from play.help import settings_help
+
+    help_asked = [word for word in arguments if word in ("-h", "--help")]
+    rest = [word for word in arguments if word not in help_asked]
+    words, given = config_folders(rest, options)
+    folders = [given["config-dir"]] if "config-dir" in given else []
+    if help_asked:
+        print(visible(settings_help(usage, folders), keep="\n"), end="")
+        return None
+    return read(words, folders), given
 
 
 def series_command(arguments: Sequence[str]) -> int:
@@ -95,6 +130,7 @@ COMMANDS: dict[str, Command] = {
     "terminal": terminal_command,
     "series": series_command,
     "replay": replay_command,
+    "web": web_command,
 }
 
 

@@ -22,7 +22,7 @@ from agents.config import (
 )
 from core.game import Limits
 from core.rules import RULESETS, Color, Ruleset, ruleset
-from core.settings import Choice, Number, Switch, Whole, check_settings, nearest
+from core.settings import Choice, Number, Switch, Text, Whole, check_settings, nearest
 
 HUMAN = "human"
 AUTO, UNICODE, ASCII = BOARDS = ("auto", "unicode", "ascii")
@@ -53,12 +53,29 @@ class SeriesConfig:
 
 
 @dataclass
+class WebConfig:
+    host: Annotated[str, Text(r"[\w.:-]{1,255}", "an address or the name of a host")] = "127.0.0.1"
+    port: Annotated[int, Whole(1, 65535)] = 8377
+    browser: Annotated[bool, Switch()] = True
+    folder: Annotated[str, Text(r".+", "a folder")] = "results/web"
+    runs: Annotated[str, Text(r".+", "a folder")] = "results"
+    games: Annotated[int, Whole(1, 10_000)] = 50
+    kept: Annotated[int, Whole(1)] = 1000
+    seconds: Annotated[float, Number(above=0)] = 600.0
+    cores: Annotated[int | None, Whole(1)] = None
+    memory_mb: Annotated[int, Whole(1)] = 256
+    message_kb: Annotated[int, Whole(1, 1024)] = 64
+    messages: Annotated[int, Whole(1)] = 20
+
+
+@dataclass
 class PlayConfig:
     """As written in ``conf/play.yaml``; the comments there explain each setting."""
 
     ruleset: RulesetConfig = field(default_factory=RulesetConfig)
     limits: LimitsConfig = field(default_factory=LimitsConfig)
     series: SeriesConfig = field(default_factory=SeriesConfig)
+    web: WebConfig = field(default_factory=WebConfig)
     depth: Annotated[int, Whole(1, 64)] = 4
     seed: Annotated[int, Whole(0, (1 << 62) - 1)] = 1
     pause: Annotated[bool, Switch()] = False

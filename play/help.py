@@ -1,4 +1,4 @@
-"""What ``python -m play ... --help`` prints: ``conf/play.yaml``, which explains itself."""
+"""What ``--help`` prints for those who play: ``conf/play.yaml``, which explains itself."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from agents.config import choices, conf_folder
 from play.config import HUMAN
 
-USAGE = """\
+TERMINAL = """\
 Play at the terminal, against an agent, another person, or watch two agents.
 
   python -m play terminal [key=value ...]
@@ -24,13 +24,28 @@ At the prompt, help lists the commands. Ctrl-C stops an agent that thinks too lo
 """
 
 
-def terminal_help(folders: Sequence[str] = ()) -> str:
+WEB = """\
+Play in the browser, against an agent, another person, or watch two agents.
+
+  python -m play web [key=value ...]
+  python -m play web web.port=9000 web.browser=false
+  python -m play web black=human white=pvs white.depth=6
+
+  --config-dir DIR    also use the YAMLs in DIR
+
+The page is served to this machine alone, unless web.host says otherwise. Ctrl-C ends the server;
+games go on where they were when it runs again. black, white and ruleset are those of a first game;
+the page can choose others.
+"""
+
+
+def settings_help(usage: str, folders: Sequence[str] = ()) -> str:
     """The choices and all settings of a game at the board, with the comments beside them."""
     text = (conf_folder() / "play.yaml").read_text(encoding="utf-8")
     settings = text.partition("\n\n")[2]
     agents = ", ".join(choices("agent", folders))
     lines = [
-        USAGE,
+        usage,
         "== Choices (python -m agents list explains agents and evaluations) ==",
         *_wrapped(f"black, white: {HUMAN} (black by default), {agents}"),
         *_wrapped(f"hint: {agents}"),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from agents.evaluation.base import FINAL_UNIT
-from agents.search import SearchAgent
+from agents.search import SearchAgent, WindowSearch
 from core.notation import PASS
 from play.config import PlayerSettings
 from play.game import Game
@@ -13,8 +13,16 @@ from play.thinking import Thinkers
 
 _USE = "hint"
 
-Hint = tuple[int, int | float | None, tuple[int, ...]]
-"""A move, its value to the mover, and the line that it begins."""
+
+@dataclass(frozen=True)
+class Hint:
+    """A move. value: to the mover. line: what it begins. nodes, seconds: what it took to know."""
+
+    move: int
+    value: int | float | None
+    line: tuple[int, ...]
+    nodes: int = 0
+    seconds: float = 0.0
 
 
 def hints(thinkers: Thinkers, who: PlayerSettings, game: Game, wanted: int) -> list[Hint]:
@@ -22,27 +30,35 @@ def hints(thinkers: Thinkers, who: PlayerSettings, game: Game, wanted: int) -> l
     ConfigError and Trouble."""
     position = game.position
     if wanted == 1:
-        decision, _ = thinkers.ask(who, Game(position), 0, use=_USE)
-        return [(decision.move, decision.value, decision.pv)]
+        decision, seconds = thinkers.ask(who, Game(position), 0, use=_USE)
+        nodes = decision.stats.nodes
+        return [Hint(decision.move, decision.value, decision.pv, nodes, seconds)]
     found = [_hint(thinkers, who, game, move) for move in position.moves]
-    found.sort(key=lambda hint: -hint[1] if hint[1] is not None else 0.0)
+    found.sort(key=lambda hint: -hint.value if hint.value is not None else 0.0)
     return found[:wanted]
 
 
 def _hint(thinkers: Thinkers, who: PlayerSettings, game: Game, move: int) -> Hint:
     """One move, searched as deep as the agent would from here."""
     after = game.position.play(move)
-    line: tuple[int, ...] = (move,)
-    sign = -1
-    if after.must_pass:
-        after, line, sign = after.play(PASS), (move, PASS), 1
     if after.is_over:
-        return move, sign * after.disc_difference * FINAL_UNIT, line
+        return Hint(move, -after.disc_difference * FINAL_UNIT, (move,))
     limits = thinkers.limits
     agent = thinkers.of(who, _USE).agent
+    depth = None  # plies left after the move
     if isinstance(agent, SearchAgent):
-        depth = min(agent.depth, limits.depth or agent.depth) - len(line)
-        limits = replace(limits, depth=max(1, depth))
-    decision, _ = thinkers.ask(who, Game(after), 0, limits, _USE)
+        solves = isinstance(agent, WindowSearch) and after.empties <= agent.endgame
+        depth = None if solves else min(agent.depth, limits.depth or agent.depth) - 1
+    line: tuple[int, ...] = (move,)
+    sign = -1
+    if after.must_pass and depth != 0:
+        after, line, sign = after.play(PASS), (move, PASS), 1
+        depth = None if depth is None else depth - 1
+    if isinstance(agent, SearchAgent) and depth == 0:
+        evaluation = agent.evaluation
+        seen = evaluation(after) if evaluation.compiled else evaluation.plain(after)
+        return Hint(move, sign * seen, line, nodes=1)
+    limits = replace(limits, depth=depth or limits.depth)
+    decision, seconds = thinkers.ask(who, Game(after), 0, limits, _USE)
     value = None if decision.value is None else sign * decision.value
-    return move, value, line + decision.pv
+    return Hint(move, value, line + decision.pv, decision.stats.nodes, seconds)

@@ -107,6 +107,7 @@ class _Patience:
     """Says from time to time that an agent still thinks."""
 
     say: Callable[[str], None]
+    stopped_by: str
     who: str = ""
     since: float = 0.0
     next_note: float = _FIRST_NOTE
@@ -119,18 +120,26 @@ class _Patience:
         passed = time.monotonic() - self.since
         if passed >= self.next_note:
             self.next_note += _NOTES
-            self.say(f"{self.who} is still thinking ({passed:.0f} s); Ctrl-C stops it.")
+            self.say(f"{self.who} is still thinking ({passed:.0f} s); {self.stopped_by}.")
 
 
 class Thinkers:
     """All agents of a session, made when they are first asked. Use it in a ``with``: it notices
     what happens to processes by a signal handler of its own."""
 
-    def __init__(self, rules: Ruleset, limits: Limits, hang: float, say: Callable[[str], None]):
+    def __init__(
+        self,
+        rules: Ruleset,
+        limits: Limits,
+        hang: float,
+        say: Callable[[str], None],
+        stopped_by: str = "Ctrl-C stops it",
+    ):
         self.rules, self.limits = rules, limits
         self._hang = hang
         self._say = say
-        self._patience = _Patience(say)
+        self._stopped_by = stopped_by
+        self._patience = _Patience(say, stopped_by)
         self._made: dict[str, Thinker] = {}
 
     def __enter__(self) -> Thinkers:
@@ -160,10 +169,8 @@ class Thinkers:
         return self._made[key]
 
     def _make(self, player: PlayerSettings, announce: Announce) -> Thinker:
-        agent = make_agent(player.agent, player.name, AUTO)
-        check_board(agent, player.name, self.rules)
+        agent = checked_agent(player, self.rules, self.limits)
         try:
-            agent.check_limits(self.limits)
             prepare_rules(announce)
             agent.prepare(announce)
         except ValueError as error:
@@ -212,7 +219,7 @@ class Thinkers:
         if seconds >= MINUTES:
             self._say(
                 f"{player.name}: depth {depth} would take {in_words(seconds)}, judging by depth "
-                f"{reached}. Ctrl-C stops it; then depth N sets another one."
+                f"{reached}. {self._stopped_by}; then it can be given another depth."
             )
 
     def _foreseen(
@@ -235,8 +242,22 @@ class Thinkers:
         return seconds * max(1.2, growth) ** (depth - plies), plies
 
 
+def checked_agent(player: PlayerSettings, rules: Ruleset, limits: Limits) -> Agent:
+    """The agent that plays for a player, by these rules and within these limits; raises
+    ConfigError."""
+    agent = make_agent(player.agent, player.name, AUTO)
+    check_board(agent, player.name, rules)
+    try:
+        agent.check_limits(limits)
+    except ValueError as error:
+        raise ConfigError(f"agent '{player.name}': {one_line(error)}") from error
+    return agent
+
+
 def in_words(seconds: float) -> str:
     """A time that is only guessed."""
+    if seconds > 1000 * 31_557_600:
+        return "more than a thousand years"
     for unit, size in (("years", 31_557_600), ("days", 86_400), ("hours", 3600), ("minutes", 60)):
         if seconds >= 2 * size:
             return f"about {seconds / size:.0f} {unit}"

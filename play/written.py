@@ -10,15 +10,26 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agents.config import ConfigError
-from core.notation import PASS, parse_square, square_name
+from core.notation import (
+    PASS,
+    NotationError,
+    is_ggf,
+    is_obf,
+    parse_ggf,
+    parse_square,
+    split_transcript,
+    square_name,
+)
 from core.position import Position
-from core.rules import Color, ruleset
+from core.rules import Color, Ruleset, ruleset
 from core.shown import visible
 from play.config import PlayerSettings
 from play.game import Game, decision_lines, outcome
 from play.moves import written
 
 TITLE = "Othello game"
+BEFORE = "before"
+"""Who has made moves that were played elsewhere."""
 LONGEST = 4 << 20
 """Bytes of a file that is read."""
 _MOVE = re.compile(r" *(\d+)\. (Black|White) (--|[a-h][1-8])( .*)?")
@@ -98,6 +109,12 @@ def read(path: Path) -> list[Read]:
         text = ""
     if len(content) > LONGEST:
         raise ConfigError(f"{path}: longer than {LONGEST} bytes")
+    return read_text(text, str(path))
+
+
+def read_text(text: str, path: str) -> list[Read]:
+    """The games of a text, at least one; ConfigError naming the line that is wrong. path: where it
+    comes from."""
     if not text.startswith(TITLE + "\n"):
         raise ConfigError(f"{path}: no saved game; the first line of one is '{TITLE}'")
     found = []
@@ -108,7 +125,7 @@ def read(path: Path) -> list[Read]:
     return found
 
 
-def _read_one(path: Path, first: int, lines: list[str]) -> Read:
+def _read_one(path: str, first: int, lines: list[str]) -> Read:
     headings = {found[1]: found[2] for line in lines if (found := _HEADING.fullmatch(line))}
     try:
         rules = ruleset(headings.get("ruleset", ""))
@@ -128,6 +145,30 @@ def _read_one(path: Path, first: int, lines: list[str]) -> Read:
         except ValueError as error:
             raise ConfigError(f"{path}, line {number}: {error}") from error
     return read
+
+
+def game_of(text: str, rules: Ruleset) -> Game:
+    """A game in whatever notation: a position (OBF), a transcript, GGF (the first game of it), or
+    a saved game (the last), which names its own ruleset. Raises ValueError with one line."""
+    text = text.replace("\r\n", "\n").strip()
+    if text.startswith(TITLE):
+        return read_text(text + "\n", "the text")[-1].game
+    if is_ggf(text):
+        found = parse_ggf(text)[0]
+        if found.side != rules.side:
+            raise NotationError(
+                f"a game on {found.side}x{found.side}; ruleset {rules.name} is "
+                f"{rules.side}x{rules.side}"
+            )
+        game = Game(Position.from_obf(found.start, rules))
+        plies = game.start.follow(found.words, found.colors)[1]
+    elif is_obf(text):
+        return Game(Position.from_obf(text, rules))
+    else:
+        game = Game(Position.start(rules))
+        plies = game.start.follow(split_transcript(text))[1]
+    game.follow(plies, BEFORE)
+    return game
 
 
 def _add(read: Read, number: str, name: str, word: str) -> None:

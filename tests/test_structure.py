@@ -52,8 +52,8 @@ FLOORS = (
     ("experiments.__main__",),
     ("play.config", "play.game", "play.moves"),
     ("play.help", "play.switches", "play.thinking", "play.written"),
-    ("play.hints",),
-    ("play.terminal",),
+    ("play.hints", "play.recorded", "play.tree"),
+    ("play.terminal", "play.web"),
     ("play", "play.__main__"),
 )
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}

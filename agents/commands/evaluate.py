@@ -8,9 +8,9 @@ from typing import Any
 from rich.console import Console
 
 from agents.commands.shared import announce, chosen_evaluations, empty_table
-from agents.evaluation import Evaluation
+from agents.evaluation.worth import worth, worth_of_moves
 from core.cli import add_ruleset
-from core.notation import is_obf
+from core.notation import is_obf, square_name
 from core.position import Position
 from core.shown import plain
 
@@ -33,14 +33,6 @@ def add(commands: Any) -> None:
     parser.set_defaults(run=run)
 
 
-def _worth(evaluation: Evaluation, position: Position) -> tuple[int | None, str]:
-    """The value of a position to its mover and what it is made of; no value once it is over."""
-    if position.is_over:
-        return None, f"game over: {position.disc_difference:+d} discs"
-    parts = evaluation.parts(position)
-    return evaluation(position), "; ".join(f"{name} = {term:+g}" for name, term in parts.items())
-
-
 def run(options: Namespace, console: Console) -> None:
     """Print the board, and each evaluation's value of it and after each move, best move first.
     ValueError for bad input."""
@@ -53,25 +45,21 @@ def run(options: Namespace, console: Console) -> None:
     console.print(str(position), highlight=False)
     for name, evaluation in evaluations.items():
         console.print()
-        value, made_of = _worth(evaluation, position)
+        now = worth(evaluation, position)
+        value = "-" if now.value is None else f"{now.value:+d}"
+        made_of = f"game over: {now.discs:+d} discs" if now.value is None else now.made_of
         headings = (name, "value", "made of") if made_of else (name, "value")
         table = empty_table(*headings, left=(name, "made of"))
-        now = ("now", "-" if value is None else f"{value:+d}", made_of)
-        table.add_row(*map(plain, now[: len(table.columns)]))
-        table.add_section()
-        rows: list[tuple[float, str, str, str]] = []
-        for move in position.legal_moves():
-            after = position.play(move)
-            theirs, made_of = _worth(evaluation, after)
-            if theirs is None:
-                # A finished game counts more than any promise, and is told in discs.
-                discs = -after.disc_difference
-                rows.append((discs * 1e9, move, f"{discs:+d} discs", "the game is over"))
+        rows = [("now", value, made_of)]
+        for move, theirs in worth_of_moves(evaluation, position):
+            if theirs.value is None:
+                cells = f"{-theirs.discs:+d} discs", "the game is over"
             else:
-                note = f"to the opponent: {made_of}" if made_of else ""
-                rows.append((-theirs, move, f"{-theirs:+d}", note))
-        for _, *cells in sorted(rows, key=lambda row: -row[0]):
-            table.add_row(*map(plain, cells[: len(table.columns)]))
+                note = f"to the opponent: {theirs.made_of}" if theirs.parts else ""
+                cells = f"{-theirs.value:+d}", note
+            rows.append((square_name(move), *cells))
+        for number, row in enumerate(rows):
+            table.add_row(*map(plain, row[: len(table.columns)]), end_section=number == 0)
         console.print(table)
     if not position.is_over:
         console.print("Values are to the side to move now; after a move, minus the opponent's.")

@@ -5,6 +5,8 @@ The compiled searches have none of this; they count the same, and tests hold the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 class Watch:
     """Is told of all that a search does, in the order in which it does it. This one looks away.
@@ -27,8 +29,8 @@ class Watch:
     def leave(self, value: int) -> None:
         """The move entered last, and not left yet, is worth this."""
 
-    def cut(self, value: int, beta: int, unsearched: int) -> None:
-        """The move just left is worth ``value``, which is ``beta`` or more; so many moves beside it
+    def cut(self, value: int, beta: int, unsearched: Sequence[int]) -> None:
+        """The move just left is worth ``value``, which is ``beta`` or more; these moves beside it
         are not looked at."""
 
 

@@ -257,9 +257,10 @@ def _hint(session: Session, words: Words) -> None:
         except Trouble as trouble:
             raise ConfigError(f"hint: {who.name} has broken down: {trouble}") from None
         session.screen.say(f"Hints of {described(who)}, best first:")
-        for move, value, line in found:
-            name = written(move, position.to_move, position.ruleset)
-            session.screen.say(f"  {name:<8} value {value_text(value):<18} line {line_text(line)}")
+        for each in found:
+            name = written(each.move, position.to_move, position.ruleset)
+            told = f"value {value_text(each.value):<18} line {line_text(each.line)}"
+            session.screen.say(f"  {name:<8} {told}")
 
 
 def _position(session: Session, words: Words) -> None:

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import re
-import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from agents.base import Decision, SearchStats
-from agents.config import ConfigError, one_line
-from core.notation import PASS, split_transcript
-from core.position import Position
+from agents.config import ConfigError
 from core.rules import Color
-from experiments.pairing.openings import Opening
-from experiments.record.store import COUNTS, FORMAT, Record
-from play.game import Game, Turn, decision_lines, outcome
+from play.game import Turn, outcome
 from play.moves import written
+from play.recorded import game_of_run
 from play.terminal.board import disc_count, draw
 from play.terminal.screen import Screen
 from play.written import Read, read
@@ -29,7 +22,7 @@ def replay(path: Path, number: int | None, whole: bool) -> None:
     """Show a game of a file that was written by a session (its number from 1, the last by default),
     or of a run (from 0 as in the record). whole: all of it at once. Raises ConfigError."""
     screen = Screen()
-    shown = _of_run(path, number) if path.is_dir() or path.suffix == ".sqlite" else None
+    shown = game_of_run(path, number or 0) if path.is_dir() or path.suffix == ".sqlite" else None
     player = _Player(screen, shown or _of_file(path, number))
     if whole:
         player.go_on()
@@ -127,58 +120,3 @@ def _of_file(path: Path, number: int | None) -> Read:
     if not 1 <= number <= len(games):
         raise ConfigError(f"game={number}: {path} has the games 1 to {len(games)}")
     return games[number - 1]
-
-
-# ---------------------------------------------------------------------- of a run
-
-
-def _of_run(folder: Path, number: int | None) -> Read:
-    """A game of a run's record."""
-    try:
-        with Record.open(folder) as record:
-            if record.format() != FORMAT:
-                raise ConfigError(f"{folder}: no record that this version of the lab can read")
-            games = record.games()
-            found = games[games["game"] == (0 if number is None else number)]
-            if found.empty:
-                last = f"0 to {games['game'].max()}" if len(games) else "none"
-                raise ConfigError(f"game={number}: the record's games are {last}")
-            row: dict[str, Any] = found.iloc[0].to_dict()
-            rules = record.run()["config"]["ruleset"]["name"]
-            moves = record.query("select * from moves where game = ? order by ply", [row["game"]])
-    except FileNotFoundError as error:
-        raise ConfigError(str(error)) from error
-    except (sqlite3.Error, ValueError, KeyError, TypeError) as error:
-        if isinstance(error, ConfigError):
-            raise
-        raise ConfigError(f"{folder}: {one_line(error)}") from error
-    stated = {int(each["ply"]): each for each in moves.to_dict("records")}
-    players = {color: str(row[color.value]) for color in Color}
-    opening = Opening.read(row["opening"], rules)
-    shown = Read(Game(opening.begin(rules)), players)
-    for ply, move in enumerate(_plies(shown.game.start, row["transcript"]), start=1):
-        turn = shown.game.play(move, players[shown.game.position.to_move])
-        made = stated.get(ply, {})
-        shown.notes.append(list(_noted(turn, made)) or ["(opening)"] * (ply not in stated))
-    if row["end_reason"] != "finished" and shown.notes:
-        shown.notes[-1].append(f"Here the game ended: {row['result']} ({row['end_reason']}).")
-    return shown
-
-
-def _plies(start: Position, transcript: str) -> Iterator[int]:
-    """The moves of a transcript, with the passes that it leaves out."""
-    position, plies = start.follow(split_transcript(transcript))
-    yield from plies
-    if position.must_pass:
-        yield PASS
-
-
-def _noted(turn: Turn, row: dict[str, Any]) -> Iterator[str]:
-    """What the record has of a move, in the words of a session."""
-    if row.get("nodes") is None or row["nodes"] != row["nodes"]:
-        return
-    stats = SearchStats(*(int(row[name]) for name in COUNTS))
-    value, depth = (None if row[key] != row[key] else row[key] for key in ("value", "depth"))
-    decision = Decision(turn.move, value, (), None if depth is None else int(depth), stats)
-    seconds = row["microseconds"] / 1e6
-    yield from decision_lines(Turn(turn.before, turn.move, turn.by, decision, seconds))

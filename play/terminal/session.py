@@ -21,7 +21,7 @@ from play.terminal.screen import Screen
 from play.terminal.seats import Seats
 from play.terminal.series import Series
 from play.thinking import Thinkers, Trouble
-from play.written import described, game_text, write
+from play.written import BEFORE, described, game_text, write
 
 
 class Quit(Exception):
@@ -58,7 +58,7 @@ class Session:
         """Begin another game, perhaps some moves into it."""
         self.thinkers.change_rules(start.ruleset)
         self.game = Game(start)
-        self.game.follow(moves, "before")
+        self.game.follow(moves, BEFORE)
         self.halted = self._announced = False
         self.show_board()
 

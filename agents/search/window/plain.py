@@ -185,7 +185,7 @@ class OrderedSearch:
                 if number < len(moves):
                     self.stats.cutoffs += 1
                     self.stats.first_move_cutoffs += number == 1
-                    self.watch.cut(best, beta, len(moves) - number)
+                    self.watch.cut(best, beta, moves[number:])
                 if depth > 1 or ply == 0:
                     self.order.remember_cutoff(move, depth, ply)
                 break

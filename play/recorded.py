@@ -1,0 +1,103 @@
+"""Games of runs: which there are, and each as a game that can be looked at and played on."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from agents.base import Decision, SearchStats
+from agents.config import ConfigError, one_line
+from core.notation import PASS, split_transcript
+from core.position import Position
+from core.rules import Color
+from experiments.pairing.openings import Opening
+from experiments.record.store import COUNTS, FILE, FORMAT, Record
+from play.game import Game, decision_lines
+from play.written import Read
+
+_MOST_RUNS = 500
+
+
+def runs_below(folder: Path) -> list[str]:
+    """The runs whose records are in a folder, as paths below it, the latest first."""
+    found = []
+    for path in folder.glob(f"*/*/{FILE}"):
+        try:
+            found.append((path.stat().st_mtime, str(path.parent.relative_to(folder))))
+        except OSError:
+            continue
+    return [name for _, name in sorted(found, reverse=True)[:_MOST_RUNS]]
+
+
+def games_of_run(folder: Path, first: int, most: int) -> tuple[list[dict[str, Any]], int]:
+    """Some games of a run: number, players and result of each; and how many there are in all.
+    Raises ConfigError."""
+    with _record(folder) as record:
+        games = record.games()
+        rows = games.iloc[first : first + most]
+        columns = ["game", "black", "white", "result", "end_reason"]
+        return [
+            {key: int(row[key]) if key == "game" else str(row[key]) for key in columns}
+            for row in rows[columns].to_dict("records")
+        ], len(games)
+
+
+def game_of_run(folder: Path, number: int) -> Read:
+    """A game of a run's record, by its number from 0; raises ConfigError."""
+    with _record(folder) as record:
+        games = record.games()
+        found = games[games["game"] == number]
+        if found.empty:
+            last = f"0 to {games['game'].max()}" if len(games) else "none"
+            raise ConfigError(f"game={number}: the record's games are {last}")
+        row: dict[str, Any] = found.iloc[0].to_dict()
+        rules = record.run()["config"]["ruleset"]["name"]
+        moves = record.query("select * from moves where game = ? order by ply", [row["game"]])
+        stated = {int(each["ply"]): each for each in moves.to_dict("records")}
+        players = {color: str(row[color.value]) for color in Color}
+        opening = Opening.read(row["opening"], rules)
+        shown = Read(Game(opening.begin(rules)), players)
+        for ply, move in enumerate(_plies(shown.game.start, row["transcript"]), start=1):
+            name = players[shown.game.position.to_move]
+            turn = shown.game.play(move, name, *_stated(move, stated.get(ply, {})))
+            shown.notes.append(decision_lines(turn) or ["(opening)"] * (ply not in stated))
+    if row["end_reason"] != "finished" and shown.notes:
+        shown.notes[-1].append(f"Here the game ended: {row['result']} ({row['end_reason']}).")
+    return shown
+
+
+@contextmanager
+def _record(folder: Path) -> Iterator[Record]:
+    """The record of a run, to be read; whatever is wrong with it is a ConfigError."""
+    try:
+        with Record.open(folder) as record:
+            if record.format() != FORMAT:
+                raise ConfigError(f"{folder}: no record that this version of the lab can read")
+            yield record
+    except FileNotFoundError as error:
+        raise ConfigError(str(error)) from error
+    except (sqlite3.Error, ValueError, KeyError, TypeError) as error:
+        if isinstance(error, ConfigError):
+            raise
+        raise ConfigError(f"{folder}: {one_line(error)}") from error
+
+
+def _plies(start: Position, transcript: str) -> Iterator[int]:
+    """The moves of a transcript, with the passes that it leaves out."""
+    position, plies = start.follow(split_transcript(transcript))
+    yield from plies
+    if position.must_pass:
+        yield PASS
+
+
+def _stated(move: int, row: dict[str, Any]) -> tuple[Decision | None, float]:
+    """What the record has of a move: what its player stated, and the seconds it took."""
+    if row.get("nodes") is None or row["nodes"] != row["nodes"]:
+        return None, 0.0
+    stats = SearchStats(*(int(row[name]) for name in COUNTS))
+    value, depth = (None if row[key] != row[key] else row[key] for key in ("value", "depth"))
+    decision = Decision(move, value, (), None if depth is None else int(depth), stats)
+    return decision, row["microseconds"] / 1e6

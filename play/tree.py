@@ -1,0 +1,123 @@
+"""The tree of a search, kept as it grows: what ``debug`` prints and the web page shows.
+
+The reading twin is watched, which counts what the compiled search counts. So the tree holds a node
+for each game state examined, a look or a leaf for each evaluation, and a cut for each cutoff.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from agents.base import Decision
+from agents.search import SearchAgent
+from agents.search.watch import Watch
+from agents.search.window.plain import INFINITY
+from core.position import Position
+
+EVALUATED, GAME_OVER = ENDS = ("evaluated", "game over")
+"""How a node got its value that was not looked beyond."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """To order the moves, the position after one of them was looked at. value: to who makes the
+    move. counted: whether it took an evaluation; a finished game takes none."""
+
+    move: int
+    value: int
+    counted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The rest of the moves was left out, as the last one's value is ``beta`` or more."""
+
+    value: int
+    beta: int
+    unsearched: tuple[int, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """A move that was searched, or the root, which has none.
+
+    alpha, beta: the window. value: to who makes the move; the root's is to the side to move. end:
+    one of ENDS, empty for a node that was looked beyond. below: what was done there, in order: all
+    looks, then nodes, then perhaps a cut. hidden: nodes below that are not kept.
+    """
+
+    move: int | None
+    alpha: int = -INFINITY
+    beta: int = INFINITY
+    value: int = 0
+    end: str = ""
+    below: list[Node | Look | Cut] = field(default_factory=list)
+    hidden: int = 0
+
+    @property
+    def bound(self) -> str:
+        """``<=`` or ``>=`` where the value is only a bound: it lies outside the window, and more
+        than one position was looked at. Empty where it is exact."""
+        if self.end or self.alpha < self.value < self.beta:
+            return ""
+        return "<=" if self.value <= self.alpha else ">="
+
+    def line(self, moves: Iterable[int]) -> list[Node]:
+        """This node and those that a line of moves leads through; of several searches of a move
+        the last, which is the one that counted."""
+        found = [self]
+        for move in moves:
+            below = (each for each in found[-1].below if isinstance(each, Node))
+            searches = [each for each in below if each.move == move]
+            if not searches:
+                break
+            found.append(searches[-1])
+        return found
+
+
+class Tree(Watch):
+    """Keeps what it is told of, ``deepest`` plies deep; None for all of it."""
+
+    def __init__(self, deepest: int | None = None) -> None:
+        self.root = Node(None)
+        self._deepest = deepest
+        self._open = [self.root]
+
+    @property
+    def _kept(self) -> bool:
+        """Whether what is below the node under way is kept."""
+        return self._deepest is None or len(self._open) <= self._deepest
+
+    def glance(self, move: int, value: int, counted: bool) -> None:
+        if self._kept:
+            self._open[-1].below.append(Look(move, value, counted))
+
+    def enter(self, move: int, alpha: int, beta: int) -> None:
+        node = Node(move, alpha, beta)
+        if self._kept:
+            self._open[-1].below.append(node)
+        elif self._deepest is not None:
+            self._open[self._deepest].hidden += 1
+        self._open.append(node)
+
+    def leaf(self, value: int, over: bool) -> None:
+        self._open[-1].end = GAME_OVER if over else EVALUATED
+
+    def leave(self, value: int) -> None:
+        self._open.pop().value = value
+
+    def cut(self, value: int, beta: int, unsearched: Sequence[int]) -> None:
+        if self._kept:
+            self._open[-1].below.append(Cut(value, beta, tuple(unsearched)))
+
+
+def watched(
+    agent: SearchAgent, position: Position, depth: int, deepest: int | None = None
+) -> tuple[Node, Decision]:
+    """The tree of a search with the reading twin, and what that decides. ValueError where there is
+    no twin."""
+    tree = Tree(deepest)
+    decision = agent.watched(position, depth, tree)
+    tree.root.value = int(decision.value or 0)
+    return tree.root, decision

@@ -1,0 +1,249 @@
+"""Who can be asked to play from the page: the agents of ``conf/agent``, and what may be set.
+
+Nothing of what comes from the page is a class, a file or a path: an agent and a heuristic are
+chosen by name from a list, and a setting is a number, a switch, or a word without any of the
+letters that paths are made of.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import pkgutil
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from omegaconf import OmegaConf
+
+from agents.conf_folder import conf_folder
+from agents.config import (
+    NEEDS_A_TARGET,
+    OPEN,
+    ConfigError,
+    choices,
+    compose,
+    evaluation_settings,
+    unknown,
+)
+from agents.outside import is_ours
+from core.position import Position
+from core.rules import RULESETS, Ruleset
+from core.settings import Choice, Constraint, Number, Switch, Whole, constraints, unknown_choice
+from play.config import HUMAN, PERSON, PlayerSettings, Table, player
+from play.thinking import checked_agent
+
+EVALUATION = "evaluation"
+_WORD = re.compile(r"[A-Za-z0-9_+]{1,80}")
+_SIZES = ("_mb",)  # how names of settings end that are megabytes
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One that the page may change. default: in the YAML. about: the comment above it there."""
+
+    name: str
+    default: Any
+    about: str
+    constraint: Constraint | None
+    optional: bool
+
+    def check(self, value: Any, memory_mb: int) -> None:
+        """Raise ConfigError for what may not come from a page. The rest is the agent's to check."""
+        allowed: Any
+        if isinstance(value, str):
+            allowed = isinstance(self.default, str) and _WORD.fullmatch(value)
+        elif isinstance(value, list):
+            allowed = isinstance(self.default, list) and _numbers_only(value)
+        elif value is None:
+            allowed = self.optional
+        else:
+            allowed = isinstance(value, bool | int | float) and math.isfinite(value)
+        if not allowed:
+            raise ConfigError(f"{self.name}={value!s:.60}: not a value that can be set here")
+        if self.name.endswith(_SIZES) and isinstance(value, int) and value > memory_mb:
+            raise ConfigError(f"{self.name}={value}: at most {memory_mb} here (web.memory_mb)")
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """What the page needs for a field of a form."""
+        found: dict[str, Any] = {
+            "name": self.name,
+            "default": self.default,
+            "about": self.about,
+            "optional": self.optional,
+            "kind": "text",
+        }
+        match self.constraint:
+            case Switch():
+                found["kind"] = "switch"
+            case Choice(choices=words):
+                found |= {"kind": "choice", "choices": words}
+            case Whole(low=low, high=high):
+                found |= {"kind": "whole", "low": low, "high": high}
+            case Number(low=low, above=above, high=high, below=below):
+                ends = max(low, above), min(high, below)
+                least, most = (end if math.isfinite(end) else None for end in ends)
+                found |= {"kind": "number", "low": least, "high": most}
+            case Constraint() as sized if sized.allows(1):
+                found |= {"kind": "whole", "low": 1, "high": None}
+            case None if isinstance(self.default, bool):
+                found["kind"] = "switch"
+        return found
+
+
+def _numbers_only(value: list[Any]) -> bool:
+    return all(
+        _numbers_only(each) if isinstance(each, list) else type(each) is int for each in value
+    )
+
+
+@dataclass(frozen=True)
+class Listed:
+    """An agent of the list. raw: its YAML, open settings as they stand there."""
+
+    name: str
+    about: str
+    raw: dict[str, Any]
+    settings: dict[str, Setting]
+
+    @property
+    def takes_evaluation(self) -> bool:
+        return self.raw.get(EVALUATION) == OPEN
+
+
+class Catalogue:
+    """The agents and heuristics that a page may name."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self.agents = _listed(table)
+        self.evaluations = {
+            name: about for name, about in choices("evaluation").items() if name != NEEDS_A_TARGET
+        }
+        self._evaluation_settings = {name: evaluation_settings(name) for name in self.evaluations}
+
+    def player(self, name: str, settings: Mapping[str, Any], rules: Ruleset) -> PlayerSettings:
+        """The player that a page asks for; raises ConfigError."""
+        if name == HUMAN:
+            if settings:
+                raise ConfigError(f"a person has no settings, such as '{next(iter(settings))}'")
+            return PERSON
+        if name not in self.agents:
+            raise unknown("player", name, [HUMAN, *self.agents])
+        listed = self.agents[name]
+        changed = dict(listed.raw)
+        for key, value in settings.items():
+            if key == EVALUATION and listed.takes_evaluation:
+                changed[key] = self.evaluation(value)
+            elif key in listed.settings:
+                listed.settings[key].check(value, self._table.settings.web.memory_mb)
+                changed[key] = value
+            else:
+                known = [*listed.settings, *[EVALUATION] * listed.takes_evaluation]
+                raise ConfigError(unknown_choice(f"setting of {name}", key, known))
+        found = player(name, changed, self._table.fill)
+        checked_agent(found, rules, self._table.limits)
+        return found
+
+    def evaluation(self, name: Any) -> dict[str, Any]:
+        """The settings of a heuristic that a page asks for by its name; raises ConfigError."""
+        if not isinstance(name, str) or name not in self.evaluations:
+            raise unknown(EVALUATION, str(name)[:80], self.evaluations)
+        return self._evaluation_settings[name]
+
+    def chosen(self, player: PlayerSettings) -> dict[str, Any]:
+        """The settings of a player as a page would ask for them: what is not as in the list."""
+        if player.agent is None or player.name not in self.agents:
+            return {}
+        listed = self.agents[player.name]
+        found = {
+            key: player.agent[key]
+            for key, setting in listed.settings.items()
+            if key in player.agent and player.agent[key] != setting.default
+        }
+        if listed.takes_evaluation:
+            for name, settings in self._evaluation_settings.items():
+                if player.agent[EVALUATION] == settings:
+                    found[EVALUATION] = name
+        return found
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """All that a page needs for its forms."""
+        return {
+            "agents": [
+                {
+                    "name": listed.name,
+                    "about": listed.about,
+                    "evaluation": listed.takes_evaluation,
+                    "settings": [setting.data for setting in listed.settings.values()],
+                }
+                for listed in self.agents.values()
+            ],
+            "evaluations": [
+                {"name": name, "about": about} for name, about in self.evaluations.items()
+            ],
+            "rulesets": [
+                {
+                    "name": rules.name,
+                    "side": rules.side,
+                    "begins": rules.begins.value,
+                    "first_row_on_top": rules.first_row_on_top,
+                    "start": Position.start(rules).to_obf().split()[0],
+                }
+                for rules in RULESETS.values()
+            ],
+            "depth": self._table.settings.depth,
+        }
+
+
+def _listed(table: Table) -> dict[str, Listed]:
+    """All agents, composed at once: it takes Hydra as long as a single one."""
+    about = choices("agent", table.folders)
+    composed = compose(None, [f"+agent@all.{name}={name}" for name in about], table.folders)
+    raw: Any = OmegaConf.to_container(composed.all, resolve=False)
+    comments = _comments(table)
+    return {
+        name: Listed(name, about[name], raw[name], _settings(raw[name], table.fill, comments))
+        for name in about
+    }
+
+
+def _settings(
+    raw: Mapping[str, Any], fill: Mapping[str, Any], comments: Mapping[str, str]
+) -> dict[str, Setting]:
+    """What may be set of an agent with this YAML."""
+    target = str(raw.get("_target_", ""))
+    declared: dict[str, tuple[Constraint, bool]] = {}
+    if is_ours(target):
+        kind = pkgutil.resolve_name(target)
+        declared = dict(constraints(kind))
+        if inspect.isfunction(kind.__init__):  # a class without one has object's
+            declared |= constraints(kind.__init__)
+    settings = {}
+    for key, value in raw.items():
+        if key in ("_target_", EVALUATION) or isinstance(value, Mapping):
+            continue
+        constraint, optional = declared.get(key, (None, value is None))
+        default = fill.get(key) if value == OPEN else value
+        settings[key] = Setting(key, default, comments.get(key, ""), constraint, optional)
+    return settings
+
+
+def _comments(table: Table) -> dict[str, str]:
+    """The comments above settings in the YAMLs of agents, by name of the setting."""
+    found: dict[str, str] = {"depth": "Plies that it looks ahead."}
+    folders = [conf_folder(), *map(Path, table.folders)]
+    for path in (path for folder in folders for path in sorted((folder / "agent").glob("*.yaml"))):
+        above: list[str] = []
+        for line in path.read_text(encoding="utf-8").splitlines():
+            if line.startswith("#"):
+                above.append(line[1:].strip())
+                continue
+            if (match := re.match(r"(\w+):", line)) and above and match[1] != "_target_":
+                found.setdefault(match[1], " ".join(above))
+            above = []
+    return found

@@ -1,0 +1,253 @@
+"""The desk: a process in which a visit's agents are asked, and the one who waits for its answers.
+
+The server only waits; all that takes long is done at a desk. A question is cancelled by killing the
+desk, and the agents' processes end with it; the next question starts another one. So the server
+needs no thread, and nothing that an agent does can hold it up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agents.config import ConfigError, one_line
+from core.forked import Forked, Link
+from core.processes import die_with_parent
+from core.rules import ruleset
+from play.config import Table
+from play.game import Game
+from play.recorded import game_of_run, games_of_run, runs_below
+from play.thinking import Thinkers, Trouble
+from play.web import why
+from play.web.kept import decision_data, game_data, game_from, player_from
+
+Answer = Callable[[Thinkers, Game, dict[str, Any]], dict[str, Any]]
+"""What is done at a desk: for a game, with the options of the question."""
+Note = Callable[[str], None]
+
+_MOST = 32 << 20  # bytes of an answer
+_GAMES = 200  # that are listed at once
+_NICE = 5  # the server goes first
+
+
+def decide(thinkers: Thinkers, game: Game, options: dict[str, Any]) -> dict[str, Any]:
+    """An agent's move. options: ``player`` as :func:`play.web.kept.player_data` gives it, and the
+    ``seed``."""
+    decision, seconds = thinkers.ask(player_from(options["player"]), game, options["seed"])
+    return {"decision": decision_data(decision), "seconds": seconds}
+
+
+def prepare(thinkers: Thinkers, game: Game, options: dict[str, Any]) -> dict[str, Any]:
+    """Load or compile what players need. options: ``players``, by colour."""
+    for color, player in options["players"].items():
+        thinkers.of(player_from(player), color)
+    return {}
+
+
+def runs(thinkers: Thinkers, game: Game, options: dict[str, Any]) -> dict[str, Any]:
+    """The runs whose games can be looked at. options: ``folder``."""
+    return {"runs": runs_below(Path(options["folder"]))}
+
+
+def games(thinkers: Thinkers, game: Game, options: dict[str, Any]) -> dict[str, Any]:
+    """Some games of a run. options: ``folder``, ``run`` and the ``first``."""
+    listed, total = games_of_run(_run(options), options["first"], _GAMES)
+    return {"games": listed, "total": total}
+
+
+def recorded(thinkers: Thinkers, game: Game, options: dict[str, Any]) -> dict[str, Any]:
+    """A game of a run. options: ``folder``, ``run`` and ``game``, its number."""
+    return {"game": game_data(game_of_run(_run(options), options["game"]).game)}
+
+
+def _run(options: dict[str, Any]) -> Path:
+    """The folder of a run; raises ConfigError for a name that is not in the list."""
+    folder = Path(options["folder"])
+    if options["run"] not in runs_below(folder):
+        raise ConfigError(f"unknown run '{options['run']}'")
+    return folder / options["run"]
+
+
+ANSWERS: dict[str, Answer] = {
+    "decide": decide,
+    "prepare": prepare,
+    "runs": runs,
+    "games": games,
+    "recorded": recorded,
+    "values": why.values,
+    "parts": why.parts,
+    "course": why.course,
+    "tree": why.tree,
+}
+
+
+def sit(link: Link, parent: int, table: Table) -> None:
+    """What a desk does until nobody is left to ask."""
+    die_with_parent(parent)
+    os.nice(_NICE)
+    _let_go_of_all_but(link.fileno())
+    asked = 0
+
+    def say(text: str) -> None:
+        link.send(json.dumps({"id": asked, "note": text}).encode())
+
+    settings = table.settings.limits
+    stopped_by = "Stop ends that"
+    with Thinkers(table.rules, table.limits, settings.hang, say, stopped_by) as thinkers:
+        while True:
+            try:
+                question = json.loads(link.receive())
+            except EOFError:
+                return
+            asked = question["id"]
+            link.send(json.dumps({"id": asked, **_answered(thinkers, question)}).encode())
+
+
+def _answered(thinkers: Thinkers, question: dict[str, Any]) -> dict[str, Any]:
+    try:
+        game = game_from(question["game"])
+        thinkers.change_rules(ruleset(game.start.ruleset))
+        return {"ok": ANSWERS[question["ask"]](thinkers, game, question["options"])}
+    except (Trouble, ValueError) as error:
+        return {"trouble": one_line(error)}
+    except Exception as error:
+        return {"trouble": f"{type(error).__name__}: {one_line(error):.300}"}
+
+
+def _let_go_of_all_but(kept: int) -> None:
+    """Nothing that the server has open stays open here: not the port, not other visitors' lines.
+
+    Each number is kept busy: the objects that stand for the server's sockets are still here, and
+    would close what opens later under their number.
+    """
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for name in os.listdir("/dev/fd"):
+        number = int(name)
+        if number > 2 and number not in (kept, nothing):
+            with contextlib.suppress(OSError):
+                os.fstat(number)
+                os.dup2(nothing, number)
+    os.dup2(nothing, 0)
+
+
+class Cores:
+    """How many desks compute at once; the others wait, the first come first."""
+
+    def __init__(self, number: int) -> None:
+        self._free = asyncio.Semaphore(number)
+        self.waiting = 0
+
+    @contextlib.asynccontextmanager
+    async def one(self, note: Note) -> AsyncIterator[None]:
+        """Wait for a core, and have it."""
+        if self._free.locked():
+            note(f"Waiting for a free core; {self.waiting} before you." if self.waiting else _BUSY)
+        self.waiting += 1
+        try:
+            await self._free.acquire()
+        finally:
+            self.waiting -= 1
+        try:
+            yield
+        finally:
+            self._free.release()
+
+
+_BUSY = "Waiting for a free core."
+
+
+@dataclass
+class _Question:
+    number: int
+    note: Note
+    answer: asyncio.Future[dict[str, Any]]
+
+
+class Desk:
+    """One visit's line to a desk. It is asked one question after another."""
+
+    def __init__(self, table: Table, cores: Cores) -> None:
+        self._table, self._cores = table, cores
+        self._process: Forked | None = None
+        self._number = 0
+        self._open: _Question | None = None
+        self._turn = asyncio.Lock()
+
+    async def ask(
+        self, name: str, game: dict[str, Any], options: dict[str, Any], note: Note
+    ) -> dict[str, Any]:
+        """What the desk answers; raises Trouble. Who cancels this ends what the desk is doing.
+
+        game: as :func:`play.web.kept.game_data` gives it. note: is told what goes on meanwhile.
+        """
+        async with self._turn, self._cores.one(note):
+            note("")
+            seconds = self._table.settings.web.seconds
+            try:
+                async with asyncio.timeout(seconds):
+                    return await self._asked(name, game, options, note)
+            except TimeoutError:
+                raise Trouble(f"no answer for {seconds:g} s") from None
+            finally:
+                if self._open is not None:
+                    self.end()
+
+    async def _asked(
+        self, name: str, game: dict[str, Any], options: dict[str, Any], note: Note
+    ) -> dict[str, Any]:
+        loop = asyncio.get_running_loop()
+        if self._process is None:
+            self._process = Forked(sit, os.getpid(), self._table, most=_MOST)
+            loop.add_reader(self._process.fileno(), self._read)
+        self._number += 1
+        self._open = _Question(self._number, note, loop.create_future())
+        question = {"id": self._number, "ask": name, "game": game, "options": options}
+        try:
+            self._process.send(json.dumps(question).encode(), wait=False)
+        except OSError:
+            raise Trouble(_ENDED) from None
+        answer = await self._open.answer
+        self._open = None
+        if "trouble" in answer:
+            raise Trouble(answer["trouble"])
+        found: dict[str, Any] = answer["ok"]
+        return found
+
+    def _read(self) -> None:
+        """Something has come from the desk."""
+        process, question = self._process, self._open
+        if process is None:
+            return
+        try:
+            process.read()
+            while (message := process.take()) is not None:
+                content = json.loads(message)
+                if question is None or content["id"] != question.number:
+                    continue
+                if "note" in content:
+                    question.note(content["note"])
+                elif not question.answer.done():
+                    question.answer.set_result(content)
+        except ValueError as error:
+            self.end(one_line(error))
+        if process.ended:
+            self.end(_ENDED)
+
+    def end(self, why: str = "stopped") -> None:
+        """End the process, whatever it does."""
+        process, self._process = self._process, None
+        question, self._open = self._open, None
+        if process is not None:
+            asyncio.get_running_loop().remove_reader(process.fileno())
+            process.close()
+        if question is not None and not question.answer.done():
+            question.answer.set_exception(Trouble(why))
+
+
+_ENDED = "the process in which agents are asked has ended"

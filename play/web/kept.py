@@ -1,0 +1,77 @@
+"""Games and players as plain data: what is kept on disk, and what is told to a desk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from core.game import Decision, SearchStats, flaw_of
+from core.position import Position
+from core.rules import Color
+from play.config import PERSON, PlayerSettings
+from play.game import Game
+
+Data = dict[str, Any]
+
+
+def decision_data(decision: Decision) -> Data:
+    """A decision as plain data."""
+    return asdict(decision)
+
+
+def decision_from(data: Mapping[str, Any]) -> Decision:
+    """The decision that was kept; raises ValueError."""
+    try:
+        stats = SearchStats(**data["stats"])
+        decision = Decision(data["move"], data["value"], tuple(data["pv"]), data["depth"], stats)
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"no decision: {error}") from error
+    if flaw := flaw_of(decision):
+        raise ValueError(f"no decision: {flaw}")
+    return decision
+
+
+def game_data(game: Game, plies: int | None = None) -> Data:
+    """A game as plain data, or its first plies."""
+    return {
+        "rules": game.start.ruleset.name,
+        "start": game.start.to_obf(),
+        "resigned": game.resigned.value if game.resigned and plies is None else None,
+        "turns": [
+            {
+                "move": turn.move,
+                "by": turn.by,
+                "seconds": turn.seconds,
+                "decision": turn.decision and decision_data(turn.decision),
+            }
+            for turn in game.turns[:plies]
+        ],
+    }
+
+
+def game_from(data: Mapping[str, Any]) -> Game:
+    """The game that was kept; raises ValueError."""
+    try:
+        game = Game(Position.from_obf(data["start"], data["rules"]))
+        for turn in data["turns"]:
+            decision = turn["decision"] and decision_from(turn["decision"])
+            game.play(turn["move"], str(turn["by"]), decision or None, float(turn["seconds"]))
+        game.resigned = Color(data["resigned"]) if data["resigned"] else None
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"no game: {error}") from error
+    return game
+
+
+def player_data(player: PlayerSettings) -> Data:
+    """A player as plain data."""
+    return {"name": player.name, "agent": player.agent}
+
+
+def player_from(data: Mapping[str, Any]) -> PlayerSettings:
+    """The player that was kept; raises ValueError."""
+    try:
+        name, agent = str(data["name"]), data["agent"]
+        return PERSON if agent is None else PlayerSettings(name, dict(agent))
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"no player: {error}") from error

@@ -1,0 +1,295 @@
+"""What a page may say, and the one place where all of it is checked.
+
+A message is a JSON object with a ``type``, which is the name of one of the classes below in small
+letters; the other keys are its fields. What a page asks for may still be impossible in the game as
+it stands; that is for the visit to say.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, asdict, dataclass, field, fields
+from typing import Annotated, Any
+
+from core.rules import RULESETS, Color
+from core.settings import (
+    Choice,
+    Constraint,
+    Number,
+    Switch,
+    Text,
+    Whole,
+    check_settings,
+    constraints,
+    nearest,
+    unknown_choice,
+)
+
+LONGEST_TEXT = 50_000
+"""Letters of a game or a position that is put in."""
+_MOST_PLIES = 200
+_MOST_SETTINGS = 40
+_DEEPEST = 4  # how far lists and objects may be nested in what is plain data
+
+SIDE = Choice(*(color.value for color in Color))
+PLY = Whole(0, _MOST_PLIES)
+NUMBER = Whole(0, 1 << 31)
+
+
+class MessageError(ValueError):
+    """What a page has sent is no message; one line says why."""
+
+
+class Plain(Constraint):
+    """An object of plain data: texts, numbers, switches, lists and objects of these."""
+
+    needed = f"an object with at most {_MOST_SETTINGS} names"
+
+    def allows(self, value: object) -> bool:
+        return isinstance(value, dict) and _is_plain(value, _DEEPEST)
+
+
+def _is_plain(value: object, depth: int) -> bool:
+    if isinstance(value, dict | list):
+        each = value.values() if isinstance(value, dict) else value
+        return depth > 0 and len(value) <= 100 and all(_is_plain(one, depth - 1) for one in each)
+    return value is None or isinstance(value, bool | int | float | str)
+
+
+@dataclass(frozen=True)
+class Part(Constraint):
+    """An object of a class of this module."""
+
+    kind: type
+    words: str
+
+    @property
+    def needed(self) -> str:
+        return self.words
+
+    def allows(self, value: object) -> bool:
+        return isinstance(value, self.kind)
+
+
+@dataclass(frozen=True)
+class Seat:
+    """Who shall play: ``human``, or an agent by its name, and its settings."""
+
+    name: Annotated[str, Text(r"[\w-]{1,60}", "the name of a player")]
+    settings: Annotated[dict[str, Any], Plain()] = field(default_factory=dict)
+
+
+_SEAT = Part(Seat, "a player, with its name and settings,")
+
+
+@dataclass(frozen=True)
+class Hello:
+    """The first message: which visit this page goes on with; None for a new one."""
+
+    visit: Annotated[str | None, Text(r"[A-Za-z0-9_-]{22}", "the number of a visit")] = None
+
+
+@dataclass(frozen=True)
+class Move:
+    """A person's move. ply: how many moves the page has seen before it."""
+
+    move: Annotated[str, Text(r"[a-h][1-8]", "a square")]
+    ply: Annotated[int, PLY]
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A game of a run. run: its name in the list of runs. game: its number."""
+
+    run: Annotated[str, Text(r".{1,300}", "the name of a run")]
+    game: Annotated[int, NUMBER]
+
+
+_RECORDED = Part(Recorded, "a run and the number of its game")
+
+
+@dataclass(frozen=True)
+class New:
+    """A new game. text: from which position, or how it begins: OBF, transcript, GGF, or a saved
+    game; empty for the start. recorded: or a game of a run. playing: whether two agents go on at
+    once."""
+
+    rules: Annotated[str, Choice(*RULESETS)]
+    black: Annotated[Seat, _SEAT]
+    white: Annotated[Seat, _SEAT]
+    text: Annotated[str, Text(rf".{{0,{LONGEST_TEXT}}}", "a game as text")] = ""
+    recorded: Annotated[Recorded | None, _RECORDED] = None
+    playing: Annotated[bool, Switch()] = True
+
+
+@dataclass(frozen=True)
+class Players:
+    """Others play on from here."""
+
+    black: Annotated[Seat, _SEAT]
+    white: Annotated[Seat, _SEAT]
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Two agents: whether they play on by themselves, and the seconds between their moves."""
+
+    playing: Annotated[bool, Switch()]
+    delay: Annotated[float, Number(low=0, high=30)]
+
+
+@dataclass(frozen=True)
+class Step:
+    """Two agents: one move, then wait."""
+
+
+@dataclass(frozen=True)
+class Stop:
+    """End what the agent is doing."""
+
+
+@dataclass(frozen=True)
+class Go:
+    """Let the agent think again."""
+
+
+@dataclass(frozen=True)
+class Undo:
+    """Take back the last move that a person has made, and what followed."""
+
+
+@dataclass(frozen=True)
+class Back:
+    """Take back all but the first moves. ply: how many the page has seen in all."""
+
+    moves: Annotated[int, PLY]
+    ply: Annotated[int, PLY]
+
+
+@dataclass(frozen=True)
+class Resign:
+    """Give up."""
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A question for a desk. id: the page's number for it. name: of the question. options: its
+    own; ``ply`` among them says after how many moves of the game, all by default."""
+
+    id: Annotated[int, NUMBER]
+    name: Annotated[str, Text(r"[a-z_]{1,20}", "the name of a question")]
+    options: Annotated[dict[str, Any], Plain()] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Cancel:
+    """The page wants no answer to this question any more."""
+
+    id: Annotated[int, NUMBER]
+
+
+@dataclass(frozen=True)
+class Games:
+    """Options of the question ``games``: which of a run are listed. first: the first of them."""
+
+    run: Annotated[str, Text(r".{1,300}", "the name of a run")]
+    first: Annotated[int, NUMBER] = 0
+
+
+@dataclass(frozen=True)
+class Player:
+    """Options of the questions that an agent answers."""
+
+    player: Annotated[Seat, _SEAT]
+
+
+@dataclass(frozen=True)
+class Heuristic:
+    """Options of the question ``parts``: the name of the evaluation."""
+
+    evaluation: Annotated[str, Text(r"\w{1,60}", "the name of an evaluation")]
+
+
+@dataclass(frozen=True)
+class Nothing:
+    """Options of a question that has none."""
+
+
+OPTIONS: dict[str, Callable[..., Any]] = {
+    "texts": Nothing,
+    "runs": Nothing,
+    "games": Games,
+    "values": Player,
+    "parts": Heuristic,
+    "course": Player,
+    "tree": Player,
+}
+"""What a page may ask, and the options of each question, without ``ply``."""
+
+_KINDS: dict[str, Callable[..., Any]] = {
+    kind.__name__.lower(): kind
+    for kind in (Hello, Move, New, Players, Pace, Step, Stop, Go, Undo, Back, Resign, Ask, Cancel)
+}
+
+
+def read(text: str) -> tuple[Any, int | None]:
+    """The message that a page has sent, and the number, ``ref``, under which it wants to hear
+    whether it was done; raises MessageError."""
+    try:
+        content = json.loads(text, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        raise MessageError("what was sent is no JSON") from None
+    if not isinstance(content, dict):
+        raise MessageError("an object with a type is needed")
+    kind = content.pop("type", None)
+    if not isinstance(kind, str) or kind not in _KINDS:
+        raise MessageError(f"unknown type '{kind!s:.30}'; choose from {', '.join(_KINDS)}")
+    ref = content.pop("ref", None)
+    if ref is not None and not NUMBER.allows(ref):
+        raise MessageError(f"ref: {NUMBER.needed} is needed")
+    return _made(_KINDS[kind], kind, content), ref
+
+
+def check_question(ask: Ask) -> tuple[dict[str, Any], int | None]:
+    """The options of a question, apart from the number of moves after which it is asked, None for
+    all; raises MessageError."""
+    if ask.name not in OPTIONS:
+        raise MessageError(unknown_choice("question", ask.name, OPTIONS))
+    options = dict(ask.options)
+    ply = options.pop("ply", None)
+    if ply is not None and not PLY.allows(ply):
+        raise MessageError(PLY.refusal("ply", ply, optional=True))
+    return asdict(_made(OPTIONS[ask.name], ask.name, options)), ply
+
+
+def _no_constant(word: str) -> None:
+    raise ValueError(word)
+
+
+def _made(kind: Any, where: str, content: Mapping[str, Any]) -> Any:
+    """An object of a class from its fields; raises MessageError."""
+    known = {each.name: each for each in fields(kind)}
+    for name in content:
+        if name not in known:
+            raise MessageError(f"{where} has no '{name:.30}'.{nearest(name, known)}")
+    for name, each in known.items():
+        if name not in content and each.default is MISSING and each.default_factory is MISSING:
+            raise MessageError(f"{where}: {name} is missing")
+    parts = {
+        name: constraint.kind
+        for name, (constraint, _) in constraints(kind).items()
+        if isinstance(constraint, Part)
+    }
+    values = {
+        name: _made(parts[name], name, value)
+        if name in parts and isinstance(value, dict)
+        else value
+        for name, value in content.items()
+    }
+    made = kind(**values)
+    try:
+        check_settings(made, f"{where}.")
+    except ValueError as error:
+        raise MessageError(f"{error}") from None
+    return made

@@ -1,0 +1,414 @@
+"""A visit under way: the pages that show it, the desks at which its agents are asked, and what goes
+on by itself."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import time
+from collections import deque
+from dataclasses import asdict
+from typing import Any
+
+from core.notation import IllegalMove
+from core.position import Position
+from core.rules import Color, ruleset
+from play.config import PlayerSettings, Table
+from play.game import Game
+from play.thinking import Trouble
+from play.web import messages
+from play.web.catalogue import Catalogue
+from play.web.desk import Cores, Desk, Note
+from play.web.kept import decision_from, game_data, game_from, player_data
+from play.web.shown import texts_of, visit_shown
+from play.web.visits import Refused, Visit, Visits
+from play.written import game_of
+
+log = logging.getLogger("play.web")
+
+_LINGER = 20.0  # seconds that a visit nobody looks at goes on, as pages are loaded anew
+_IDLE = 600.0  # seconds after which desks that nobody asks are ended
+_PASS_SECONDS = 1.0  # so that everybody sees it
+_OF_RUNS = ("runs", "games", "recorded")  # questions that need to know where runs are
+_MOST_WAITING = 16  # questions of one visit
+
+
+class Outbox:
+    """What a page is still to be sent. Of states only the newest is kept, so a slow page misses
+    some, and costs no memory.
+
+    most: messages of other kinds that may wait. overflowed: whether there were more.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self.overflowed = False
+        self._state: dict[str, Any] | None = None
+        self._others: deque[dict[str, Any]] = deque()
+        self._news = asyncio.Event()
+
+    def put(self, message: dict[str, Any]) -> None:
+        """Send this as soon as the page takes it."""
+        if message["type"] == "state":
+            self._state = message
+        elif len(self._others) < self._most:
+            self._others.append(message)
+        else:
+            self.overflowed = True
+        self._news.set()
+
+    async def take(self) -> dict[str, Any]:
+        """The next message."""
+        while not self._others and self._state is None:
+            self._news.clear()
+            await self._news.wait()
+        if self._others:
+            return self._others.popleft()
+        state, self._state = self._state, None
+        assert state is not None
+        return state
+
+
+class Room:
+    """One visit under way. A page is known by its outbox."""
+
+    def __init__(self, visit: Visit, visits: Visits, catalogue: Catalogue, cores: Cores) -> None:
+        table = visits.table
+        self.visit = visit
+        self.pages: list[Outbox] = []
+        self.empty_since = time.monotonic()
+        self._visits, self._catalogue, self._table = visits, catalogue, table
+        self._desk, self._why = Desk(table, cores), Desk(table, cores)
+        self._going: asyncio.Task[None] | None = None
+        self._warming: asyncio.Task[None] | None = None
+        self._thinking, self._note = False, ""
+        self._questions: dict[tuple[int, int], asyncio.Task[None]] = {}
+        self._used = time.monotonic()
+
+    # ------------------------------------------------------------------ pages
+
+    def enter(self, page: Outbox) -> None:
+        """Another page shows this visit."""
+        self.pages.append(page)
+        page.put(self._state())
+        self._go_on()
+        self._warm_up()
+
+    def leave(self, page: Outbox) -> None:
+        """A page is gone; what it has asked is no longer of interest."""
+        self.pages.remove(page)
+        for key in [key for key in self._questions if key[0] == id(page)]:
+            self._questions[key].cancel()
+        self.empty_since = time.monotonic()
+
+    @property
+    def left(self) -> bool:
+        """Whether nobody has looked for a while."""
+        return not self.pages and time.monotonic() - self.empty_since > _LINGER
+
+    def close(self) -> None:
+        """End all that goes on here."""
+        self._halt()
+        if self._warming is not None:
+            self._warming.cancel()
+        for task in self._questions.values():
+            task.cancel()
+        self._desk.end()
+        self._why.end()
+
+    def rest(self) -> None:
+        """End the desks if nobody has asked for a while; called now and then."""
+        if self._going is None and not self._questions and time.monotonic() - self._used > _IDLE:
+            self._desk.end()
+            self._why.end()
+
+    def _state(self) -> dict[str, Any]:
+        return visit_shown(self.visit, self._catalogue, self._thinking, self._note)
+
+    def _show(self) -> None:
+        state = self._state()
+        for page in self.pages:
+            page.put(state)
+
+    def _changed(self) -> None:
+        """Keep and show what has changed, and go on."""
+        self._visits.keep(self.visit)
+        self._go_on()
+        self._show()
+
+    # ------------------------------------------------------------------ what goes on by itself
+
+    def _go_on(self) -> None:
+        if self._going is None and not self.visit.waits:
+            self._going = asyncio.get_running_loop().create_task(self._play_on())
+
+    def _halt(self) -> None:
+        """End what goes on by itself, also an agent's search."""
+        going, self._going = self._going, None
+        if going is not None:
+            going.cancel()
+        self._thinking, self._note = False, ""
+
+    def _warm_up(self) -> None:
+        """Load or compile what the agents need while a person thinks."""
+        visit = self.visit
+        if self._going is not None or visit.game.is_over or len(visit.humans) == len(Color):
+            return
+        if self._warming is not None:
+            self._warming.cancel()
+        players = {
+            color.value: player_data(player)
+            for color, player in visit.players.items()
+            if not player.is_human
+        }
+        self._warming = asyncio.get_running_loop().create_task(self._prepare(players))
+
+    async def _prepare(self, players: dict[str, Any]) -> None:
+        with contextlib.suppress(Trouble):  # who is asked for a move will say so again
+            options = {"players": players}
+            await self._desk.ask("prepare", game_data(self.visit.game, 0), options, self._hear)
+
+    async def _play_on(self) -> None:
+        """Passes and agents' moves, until somebody has to do something."""
+        try:
+            while not self.visit.waits:
+                if self.visit.game.position.must_pass:
+                    await asyncio.sleep(_PASS_SECONDS)
+                    self.visit.force_pass()
+                else:
+                    await self._let_agent_move()
+                self._visits.keep(self.visit)
+                self._thinking, self._note = False, ""
+                if not self.visit.waits:
+                    self._show()
+        except Exception as error:
+            log.exception("a visit cannot go on")
+            self.visit.stop(f"{type(error).__name__}: {error}")
+        if self._going is asyncio.current_task():
+            self._going, self._thinking = None, False
+            self._show()
+
+    async def _let_agent_move(self) -> None:
+        visit = self.visit
+        begun = time.monotonic()
+        self._used = begun
+        color = visit.game.position.to_move
+        options = {
+            "player": player_data(visit.to_move),
+            "seed": 2 * visit.seed + (color is Color.WHITE),
+        }
+        self._thinking = True
+        self._show()
+        try:
+            answer = await self._desk.ask("decide", game_data(visit.game), options, self._hear)
+            decision = decision_from(answer["decision"])
+            if visit.watched and not visit.steps:
+                await asyncio.sleep(max(0.0, visit.delay - (time.monotonic() - begun)))
+            visit.play_decided(decision, float(answer["seconds"]))
+        except (Trouble, IllegalMove, ValueError, KeyError) as trouble:
+            visit.stop(
+                f"{color.value.capitalize()} ({visit.to_move.name}) has broken down: {trouble}"
+            )
+
+    def _hear(self, note: str) -> None:
+        if note != self._note:
+            self._note = note
+            self._show()
+
+    # ------------------------------------------------------------------ what pages say
+
+    async def obey(self, message: Any, page: Outbox) -> None:
+        """Do what a page says; raises ValueError with one line, and Trouble."""
+        self._used = time.monotonic()
+        match message:
+            case messages.Ask():
+                self._begin_question(message, page)
+            case messages.Cancel():
+                if (task := self._questions.get((id(page), message.id))) is not None:
+                    task.cancel()
+            case messages.Pace():
+                self.visit.playing, self.visit.delay = message.playing, message.delay
+                self._changed()
+            case messages.Step():
+                self.visit.steps, self.visit.playing = 1, False
+                self._changed()
+            case messages.Stop():
+                self._stop()
+            case messages.New():
+                await self._begin(message)
+            case _:
+                self._change(message)
+
+    async def _begin(self, message: messages.New) -> None:
+        """Another game."""
+        rules = ruleset(message.rules)
+        if message.recorded is not None:
+            answer = await self._ask_why("recorded", asdict(message.recorded), lambda note: None)
+            game = game_from(answer["game"])
+        elif message.text.strip():
+            game = game_of(message.text, rules)
+        else:
+            game = Game(Position.start(rules))
+        players = self._players(message, game.start.ruleset)
+        self._halt()
+        self.visit.begin(game, players, message.playing)
+        self._changed()
+        self._warm_up()
+
+    def _change(self, message: Any) -> None:
+        """What makes another game of it, or changes who plays: nothing goes on from before."""
+        visit = self.visit
+        match message:
+            case messages.Move():
+                visit.play(message.move, message.ply)
+            case messages.Players():
+                players = self._players(message, visit.game.start.ruleset)
+                self._halt()
+                visit.seat(players)
+            case messages.Undo():
+                visit.undo()
+                self._halt()
+            case messages.Back():
+                visit.back_to(message.moves, message.ply)
+                self._halt()
+            case messages.Resign():
+                visit.resign()
+                self._halt()
+            case messages.Go():
+                visit.go()
+        self._changed()
+
+    def _players(
+        self, message: messages.New | messages.Players, rules: Any
+    ) -> dict[Color, PlayerSettings]:
+        seats = {Color.BLACK: message.black, Color.WHITE: message.white}
+        return {
+            color: self._catalogue.player(seat.name, seat.settings, rules)
+            for color, seat in seats.items()
+        }
+
+    def _stop(self) -> None:
+        if self._going is None:
+            raise Refused("no agent is thinking")
+        color = self.visit.game.position.to_move
+        self._halt()
+        self.visit.stop(f"{color.value.capitalize()} ({self.visit.to_move.name}) was stopped.")
+        self._changed()
+
+    # ------------------------------------------------------------------ questions
+
+    def _begin_question(self, message: messages.Ask, page: Outbox) -> None:
+        options, ply = messages.check_question(message)
+        key = id(page), message.id
+        if key in self._questions:
+            raise Refused(f"question {message.id} has been asked already")
+        if len(self._questions) >= _MOST_WAITING:
+            raise Refused(f"{_MOST_WAITING} questions are waiting; that is enough")
+        task = asyncio.get_running_loop().create_task(self._answer(message, options, ply, page))
+        self._questions[key] = task
+        task.add_done_callback(lambda _: self._questions.pop(key, None))
+
+    async def _answer(
+        self, message: messages.Ask, options: dict[str, Any], ply: int | None, page: Outbox
+    ) -> None:
+        said: dict[str, Any] = {"type": "answer", "id": message.id}
+
+        def note(text: str) -> None:
+            page.put({"type": "note", "id": message.id, "text": text})
+
+        try:
+            if message.name == "texts":
+                found: dict[str, Any] = dict(texts_of(self.visit))
+            else:
+                found = await self._ask_why(message.name, options, note, ply)
+            page.put(said | {"ok": found})
+        except (Trouble, ValueError) as trouble:
+            page.put(said | {"trouble": str(trouble)})
+        except asyncio.CancelledError:
+            page.put(said | {"trouble": "stopped"})
+            raise
+
+    async def _ask_why(
+        self, name: str, options: dict[str, Any], note: Note, ply: int | None = None
+    ) -> dict[str, Any]:
+        """Ask the desk that is not for play; raises Trouble."""
+        if name in _OF_RUNS:
+            options = options | {"folder": self._table.settings.web.runs}
+        if "player" in options:
+            options = options | {"player": self._asked_player(**options["player"])}
+        if "evaluation" in options:
+            options = options | {"evaluation": self._catalogue.evaluation(options["evaluation"])}
+        return await self._why.ask(name, game_data(self.visit.game, ply), options, note)
+
+    def _asked_player(self, name: str, settings: dict[str, Any]) -> dict[str, Any]:
+        """The agent that a question is for; raises Refused and ConfigError."""
+        player = self._catalogue.player(name, settings, self.visit.game.start.ruleset)
+        if player.is_human:
+            raise Refused("a person cannot be asked; an agent can")
+        return player_data(player)
+
+
+class House:
+    """All visits under way."""
+
+    def __init__(self, table: Table) -> None:
+        self.catalogue = Catalogue(table)
+        self.marks = table.settings.marks
+        self._visits = Visits(table)
+        self._cores = Cores(table.settings.web.cores or os.cpu_count() or 1)
+        self._most = table.settings.web.games
+        self._rooms: dict[str, Room] = {}
+
+    def room(self, number: str | None) -> Room:
+        """The room of a visit, or of a new one; raises Refused if there are too many."""
+        self.tidy()
+        if number is not None and number in self._rooms:
+            return self._rooms[number]
+        if len(self._rooms) >= self._most:
+            self._make_room()
+        visit = self._visits.find(number) if number is not None else None
+        visit = visit or self._visits.new()
+        self._visits.keep(visit)
+        room = Room(visit, self._visits, self.catalogue, self._cores)
+        self._rooms[visit.number] = room
+        return room
+
+    def _make_room(self) -> None:
+        empty = [number for number, room in self._rooms.items() if not room.pages]
+        if not empty:
+            raise Refused(f"{self._most} games are open, which is all that there may be; try later")
+        number = min(empty, key=lambda number: self._rooms[number].empty_since)
+        self._rooms.pop(number).close()
+
+    def tidy(self) -> None:
+        """End what nobody looks at any more."""
+        for number in [number for number, room in self._rooms.items() if room.left]:
+            self._rooms.pop(number).close()
+        for room in self._rooms.values():
+            room.rest()
+
+    def close(self) -> None:
+        """End everything."""
+        for room in self._rooms.values():
+            room.close()
+        self._rooms.clear()
+
+
+class Patience:
+    """How many messages a page may send: so many a second, and a few seconds' worth at once."""
+
+    def __init__(self, rate: float) -> None:
+        self._rate, self._most = rate, 3 * rate
+        self._left, self._seen = self._most, time.monotonic()
+
+    def take(self) -> bool:
+        """Whether another one is allowed."""
+        now = time.monotonic()
+        self._left = min(self._most, self._left + self._rate * (now - self._seen))
+        self._seen = now
+        if self._left < 1:
+            return False
+        self._left -= 1
+        return True

@@ -1,0 +1,302 @@
+"""The server: one page, and a WebSocket for each that is open."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import json
+import logging
+import mimetypes
+import socket
+import webbrowser
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route, WebSocketRoute
+from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from agents.config import ConfigError
+from core.position import prepare_rules
+from play.config import Table, WebConfig
+from play.thinking import Trouble
+from play.web import messages
+from play.web.rooms import House, Outbox, Patience, Room
+from play.web.visits import Refused
+
+STATIC = Path(__file__).parent / "static"
+_HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-cache",
+}
+_LOCAL = ("127.0.0.1", "localhost", "[::1]")
+_SLOWEST = 30.0  # seconds that a page may take to accept a message
+_LINES = 8  # connections to each game that may be open
+_HELLO = 10.0  # seconds until the first message
+_TIDY = 5.0  # seconds from one look at what nobody needs any more to the next
+_PORTS = 100  # how many are tried for a free one
+_WRONG, _TOO_MANY, _BUSY = 1008, 1008, 1013  # why a WebSocket is closed, RFC 6455
+
+
+class Guarded:
+    """Lets nobody in who was led here by another site: the host has to be this machine's, and a
+    WebSocket has to come from a page of this server."""
+
+    def __init__(self, app: ASGIApp, host: str) -> None:
+        self._app = app
+        self._local = is_local(host)
+        self._names = {*_LOCAL, host.lower()}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan" or self._may_enter(scope):
+            await self._app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await WebSocket(scope, receive, send).close(_WRONG)
+        else:
+            await PlainTextResponse("This is not for you.\n", 403)(scope, receive, send)
+
+    def _may_enter(self, scope: Scope) -> bool:
+        headers = {
+            name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
+        }
+        host = headers.get("host", "").lower()
+        if not self._is_ours(
+            host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
+        ):
+            return False
+        return scope["type"] != "websocket" or headers.get("origin", "").lower() == f"http://{host}"
+
+    def _is_ours(self, name: str) -> bool:
+        """Whether a page may call the server by this name. Open to others, any address will do:
+        it is by names that other sites lead here."""
+        if name in self._names:
+            return True
+        if self._local:
+            return False
+        with contextlib.suppress(ValueError):
+            ipaddress.ip_address(name.strip("[]"))
+            return True
+        return False
+
+
+def is_local(host: str) -> bool:
+    """Whether a host can be reached from this machine alone."""
+    if host == "localhost":
+        return True
+    with contextlib.suppress(ValueError):
+        return ipaddress.ip_address(host).is_loopback
+    return False
+
+
+def application(table: Table) -> ASGIApp:
+    """The server as an ASGI application."""
+    house = House(table)
+    files = {path.name: path.read_bytes() for path in sorted(STATIC.iterdir()) if path.is_file()}
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        tidying = asyncio.get_running_loop().create_task(tidy())
+        try:
+            yield
+        finally:
+            tidying.cancel()
+            house.close()
+
+    async def tidy() -> None:
+        while True:
+            await asyncio.sleep(_TIDY)
+            house.tidy()
+
+    async def page(request: Request) -> Response:
+        name = request.path_params.get("name", "index.html")
+        if name not in files:
+            return PlainTextResponse("There is no such page.\n", 404, _HEADERS)
+        kind = mimetypes.types_map.get(Path(name).suffix, "application/octet-stream")
+        return Response(files[name], headers=_HEADERS, media_type=kind)
+
+    async def line(websocket: WebSocket) -> None:
+        await websocket.accept()
+        await Line(websocket, house, table.settings.web).serve()
+
+    routes = [
+        Route("/", page),
+        Route("/static/{name}", page),
+        WebSocketRoute("/line", line),
+    ]
+    return Guarded(Starlette(routes=routes, lifespan=lifespan), table.settings.web.host)
+
+
+class Line:
+    """The line to one page."""
+
+    def __init__(self, websocket: WebSocket, house: House, settings: WebConfig) -> None:
+        self._websocket, self._house = websocket, house
+        self._outbox = Outbox(100)
+        self._patience = Patience(settings.messages)
+        self._longest = settings.message_kb << 10
+
+    async def serve(self) -> None:
+        """Talk until one of both ends it. A page that sends what is no message is told so, and
+        shut out; so is one that talks too much."""
+        sender = asyncio.get_running_loop().create_task(self._send_all())
+        room = None
+        try:
+            async with asyncio.timeout(_HELLO):
+                hello, _ = await self._receive()
+            if not isinstance(hello, messages.Hello):
+                raise messages.MessageError("the first message has to be hello")
+            room = self._house.room(hello.visit)
+            self._outbox.put(
+                {
+                    "type": "welcome",
+                    "visit": room.visit.number,
+                    "known": hello.visit in (None, room.visit.number),
+                    "catalogue": self._house.catalogue.data,
+                    "marks": self._house.marks,
+                }
+            )
+            room.enter(self._outbox)
+            while not sender.done():
+                await self._obey(room, *await self._receive())
+        except messages.MessageError as error:
+            await self._end(sender, _WRONG, str(error))
+        except (Refused, ConfigError) as refused:
+            await self._end(sender, _BUSY, str(refused))
+        except (WebSocketDisconnect, TimeoutError, OSError, RuntimeError):
+            pass
+        finally:
+            sender.cancel()
+            if room is not None:
+                room.leave(self._outbox)
+
+    async def _receive(self) -> tuple[Any, int | None]:
+        """The next message and its number; raises MessageError."""
+        event = await self._websocket.receive()
+        if event["type"] != "websocket.receive":
+            raise WebSocketDisconnect
+        text = event.get("text")
+        if text is None:
+            raise messages.MessageError("text is needed")
+        if len(text.encode("utf-8", "replace")) > self._longest:
+            raise messages.MessageError(f"a message may have {self._longest} bytes")
+        if not self._patience.take():
+            raise messages.MessageError("too many messages")
+        return messages.read(text)
+
+    async def _obey(self, room: Room, message: Any, ref: int | None) -> None:
+        if isinstance(message, messages.Hello):
+            raise messages.MessageError("hello has been said")
+        about = {} if ref is None else {"ref": ref}
+        try:
+            await room.obey(message, self._outbox)
+        except (ValueError, Trouble) as error:
+            text = " ".join(str(error).split())
+            if isinstance(message, messages.Ask):
+                self._outbox.put({"type": "answer", "id": message.id, "trouble": text})
+            else:
+                self._outbox.put({"type": "error", "text": text} | about)
+        else:
+            if about:
+                self._outbox.put({"type": "done"} | about)
+
+    async def _send_all(self) -> None:
+        while True:
+            text = json.dumps(await self._outbox.take())
+            try:
+                if self._outbox.overflowed:
+                    raise TimeoutError
+                async with asyncio.timeout(_SLOWEST):
+                    await self._websocket.send_text(text)
+            except (TimeoutError, OSError, RuntimeError):
+                with contextlib.suppress(Exception):
+                    await self._websocket.close(_BUSY)
+                return
+
+    async def _end(self, sender: asyncio.Task[None], code: int, why: str) -> None:
+        sender.cancel()
+        with contextlib.suppress(Exception):
+            async with asyncio.timeout(_HELLO):
+                await self._websocket.send_text(json.dumps({"type": "refused", "text": why}))
+                await self._websocket.close(code, why[:100])
+
+
+# ---------------------------------------------------------------------- from the command line
+
+
+def serve(table: Table) -> None:
+    """Serve until Ctrl-C; raises ConfigError if that cannot begin."""
+    settings = table.settings.web
+    with _listen(settings) as listening:
+        server = uvicorn.Server(_uvicorn(application(table), settings))
+        prepare_rules(print)
+        name = f"[{settings.host}]" if ":" in settings.host else settings.host
+        address = f"http://{name}:{settings.port}/"
+        print(f"The board is at {address}  (Ctrl-C ends it)", flush=True)
+        if not is_local(settings.host):
+            print("Everybody who can reach this machine can play, and use its processors.")
+        if settings.browser:
+            webbrowser.open(address)
+        server.run([listening])
+
+
+def _uvicorn(app: ASGIApp, settings: WebConfig) -> uvicorn.Config:
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
+    return uvicorn.Config(
+        app,
+        loop="asyncio",
+        http="h11",
+        ws="websockets-sansio",
+        ws_max_size=settings.message_kb << 10,
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=2,
+        limit_concurrency=_LINES * settings.games,
+    )
+
+
+def _listen(settings: WebConfig) -> socket.socket:
+    """The socket at which the server listens; ConfigError if there can be none."""
+    try:
+        return _bound(settings.host, settings.port)
+    except OSError as error:
+        told = f"web.port={settings.port}"
+        if isinstance(error, socket.gaierror):
+            raise ConfigError(f"web.host={settings.host}: no such host") from None
+        free = _next_free(settings)
+        hint = f"; web.port={free} is free" if free else ""
+        raise ConfigError(f"{told}: {error.strerror}{hint}") from None
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    listening = socket.socket(family, kind, protocol)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(128)
+    except OSError:
+        listening.close()
+        raise
+    return listening
+
+
+def _next_free(settings: WebConfig) -> int | None:
+    for port in range(settings.port + 1, min(65536, settings.port + _PORTS)):
+        with contextlib.suppress(OSError), _bound(settings.host, port):
+            return port
+    return None

@@ -1,0 +1,114 @@
+"""What a page draws: a visit's game as one message."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.bitboard import bits
+from core.notation import PASS, GgfGame, ggf_text, square_name
+from core.position import Position
+from core.rules import Color
+from play.game import Turn, outcome, value_text
+from play.moves import written
+from play.web.catalogue import Catalogue
+from play.web.visits import Visit
+from play.written import described, game_text
+
+
+def position_shown(position: Position) -> dict[str, Any]:
+    """A position: its squares a1, b1, ... (X black, O white, - empty), the side to move, and the
+    squares on which it may play."""
+    board, _, _ = position.to_obf().partition(" ")
+    return {
+        "board": board,
+        "to_move": position.to_move.value,
+        "legal": list(position.legal_moves()),
+        "black": position.black.bit_count(),
+        "white": position.white.bit_count(),
+    }
+
+
+def _names(squares: int) -> list[str]:
+    return [square_name(square) for square in bits(squares)]
+
+
+def turn_shown(turn: Turn) -> dict[str, Any]:
+    """A move, what it leads to, and what an agent stated of it."""
+    before, after = turn.before, turn.after
+    found = {
+        "move": square_name(turn.move),
+        "written": written(turn.move, turn.color, before.ruleset),
+        "color": turn.color.value,
+        "by": turn.by,
+        "forced": turn.move == PASS,
+        "flipped": [] if turn.move == PASS else _names(before.opponent & after.opponent),
+        "position": position_shown(after),
+    }
+    if turn.decision is not None:
+        decision, stats = turn.decision, turn.decision.stats
+        found["decision"] = {
+            "value": decision.value,
+            "value_text": value_text(decision.value),
+            "depth": decision.depth,
+            "pv": [square_name(move) for move in decision.pv],
+            "nodes": stats.nodes,
+            "evaluations": stats.evaluations,
+            "cutoffs": stats.cutoffs,
+            "playouts": stats.playouts,
+            "seconds": turn.seconds,
+        }
+    return found
+
+
+def visit_shown(visit: Visit, catalogue: Catalogue, thinking: bool, note: str) -> dict[str, Any]:
+    """All that a page shows of a visit. thinking: whether its agent is; note: what it says."""
+    game = visit.game
+    rules = game.start.ruleset
+    position = game.position
+    return {
+        "type": "state",
+        "rules": {
+            "name": rules.name,
+            "side": rules.side,
+            "first_row_on_top": rules.first_row_on_top,
+        },
+        "start": position_shown(game.start),
+        "moves": [turn_shown(turn) for turn in game.turns],
+        "position": position_shown(position),
+        "over": game.is_over,
+        "outcome": outcome(game) if game.is_over else "",
+        "winner": game.winner.value if game.is_over and game.winner else None,
+        "resigned": game.resigned.value if game.resigned else None,
+        "waits": visit.waits,
+        "players": {
+            color.value: {
+                "name": player.name,
+                "human": player.is_human,
+                "described": described(player),
+                "settings": catalogue.chosen(player),
+            }
+            for color, player in visit.players.items()
+        },
+        "seed": visit.seed,
+        "pace": {"playing": visit.playing, "delay": visit.delay},
+        "thinking": thinking,
+        "note": note,
+        "halted": visit.halted,
+        "trouble": visit.trouble,
+    }
+
+
+def texts_of(visit: Visit) -> dict[str, str]:
+    """The game in every notation in which it can be taken along."""
+    game = visit.game
+    players = {color: described(visit.players[color]) for color in Color}
+    words = [square_name(turn.move) for turn in game.turns]
+    colors = [turn.color for turn in game.turns]
+    ggf = GgfGame(game.start.ruleset.side, game.start.to_obf(), tuple(words), tuple(colors))
+    difference = game.position.black.bit_count() - game.position.white.bit_count()
+    return {
+        "transcript": "".join(word for word in words if word != square_name(PASS)),
+        "obf": game.position.to_obf(),
+        "ggf": ggf_text(ggf, players, difference if game.is_over else None),
+        "text": game_text(game, players),
+    }

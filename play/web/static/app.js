@@ -1,0 +1,365 @@
+// The page: what the server tells is drawn, what is done here is told to the server.
+import { createBoard } from "./board.js";
+import { gameDialog, openDialog, shareDialog } from "./dialog.js";
+import { byId, calm, capital, element, other, sentence } from "./dom.js";
+import { createEditor } from "./editor.js";
+import { connect } from "./line.js";
+import { mount } from "./why.js";
+
+let state = null; // the game as the server has told it
+let catalogue = null;
+let at = null; // after how many moves the board is looked at; null: where the game stands
+let settled = 0; // how many moves of the game have been shown, with their animation
+let slow = null; // a timer: Stop appears if an agent thinks for a while
+const listeners = new Set();
+
+const board = createBoard(byId("board"), { onPlay: play });
+const line = connect({
+  welcome(message) {
+    catalogue = message.catalogue;
+    byId("offline").hidden = true;
+    document.body.classList.toggle("unmarked", !message.marks);
+    if (!message.known) say("This game was not kept by the server; here is a new one.");
+  },
+  state: take,
+  lost() {
+    byId("offline").textContent = "The server does not answer. Trying again …";
+    byId("offline").hidden = false;
+    document.body.classList.add("lost");
+  },
+  refused(text) {
+    say(sentence(text));
+  },
+});
+const editor = createEditor(byId("editor"), board, { onDone: leaveEditor, onPlay: playEdited });
+
+// ------------------------------------------------------------------ what the server tells
+
+const shownPly = () => at ?? state.moves.length;
+const positionAfter = (ply) => (ply ? state.moves[ply - 1].position : state.start);
+
+function take(message) {
+  const before = state;
+  state = message;
+  document.body.classList.remove("lost");
+  const another = !before || !continues(before, state);
+  if (another) {
+    at = null;
+    settled = state.moves.length;
+  }
+  if (at !== null && at >= state.moves.length) at = null;
+  drawAround();
+  if (editor.active) return;
+  if (another || at !== null) drawBoard(false);
+  else catchUp();
+  for (const listener of listeners) listener(state);
+}
+
+/** Whether one state of the game comes after another. */
+function continues(before, after) {
+  return before.rules.name === after.rules.name
+    && before.start.board === after.start.board
+    && before.moves.length <= after.moves.length
+    && before.moves.every((move, ply) => move.move === after.moves[ply].move);
+}
+
+let catching = false;
+
+/** Show the moves that have not been shown, one after another; if many have come, only the last. */
+async function catchUp() {
+  if (catching) return;
+  catching = true;
+  try {
+    if (settled === state.moves.length) drawBoard(false);
+    while (settled < state.moves.length && at === null && !editor.active) {
+      const missing = state.moves.length - settled;
+      settled = missing > 3 ? state.moves.length : settled + 1;
+      await board.show(boardView(settled), missing <= 3);
+    }
+  } finally {
+    catching = false;
+  }
+}
+
+function boardView(ply) {
+  const position = positionAfter(ply);
+  const move = ply ? state.moves[ply - 1] : null;
+  const now = ply === state.moves.length;
+  return {
+    side: state.rules.side,
+    firstRowOnTop: state.rules.first_row_on_top,
+    board: position.board,
+    legal: position.legal,
+    toMove: position.to_move,
+    last: move && !move.forced ? move.move : null,
+    flipped: move?.flipped,
+    playable: now && at === null && !state.over && state.players[position.to_move].human,
+  };
+}
+
+function drawBoard(animated) {
+  settled = Math.max(settled, state.moves.length);
+  board.show(boardView(shownPly()), animated);
+}
+
+// ------------------------------------------------------------------ around the board
+
+function drawAround() {
+  const position = positionAfter(shownPly());
+  for (const color of ["black", "white"]) drawSeat(color, position);
+  byId("table").classList.toggle("white-below", state.players.white.human && !state.players.black.human);
+  drawStatus();
+  drawTrouble();
+  drawMoves();
+  drawControls();
+}
+
+function drawSeat(color, position) {
+  const player = state.players[color];
+  const turn = !state.over && state.position.to_move === color;
+  const about = player.human ? "" : player.described.replace(player.name, "").trim();
+  const seat = byId(`${color}-seat`);
+  seat.classList.toggle("turn", turn);
+  seat.classList.toggle("won", state.winner === color);
+  seat.replaceChildren(
+    element("span", { className: `stone ${color}`, "aria-hidden": "true" }),
+    element("span", { className: "who" },
+      element("b", {}, `${capital(color)}`), ` ${player.human ? "human" : player.name} `,
+      element("small", {}, about)),
+    element("span", { className: "count", "aria-label": `${position[color]} discs` }, String(position[color])),
+  );
+}
+
+function statusText() {
+  if (state.over) return state.outcome;
+  const color = state.position.to_move;
+  const name = capital(color);
+  const player = state.players[color];
+  const passed = state.moves.at(-1)?.forced ? `${capital(other(color))} has no move and must pass. ` : "";
+  if (!state.position.legal.length) return `${name} has no move and must pass.`;
+  if (player.human) {
+    const both = state.players[other(color)].human;
+    return `${passed}${both ? `${name} to move.` : `Your turn: ${name} to move.`}`;
+  }
+  if (state.halted) return `${name} (${player.name}) is to move.`;
+  if (state.thinking) return `${passed}${name} (${player.name}) is thinking …`;
+  return `${passed}${name} (${player.name}) to move.`;
+}
+
+function drawStatus() {
+  const text = at === null ? statusText() : lookingText();
+  const status = byId("status");
+  const note = state.thinking ? state.note : "";
+  status.classList.toggle("over", state.over && at === null);
+  if (status.textContent !== text) status.textContent = text;
+  if (byId("note").textContent !== note) byId("note").textContent = note;
+  byId("note").hidden = !note;
+  clearTimeout(slow);
+  byId("stop").hidden = byId("stop").hidden || !state.thinking;
+  if (state.thinking) slow = setTimeout(() => { byId("stop").hidden = false; }, 700);
+}
+
+function lookingText() {
+  return at ? `After move ${at} of ${state.moves.length}.` : `The start, before move 1 of ${state.moves.length}.`;
+}
+
+function drawTrouble() {
+  const box = byId("trouble");
+  const wanted = state.halted && state.trouble ? state.trouble : "";
+  if (box.dataset.text === wanted) return;
+  box.dataset.text = wanted;
+  box.hidden = !wanted;
+  if (!wanted) return box.replaceChildren();
+  const color = state.position.to_move;
+  const person = { name: "human", settings: {} };
+  box.replaceChildren(
+    element("p", { role: "alert" }, wanted),
+    element("div", { className: "row" },
+      element("button", { onclick: () => tell({ type: "go" }) }, "Let it think again"),
+      element("button", { onclick: () => choosePlayers() }, "Another agent"),
+      element("button", { onclick: () => tell({ type: "players", ...seats(), [color]: person }) },
+        `Play ${color} myself`)),
+  );
+}
+
+const seats = () => Object.fromEntries(["black", "white"].map(
+  (color) => [color, { name: state.players[color].name, settings: state.players[color].settings }]));
+
+let listed = null; // what the list of moves shows
+
+function drawMoves() {
+  const list = byId("moves");
+  const key = JSON.stringify([state.start, state.moves.map((move) => [move.move, move.decision?.value])]);
+  if (key !== listed) {
+    listed = key;
+    list.replaceChildren(...moveRows());
+  }
+  const ply = shownPly();
+  for (const button of list.querySelectorAll("button")) {
+    const current = Number(button.dataset.ply) === ply;
+    if (current) button.setAttribute("aria-current", "true");
+    else button.removeAttribute("aria-current");
+    if (current) reveal(list, button);
+  }
+  drawAboutMove(ply ? state.moves[ply - 1] : null);
+}
+
+function reveal(list, button) {
+  const [top, bottom] = [button.offsetTop - list.offsetTop, button.offsetTop + button.offsetHeight - list.offsetTop];
+  if (top < list.scrollTop) list.scrollTop = top;
+  else if (bottom > list.scrollTop + list.clientHeight) list.scrollTop = bottom - list.clientHeight;
+}
+
+function moveRows() {
+  const rows = [];
+  let row = null;
+  state.moves.forEach((move, index) => {
+    if (!row || row.children.length === 2) {
+      row = element("li", {});
+      rows.push(row);
+    }
+    const value = move.decision ? move.decision.value_text : "";
+    row.append(element("button",
+      {
+        "data-ply": index + 1,
+        "aria-label": `Move ${index + 1}, ${move.color} ${move.forced ? "passes" : move.move}${value ? `, value ${value}` : ""}`,
+        onclick: () => look(index + 1),
+      },
+      element("span", { className: `stone ${move.color}` }),
+      element("span", {}, move.forced ? "pass" : move.written),
+      element("small", {}, value && value !== "none" ? value : "")));
+  });
+  return rows;
+}
+
+function drawAboutMove(move) {
+  const box = byId("about-move");
+  const said = move?.decision;
+  box.hidden = !said;
+  if (!said) return;
+  const count = (number) => number.toLocaleString("en");
+  const facts = [
+    ["value", said.value === null ? "" : said.value_text], ["depth", said.depth], ["line", said.pv.join(" ")],
+    ["game states", said.nodes && count(said.nodes)],
+    ["evaluations", said.nodes && count(said.evaluations)],
+    ["cutoffs", said.nodes && count(said.cutoffs)], ["playouts", said.playouts && count(said.playouts)],
+    ["time", `${said.seconds.toFixed(3)} s`],
+  ];
+  box.replaceChildren(...facts.filter(([, value]) => value || value === "0").flatMap(
+    ([name, value]) => [element("dt", {}, name), element("dd", {}, String(value))]));
+}
+
+function drawControls() {
+  const total = state.moves.length;
+  const ply = shownPly();
+  const watched = !state.players.black.human && !state.players.white.human;
+  byId("start").hidden = total > 0 && !state.over;
+  byId("start").textContent = state.over ? "Click here to start another game" : "Click here to start: who plays?";
+  byId("first").disabled = byId("previous").disabled = ply === 0;
+  byId("next").disabled = byId("last").disabled = at === null;
+  byId("from-here").hidden = at === null;
+  byId("undo").disabled = !total;
+  byId("resign").hidden = watched;
+  byId("resign").disabled = state.over;
+  byId("pace").hidden = !watched;
+  byId("play").textContent = state.pace.playing ? "Pause" : "Play";
+  byId("play").disabled = byId("step").disabled = state.over;
+  if (document.activeElement !== byId("delay")) byId("delay").value = state.pace.delay;
+  byId("delay-shown").textContent = Number(byId("delay").value).toFixed(1);
+}
+
+// ------------------------------------------------------------------ what is done here
+
+let hushed = null;
+
+/** Say something that is gone after a while. */
+function say(text) {
+  const box = byId("said");
+  box.textContent = text;
+  box.classList.add("shown");
+  clearTimeout(hushed);
+  hushed = setTimeout(() => box.classList.remove("shown"), 5000);
+}
+
+const tell = (message) => line.tell(message).catch((error) => say(sentence(error.message)));
+
+let moving = false; // a move is on its way to the server
+
+function play(square) {
+  if (editor.active) editor.press(square);
+  else if (!moving && !state.over) {
+    moving = true;
+    tell({ type: "move", move: square, ply: state.moves.length }).finally(() => { moving = false; });
+  }
+}
+
+/** Look at the game after a number of moves. */
+function look(ply) {
+  if (editor.active) return;
+  const before = shownPly();
+  at = ply >= state.moves.length ? null : Math.max(0, ply);
+  board.finish();
+  drawAround();
+  drawBoard(shownPly() === before + 1);
+  for (const listener of listeners) listener(state);
+}
+
+const dialogParts = () => ({ catalogue, state, tell: line.tell, ask: line.ask, say });
+const choosePlayers = () => gameDialog({ ...dialogParts(), title: "Players", kind: "players" });
+
+function leaveEditor() {
+  document.body.classList.remove("editing");
+  drawAround();
+  drawBoard(false);
+}
+
+function playEdited(text, rules) {
+  gameDialog({ ...dialogParts(), title: "Play from this position", text, rules, onDone: () => editor.leave() });
+}
+
+function setPace(changes) {
+  tell({ type: "pace", ...state.pace, ...changes });
+}
+
+function listen() {
+  const on = (id, does, event = "click") => byId(id).addEventListener(event, () => state && does());
+  on("new", () => gameDialog({ ...dialogParts(), title: "New game" }));
+  on("start", () => gameDialog({ ...dialogParts(), title: "New game" }));
+  on("players", choosePlayers);
+  on("open", () => openDialog({ ...dialogParts(), choose: (game) => gameDialog({ ...dialogParts(), title: "Go on with this game", ...game }) }));
+  on("share", () => shareDialog(dialogParts()));
+  on("edit", () => {
+    document.body.classList.add("editing");
+    editor.enter(state.rules, positionAfter(shownPly()), catalogue.rulesets);
+  });
+  on("undo", () => { at = null; tell({ type: "undo" }); });
+  on("resign", () => tell({ type: "resign" }));
+  on("stop", () => tell({ type: "stop" }));
+  on("first", () => look(0));
+  on("previous", () => look(shownPly() - 1));
+  on("next", () => look(shownPly() + 1));
+  on("last", () => look(state.moves.length));
+  on("from-here", () => {
+    const moves = at;
+    tell({ type: "back", moves, ply: state.moves.length });
+  });
+  on("play", () => setPace({ playing: !state.pace.playing }));
+  on("step", () => { at = null; tell({ type: "step" }); });
+  on("delay", () => { byId("delay-shown").textContent = Number(byId("delay").value).toFixed(1); }, "input");
+  on("delay", () => setPace({ delay: Number(byId("delay").value) }), "change");
+}
+
+listen();
+mount(byId("why"), {
+  get state() { return state; },
+  get catalogue() { return catalogue; },
+  get ply() { return at; },
+  ask: line.ask,
+  board,
+  calm,
+  onState(listener) {
+    listeners.add(listener);
+    if (state) listener(state);
+    return () => listeners.delete(listener);
+  },
+});

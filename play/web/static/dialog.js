@@ -1,0 +1,256 @@
+// The dialogs: a new game, other players, a game that is put in, a game that is taken along.
+import { byId, capital, element, sentence, svg } from "./dom.js";
+
+const COLORS = ["black", "white"];
+
+function show(title, ...content) {
+  const dialog = byId("dialog");
+  dialog.replaceChildren(
+    element("form", { method: "dialog", className: "head" },
+      element("h2", { id: "dialog-title" }, title),
+      element("button", { className: "icon", "aria-label": "Close", formNoValidate: true },
+        svg("svg", { viewBox: "0 0 24 24", "aria-hidden": "true" }, svg("path", { d: "M5 5l14 14M19 5 5 19" })))),
+    ...content);
+  if (!dialog.open) dialog.showModal();
+  return dialog;
+}
+
+// ------------------------------------------------------------------ who plays
+
+/** Ask who plays. kind: "new" for a game that begins, from the position or game in text if there is
+ * one, or with the recorded game of a run; "players" for others who play on. onDone is called when
+ * that has worked. */
+export function gameDialog({ catalogue, state, tell, title, kind = "new", text = "", recorded = null, rules, onDone }) {
+  const begins = kind === "new";
+  const fresh = begins && !text && !recorded;
+  const chosen = rules ?? state.rules.name;
+  const rulesField = element("select", { name: "rules", onchange: () => fit() }, ...catalogue.rulesets.map(
+    (each) => element("option", { value: each.name, selected: each.name === chosen },
+      `${each.name}: ${each.side}×${each.side}, ${capital(each.begins)} begins`)));
+  const seats = Object.fromEntries(COLORS.map((color) => [color, seatField(color, catalogue, state.players[color])]));
+  const problem = element("p", { className: "problem", role: "alert" });
+  const form = element("form", { className: "game", onsubmit: submit },
+    fresh ? element("label", { className: "field" }, "Rules", rulesField) : null,
+    element("div", { className: "seats" }, ...COLORS.map((color) => seats[color].element)),
+    fresh ? element("button", { type: "button", onclick: exchange }, "Exchange colours") : null,
+    problem,
+    element("button", { className: "primary wide" }, begins ? "Start the game" : "Play on"));
+
+  function fit() {
+    const side = catalogue.rulesets.find((each) => each.name === rulesField.value).side;
+    for (const color of COLORS) seats[color].fit(side);
+  }
+
+  function exchange() {
+    const [black, white] = COLORS.map((color) => seats[color].value());
+    seats.black.set(white);
+    seats.white.set(black);
+  }
+
+  async function submit(event) {
+    event.preventDefault();
+    problem.textContent = "";
+    const players = { black: seats.black.value(), white: seats.white.value() };
+    const message = begins
+      ? { type: "new", rules: rulesField.value, text, recorded, ...players }
+      : { type: "players", ...players };
+    try {
+      await tell(message);
+    } catch (error) {
+      problem.textContent = sentence(error.message);
+      return;
+    }
+    byId("dialog").close();
+    onDone?.();
+  }
+
+  show(title, form);
+  fit();
+}
+
+/** The fields for one player. */
+function seatField(color, catalogue, player) {
+  const fields = element("div", { className: "settings" });
+  const about = element("p", { className: "about" });
+  const choose = element("select", { onchange: () => fill({}) },
+    element("option", { value: "human" }, "Human"),
+    element("optgroup", { label: "Agents" },
+      ...catalogue.agents.map((agent) => element("option", { value: agent.name }, agent.name))));
+  let side = 8;
+
+  const listed = () => catalogue.agents.find((agent) => agent.name === choose.value);
+
+  function fill(settings) {
+    const agent = listed();
+    about.textContent = agent ? agent.about : "Moves by click, or by keyboard.";
+    if (!agent) return fields.replaceChildren();
+    const main = agent.settings.filter((each) => each.name === "depth" || each.name === "playouts");
+    const rest = agent.settings.filter((each) => !main.includes(each) && each.kind !== "text" || typeof each.default === "string");
+    fields.replaceChildren(
+      ...main.map((each) => settingField(each, settings[each.name])),
+      agent.evaluation ? evaluationField(catalogue, settings.evaluation, side) : "",
+      rest.length ? element("details", {}, element("summary", {}, "More settings"),
+        ...rest.map((each) => settingField(each, settings[each.name]))) : "");
+  }
+
+  const seat = {
+    element: element("fieldset", { className: "seat-choice" },
+      element("legend", {}, element("span", { className: `stone ${color}`, "aria-hidden": "true" }), capital(color)),
+      element("label", { className: "field" }, "Player", choose), about, fields),
+    set({ name, settings }) {
+      choose.value = name;
+      if (choose.value !== name) choose.value = "human";
+      fill(settings);
+    },
+    value: () => ({ name: choose.value, settings: valuesOf(fields) }),
+    fit(size) {
+      const before = seat.value();
+      side = size;
+      seat.set(before);
+    },
+  };
+  seat.set(player);
+  return seat;
+}
+
+function evaluationField(catalogue, chosen, side) {
+  const usual = side === 8 ? "square_weights" : "disc_count";
+  const select = element("select", { "data-setting": "evaluation", "data-default": "" },
+    ...catalogue.evaluations.map((each) => element("option", { value: each.name, title: each.about }, each.name)));
+  select.value = chosen && (side === 8 || chosen !== "square_weights") ? chosen : usual;
+  return element("label", { className: "field" }, "Evaluation", select);
+}
+
+function settingField(setting, value) {
+  const now = value === undefined ? setting.default : value;
+  const title = setting.about;
+  const note = { "data-setting": setting.name, "data-kind": setting.kind, title };
+  const name = capital(setting.name.replaceAll("_", " "));
+  if (setting.kind === "switch") {
+    const box = element("input", { type: "checkbox", checked: Boolean(now), ...note });
+    return element("label", { className: "field switch", title }, name, box);
+  }
+  if (setting.kind === "choice") {
+    const select = element("select", note, ...setting.choices.map((each) => element("option", { value: each }, each)));
+    select.value = now;
+    return element("label", { className: "field", title }, name, select);
+  }
+  const number = setting.kind !== "text";
+  const field = element("input", {
+    type: number ? "number" : "text", value: now ?? "", ...note,
+    ...(number ? { min: setting.low ?? "", max: setting.high ?? "", step: setting.kind === "whole" ? 1 : "any" } : {}),
+    placeholder: setting.optional ? "none" : "", required: !setting.optional, autocomplete: "off",
+  });
+  return element("label", { className: "field", title }, name, field);
+}
+
+function valuesOf(fields) {
+  const settings = {};
+  for (const field of fields.querySelectorAll("[data-setting]")) {
+    const { setting, kind } = field.dataset;
+    if (kind === "switch") settings[setting] = field.checked;
+    else if (kind === "whole" || kind === "number") settings[setting] = field.value === "" ? null : Number(field.value);
+    else settings[setting] = field.value;
+  }
+  return settings;
+}
+
+// ------------------------------------------------------------------ games from elsewhere
+
+/** Ask for a game: as text, from a file, or of a run. choose({text, rules}) or choose({recorded}) goes
+ * on with it. */
+export function openDialog({ catalogue, state, ask, choose }) {
+  const rules = element("select", {}, ...catalogue.rulesets.map(
+    (each) => element("option", { value: each.name, selected: each.name === state.rules.name }, `${each.name} (${each.side}×${each.side})`)));
+  const area = element("textarea", { rows: 5, spellcheck: false, placeholder: "f5d6c3d3c4 …" });
+  const file = element("input", { type: "file", onchange: async () => {
+    if (file.files[0]) area.value = await file.files[0].text();
+  } });
+  const problem = element("p", { className: "problem", role: "alert" });
+  const runs = element("div", { className: "runs" }, element("p", {}, "Looking for runs …"));
+
+  async function submit(event) {
+    event.preventDefault();
+    if (!area.value.trim()) {
+      problem.textContent = "Put in a game first.";
+      return;
+    }
+    choose({ text: area.value, rules: rules.value });
+  }
+
+  async function showRuns() {
+    try {
+      const { runs: found } = await ask("runs");
+      if (!found.length) runs.replaceChildren(element("p", {}, "There are no runs yet. python -m experiments run plays one."));
+      else runs.replaceChildren(runField(found));
+    } catch (error) {
+      runs.replaceChildren(element("p", {}, sentence(error.message)));
+    }
+  }
+
+  function runField(found) {
+    const select = element("select", {}, ...found.map((name) => element("option", { value: name }, name)));
+    const games = element("ul", { className: "games" });
+    const fill = async () => {
+      games.replaceChildren(element("li", {}, "…"));
+      try {
+        const { games: listed, total } = await ask("games", { run: select.value });
+        games.replaceChildren(...listed.map((game) => element("li", {},
+          element("button", { type: "button", onclick: () => choose({ recorded: { run: select.value, game: game.game } }) },
+            element("b", {}, `${game.game}`), ` ${game.black} – ${game.white} `, element("small", {}, game.result)))));
+        if (total > listed.length) games.append(element("li", {}, `… ${total} games in all`));
+      } catch (error) {
+        games.replaceChildren(element("li", {}, sentence(error.message)));
+      }
+    };
+    select.addEventListener("change", fill);
+    fill();
+    return element("div", {}, element("label", { className: "field" }, "Run", select), games);
+  }
+
+  show("Open a game",
+    element("form", { className: "game", onsubmit: submit },
+      element("label", { className: "field tall" }, "Transcript, position (OBF), GGF, or a saved game", area),
+      element("label", { className: "field" }, "From a file", file),
+      element("label", { className: "field" }, "Rules", rules),
+      problem,
+      element("button", { className: "primary wide" }, "Go on")),
+    element("h3", {}, "A game of a run"), runs);
+  showRuns();
+}
+
+/** Show the game in every notation. */
+export async function shareDialog({ ask, say }) {
+  let texts;
+  try {
+    texts = await ask("texts");
+  } catch (error) {
+    say(sentence(error.message));
+    return;
+  }
+  const kinds = [
+    ["transcript", "Transcript", 3], ["obf", "Position (OBF)", 2], ["ggf", "GGF", 4],
+    ["text", "With boards and values, to read and to hand in", 6],
+  ];
+  show("Share", ...kinds.map(([kind, title, rows]) => {
+    const area = element("textarea", { rows, readOnly: true, spellcheck: false, value: texts[kind] });
+    const copy = element("button", { type: "button", onclick: async () => {
+      area.select();
+      try {
+        await navigator.clipboard.writeText(area.value);
+      } catch {
+        document.execCommand("copy");
+      }
+      copy.textContent = "Copied";
+    } }, "Copy");
+    return element("div", { className: "shared" }, element("label", { className: "field tall" }, title, area),
+      element("div", { className: "row" }, copy,
+        kind === "text" ? element("button", { type: "button", onclick: () => save(texts[kind]) }, "Save as a file") : null));
+  }));
+}
+
+function save(text) {
+  const address = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
+  element("a", { href: address, download: "othello.txt" }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 1000);
+}

@@ -1,0 +1,84 @@
+// The line to the server: messages, questions, and a new line when one is lost.
+
+const KEY = "visit"; // of this tab, so that two tabs are two games
+
+/**
+ * Connect, and stay connected. on: {welcome, state, note, lost, refused} are told what comes.
+ * Returns {tell, ask}: tell(message) resolves when the server has done it, and rejects with an Error
+ * whose message says why not; ask(name, options, {signal, onNote}) resolves with the answer.
+ */
+export function connect(on) {
+  let socket = null;
+  let number = 0;
+  let wait = 250;
+  const open = new Map();
+
+  function start() {
+    socket = new WebSocket(`ws://${location.host}/line`);
+    socket.addEventListener("open", () => {
+      send({ type: "hello", visit: sessionStorage.getItem(KEY) });
+    });
+    socket.addEventListener("message", (event) => hear(JSON.parse(event.data)));
+    socket.addEventListener("close", () => {
+      for (const each of open.values()) each.reject(new Error("the server does not answer"));
+      open.clear();
+      on.lost();
+      setTimeout(start, wait);
+      wait = Math.min(4000, 2 * wait);
+    });
+  }
+
+  const send = (message) => socket.send(JSON.stringify(message));
+
+  function hear(message) {
+    const waiting = open.get(message.ref ?? message.id);
+    switch (message.type) {
+      case "welcome":
+        wait = 250;
+        sessionStorage.setItem(KEY, message.visit);
+        on.welcome(message);
+        break;
+      case "state": on.state(message); break;
+      case "done": settle(message.ref, "resolve", null); break;
+      case "error": settle(message.ref, "reject", new Error(message.text)); break;
+      case "note": waiting?.onNote?.(message.text); break;
+      case "answer":
+        if ("ok" in message) settle(message.id, "resolve", message.ok);
+        else settle(message.id, "reject", new Error(message.trouble));
+        break;
+      case "refused": on.refused(message.text); break;
+    }
+  }
+
+  function settle(key, how, value) {
+    open.get(key)?.[how](value);
+    open.delete(key);
+  }
+
+  function promised(message, key, onNote) {
+    return new Promise((resolve, reject) => {
+      if (socket?.readyState !== WebSocket.OPEN) {
+        reject(new Error("the server does not answer"));
+        return;
+      }
+      open.set(key, { resolve, reject, onNote });
+      send(message);
+    });
+  }
+
+  start();
+  return {
+    tell(message) {
+      number += 1;
+      return promised({ ...message, ref: number }, number);
+    },
+    ask(name, options = {}, { signal, onNote } = {}) {
+      number += 1;
+      const id = number;
+      signal?.addEventListener("abort", () => {
+        if (open.has(id)) send({ type: "cancel", id });
+      });
+      return promised({ type: "ask", id, name, options }, id, onNote);
+    },
+  };
+}

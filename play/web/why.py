@@ -1,0 +1,287 @@
+"""Why an agent moves as it does, as plain data for the page: values of moves, what an evaluation is
+made of, the value over a game, and the tree of a search.
+
+Each function answers a question that was put to a desk: for a game, as far as it is looked at, with
+options that :mod:`play.web.messages` has checked. All raise ConfigError, ValueError and Trouble.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections import defaultdict
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from agents.base import Decision, Limits
+from agents.config import ConfigError, build
+from agents.evaluation.base import FINAL_UNIT, Evaluation
+from agents.evaluation.worth import Worth, worth, worth_of_moves
+from agents.search import SearchAgent
+from agents.search.window.plain import INFINITY
+from core import bitboard
+from core.notation import square_name
+from core.position import Position
+from core.rules import Color
+from play.config import PlayerSettings
+from play.game import Game
+from play.hints import hints
+from play.thinking import Thinkers
+from play.tree import Cut, Look, Node, watched
+from play.web.kept import player_from
+from play.written import described
+
+Data = dict[str, Any]
+
+MOST_NODES = 30_000
+"""A larger tree is not sent."""
+MOST_COUNTED = 20_000_000
+"""So many nodes are counted, to say how much too large a tree is."""
+_USE = "tree"
+
+
+# ---------------------------------------------------------------------- values
+
+
+def values(thinkers: Thinkers, game: Game, options: Mapping[str, Any]) -> Data:
+    """Each legal move's value to who makes it, the best first. options: ``player``, whose values
+    they are."""
+    who = player_from(options["player"])
+    if game.position.is_over:
+        raise ConfigError("the game is over; there are no moves")
+    moves = game.position.moves
+    found = hints(thinkers, who, game, len(moves) + 1) if moves else []
+    return {
+        "by": described(who),
+        "to_move": game.position.to_move.value,
+        "final": FINAL_UNIT,
+        "moves": [
+            {
+                "move": square_name(each.move),
+                "value": each.value,
+                "line": _names(each.line),
+                "nodes": each.nodes,
+                "seconds": each.seconds,
+            }
+            for each in found
+        ],
+    }
+
+
+# ---------------------------------------------------------------------- parts
+
+
+def parts(thinkers: Thinkers, game: Game, options: Mapping[str, Any]) -> Data:
+    """What a heuristic thinks of the position and of the position after each move, with the terms
+    that it sums up, as ``python -m agents evaluate`` shows it. options: ``evaluation``, its
+    settings.
+    """
+    position, side = game.position, game.position.ruleset.side
+    evaluation: Evaluation = build(options["evaluation"], "evaluation", Evaluation)
+    if side not in evaluation.sides:
+        raise ConfigError(f"{evaluation.name} is not made for a board of {side}x{side}")
+    evaluation.prepare()
+    return {
+        "evaluation": evaluation.name,
+        "to_move": position.to_move.value,
+        "final": FINAL_UNIT,
+        "now": _worth_data(worth(evaluation, position)),
+        "moves": [
+            {"move": square_name(move), **_worth_data(theirs, sign=-1)}
+            for move, theirs in worth_of_moves(evaluation, position)
+        ],
+    }
+
+
+def _worth_data(worth: Worth, sign: int = 1) -> Data:
+    """sign: -1 if the position is the opponent's, and the value is to be to the mover. The terms
+    stay as they are."""
+    terms = [{"name": name, "value": value} for name, value in worth.parts.items()]
+    return {"value": sign * worth.as_value, "parts": terms}
+
+
+# ---------------------------------------------------------------------- the value over the game
+
+
+def course(thinkers: Thinkers, game: Game, options: Mapping[str, Any]) -> Data:
+    """What an agent says of every position of a game, to Black; the first is the start. options:
+    ``player``, who is asked."""
+    who = player_from(options["player"])
+    found: list[Data] = []
+    for position in (game.start, *(turn.after for turn in game.turns)):
+        point: Data = {"value": None, "nodes": 0, "seconds": 0.0}
+        if position.is_over:
+            point["value"] = _to_black(position.disc_difference * FINAL_UNIT, position)
+        elif position.moves:
+            (hint,) = hints(thinkers, who, Game(position), 1)
+            point["value"] = _to_black(hint.value, position)
+            point |= {"nodes": hint.nodes, "seconds": hint.seconds}
+        found.append(point)
+    for point, after in itertools.pairwise(found):
+        if point["value"] is None:  # a pass changes nothing
+            point["value"] = after["value"]
+    return {"by": described(who), "final": FINAL_UNIT, "points": found}
+
+
+def _to_black(value: float | None, position: Position) -> float | None:
+    if value is None or position.to_move is Color.BLACK:
+        return value
+    return -value
+
+
+# ---------------------------------------------------------------------- the tree
+
+
+def tree(thinkers: Thinkers, game: Game, options: Mapping[str, Any]) -> Data:
+    """The whole tree of a search, in the order in which it was searched, with what the compiled
+    search counts beside it. options: ``player``, who searches, to its own depth.
+
+    ``board``: the position in OBF, without the side ``to_move``. ``nodes``: columns of the same
+    length, the root first, then the nodes as they were entered:
+
+    - ``move``; ``ply``; ``flips``, the discs it turns (``d4e5``);
+    - ``alpha`` and ``beta``, the window in which the move was searched, null where it is open, and
+      ``value``, all to who makes the move (the root's: to the side to move);
+    - ``kind``, a letter each: ``e`` evaluated, ``g`` game over, ``=`` an exact value, ``<`` or
+      ``>`` a bound.
+
+    By the node's number: ``looks``, the positions that were evaluated to order its moves, before
+    any of them was searched; ``cuts``, the moves that were left out in the end. ``line``: the
+    nodes on the chosen line.
+    """
+    who = player_from(options["player"])
+    position = game.position
+    if position.is_over:
+        raise ConfigError("the game is over; there is nothing to search")
+    agent = thinkers.of(who, _USE).agent
+    if not isinstance(agent, SearchAgent):
+        raise ConfigError(f"{who.name} has no search tree; minimax, alphabeta and pvs have one")
+    agent.reading_twin()  # which refuses what has none
+    depth = agent.depth
+    counted, seconds = _counted(agent, position, depth)
+    root, decision = watched(agent, position, depth)
+    columns = _Columns(root.line(decision.pv))
+    columns.add_root(root, position)
+    return {
+        "by": described(who),
+        "name": who.name,
+        "ordering": _ordering(who),
+        "depth": depth,
+        "final": FINAL_UNIT,
+        "to_move": position.to_move.value,
+        "board": position.to_obf().split()[0],
+        "value": decision.value,
+        "pv": _names(decision.pv),
+        "engine": {**_counts(counted), "value": counted.value, "seconds": seconds},
+        "counts": _counts(decision),
+        **columns.data,
+    }
+
+
+def _ordering(who: PlayerSettings) -> str | None:
+    assert who.agent is not None
+    ordering = who.agent.get("ordering")
+    return None if ordering is None else str(ordering)
+
+
+def _counted(agent: SearchAgent, position: Position, depth: int) -> tuple[Decision, float]:
+    """What the compiled search decides, and the seconds it takes; ConfigError, saying what would
+    do, if its tree is too large to be sent."""
+    limits = Limits(nodes=MOST_COUNTED)
+    started = time.perf_counter()
+    decision = agent.search(position, depth, limits)
+    seconds = time.perf_counter() - started
+    nodes = decision.stats.nodes
+    if nodes <= MOST_NODES:
+        return decision, seconds
+    fits = 0
+    while fits + 1 < depth:
+        shallower = agent.search(position, fits + 1, Limits(nodes=MOST_NODES + 1)).stats.nodes
+        if shallower > MOST_NODES:
+            break
+        fits, last = fits + 1, shallower
+    much = f"more than {MOST_COUNTED:,}" if nodes >= MOST_COUNTED else f"{nodes:,}"
+    wording = f"depth {depth} has {much} nodes here, too many to show (at most {MOST_NODES:,})"
+    if not fits:
+        raise ConfigError(wording)
+    raise ConfigError(f"{wording}; depth {fits} would do, with {last:,}")
+
+
+def _counts(decision: Decision) -> Data:
+    stats = decision.stats
+    return {
+        "nodes": stats.nodes,
+        "leaves": stats.leaves,
+        "evaluations": stats.evaluations,
+        "cutoffs": stats.cutoffs,
+    }
+
+
+@dataclass
+class _Columns:
+    """A tree as columns; see :func:`tree`. on_line: the nodes on the chosen line."""
+
+    on_line: Container[Node]
+    columns: dict[str, list[Any]] = field(default_factory=lambda: defaultdict(list))
+    line: list[int] = field(default_factory=list)
+    looks: dict[int, list[Any]] = field(default_factory=dict)
+    cuts: dict[int, Data] = field(default_factory=dict)
+    size: int = 0
+
+    @property
+    def data(self) -> Data:
+        kinds = "".join(self.columns["kind"])
+        return {
+            "nodes": {**self.columns, "kind": kinds},
+            "line": self.line,
+            "looks": self.looks,
+            "cuts": self.cuts,
+        }
+
+    def add_root(self, root: Node, position: Position) -> None:
+        """The root, and all below it."""
+        self._add(root, position, "", 0)
+
+    def _add(self, node: Node, position: Position, flips: str, ply: int) -> None:
+        """position: after the move. flips: what it has turned."""
+        number = self.size
+        self.size += 1
+        if node in self.on_line:
+            self.line.append(number)
+        row = {
+            "move": None if node.move is None else square_name(node.move),
+            "ply": ply,
+            "alpha": node.alpha if node.alpha > -INFINITY else None,
+            "beta": node.beta if node.beta < INFINITY else None,
+            "value": node.value,
+            "flips": flips,
+            "kind": node.end[:1] or node.bound[:1] or "=",
+        }
+        for name, value in row.items():
+            self.columns[name].append(value)
+        looks = []
+        for part in node.below:
+            if isinstance(part, Look):
+                looks.append([square_name(part.move), part.value, part.counted])
+            elif isinstance(part, Cut):
+                self.cuts[number] = {
+                    "value": part.value,
+                    "beta": part.beta,
+                    "moves": _names(part.unsearched),
+                }
+            else:
+                assert part.move is not None
+                after = position.play(part.move)
+                self._add(part, after, _turned(position, after), ply + 1)
+        if looks:
+            self.looks[number] = looks
+
+
+def _turned(before: Position, after: Position) -> str:
+    """The discs that a move has turned, one after another."""
+    return "".join(_names(bitboard.bits(before.opponent & after.opponent)))
+
+
+def _names(moves: Iterable[int]) -> list[str]:
+    return [square_name(move) for move in moves]

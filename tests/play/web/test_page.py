@@ -1,0 +1,387 @@
+"""The page in a real browser: games by click and by keyboard, small and large, dark and light."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytest.importorskip("starlette", reason="the extra play is not installed")
+pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+
+from playwright.sync_api import expect
+from served import served
+
+from core.position import Position
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator, Page
+
+Open = Callable[..., Any]
+Shot = Callable[..., None]
+
+expect.set_options(timeout=60_000)
+
+
+def square(page: Page, name: str) -> Locator:
+    return page.locator(f'[data-square="{name}"]')
+
+
+def status(page: Page) -> Locator:
+    return page.locator("#status")
+
+
+def board(page: Page) -> str:
+    """The squares a1, b1, ... as drawn: X, O, -."""
+    letters: str = page.locator(".board").evaluate(
+        """board => {
+            const cells = [...board.querySelectorAll(".cell")];
+            const place = (name) => 8 * Number(name[1]) + name.charCodeAt(0);
+            cells.sort((a, b) => place(a.dataset.square) - place(b.dataset.square));
+            const has = (cell, color) => cell.classList.contains(color);
+            return cells.map((c) => has(c, "black") ? "X" : has(c, "white") ? "O" : "-").join("");
+        }"""
+    )
+    return letters
+
+
+def seen(page: Page) -> str:
+    """The same by what can really be seen of each disc, when nothing moves any more."""
+    letters: str = page.locator(".board").evaluate(
+        """async board => {
+            await Promise.all(board.getAnimations({subtree: true}).map((each) => each.finished));
+            const cells = [...board.querySelectorAll(".cell")];
+            const place = (name) => 8 * Number(name[1]) + name.charCodeAt(0);
+            cells.sort((a, b) => place(a.dataset.square) - place(b.dataset.square));
+            const has = (cell, color) =>
+                getComputedStyle(cell.querySelector(`.face.${color}`)).opacity === "1";
+            return cells.map((c) => has(c, "black") ? "X" : has(c, "white") ? "O" : "-").join("");
+        }"""
+    )
+    return letters
+
+
+def begin(page: Page, black: str, white: str, rules: str = "standard") -> None:
+    """A new game by its dialog."""
+    page.get_by_role("button", name="New game").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Rules").select_option(rules)
+    for side, name in (("Black", black), ("White", white)):
+        dialog.get_by_role("group", name=side).get_by_label("Player").select_option(name)
+    dialog.get_by_role("button", name="Start the game").click()
+    expect(dialog).to_be_hidden()
+
+
+def play_through(page: Page, position: Position) -> Position:
+    """Click the first legal square until the game is over."""
+    while not position.is_over:
+        if position.must_pass:
+            position = position.play(64)
+            continue
+        move = position.legal_moves()[0]
+        square(page, move).click()
+        position = position.play(move)
+        expect(square(page, move)).to_have_class(re.compile("latest"))
+    return position
+
+
+def test_a_whole_game_by_clicks(open_page: Open, shot: Shot) -> None:
+    page = open_page()
+    begin(page, "human", "human", "mini4")
+    end = play_through(page, Position.start("mini4"))
+    expect(status(page)).to_contain_text("The game is over")
+    assert board(page) == seen(page) == end.to_obf().split()[0]
+    shot(page)
+    page.get_by_role("button", name="Click here to start another game").click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+
+
+def test_only_legal_squares_can_be_clicked(open_page: Open) -> None:
+    page = open_page()
+    hands = [
+        name
+        for name in (f"{column}{row}" for row in range(1, 9) for column in "abcdefgh")
+        if square(page, name).evaluate("cell => getComputedStyle(cell).cursor") == "pointer"
+    ]
+    assert sorted(hands) == ["c4", "d3", "e6", "f5"]
+    start = board(page)
+    for name in ("a1", "d4", "c3"):
+        square(page, name).click()
+    assert board(page) == start
+    square(page, "d3").click()
+    expect(page.locator("#moves button")).to_have_count(1)
+    assert seen(page) == Position.start().play("d3").to_obf().split()[0]
+
+
+@pytest.mark.slow
+def test_a_game_against_an_agent_to_its_end(open_page: Open, shot: Shot) -> None:
+    page = open_page()
+    begin(page, "human", "greedy")
+    while page.locator("#status.over").count() == 0:
+        legal = page.locator(".playable .legal")
+        legal.or_(page.locator("#status.over")).first.wait_for()
+        if legal.count():
+            legal.first.click()
+            page.wait_for_timeout(30)
+    assert board(page) == seen(page)
+    counts = [
+        int(page.locator(f"#{color}-seat .count").inner_text()) for color in ("black", "white")
+    ]
+    expect(page.locator(".cell.black")).to_have_count(counts[0])
+    expect(page.locator(".cell.white")).to_have_count(counts[1])
+    assert board(page) == seen(page)
+    shot(page)
+
+
+@pytest.mark.slow
+def test_discs_flip_in_the_order_of_their_distance(open_page: Open) -> None:
+    page = open_page()
+    page.get_by_role("button", name="Open").click()
+    page.get_by_label("Transcript").fill("-" * 24 + "XOOO-OOX" + "-" * 32 + " X")
+    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Start the game").click()
+    expect(page.get_by_role("dialog")).to_be_hidden()
+    square(page, "e4").click()
+    expect(square(page, "d4")).to_have_class(re.compile("black"))
+    delays = page.locator(".board").evaluate(
+        """board => Object.fromEntries(board.getAnimations({subtree: true}).flatMap((each) => {
+            const cell = each.effect.target.closest(".cell");
+            return [[cell.dataset.square, each.effect.getTiming().delay]];
+        }))"""
+    )
+    assert delays["d4"] < delays["c4"] < delays["b4"]
+    assert delays["d4"] == delays["f4"]
+    assert delays["e4"] < delays["d4"]
+    assert seen(page)[24:32] == "XXXXXXXX"
+
+
+@pytest.mark.slow
+def test_nothing_moves_where_motion_is_unwelcome(open_page: Open) -> None:
+    page = open_page(reduced_motion="reduce")
+    page.evaluate("0")
+    square(page, "d3").click()
+    expect(square(page, "d4")).to_have_class(re.compile("black"))
+    moving = "board => board.getAnimations({subtree: true}).length"
+    assert page.locator(".board").evaluate(moving) == 0
+    assert seen(page) == board(page)
+
+
+def test_by_keyboard_alone(open_page: Open, shot: Shot) -> None:
+    page = open_page()
+    for _ in range(20):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.getAttribute('role')") == "gridcell":
+            break
+    focused = page.locator(":focus")
+    assert focused.get_attribute("aria-label") == "d3, legal move"
+    shot(page)
+    page.keyboard.press("ArrowDown")
+    assert focused.get_attribute("aria-label") == "d4, white"
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Enter")
+    expect(square(page, "c4")).to_have_attribute("aria-label", "c4, black, last move")
+    expect(status(page)).to_have_text("White to move.")
+    page.keyboard.press("Home")
+    assert focused.get_attribute("aria-label") == "a4, empty"
+    page.keyboard.press("Control+End")
+    assert focused.get_attribute("aria-label") == "h8, empty"
+    assert page.locator('[tabindex="0"].cell').count() == 1
+
+
+@pytest.mark.slow
+def test_two_agents_are_watched(open_page: Open, shot: Shot) -> None:
+    page = open_page()
+    begin(page, "random", "greedy", "mini6")
+    page.get_by_role("button", name="Pause").click()
+    expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
+    page.wait_for_timeout(1500)  # a move under way is made
+    moves = page.locator("#moves button")
+    before = moves.count()
+    page.get_by_role("button", name="Step").click()
+    expect(moves).to_have_count(before + 1)
+    shot(page)
+    page.get_by_label("Seconds a move").fill("0")
+    page.get_by_label("Seconds a move").dispatch_event("change")
+    page.get_by_role("button", name="Play", exact=True).click()
+    expect(status(page)).to_contain_text("The game is over")
+    assert page.locator(".playable").count() == 0
+    shot(page, "end")
+
+
+@pytest.mark.slow
+def test_moves_are_looked_at_and_taken_back(open_page: Open, shot: Shot) -> None:
+    page = open_page()
+    for name in ("d3", "c3", "c4", "c5"):
+        square(page, name).click()
+        expect(square(page, name)).to_have_class(re.compile("latest"))
+    page.get_by_role("button", name="One move back").click()
+    page.get_by_role("button", name="One move back").click()
+    expect(status(page)).to_have_text("After move 2 of 4.")
+    start = Position.start()
+    assert board(page) == start.follow(["d3", "c3"])[0].to_obf().split()[0]
+    assert page.locator(".playable").count() == 0
+    shot(page)
+    page.get_by_role("button", name="Play on from here").click()
+    expect(page.locator("#moves button")).to_have_count(2)
+    square(page, "c4").click()
+    expect(page.locator("#moves button")).to_have_count(3)
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator("#moves button")).to_have_count(2)
+    page.get_by_role("button", name="Resign").click()
+    expect(status(page)).to_contain_text("Black resigns")
+
+
+@pytest.mark.slow
+def test_a_position_is_set_up_and_played(open_page: Open, shot: Shot) -> None:
+    page = open_page()
+    page.get_by_role("button", name="Set up").click()
+    page.get_by_role("button", name="Clear").click()
+    page.get_by_label("Rules").select_option("mini4")
+    page.get_by_role("button", name="Clear").click()
+    for name in ("a1", "b1", "b1", "d4", "d4", "d4"):
+        square(page, name).click()
+    page.get_by_label("White", exact=True).first.check()
+    square(page, "c1").click()
+    shot(page)
+    page.get_by_role("button", name="Play from here").click()
+    page.get_by_role("button", name="Start the game").click()
+    expect(page.locator("#editor")).to_be_hidden()
+    assert board(page) == "XOO-" + "-" * 12
+    square(page, "d1").click()
+    expect(status(page)).to_contain_text("The game is over: Black wins")
+    assert seen(page) == "XXXX" + "-" * 12
+
+
+@pytest.mark.slow
+def test_games_are_shared_and_opened(open_page: Open, shot: Shot) -> None:
+    page = open_page()
+    for name in ("d3", "c5"):
+        square(page, name).click()
+        expect(square(page, name)).to_have_class(re.compile("latest"))
+    page.get_by_role("button", name="Share").click()
+    text = page.get_by_label("GGF").input_value()
+    assert page.get_by_label("Transcript").input_value() == "d3c5"
+    shot(page)
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Open").click()
+    page.get_by_label("Transcript").fill("d3d3")
+    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Start the game").click()
+    problem = page.locator(".problem")
+    expect(problem).to_have_text("Move 2 of the transcript: d3: square occupied.")
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Open").click()
+    page.get_by_label("Transcript").fill(text[:-2] + "B[d6];)")
+    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Start the game").click()
+    expect(page.locator("#moves button")).to_have_count(3)
+
+
+@pytest.mark.slow
+def test_a_game_of_a_run_is_opened(tmp_path: Path, open_page: Open, shot: Shot) -> None:
+    from agents import AlphaBeta, DiscCount, RandomAgent
+    from experiments import run_match
+
+    agents = {"searcher": AlphaBeta(2, DiscCount()), "random": RandomAgent()}
+    where = {"results": tmp_path / "runs", "ruleset": "mini6", "workers": 0}
+    run_match(agents, games=2, quiet=True, figures=False, **where)
+    with served(tmp_path, "white=human") as server:
+        page = open_page(server)
+        page.get_by_role("button", name="Open").click()
+        page.get_by_role("button", name=re.compile("random . searcher")).click()
+        page.get_by_role("button", name="Start the game").click()
+        expect(page.get_by_role("dialog")).to_be_hidden()
+        expect(status(page)).to_contain_text("The game is over")
+        page.get_by_role("button", name="Move 10").click()
+        expect(page.locator("#about-move, #moves [aria-current]").first).to_be_visible()
+        expect(
+            page.locator("#moves small").filter(has_text=re.compile(r"\d")).first
+        ).to_be_visible()
+        shot(page)
+
+
+@pytest.mark.slow
+def test_two_tabs_are_two_games_that_outlive_the_server(
+    tmp_path: Path, open_page: Open, shot: Shot
+) -> None:
+    with served(tmp_path, "white=human") as server:
+        one = open_page(server)
+        two = one.context.new_page()
+        two.goto(f"http://{server.host}/")
+        square(one, "d3").click()
+        square(two, "f5").click()
+        expect(one.locator("#moves button")).to_have_text(["d3"])
+        expect(two.locator("#moves button")).to_have_text(["f5"])
+        one.reload()
+        expect(one.locator("#moves button")).to_have_text(["d3"])
+        server.close()
+        expect(one.locator("#offline")).to_be_visible()
+        shot(one, "offline")
+        with served(tmp_path, port=server.port):
+            for page, name in ((one, "c3"), (two, "f6")):
+                expect(page.locator("#offline")).to_be_hidden()
+                square(page, name).click()
+                expect(page.locator("#moves button")).to_have_count(2)
+
+
+@pytest.mark.slow
+def test_a_search_is_stopped_and_another_agent_plays_on(open_page: Open, shot: Shot) -> None:
+    page = open_page()
+    page.get_by_role("button", name="New game").click()
+    white = page.get_by_role("group", name="White")
+    white.get_by_label("Player").select_option("minimax")
+    white.get_by_label("Depth").fill("99")
+    assert not page.locator("form.game").evaluate("form => form.checkValidity()")
+    white.get_by_label("Depth").fill("40")
+    page.get_by_role("button", name="Start the game").click()
+    square(page, "d3").click()
+    expect(page.locator("#note")).to_contain_text("depth 40 would take more than a thousand years")
+    expect(page.get_by_role("button", name="Stop")).to_be_visible()
+    shot(page, "thinking")
+    page.get_by_role("button", name="Stop").click()
+    expect(page.locator("#trouble")).to_contain_text("White (minimax) was stopped.")
+    shot(page, "stopped")
+    page.get_by_role("button", name="Another agent").click()
+    white.get_by_label("Player").select_option("greedy")
+    page.get_by_role("button", name="Play on", exact=True).click()
+    expect(page.locator("#moves button")).to_have_count(2)
+
+
+# ---------------------------------------------------------------------- on every screen
+
+
+VIEWS: dict[str, Callable[[Any], None]] = {
+    "start": lambda page: None,
+    "game": lambda page: square(page, "d3").click(),
+    "new": lambda page: page.get_by_role("button", name="New game").click(),
+    "open": lambda page: page.get_by_role("button", name="Open").click(),
+    "share": lambda page: page.get_by_role("button", name="Share").click(),
+    "edit": lambda page: page.get_by_role("button", name="Set up").click(),
+    "over": lambda page: page.get_by_role("button", name="Resign").click(),
+    "watch": lambda page: begin(page, "random", "random", "mini4"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1280, 1800])
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_can_be_used_by_all(
+    open_page: Open, shot: Shot, view: str, width: int, scheme: str
+) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    page = open_page(width=width, height=800, color_scheme=scheme)
+    VIEWS[view](page)
+    page.wait_for_timeout(800)
+    for summary in page.locator("dialog summary").all():
+        summary.click()
+    shot(page)
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+    assert len(found.response["passes"]) > 15
+    wide = "document.documentElement.scrollWidth"
+    assert page.evaluate(wide) <= width

@@ -1,0 +1,327 @@
+"""What the page is told of why an agent moves, held to the engine and to ``agents evaluate``."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from agents.config import ConfigError, build_agent, choices, load, load_evaluation
+from agents.evaluation.base import FINAL_UNIT
+from agents.search import SearchAgent
+from agents.search.window.ordering import CRITERIA_NAMES
+from core.game import Limits
+from core.notation import PASS, parse_square, split_transcript, square_name
+from core.position import Position
+from core.rules import Color, ruleset
+from play.config import PlayerSettings, player
+from play.game import Game
+from play.switches import with_evaluation
+from play.thinking import Thinkers
+from play.web import why
+from play.web.kept import player_data
+
+RandomGame = Callable[[str, int], list[Position]]
+Data = dict[str, Any]
+
+FILL = {"depth": 3, "evaluation": load("evaluation", "square_weights")}
+BARE = {"table_mb": None, "iterative": False, "etc": False}
+SINGLE = ["none", *(name for name in CRITERIA_NAMES if name != "tt")]
+ORDERINGS = [*SINGLE, "killer+static", "sorted+history", "killer+history+sorted+mobility+static"]
+
+
+@pytest.fixture(scope="module")
+def thinkers() -> Iterator[Thinkers]:
+    with Thinkers(ruleset("standard"), Limits(), 60.0, print) as thinkers:
+        yield thinkers
+
+
+def agent(name: str, **settings: Any) -> PlayerSettings:
+    return player(name, load("agent", name) | settings, FILL)
+
+
+def asked(question: Callable[..., Data], thinkers: Thinkers, game: Game, **options: Any) -> Data:
+    """An answer as the page gets it."""
+    thinkers.change_rules(game.start.ruleset)
+    if "player" in options:
+        options["player"] = player_data(options["player"])
+    answer: Data = json.loads(json.dumps(question(thinkers, game, options), allow_nan=False))
+    return answer
+
+
+def rows(answer: Data) -> list[Data]:
+    """The nodes of a tree, each a dictionary."""
+    columns = answer["nodes"]
+    assert len({len(column) for column in columns.values()}) == 1
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def searchers() -> list[PlayerSettings]:
+    return [
+        agent("minimax"),
+        *(agent("alphabeta", ordering=ordering) for ordering in ORDERINGS),
+        agent("pvs", ordering="static", **BARE),
+        agent("pvs", ordering="sorted+killer", **BARE),
+    ]
+
+
+@pytest.mark.parametrize("who", searchers(), ids=lambda who: f"{who.name} {who.agent}"[:40])
+def test_a_tree_counts_what_the_compiled_search_counts(
+    who: PlayerSettings, thinkers: Thinkers, random_game: RandomGame
+) -> None:
+    passing = next(
+        position
+        for seed in range(300)
+        for position in random_game("mini4", seed)
+        if position.must_pass
+    )
+    for position, evaluation in (
+        (random_game("standard", 3)[22], "square_weights"),
+        (random_game("mini4", 5)[3], "disc_count"),
+        (passing, "disc_count"),
+    ):
+        who = with_evaluation(who, evaluation)
+        answer = asked(why.tree, thinkers, Game(position), player=who)
+        assert who.agent is not None
+        engine = build_agent(who.agent, who.name)
+        assert isinstance(engine, SearchAgent)
+        assert engine.compiled
+        decision = engine.search(position)
+        stats = decision.stats
+        found = rows(answer)
+        looks = itertools.chain.from_iterable(answer["looks"].values())
+        counted = {
+            "nodes": len(found),
+            "leaves": sum(node["kind"] in "eg" for node in found),
+            "evaluations": sum(node["kind"] == "e" for node in found)
+            + sum(counted for _, _, counted in looks),
+            "cutoffs": len(answer["cuts"]),
+        }
+        assert counted == answer["counts"]
+        assert {name: answer["engine"][name] for name in counted} == counted
+        assert counted == {name: getattr(stats, name) for name in counted}
+        assert answer["value"] == answer["engine"]["value"] == decision.value == found[0]["value"]
+        assert answer["pv"] == list(map(square_name, decision.pv))
+        assert [found[number]["move"] for number in answer["line"]] == [None, *answer["pv"]]
+
+
+def mask(names: list[str]) -> int:
+    return sum(1 << parse_square(name) for name in names)
+
+
+def replayed(answer: Data, position: Position) -> list[Position]:
+    """The position of each node, from the discs that its move turns."""
+    turn = {"black": "X", "white": "O"}[answer["to_move"]]
+    assert f"{answer['board']} {turn}" == position.to_obf()
+    line: list[Position] = []
+    found = []
+    for node in rows(answer):
+        del line[node["ply"] :]
+        if node["move"] is None:
+            line.append(position)
+        else:
+            before = line[-1]
+            turned = mask(split_transcript(node["flips"]))
+            placed = mask([node["move"]] if node["move"] != "--" else [])
+            line.append(
+                Position(
+                    before.opponent & ~turned,
+                    before.mover | turned | placed,
+                    before.to_move.other,
+                    before.ruleset,
+                )
+            )
+        found.append(line[-1])
+    return found
+
+
+def test_the_nodes_of_a_tree_can_be_replayed(thinkers: Thinkers, random_game: RandomGame) -> None:
+    for position in (random_game("standard", 3)[22], random_game("mini4", 5)[3]):
+        who = with_evaluation(agent("minimax"), "disc_count")
+        answer = asked(why.tree, thinkers, Game(position), player=who)
+        evaluation = load_evaluation("disc_count")
+        for node, reached in zip(rows(answer), replayed(answer, position), strict=True):
+            assert node["kind"] in "eg="  # minimax has no bounds
+            if node["kind"] == "e":
+                assert node["value"] == -evaluation(reached)
+            elif node["kind"] == "g":
+                assert node["value"] == -reached.disc_difference * FINAL_UNIT
+                assert reached.is_over
+
+
+def test_each_value_follows_from_those_below(thinkers: Thinkers, random_game: RandomGame) -> None:
+    """What the page shows of a node is what an alpha-beta search must say: its window is the one of
+    its parent, narrowed by what was found, and it is cut exactly where the values say so."""
+    position = random_game("standard", 3)[22]
+    who = agent("alphabeta", ordering="sorted+killer", depth=4)
+    answer = asked(why.tree, thinkers, Game(position), player=who)
+    found = rows(answer)
+    positions = replayed(answer, position)
+    low, high = -(1 << 40), 1 << 40
+    for number, node in enumerate(found):
+        below = []
+        for other in itertools.islice(found, number + 1, None):
+            if other["ply"] <= node["ply"]:
+                break
+            if other["ply"] == node["ply"] + 1:
+                below.append(other)
+        if not below:
+            continue
+        alpha = low if node["beta"] is None else -node["beta"]
+        beta = high if node["alpha"] is None else -node["alpha"]
+        best = low
+        for child in below:
+            assert best < beta
+            assert (low if child["alpha"] is None else child["alpha"]) == max(alpha, best)
+            assert (high if child["beta"] is None else child["beta"]) == beta
+            best = max(best, child["value"])
+        assert node["value"] == (best if number == 0 else -best)
+        unsearched = set(positions[number].legal_moves()) - {child["move"] for child in below}
+        cut = answer["cuts"].get(str(number))
+        assert (cut is not None) == bool(unsearched)
+        if cut is not None:
+            assert best == cut["value"] >= cut["beta"] == beta
+            assert set(cut["moves"]) == unsearched
+
+
+@pytest.mark.parametrize(
+    ("who", "reason"),
+    [
+        (agent("random"), "random has no search tree"),
+        (agent("mcts"), "mcts has no search tree|no plain twin|twin"),
+        (agent("iterative"), "table_mb"),
+        (agent("mtdf"), "no plain twin"),
+    ],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_what_has_no_tree_is_refused(who: PlayerSettings, reason: str, thinkers: Thinkers) -> None:
+    with pytest.raises(ValueError, match=reason):
+        asked(why.tree, thinkers, Game(Position.start()), player=who)
+
+
+def test_a_tree_too_large_says_which_depth_would_do(
+    thinkers: Thinkers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game = Game(Position.start())
+    monkeypatch.setattr(why, "MOST_NODES", 100)
+    line = "depth 4 has 317 nodes here, too many to show (at most 100); depth 3 would do, with 73"
+    with pytest.raises(ConfigError, match=f"^{re.escape(line)}$"):
+        asked(why.tree, thinkers, game, player=agent("minimax", depth=4))
+    monkeypatch.setattr(why, "MOST_COUNTED", 10_000)
+    with pytest.raises(ConfigError, match="depth 9 has more than 10,000 nodes here"):
+        asked(why.tree, thinkers, game, player=agent("minimax", depth=9))
+    monkeypatch.setattr(why, "MOST_NODES", 3)
+    with pytest.raises(ConfigError, match=r"\(at most 3\)$"):
+        asked(why.tree, thinkers, game, player=agent("minimax", depth=1))
+
+
+@pytest.mark.parametrize("name", sorted(set(choices("evaluation")) - {"function"}))
+def test_parts_are_those_of_agents_evaluate(
+    name: str, thinkers: Thinkers, random_game: RandomGame
+) -> None:
+    evaluation = load_evaluation(name)
+    game = random_game("standard", 3)
+    for position in (game[22], game[-3], game[-2]):
+        answer = asked(why.parts, thinkers, Game(position), evaluation=load("evaluation", name))
+        assert answer["now"]["value"] == evaluation(position)
+        terms = {part["name"]: part["value"] for part in answer["now"]["parts"]}
+        assert terms == evaluation.parts(position)
+        assert {each["move"] for each in answer["moves"]} == set(position.legal_moves())
+        values = [each["value"] for each in answer["moves"]]
+        assert values == sorted(values, reverse=True)
+        for each in answer["moves"]:
+            after = position.play(each["move"])
+            if after.is_over:
+                assert each["value"] == -after.disc_difference * FINAL_UNIT
+                assert each["parts"] == []
+            else:
+                assert each["value"] == -evaluation(after)
+                if each["parts"]:
+                    total = sum(part["value"] for part in each["parts"])
+                    assert abs(total + each["value"]) <= 0.5
+
+
+def test_values_of_all_moves(thinkers: Thinkers, random_game: RandomGame) -> None:
+    position = random_game("standard", 3)[22]
+    answer = asked(why.values, thinkers, Game(position), player=agent("alphabeta"))
+    assert {each["move"] for each in answer["moves"]} == set(position.legal_moves())
+    engine = build_agent(load("agent", "minimax") | FILL, "minimax")
+    assert isinstance(engine, SearchAgent)
+    for each in answer["moves"]:
+        reply = engine.search(position.play(each["move"]), 2)
+        assert each["value"] == -(reply.value or 0)
+        assert each["line"] == [each["move"], *map(square_name, reply.pv)]
+        assert each["nodes"] > 0
+    assert answer["moves"][0]["value"] == engine.search(position).value
+    assert "alphabeta depth=3" in answer["by"]
+
+
+def test_the_only_move_and_a_forced_pass_have_their_answers(
+    thinkers: Thinkers, random_game: RandomGame
+) -> None:
+    games = [random_game("standard", seed) for seed in range(40)]
+    positions = list(itertools.chain.from_iterable(games))
+    alone = next(each for each in positions if len(each.moves) == 1)
+    passing = next(each for each in positions if each.must_pass)
+    answer = asked(why.values, thinkers, Game(alone), player=agent("alphabeta"))
+    assert [each["move"] for each in answer["moves"]] == list(alone.legal_moves())
+    assert asked(why.values, thinkers, Game(passing), player=agent("alphabeta"))["moves"] == []
+    assert (
+        asked(why.parts, thinkers, Game(passing), evaluation=load("evaluation", "iago"))["moves"]
+        == []
+    )
+
+
+def test_the_course_of_a_game_is_told_to_black(thinkers: Thinkers, random_game: RandomGame) -> None:
+    positions = next(
+        game
+        for game in (random_game("mini4", seed) for seed in range(300))
+        if any(position.must_pass for position in game)
+    )
+    game = Game(positions[0])
+    for after in positions[1:]:
+        now = game.position
+        game.play(next(m for m in (now.moves or (PASS,)) if now.play(m) == after), "x")
+    who = with_evaluation(agent("alphabeta"), "disc_count")
+    answer = asked(why.course, thinkers, game, player=who)
+    assert len(answer["points"]) == len(positions)
+    engine = build_agent(with_evaluation(agent("minimax"), "disc_count").agent or {}, "minimax")
+    assert isinstance(engine, SearchAgent)
+    for number, (point, position) in enumerate(zip(answer["points"], positions, strict=True)):
+        sign = 1 if position.to_move is Color.BLACK else -1
+        if position.is_over:
+            assert point["value"] == sign * position.disc_difference * FINAL_UNIT
+        elif position.must_pass:
+            assert point["value"] == answer["points"][number + 1]["value"]
+        else:
+            assert point["value"] == sign * (engine.search(position).value or 0)
+
+
+def test_a_finished_game_has_nothing_to_ask(thinkers: Thinkers, random_game: RandomGame) -> None:
+    game = Game(random_game("standard", 3)[-1])
+    for question in (why.values, why.tree):
+        with pytest.raises(ConfigError, match="the game is over"):
+            asked(question, thinkers, game, player=agent("alphabeta"))
+    answer = asked(why.parts, thinkers, game, evaluation=load("evaluation", "disc_count"))
+    assert abs(answer["now"]["value"]) % FINAL_UNIT == 0
+    assert answer["moves"] == []
+
+
+def test_a_heuristic_for_another_board_is_refused(thinkers: Thinkers) -> None:
+    names = [
+        name
+        for name in choices("evaluation")
+        if name != "function" and 4 not in load_evaluation(name).sides
+    ]
+    assert names
+    with pytest.raises(ConfigError, match="not made for a board of 4x4"):
+        asked(
+            why.parts,
+            thinkers,
+            Game(Position.start("mini4")),
+            evaluation=load("evaluation", names[0]),
+        )
