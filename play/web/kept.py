@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from core.game import Decision, SearchStats, flaw_of
+from core.game import Decision, SearchStats, valid_answer
 from core.position import Position
 from core.rules import Color
 from play.config import PERSON, PlayerSettings
@@ -25,11 +25,9 @@ def decision_from(data: Mapping[str, Any]) -> Decision:
     try:
         stats = SearchStats(**data["stats"])
         decision = Decision(data["move"], data["value"], tuple(data["pv"]), data["depth"], stats)
-    except (KeyError, TypeError) as error:
+        return valid_answer(decision)
+    except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"no decision: {error}") from error
-    if flaw := flaw_of(decision):
-        raise ValueError(f"no decision: {flaw}")
-    return decision
 
 
 def game_data(game: Game, plies: int | None = None) -> Data:

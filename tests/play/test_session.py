@@ -293,8 +293,13 @@ def test_bad_words_get_one_line(words: str, told: str, capsys: pytest.CaptureFix
     assert main(words.split()) == 2
     said = capsys.readouterr()
     assert said.out == ""
-    assert told in said.err
-    assert said.err.count("\n") == 1
+    # Whoever comes first may have to compile an agent.
+    (line,) = (
+        each
+        for each in said.err.splitlines()
+        if "for this machine" not in each and not each.startswith("compiled ")
+    )
+    assert told in line
 
 
 def test_help_explains_all_settings(capsys: pytest.CaptureFixture[str]) -> None:
