@@ -239,7 +239,7 @@ def test_a_long_search_is_foreseen_and_can_be_stopped(
     monkeypatch.setattr(_Patience, "check", lambda patience: press())
     out = play("d3\nposition\ndepth 2\ngo\nposition\n", "white.depth=30")
     out = " ".join(out.split())
-    assert re.search(r"alphabeta: depth 30 would take about \d+ (years|days|hours)", out)
+    assert re.search(r"alphabeta: depth 30 would take (about|more than)", out)
     assert "was stopped. 'go' lets it think again." in out
     assert "moves: d3 white> depth 2" in out
     assert "moves: d3 c3 " in out

@@ -130,7 +130,9 @@ def test_a_game_against_an_agent_to_its_end(open_page: Open, shot: Shot) -> None
     counts = [
         int(page.locator(f"#{color}-seat .count").inner_text()) for color in ("black", "white")
     ]
-    assert counts == [board(page).count("X"), board(page).count("O")]
+    expect(page.locator(".cell.black")).to_have_count(counts[0])
+    expect(page.locator(".cell.white")).to_have_count(counts[1])
+    assert board(page) == seen(page)
     shot(page)
 
 

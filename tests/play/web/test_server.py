@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import stat
 import sys
 from collections.abc import Callable, Iterator
@@ -233,11 +234,11 @@ def test_a_long_search_is_announced_and_stopped_at_once(serve: Serve) -> None:
 
 
 def test_a_search_has_an_end(serve: Serve) -> None:
-    server = serve("white=minimax", "white.depth=30", "web.seconds=3")
+    server = serve("white=minimax", "white.depth=30", "web.seconds=1")
     with server.page() as page:
         page.move("d3")
         state = page.wait_for(lambda state: state["halted"])
-        assert state["trouble"] == "White (minimax) has broken down: no answer for 3 s"
+        assert state["trouble"] == "White (minimax) has broken down: no answer for 1 s"
 
 
 CRASHING = """\
@@ -262,7 +263,7 @@ TROUBLES = {
     "raise": "RuntimeError: out of ideas",
     "exit": "exit code 3",
     "illegal": "an illegal move: a1",
-    "hang": "no answer for 1 s",
+    "hang": "no answer for 0.5 s",
 }
 
 
@@ -275,7 +276,7 @@ def test_an_agent_that_fails_is_reported_and_replaced(
     yaml = f"# It fails\n_target_: crashing_agent.Crashing\nhow: {how}\n"
     (tmp_path / "conf" / "agent" / "crashing.yaml").write_text(yaml)
     monkeypatch.syspath_prepend(tmp_path)
-    server = serve("white=crashing", "limits.hang=1", folders=[f"{tmp_path}/conf"])
+    server = serve("white=crashing", "limits.hang=0.5", folders=[f"{tmp_path}/conf"])
     with server.page() as page, server.page() as other:
         page.move("d3")
         state = page.wait_for(lambda state: state["halted"])
@@ -416,6 +417,15 @@ def test_too_many_messages_close_the_line(serve: Serve) -> None:
         for _ in range(20):
             page.send({"type": "undo"})
         assert page.hear_type("refused")["text"] == "too many messages"
+
+
+def test_a_page_that_vanishes_can_come_back(server: Server, page: Page) -> None:
+    with server.page() as lost:
+        lost.move("d3")
+        lost.line.socket.shutdown(socket.SHUT_RDWR)
+        assert page.move("d3") is None
+    with server.page(lost.visit) as again:
+        assert again.moves == ["d3"]
 
 
 def test_who_does_not_greet_is_shut_out(server: Server) -> None:
