@@ -83,7 +83,7 @@ export function askingForm({ fields, button, ask, draw }) {
   const send = element("button", { className: "primary" }, button);
   const stop = element("button", { type: "button", hidden: true }, "Stop");
   const note = element("p", { className: "why-note", role: "status" });
-  const problem = element("p", { className: "problem", role: "alert" });
+  const problem = element("p", { className: "why-problem", role: "alert" });
   let under = null;
   stop.addEventListener("click", () => under?.abort());
 

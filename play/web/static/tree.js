@@ -295,7 +295,7 @@ function comparison(searches) {
   const names = searches.map((each) => nameOf(each, searches));
   const final = searches[0].answer.final;
   const row = (name, of) => [name, ...searches.map(({ answer }) => of(answer))];
-  const found = [table("The engine's totals", ["", ...names], [
+  const found = [table("The engine's totals", ["search", ...names], [
     ...COUNTS.map((count) => row(count, ({ engine }) => countText(engine[count]))),
     row("value", ({ engine }) => valueText(engine.value, final)),
     row("best move", ({ pv }) => moveText(pv[0])),
@@ -319,7 +319,7 @@ function countsTable(search, step) {
   const soFar = search.countsAt(step);
   const equal = COUNTS.every((name) => counts[name] === engine[name] && search.countsAt(search.steps)[name] === counts[name]);
   const found = table(equal ? "This tree ✓ equals the engine" : "This tree differs from the engine!",
-    ["", "so far", "whole tree", "engine"],
+    ["count", "so far", "whole tree", "engine"],
     COUNTS.map((name) => [name, ...[soFar, counts, engine].map((each) => countText(each[name]))]), "numbers");
   found.dataset.equal = equal;
   return found;

@@ -363,6 +363,9 @@ NONSENSE = {
     '{"type": "pace", "playing": true, "delay": NaN}': "what was sent is no JSON",
     '{"type": "pace", "playing": 1, "delay": 0}': "pace.playing=1: true or false is needed",
     '{"type": "pace", "playing": true, "delay": 1e9}': "pace.delay",
+    '{"type": "players", "black": {"name": "a", "settings": {"depth": 1e999}}, "white": {}}': (
+        "black.settings={'depth': inf}: an object with"
+    ),
     '{"type": "undo", "ref": -1}': "ref: a whole number",
     '{"type": "hello"}': "hello has been said",
     '{"type": "new", "rules": "go", "black": {"name": "a"}, "white": {"name": "a"}}': "unknown",
