@@ -28,7 +28,9 @@ _ARGUMENTS = (
 PATIENCE = 60_000.0  # milliseconds: the machine may be busy
 
 
-@pytest.fixture(scope="session")
+# For a module: as long as Playwright is there, this thread has an event loop that runs, and other
+# tests could have none.
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     if CHROMIUM is None:
