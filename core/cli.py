@@ -9,11 +9,15 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from importlib import metadata
 from typing import NoReturn
 
 from core.rules import RULESETS, Ruleset, ruleset
 from core.settings import unknown_choice
 from core.shown import NARROW, visible
+
+DISTRIBUTION = "othello-strategy-lab"
+"""The lab's name for pip."""
 
 Command = Callable[[Sequence[str]], int]
 """Does what its arguments say; returns the exit code."""
@@ -37,6 +41,9 @@ def dispatch(
     def run() -> int:
         if name in ("--help", "-h"):
             print(usage, end="")
+            return 0
+        if name == "--version":
+            print(f"Othello strategy lab {metadata.version(DISTRIBUTION)}")
             return 0
         if name in commands:
             return commands[name](rest)

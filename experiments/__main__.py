@@ -225,10 +225,13 @@ COMMANDS: dict[str, Command] = {
 }
 
 
+FAILURES: dict[type[Exception], int] = {ConfigError: 2, RunStopped: 1}
+"""What commands raise, and the exit code of each."""
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; 0 on success, 2 for bad input, 130 after Ctrl-C."""
-    failures: dict[type[Exception], int] = {ConfigError: 2, RunStopped: 1}
-    return dispatch("python -m experiments", HELP, COMMANDS, arguments, failures)
+    return dispatch("python -m experiments", HELP, COMMANDS, arguments, FAILURES)
 
 
 if __name__ == "__main__":

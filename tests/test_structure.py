@@ -54,7 +54,7 @@ FLOORS = (
     ("play.help", "play.switches", "play.thinking", "play.written"),
     ("play.hints", "play.recorded", "play.tree"),
     ("play.terminal", "play.web"),
-    ("play", "play.__main__"),
+    ("play", "play.__main__", "play.lab"),
 )
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 

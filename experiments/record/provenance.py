@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 
 import agents
 import core
+from core.cli import DISTRIBUTION
 from core.compile import processor
 from experiments.system import available_cores
 
-_PACKAGES = ("othello-strategy-lab", "numba", "llvmlite", "numpy", "scipy", "pandas")
+_PACKAGES = (DISTRIBUTION, "numba", "llvmlite", "numpy", "scipy", "pandas")
 _HARMLESS = ("scipy", "pandas")  # for reports, not for games
 OURS = ("agents", "core", "experiments")
 """The lab's own packages."""

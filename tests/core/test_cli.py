@@ -7,10 +7,11 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from importlib import metadata
 
 import pytest
 
-from core.cli import Command, dispatch
+from core.cli import DISTRIBUTION, Command, dispatch
 from core.shown import NARROW
 
 
@@ -65,6 +66,11 @@ def test_a_command_line_ends_in_order(
     failures = {ValueError: 2, OSError: 1}
     assert dispatch("lab", "usage\n", COMMANDS, None if typed else arguments, failures) == code
     assert capsys.readouterr() == (out, err)
+
+
+def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+    assert dispatch("lab", "usage\n", COMMANDS, ["--version"], {}) == 0
+    assert capsys.readouterr().out == f"Othello strategy lab {metadata.version(DISTRIBUTION)}\n"
 
 
 def test_a_mistake_of_ours_is_not_hidden() -> None:

@@ -6,6 +6,7 @@ import io
 import os
 import re
 import signal
+import subprocess
 import sys
 import time
 from functools import partial
@@ -16,6 +17,7 @@ from processes import Command, await_
 from records import runs_in
 from rich.console import Console
 
+import experiments
 from agents.__main__ import main as agents_main
 from experiments.__main__ import COMMANDS, HELP, main
 from experiments.bench import bench, signature
@@ -250,3 +252,50 @@ def test_a_position_or_heuristic_that_is_none(
 def test_the_signature_of_the_searches() -> None:
     rows = bench()
     assert signature(rows) == SIGNATURE, "\n".join(str(row) for row in rows)
+
+
+# ------------------------------------------------------------------ from any folder
+
+
+@pytest.mark.parametrize("name", ["agents", "core"])
+@pytest.mark.parametrize("package", ["experiments", "play"])
+def test_somebody_elses_package_of_the_same_name_is_told(
+    package: str, name: str, tmp_path: Path
+) -> None:
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "__init__.py").write_text("mine = 1\n", encoding="utf-8")
+    process = in_folder(tmp_path, "-m", package, "--help")
+    assert (process.returncode, process.stdout) == (2, "")
+    assert process.stderr.count("\n") == 1
+    told = f"'{name}' is {tmp_path / name / '__init__.py'}, not the lab's; start from another"
+    assert process.stderr.startswith(told)
+
+
+def test_all_commands_under_one_name(tmp_path: Path) -> None:
+    """In a folder that has packages of the same names, too; the folder's own modules are found."""
+    for name in ("agents", "core", "experiments"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('not the lab')\n", encoding="utf-8")
+    (tmp_path / "ours.py").write_text(
+        "from agents import RandomAgent\nclass Ours(RandomAgent):\n    pass\n", encoding="utf-8"
+    )
+    begin = ("-c", "import sys; from play.lab import main; sys.exit(main(sys.argv[1:]))")
+    process = in_folder(tmp_path, "-P", *begin, "agents", "check", "ours.Ours", "mine=1")
+    assert process.returncode == 2
+    assert "Ours" in process.stderr and "mine" in process.stderr, "the class has no such setting"
+    process = in_folder(tmp_path, "-P", *begin, "nonsense")
+    assert process.returncode == 2
+    assert "choose from agents, bench, core, extend, openings, plan, play" in process.stderr
+
+
+def in_folder(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """A Python that is started in a folder, and finds the lab as an installed package."""
+    root = str(Path(experiments.__file__).parents[1])
+    return subprocess.run(
+        [sys.executable, *words],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": root},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )

@@ -18,6 +18,7 @@ from agents.search.window.probcut import Check, ProbCut, fingerprint
 from agents.search.window.pvs import PVS
 from agents.search.window.search import WindowSearch
 from agents.search.window.selective import DEEPEST, STAGE_DISCS, STAGES
+from core.cli import DISTRIBUTION
 from core.game import Limits, play_game
 from core.position import Position
 from core.rules import Color
@@ -91,7 +92,7 @@ def fit(
     for plies in range(3, depth + 1):
         for check in check_depths(plies):
             checks += _fit_check(values, discs, plies, check)
-    versions = {p: metadata.version(p) for p in ("othello-strategy-lab", "numba", "numpy")}
+    versions = {p: metadata.version(p) for p in (DISTRIBUTION, "numba", "numpy")}
     made = {
         "command": command,
         "positions": positions,
