@@ -19,6 +19,6 @@ for _name in ("core", "agents"):
             sys.exit(2)
         raise ImportError(_said)
 
-from experiments.run import RunResult, resume, run_match
+from experiments.run import RunResult, resume, run_match  # noqa: E402
 
 __all__ = ["RunResult", "resume", "run_match"]
