@@ -355,6 +355,7 @@ class House:
 
     def __init__(self, table: Table) -> None:
         self.catalogue = Catalogue(table)
+        self.marks = table.settings.marks
         self._visits = Visits(table)
         self._cores = Cores(table.settings.web.cores or os.cpu_count() or 1)
         self._most = table.settings.web.games

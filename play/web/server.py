@@ -165,6 +165,7 @@ class Line:
                     "visit": room.visit.number,
                     "known": hello.visit in (None, room.visit.number),
                     "catalogue": self._house.catalogue.data,
+                    "marks": self._house.marks,
                 }
             )
             room.enter(self._outbox)
@@ -172,7 +173,7 @@ class Line:
                 await self._obey(room, *await self._receive())
         except messages.MessageError as error:
             await self._end(sender, _WRONG, str(error))
-        except Refused as refused:
+        except (Refused, ConfigError) as refused:
             await self._end(sender, _BUSY, str(refused))
         except (WebSocketDisconnect, TimeoutError, OSError, RuntimeError):
             pass

@@ -18,6 +18,7 @@ const line = connect({
   welcome(message) {
     catalogue = message.catalogue;
     byId("offline").hidden = true;
+    document.body.classList.toggle("unmarked", !message.marks);
     if (!message.known) say("This game was not kept by the server; here is a new one.");
   },
   state: take,
