@@ -8,6 +8,7 @@ options that :mod:`play.web.messages` has checked. All raise ConfigError, ValueE
 from __future__ import annotations
 
 import itertools
+import math
 import time
 from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping
@@ -39,6 +40,7 @@ MOST_NODES = 30_000
 MOST_COUNTED = 20_000_000
 """So many nodes are counted, to say how much too large a tree is."""
 _USE = "tree"
+_TIMES = 3  # that a search is timed; the first finds nothing in the processor's caches
 
 
 # ---------------------------------------------------------------------- values
@@ -188,10 +190,13 @@ def _ordering(who: PlayerSettings) -> str | None:
 def _counted(agent: SearchAgent, position: Position, depth: int) -> tuple[Decision, float]:
     """What the compiled search decides, and the seconds it takes; ConfigError, saying what would
     do, if its tree is too large to be sent."""
-    limits = Limits(nodes=MOST_COUNTED)
-    started = time.perf_counter()
-    decision = agent.search(position, depth, limits)
-    seconds = time.perf_counter() - started
+    seconds = math.inf
+    for _ in range(_TIMES):
+        started = time.perf_counter()
+        decision = agent.search(position, depth, Limits(nodes=MOST_COUNTED))
+        seconds = min(seconds, time.perf_counter() - started)
+        if decision.stats.nodes > MOST_NODES:
+            break
     nodes = decision.stats.nodes
     if nodes <= MOST_NODES:
         return decision, seconds

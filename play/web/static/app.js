@@ -135,15 +135,22 @@ function statusText() {
   const color = state.position.to_move;
   const name = capital(color);
   const player = state.players[color];
-  const passed = state.moves.at(-1)?.forced ? `${capital(other(color))} has no move and must pass. ` : "";
-  if (!state.position.legal.length) return `${name} has no move and must pass.`;
+  const before = made(state.moves.at(-1));
+  if (!state.position.legal.length) return `${before}${name} has no move and must pass.`;
   if (player.human) {
     const both = state.players[other(color)].human;
-    return `${passed}${both ? `${name} to move.` : `Your turn: ${name} to move.`}`;
+    return `${before}${both ? `${name} to move.` : `Your turn: ${name} to move.`}`;
   }
-  if (state.halted) return `${name} (${player.name}) is to move.`;
-  if (state.thinking) return `${passed}${name} (${player.name}) is thinking …`;
-  return `${passed}${name} (${player.name}) to move.`;
+  if (state.halted) return `${before}${name} (${player.name}) is to move.`;
+  if (state.thinking) return `${before}${name} (${player.name}) is thinking …`;
+  return `${before}${name} (${player.name}) to move.`;
+}
+
+/** What was played last, for who cannot see it. */
+function made(move) {
+  if (!move) return "";
+  const name = capital(move.color);
+  return move.forced ? `${name} had to pass. ` : `${name} played ${move.written}. `;
 }
 
 function drawStatus() {
@@ -239,6 +246,7 @@ function drawAboutMove(move) {
   if (!said) return;
   const count = (number) => number.toLocaleString("en");
   const facts = [
+    ["by", move.by === state.players[move.color].name ? "" : move.by],
     ["value", said.value === null ? "" : said.value_text], ["depth", said.depth], ["line", said.pv.join(" ")],
     ["game states", said.nodes && count(said.nodes)],
     ["evaluations", said.nodes && count(said.evaluations)],
@@ -253,7 +261,7 @@ function drawControls() {
   const total = state.moves.length;
   const ply = shownPly();
   const watched = !state.players.black.human && !state.players.white.human;
-  byId("start").hidden = total > 0 && !state.over;
+  byId("start").hidden = at !== null || (total > 0 && !state.over);
   byId("start").textContent = state.over ? "Click here to start another game" : "Click here to start: who plays?";
   byId("first").disabled = byId("previous").disabled = ply === 0;
   byId("next").disabled = byId("last").disabled = at === null;

@@ -118,7 +118,7 @@ function evaluationField(catalogue, chosen, side) {
   const select = element("select", { "data-setting": "evaluation", "data-default": "" },
     ...catalogue.evaluations.map((each) => element("option", { value: each.name, title: each.about }, each.name)));
   select.value = chosen && (side === 8 || chosen !== "square_weights") ? chosen : usual;
-  return element("label", { className: "field" }, "Evaluation", select);
+  return element("label", { className: "field" }, "Heuristic", select);
 }
 
 function settingField(setting, value) {

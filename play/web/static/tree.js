@@ -275,7 +275,8 @@ function parts() {
     element("div", { className: "why-player", role: "group", "aria-label": "Steps" },
       element("div", { className: "row" }, ...Object.values(ui.buttons), ui.play,
         element("label", { className: "why-speed" }, "Speed ", ui.speed), ui.stepText),
-      ui.slider, ui.event),
+      ui.slider),
+    ui.event,
     element("div", { className: "why-columns" },
       element("div", { className: "why-side" }, ui.board, ui.facts), ui.tree));
   return ui;

@@ -183,7 +183,7 @@ def test_by_keyboard_alone(open_page: Open, shot: Shot) -> None:
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("Enter")
     expect(square(page, "c4")).to_have_attribute("aria-label", "c4, black, last move")
-    expect(status(page)).to_have_text("White to move.")
+    expect(status(page)).to_have_text("Black played c4. White to move.")
     page.keyboard.press("Home")
     assert focused.get_attribute("aria-label") == "a4, empty"
     page.keyboard.press("Control+End")
