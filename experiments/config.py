@@ -217,7 +217,7 @@ class Plan:
         """How many rounds the schedule has at most, each from one opening."""
         return self.schedule.rounds(self.settings.games // 2)
 
-    @property
+    @functools.cached_property
     def pairs(self) -> int:
         """How many pairs the schedule has at most."""
         return scheduled_of(self.settings)[1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib.util
 import platform
@@ -28,16 +29,22 @@ def versions(settings: Mapping[str, Any]) -> dict[str, str]:
     """Versions of Python, of the lab and of what its numbers depend on; ``code``, a hash of the
     lab's own sources; and a hash of each file of the user's that the settings name. Nothing is
     imported for that."""
-    found = {"python": platform.python_version()}
+    found = {"python": platform.python_version()} | _installed()
+    found["code"] = _hash(_our_sources())
+    named = {each.file for each in named_code(settings) if each.file and not each.is_ours}
+    for path in sorted(named):
+        found[path.name] = file_hash(path)
+    return found
+
+
+@functools.cache
+def _installed() -> dict[str, str]:
+    found = {}
     for package in _PACKAGES:
         try:
             found[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
             found[package] = "not installed"
-    found["code"] = _hash(_our_sources())
-    named = {each.file for each in named_code(settings) if each.file and not each.is_ours}
-    for path in sorted(named):
-        found[path.name] = file_hash(path)
     return found
 
 

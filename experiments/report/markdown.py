@@ -11,6 +11,7 @@ with a colon is folded under it, unless it is a short table.
 from __future__ import annotations
 
 import base64
+import functools
 import re
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator
@@ -90,19 +91,27 @@ def link(text: object, target: str) -> Markdown:
 
 def write_report(template: str, folder: Path, title: str, **values: Any) -> None:
     """Write ``report.md`` from the template of this name, and ``report.html`` from that."""
+    report, page = _template(f"{template}.md.j2"), _template("page.html.j2")
+    text = report.render(title=title, **values)
+    (folder / "report.md").write_text(text, encoding="utf-8")
+    html = page.render(title=title, body=html_of(text, folder))
+    (folder / "report.html").write_text(html, encoding="utf-8")
+
+
+@functools.cache
+def _template(file: str) -> jinja2.Template:
+    """A template, of Markdown or of HTML by the name of its file; compiled once."""
+    is_page = ".html." in file
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("experiments.report"),
-        finalize=_paragraph,
+        finalize=None if is_page else _paragraph,
+        autoescape=is_page,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.globals.update(table=table, code=code, link=link)
-    text = environment.get_template(f"{template}.md.j2").render(title=title, **values)
-    (folder / "report.md").write_text(text, encoding="utf-8")
-    page = environment.overlay(finalize=None, autoescape=True).get_template("page.html.j2")
-    html = page.render(title=title, body=html_of(text, folder))
-    (folder / "report.html").write_text(html, encoding="utf-8")
+    return environment.get_template(file)
 
 
 # ---------------------------------------------------------------------- the page

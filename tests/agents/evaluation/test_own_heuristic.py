@@ -165,7 +165,7 @@ def test_searches_with_it_are_the_same_compiled_and_plain(
     evaluation = FunctionEvaluation(f"{mine}:{name}")
     slow = FunctionEvaluation(f"{mine}:{name}", compiled=False)
     assert (slow.compiled, evaluation.compiled) == (False, True)
-    for position in random_game("standard", 3)[5:-1:9]:
+    for position in random_game("standard", 3)[5:-1:18]:
         assert evaluation(position) == evaluation.plain(position) == slow(position)
         depth = 2 if name == "everything" else 3
         decision = AlphaBeta(depth, evaluation).search(position)

@@ -53,6 +53,12 @@ ways = pytest.mark.parametrize("way", SETTINGS.values(), ids=SETTINGS)
 boards = pytest.mark.parametrize("rules", RULESETS)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _compiled() -> None:
+    """By one of the processes that share the tests; the others wait for it."""
+    MCTS(playouts=1).prepare()
+
+
 def sign(number: float) -> int:
     return (number > 0) - (number < 0)
 
@@ -101,7 +107,7 @@ def test_the_compiled_search_grows_the_twins_tree(
 
 @ways
 def test_twins_agree_in_a_longer_search(way: dict[str, Any]) -> None:
-    playouts = 100 if "evaluation" in way else 300
+    playouts = 60 if "evaluation" in way else 150
     fast, slow = (MCTS(playouts=playouts, compiled=compiled, **way) for compiled in (True, False))
     # Some eight empties, so that much of the tree is proven.
     ending = Position.from_obf("--OOOOO-XXOOOOX-XXOXOOXOXXOOXOXOXXXOOXOOXXXXOXO-XXXXXXX---XXXX-- O")
