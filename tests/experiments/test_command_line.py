@@ -176,9 +176,9 @@ def test_list_names_every_choice(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_an_agent_and_a_heuristic_from_another_folder(tmp_path: Path) -> None:
-    """What the README shows: mine.py and my_conf/ beside it, nothing of this repository changed."""
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    blocks = [block.split("```")[0] for block in readme.split("```python\n")[1:]]
+    """What docs/own.md shows: mine.py and my_conf/ beside it, and nothing changed here."""
+    page = (Path(__file__).parents[2] / "docs" / "own.md").read_text(encoding="utf-8")
+    blocks = [block.split("```")[0] for block in page.split("```python\n")[1:]]
     mine = [block for block in blocks if "(Agent)" in block or "@heuristic" in block]
     assert len(mine) == 2
     (tmp_path / "mine.py").write_text("\n".join(mine), encoding="utf-8")

@@ -81,13 +81,13 @@ def test_pairs_are_handed_out_a_few_at_a_time_and_played_ones_left_out() -> None
 
 # ---------------------------------------------------------------------- a schedule of one's own
 
-README = Path(__file__).parents[3] / "README.md"
+PAGE = Path(__file__).parents[3] / "docs" / "own.md"
 
 
 @pytest.fixture
 def knockout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The command line of README's knockout, in files outside the repository."""
-    blocks = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    """The command line of the documentation's knockout, in files outside the repository."""
+    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     (source,) = (block for block in blocks if "class Knockout" in block)
     (tmp_path / "knockout.py").write_text(source, encoding="utf-8")
     (tmp_path / "conf" / "schedule").mkdir(parents=True)
