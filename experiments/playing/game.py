@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import os
+import re
 import time
 from collections.abc import Mapping
 from operator import attrgetter
@@ -17,6 +19,8 @@ from experiments.record.log import logging_game
 from experiments.record.store import COUNTS, TIMES, GameRow, MoveRow, PlayedGame
 
 log = logging.getLogger("lab.games")
+
+_LONGEST = 200  # characters
 
 _counts, _times = attrgetter(*COUNTS), attrgetter(*TIMES)
 
@@ -79,9 +83,19 @@ def _to_row(game: Game, played: GameRecord) -> PlayedGame:
             opening=game.opening.text,
             seed=game.seed,
             transcript=played.transcript,
+            detail=in_a_line(played.detail),
         ),
         [_move_row(game, number, ply) for number, ply in enumerate(plies, start=first)],
     )
+
+
+def in_a_line(detail: str) -> str:
+    """What a forfeit was for: the last line of what is known of it, and of a traceback the place,
+    as in ``TypeError: no such move (mine.py, line 12)``."""
+    lines = detail.strip().splitlines()
+    places = re.findall(r'^ *File "(.*)", line (\d+)', detail, re.MULTILINE)
+    where = f" ({os.path.basename(places[-1][0])}, line {places[-1][1]})" if places else ""
+    return f"{lines[-1]:.{_LONGEST}}{where:.{_LONGEST}}" if lines else ""
 
 
 def _move_row(game: Game, number: int, ply: Ply) -> tuple[Any, ...]:

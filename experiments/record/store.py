@@ -68,7 +68,7 @@ class SkippedRow(NamedTuple):
 
 
 class GameRow(NamedTuple):
-    """A finished game."""
+    """A finished game. detail: what a forfeit was for, in a line."""
 
     game: int
     pair: int
@@ -83,6 +83,7 @@ class GameRow(NamedTuple):
     opening: str
     seed: int
     transcript: str
+    detail: str = ""
 
     def points_of(self, agent: int) -> float:
         """0, 0.5 or 1 point for one of its two agents, by number."""

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 FEW = 3
 """Up to so many pairings are told one by one where the report would otherwise get long."""
 
+_LONGEST_DETAIL = 400  # characters of what a forfeit was for
+
 BUSY_SHARE = 0.95
 """Below this share of their thinking time on the processor agents were held up by other work."""
 
@@ -231,11 +233,14 @@ def _about_isolation(plan: Plan) -> Iterable[str]:
 
 def _about_forfeits(record: Record) -> Iterable[str]:
     forfeits = record.query(
-        """select name, end_reason, count(*) as games from games
+        """select name, end_reason, substr(detail, 1, ?) as detail, count(*) as games from games
            join agents on agent = case result when 'black' then white else black end
-           where end_reason != ? group by name, end_reason order by games desc""",
-        [FINISHED],
+           where end_reason != ? group by name, end_reason, detail order by games desc""",
+        [_LONGEST_DETAIL, FINISHED],
     )
-    for row in forfeits.itertuples():
-        games = "1 game" if row.games == 1 else f"{row.games:,} games"
-        yield f"{row.name} forfeited {games}: {row.end_reason} (see log.txt)."
+    for (name, reason), rows in forfeits.groupby(["name", "end_reason"], sort=False):
+        total, most = rows["games"].sum(), rows.iloc[0]
+        games = "1 game" if total == 1 else f"{total:,} games"
+        often = "" if most["games"] == total else f"{most['games']:,} times "
+        detail = f", {often}{most['detail']}" if most["detail"] else ""
+        yield f"{name} forfeited {games}: {reason}{detail} (see log.txt)."

@@ -99,6 +99,8 @@ def _wrong_result(game: GameRow, position: Position) -> Iterator[str]:
     elif game.black_points != points:
         yield f"{game.black_points:g} points for Black, whose result is {points:g}"
     if game.end_reason == FINISHED:
+        if game.detail:
+            yield "it was finished, and yet a forfeit's reason is told"
         yield from _wrong_end(game, position)
     elif game.end_reason not in END_REASONS:
         yield f"end reason {game.end_reason!r}: one of {', '.join(END_REASONS)} is needed"

@@ -148,6 +148,7 @@ def test_a_misbehaving_agent_loses_its_games_and_nothing_else(tmp_path: Path, wo
         assert set(winners) == {"left", "right"}
         assert against["disc_difference"].isna().all()
         assert detail in log
+        assert all(detail in told for told in against["detail"]), name
     mirror = games[games["black"].isin(["left", "right"]) & games["white"].isin(["left", "right"])]
     assert set(mirror["end_reason"]) == {"finished"}
     # A game cut short keeps its moves: three by the one who then hung.

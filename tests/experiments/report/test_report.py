@@ -13,8 +13,9 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from agents import GreedyAgent, RandomAgent
+from agents import Decision, GreedyAgent, Limits, RandomAgent
 from agents.config import ConfigError
+from core import Position
 from experiments import run_match
 from experiments.config import read
 from experiments.record.store import Record
@@ -28,6 +29,8 @@ from experiments.report.tables import (
 )
 from experiments.run import RunResult, run
 from experiments.statistics.sequential import Sprt
+
+SOURCE = Path(__file__).read_text(encoding="utf-8").splitlines()
 
 
 def play(folder: Path, *overrides: str) -> tuple[RunResult, str, str]:
@@ -120,6 +123,32 @@ def test_what_a_narrow_terminal_leaves_out_is_said(width: int, tmp_path: Path) -
     told = printed.partition("no room here for ")[2].removesuffix(": see the report")
     assert set(told.split(", ")) - {""} == set(COLUMNS) - there
     assert bool(told) == (width < 200)
+
+
+class Slips(RandomAgent):
+    """Fails in every game."""
+
+    def decide(self, position: Position, limits: Limits) -> Decision:
+        if position.empties < 50:
+            raise TypeError("[red]no such move[/red]\nof mine\x1b[2J")
+        return super().decide(position, limits)
+
+
+def test_forfeits_are_told_with_their_last_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    agents = {"greedy": GreedyAgent(), "slips": Slips()}
+    done = run_match(agents, games=4, results=tmp_path, workers=0, isolation="none", figures=False)
+    (line,) = (
+        number
+        for number, text in enumerate(SOURCE, 1)
+        if text.lstrip().startswith("raise TypeError")
+    )
+    place = f"(test_report.py, line {line})"
+    assert set(done.games["detail"]) == {f"of mine\x1b[2J {place}"}
+    told = f"slips forfeited 4 games: raised an exception, of mine\\x1b[2J {place} (see log.txt)."
+    assert told in " ".join(capsys.readouterr().out.split())
+    assert "of mine" in (done.folder / "report.html").read_text(encoding="utf-8")
 
 
 def repetitions(**columns: list[int]) -> pd.DataFrame:

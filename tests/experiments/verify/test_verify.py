@@ -103,6 +103,7 @@ LIES = {
     "more discs": ("results", "update games set black_discs = black_discs + 1 where game = 2"),
     "a higher win": ("results", "update games set disc_difference = 64 where game = 2"),
     "a forfeit": ("results", "update games set end_reason = 'time exceeded' where game = 2"),
+    "a reason": ("results", "update games set detail = 'bored' where game = 2"),
     "an unheard-of end": ("results", "update games set end_reason = 'bored' where game = 2"),
     "another mover": ("moves", "update moves set agent = 1 - agent where game = 2 and ply = 30"),
     "another square": ("moves", "update moves set square = 0 where game = 2 and ply = 30"),
