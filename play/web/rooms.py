@@ -389,7 +389,7 @@ class House:
     def _make_room(self) -> None:
         empty = [number for number, room in self._rooms.items() if not room.pages]
         if not empty:
-            raise Refused(f"{self._most} games are open, which is all that there may be; try later")
+            raise Refused(f"all games that may be open at once ({self._most}) are; try again later")
         number = min(empty, key=lambda number: self._rooms[number].empty_since)
         self._rooms.pop(number).close()
 

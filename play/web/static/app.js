@@ -22,13 +22,11 @@ const line = connect({
     if (!message.known) say("This game was not kept by the server; here is a new one.");
   },
   state: take,
-  lost() {
-    byId("offline").textContent = "The server does not answer. Trying again …";
+  lost(refused) {
+    const why = refused ? `The server says: ${sentence(refused)}` : "The server does not answer.";
+    byId("offline").textContent = `${why} Trying again …`;
     byId("offline").hidden = false;
     document.body.classList.add("lost");
-  },
-  refused(text) {
-    say(sentence(text));
   },
 });
 const editor = createEditor(byId("editor"), board, { onDone: leaveEditor, onPlay: playEdited });

@@ -328,6 +328,21 @@ def test_two_tabs_are_two_games_that_outlive_the_server(
 
 
 @pytest.mark.slow
+def test_who_comes_when_all_games_are_taken_is_told(tmp_path: Path, open_page: Open) -> None:
+    with served(tmp_path, "white=human", "web.games=1") as server:
+        first = open_page(server)
+        second = first.context.new_page()
+        second.goto(f"http://{server.host}/")
+        expect(second.locator("#offline")).to_contain_text(
+            "All games that may be open at once (1) are"
+        )
+        first.close()
+        expect(second.locator("#offline")).to_be_hidden()
+        square(second, "d3").click()
+        expect(second.locator("#moves button")).to_have_text(["d3"])
+
+
+@pytest.mark.slow
 def test_a_search_is_stopped_and_another_agent_plays_on(open_page: Open, shot: Shot) -> None:
     page = open_page()
     page.get_by_role("button", name="New game").click()

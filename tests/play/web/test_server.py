@@ -339,7 +339,7 @@ def test_there_are_only_so_many_games_at_once(serve: Serve) -> None:
     with server.page() as one, server.page():
         with server.line() as third:
             third.send({"type": "hello", "visit": None})
-            assert third.hear()["text"].startswith("2 games are open")
+            assert third.hear()["text"].startswith("all games that may be open at once (2) are")
             with pytest.raises(ConnectionClosed) as closed:
                 third.hear()
             assert closed.value.rcvd is not None and closed.value.rcvd.code == 1013
