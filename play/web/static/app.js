@@ -68,12 +68,12 @@ async function catchUp() {
   if (catching) return;
   catching = true;
   try {
-    if (settled === state.moves.length) drawBoard(false);
     while (settled < state.moves.length && at === null && !editor.active) {
       const missing = state.moves.length - settled;
       settled = missing > 3 ? state.moves.length : settled + 1;
       await board.show(boardView(settled), missing <= 3);
     }
+    if (!editor.active) drawBoard(false); // more than moves may have changed meanwhile
   } finally {
     catching = false;
   }
@@ -182,13 +182,10 @@ function drawTrouble() {
     element("div", { className: "row" },
       element("button", { onclick: () => tell({ type: "go" }) }, "Let it think again"),
       element("button", { onclick: () => choosePlayers() }, "Another agent"),
-      element("button", { onclick: () => tell({ type: "players", ...seats(), [color]: person }) },
+      element("button", { onclick: () => tell({ type: "players", [color]: person }) },
         `Play ${color} myself`)),
   );
 }
-
-const seats = () => Object.fromEntries(["black", "white"].map(
-  (color) => [color, { name: state.players[color].name, settings: state.players[color].settings }]));
 
 let listed = null; // what the list of moves shows
 
