@@ -116,11 +116,11 @@ _RECORDED = Part(Recorded, "a run and the number of its game")
 class New:
     """A new game. text: from which position, or how it begins: OBF, transcript, GGF, or a saved
     game; empty for the start. recorded: or a game of a run. playing: whether two agents go on at
-    once."""
+    once. black, white: None for who has played so far."""
 
     rules: Annotated[str, Choice(*RULESETS)]
-    black: Annotated[Seat, _SEAT]
-    white: Annotated[Seat, _SEAT]
+    black: Annotated[Seat | None, _SEAT] = None
+    white: Annotated[Seat | None, _SEAT] = None
     text: Annotated[str, Text(rf".{{0,{LONGEST_TEXT}}}", "a game as text")] = ""
     recorded: Annotated[Recorded | None, _RECORDED] = None
     playing: Annotated[bool, Switch()] = True
@@ -128,10 +128,10 @@ class New:
 
 @dataclass(frozen=True)
 class Players:
-    """Others play on from here."""
+    """Others play on from here; None for who has played so far."""
 
-    black: Annotated[Seat, _SEAT]
-    white: Annotated[Seat, _SEAT]
+    black: Annotated[Seat | None, _SEAT] = None
+    white: Annotated[Seat | None, _SEAT] = None
 
 
 @dataclass(frozen=True)

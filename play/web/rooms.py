@@ -13,11 +13,11 @@ from typing import Any
 
 from core.notation import IllegalMove
 from core.position import Position
-from core.rules import Color, ruleset
+from core.rules import Color, Ruleset, ruleset
 from experiments.system import available_cores
 from play.config import PlayerSettings, Table
 from play.game import Game
-from play.thinking import Trouble
+from play.thinking import Trouble, checked_agent
 from play.web import messages
 from play.web.catalogue import Catalogue
 from play.web.desk import Cores, Desk, Note
@@ -290,13 +290,16 @@ class Room:
         self._changed()
 
     def _players(
-        self, message: messages.New | messages.Players, rules: Any
+        self, message: messages.New | messages.Players, rules: Ruleset
     ) -> dict[Color, PlayerSettings]:
-        seats = {Color.BLACK: message.black, Color.WHITE: message.white}
-        return {
-            color: self._catalogue.player(seat.name, seat.settings, rules)
-            for color, seat in seats.items()
-        }
+        """Who shall play; raises ConfigError."""
+        players = dict(self.visit.players)
+        for color, seat in ((Color.BLACK, message.black), (Color.WHITE, message.white)):
+            if seat is not None:
+                players[color] = self._catalogue.player(seat.name, seat.settings, rules)
+            elif not players[color].is_human:
+                checked_agent(players[color], rules, self._table.limits)
+        return players
 
     def _stop(self) -> None:
         if self._going is None:
@@ -389,7 +392,7 @@ class House:
     def _make_room(self) -> None:
         empty = [number for number, room in self._rooms.items() if not room.pages]
         if not empty:
-            raise Refused(f"{self._most} games are open, which is all that there may be; try later")
+            raise Refused(f"all games that may be open at once ({self._most}) are; try again later")
         number = min(empty, key=lambda number: self._rooms[number].empty_since)
         self._rooms.pop(number).close()
 

@@ -22,13 +22,11 @@ const line = connect({
     if (!message.known) say("This game was not kept by the server; here is a new one.");
   },
   state: take,
-  lost() {
-    byId("offline").textContent = "The server does not answer. Trying again …";
+  lost(refused) {
+    const why = refused ? `The server says: ${sentence(refused)}` : "The server does not answer.";
+    byId("offline").textContent = `${why} Trying again …`;
     byId("offline").hidden = false;
     document.body.classList.add("lost");
-  },
-  refused(text) {
-    say(sentence(text));
   },
 });
 const editor = createEditor(byId("editor"), board, { onDone: leaveEditor, onPlay: playEdited });
@@ -70,12 +68,12 @@ async function catchUp() {
   if (catching) return;
   catching = true;
   try {
-    if (settled === state.moves.length) drawBoard(false);
     while (settled < state.moves.length && at === null && !editor.active) {
       const missing = state.moves.length - settled;
       settled = missing > 3 ? state.moves.length : settled + 1;
       await board.show(boardView(settled), missing <= 3);
     }
+    if (!editor.active) drawBoard(false); // more than moves may have changed meanwhile
   } finally {
     catching = false;
   }
@@ -184,13 +182,10 @@ function drawTrouble() {
     element("div", { className: "row" },
       element("button", { onclick: () => tell({ type: "go" }) }, "Let it think again"),
       element("button", { onclick: () => choosePlayers() }, "Another agent"),
-      element("button", { onclick: () => tell({ type: "players", ...seats(), [color]: person }) },
+      element("button", { onclick: () => tell({ type: "players", [color]: person }) },
         `Play ${color} myself`)),
   );
 }
-
-const seats = () => Object.fromEntries(["black", "white"].map(
-  (color) => [color, { name: state.players[color].name, settings: state.players[color].settings }]));
 
 let listed = null; // what the list of moves shows
 

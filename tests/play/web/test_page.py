@@ -126,7 +126,6 @@ def test_a_game_against_an_agent_to_its_end(open_page: Open, shot: Shot) -> None
         if legal.count():
             legal.first.click()
             page.wait_for_timeout(30)
-    assert board(page) == seen(page)
     counts = [
         int(page.locator(f"#{color}-seat .count").inner_text()) for color in ("black", "white")
     ]
@@ -325,6 +324,21 @@ def test_two_tabs_are_two_games_that_outlive_the_server(
                 expect(page.locator("#offline")).to_be_hidden()
                 square(page, name).click()
                 expect(page.locator("#moves button")).to_have_count(2)
+
+
+@pytest.mark.slow
+def test_who_comes_when_all_games_are_taken_is_told(tmp_path: Path, open_page: Open) -> None:
+    with served(tmp_path, "white=human", "web.games=1") as server:
+        first = open_page(server)
+        second = first.context.new_page()
+        second.goto(f"http://{server.host}/")
+        expect(second.locator("#offline")).to_contain_text(
+            "All games that may be open at once (1) are"
+        )
+        first.close()
+        expect(second.locator("#offline")).to_be_hidden()
+        square(second, "d3").click()
+        expect(second.locator("#moves button")).to_have_text(["d3"])
 
 
 @pytest.mark.slow
