@@ -91,16 +91,24 @@ def compose(
 
     folders = [Path(folder) for folder in extra_folders]
     check_folders(folders)
+    for word in overrides:
+        if found := re.fullmatch(r"\+?agent=(.*)", word):
+            raise ConfigError(
+                f"{word}: which of them? agents=duel agent@first={found[1]} agent@second=NAME are "
+                "two agents; agents=NAME is a line-up"
+            )
     try:
         return hydra_parts.compose(config_name, overrides, folders)
     except YAMLError as error:
         raise ConfigError(f"a YAML cannot be read: {one_line(error)}") from error
     except (HydraException, OmegaConfBaseException, TypeError, ValueError) as error:
-        explanation = next(_explanations(error, config_name or "run", overrides))
+        explanation = next(_explanations(error, config_name or "run", overrides, folders))
         raise ConfigError(explanation) from error
 
 
-def _explanations(error: Exception, config_name: str, overrides: Sequence[str]) -> Iterator[str]:
+def _explanations(
+    error: Exception, config_name: str, overrides: Sequence[str], folders: Sequence[Path]
+) -> Iterator[str]:
     """What Hydra's complaint means in plain words, the most fitting first; at last its own."""
     from hydra.errors import MissingConfigException
 
@@ -118,6 +126,8 @@ def _explanations(error: Exception, config_name: str, overrides: Sequence[str]) 
         yield f"{found[1]}: several values are for a sweep, run -m; a list is {key}=[{values}]"
     found = re.search(r"(?:Could not override|Key) '([^']*)'", message)
     if found and "is not in struct" in f"{message} {one_line(error.__cause__ or error)}":
+        if told := _without_setting(found[1], overrides, folders):
+            yield told
         if options := _options_with(found[1]):
             yield f"{found[1]} only goes with {' or '.join(options)}"
         yield f"unknown setting '{found[1]}'.{nearest(found[1], _known_keys(config_name))}"
@@ -140,6 +150,17 @@ _EXTRAS = {
     "hydra/launcher/joblib": "hydra-joblib-launcher",
 }
 """What to install for some of Hydra's plugins."""
+
+
+def _without_setting(key: str, overrides: Sequence[str], folders: Sequence[Path]) -> str:
+    """What to say of ``second.depth`` where ``agent@second=greedy`` has no depth; else nothing."""
+    place, _, setting = key.partition(".")
+    for word in overrides:
+        if setting and word.startswith(f"agent@{place}="):
+            name = word.partition("=")[2]
+            known = ", ".join(each for each in load("agent", name, folders) if each != "_target_")
+            return f"{key}: {name} has no setting '{setting}'; it has: {known or 'none'}"
+    return ""
 
 
 def _options_with(key: str) -> list[str]:

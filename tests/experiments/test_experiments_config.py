@@ -103,6 +103,14 @@ BAD = {
     "agents=duel agent@first=alphabta agent@second=greedy": r"unknown agent 'alphabta'.*alphabeta",
     "agents=duel agent@first=greedy": r"agent@second",
     "evaluation=disk_count": r"unknown evaluation 'disk_count'; .* Did you mean 'disc_count'",
+    "agent=alphabeta": r"agents=duel agent@first=alphabeta agent@second=NAME",
+    "+agent=greedy": r"agents=duel agent@first=greedy",
+    "agents=duel agent@first=alphabeta agent@second=greedy second.depth=4": (
+        r"second\.depth: greedy has no setting 'depth'; it has: none"
+    ),
+    "agents=duel agent@first=alphabeta agent@second=greedy first.dept=4": (
+        r"first\.dept: alphabeta has no setting 'dept'; it has: .*depth"
+    ),
     "ruleset=wpy": r"unknown ruleset 'wpy'; choose from .* Did you mean 'wpi'",
     "ruleset.name=chess": r"unknown ruleset\.name 'chess'; choose from",
     "executor=threads": r"unknown executor 'threads'; choose from dask, processes, serial",
