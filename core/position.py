@@ -28,6 +28,7 @@ import numpy as np
 
 from core import bitboard
 from core.compile import Announce, prepare
+from core.drawing import svg
 from core.notation import (
     PASS,
     IllegalMove,
@@ -247,15 +248,30 @@ class Position:
         return f"Position.from_obf({self.to_obf()!r}{rules})"
 
     def __str__(self) -> str:
-        side = self.ruleset.side
-        black, white, legal = self.black, self.white, self.legal_mask
-        marks = {s: "." for s in bitboard.bits(self.ruleset.board)}
-        marks |= dict.fromkeys(bitboard.bits(black), "X")
-        marks |= dict.fromkeys(bitboard.bits(white), "O")
-        marks |= dict.fromkeys(bitboard.bits(legal), "*")
-        rows = range(side) if self.ruleset.first_row_on_top else reversed(range(side))
+        side, marks = self.ruleset.side, self._marks()
         lines = ["  " + " ".join("abcdefgh"[:side])]
-        lines += [f"{r + 1} " + " ".join(marks[8 * r + c] for c in range(side)) for r in rows]
+        for row in self._rows():
+            lines.append(f"{row + 1} " + " ".join(marks[8 * row + c] for c in range(side)))
+        return "\n".join([*lines, self._about()])
+
+    def _repr_svg_(self) -> str:
+        """The board as a notebook shows it."""
+        return svg(self.ruleset.side, self._rows(), self._marks(), self._about())
+
+    def _rows(self) -> Iterable[int]:
+        """The rows from the top."""
+        rows = range(self.ruleset.side)
+        return rows if self.ruleset.first_row_on_top else reversed(rows)
+
+    def _marks(self) -> dict[int, str]:
+        """What stands on each square: X, O, a legal move ``*``, or nothing."""
+        marks = {s: "." for s in bitboard.bits(self.ruleset.board)}
+        marks |= dict.fromkeys(bitboard.bits(self.black), "X")
+        marks |= dict.fromkeys(bitboard.bits(self.white), "O")
+        return marks | dict.fromkeys(bitboard.bits(self.legal_mask), "*")
+
+    def _about(self) -> str:
+        """Whose turn it is, and the score."""
         name, letter = ("Black", "X") if self.to_move is Color.BLACK else ("White", "O")
         if self.is_over:
             turn = "game over"
@@ -263,8 +279,7 @@ class Position:
             turn = f"{name} ({letter}) must pass"
         else:
             turn = f"{name} ({letter}) to move"
-        lines.append(f"{turn}, X {black.bit_count()}, O {white.bit_count()}")
-        return "\n".join(lines)
+        return f"{turn}, X {self.black.bit_count()}, O {self.white.bit_count()}"
 
 
 # Slots can be written directly; object.__setattr__, the usual way around a frozen dataclass, looks

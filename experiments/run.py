@@ -13,6 +13,7 @@ interrupted at any moment, and resumed: what is in the record stays, the rest is
 from __future__ import annotations
 
 import functools
+import html
 import logging
 import shlex
 import sqlite3
@@ -31,7 +32,7 @@ from rich.console import Console
 from agents.base import Agent
 from agents.config import ConfigError, fill_open, load, one_line
 from core.game import FINISHED
-from core.shown import plain
+from core.shown import plain, visible
 from experiments.config import LimitsConfig, Plan, RunConfig, chosen, plan_of
 from experiments.foreign import built_from, check_trusted, foreign_code
 from experiments.pairing.openings import Opening
@@ -61,9 +62,9 @@ class RunResult:
     """What a run left behind.
 
     folder: its results folder. standings: one row an agent, best first (see
-    :func:`experiments.report.standings.standings`). games, moves: the record's tables, read when
-    asked for. complete: whether all scheduled games were played. interrupted: whether Ctrl-C, or
-    another signal, asked it to end.
+    :func:`experiments.report.standings.standings`). games, moves, matches: tables of the record,
+    read when asked for. complete: whether all scheduled games were played. interrupted: whether
+    Ctrl-C, or another signal, asked it to end.
     """
 
     folder: Path
@@ -82,6 +83,25 @@ class RunResult:
         """One row a move."""
         with Record.open(self.folder) as record:
             return record.moves()
+
+    @property
+    def matches(self) -> pd.DataFrame:
+        """One row a pairing, see :func:`experiments.report.standings.matches`."""
+        from experiments.report.standings import matches
+
+        with Record.open(self.folder) as record:
+            return matches(record)
+
+    def _repr_html_(self) -> str:
+        """The standings as a notebook shows them."""
+        import pandas as pd
+
+        from experiments.report.tables import COLUMNS, cells
+
+        table = pd.DataFrame(cells(COLUMNS, self.standings), columns=list(COLUMNS))
+        state = "" if self.complete else " (not complete)"
+        where = html.escape(visible(self.folder / "report.html"))
+        return f"{table.to_html(index=False)}<p>{where}{state}</p>"
 
 
 # ---------------------------------------------------------------------- ways in

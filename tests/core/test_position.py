@@ -6,6 +6,7 @@ import dataclasses
 import pickle
 from collections.abc import Callable
 from itertools import pairwise
+from xml.etree import ElementTree
 
 import oracle
 import pytest
@@ -418,3 +419,31 @@ def test_a_pass_may_be_written_out(word: str) -> None:
     before = "f5f6f7f4f3f2g3"  # any beginning; the pass is refused with the reason, not misread
     with pytest.raises(NotationError, match="pass while moves exist"):
         Position.from_transcript(f"f5 {word} {before}")
+
+
+def discs_drawn(picture: str) -> dict[tuple[int, int], str]:
+    """Colour by column and place from the top, from an SVG."""
+    root = ElementTree.fromstring(picture)
+    colours = {"#1e2124": "X", "#f7f5ee": "O", "#8fbfa6": "*"}
+    return {
+        ((int(each.attrib["cx"]) - 42) // 40, (int(each.attrib["cy"]) - 42) // 40): colours[
+            each.attrib["fill"]
+        ]
+        for each in root.iter("{http://www.w3.org/2000/svg}circle")
+    }
+
+
+@pytest.mark.parametrize("name", list(RULESETS))
+def test_the_picture_of_a_position_shows_what_is_printed(name: str) -> None:
+    position = Position.start(name)
+    position = position.play(position.moves[0])
+    lines = str(position).splitlines()
+    printed = {
+        (column, place): mark
+        for place, line in enumerate(lines[1:-1])
+        for column, mark in enumerate(line.split()[1:])
+        if mark != "."
+    }
+    picture = position._repr_svg_()
+    assert discs_drawn(picture) == printed
+    assert picture.count(f">{lines[-1]}<") == 1

@@ -151,6 +151,15 @@ def test_forfeits_are_told_with_their_last_line(
     assert "of mine" in (done.folder / "report.html").read_text(encoding="utf-8")
 
 
+def test_a_result_shows_in_a_notebook_and_knows_its_matches(tmp_path: Path) -> None:
+    agents = {"<b>greedy</b>": GreedyAgent(), "random": RandomAgent()}
+    done = run_match(agents, games=4, results=tmp_path, workers=0, figures=False, quiet=True)
+    shown = done._repr_html_()
+    assert "&lt;b&gt;greedy&lt;/b&gt;" in shown and str(done.folder) in shown
+    (row,) = done.matches.itertuples()
+    assert (row.first, row.second, row.games) == ("<b>greedy</b>", "random", 4)
+
+
 def repetitions(**columns: list[int]) -> pd.DataFrame:
     rows = len(columns["pairs"])
     names = {"first": [f"a{n}" for n in range(rows)], "second": [f"b{n}" for n in range(rows)]}
