@@ -30,6 +30,7 @@ LONGEST_TEXT = 50_000
 """Letters of a game or a position that is put in."""
 _MOST_PLIES = 200
 _MOST_SETTINGS = 40
+_LARGEST = 1 << 53
 _DEEPEST = 4  # how far lists and objects may be nested in what is plain data
 
 SIDE = Choice(*(color.value for color in Color))
@@ -54,7 +55,9 @@ def _is_plain(value: object, depth: int) -> bool:
     if isinstance(value, dict | list):
         each = value.values() if isinstance(value, dict) else value
         return depth > 0 and len(value) <= 100 and all(_is_plain(one, depth - 1) for one in each)
-    return value is None or isinstance(value, bool | int | float | str)
+    if isinstance(value, int | float):
+        return abs(value) <= _LARGEST  # which infinity is not
+    return value is None or isinstance(value, str)
 
 
 @dataclass(frozen=True)
@@ -113,11 +116,11 @@ _RECORDED = Part(Recorded, "a run and the number of its game")
 class New:
     """A new game. text: from which position, or how it begins: OBF, transcript, GGF, or a saved
     game; empty for the start. recorded: or a game of a run. playing: whether two agents go on at
-    once."""
+    once. black, white: None for who has played so far."""
 
     rules: Annotated[str, Choice(*RULESETS)]
-    black: Annotated[Seat, _SEAT]
-    white: Annotated[Seat, _SEAT]
+    black: Annotated[Seat | None, _SEAT] = None
+    white: Annotated[Seat | None, _SEAT] = None
     text: Annotated[str, Text(rf".{{0,{LONGEST_TEXT}}}", "a game as text")] = ""
     recorded: Annotated[Recorded | None, _RECORDED] = None
     playing: Annotated[bool, Switch()] = True
@@ -125,10 +128,10 @@ class New:
 
 @dataclass(frozen=True)
 class Players:
-    """Others play on from here."""
+    """Others play on from here; None for who has played so far."""
 
-    black: Annotated[Seat, _SEAT]
-    white: Annotated[Seat, _SEAT]
+    black: Annotated[Seat | None, _SEAT] = None
+    white: Annotated[Seat | None, _SEAT] = None
 
 
 @dataclass(frozen=True)

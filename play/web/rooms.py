@@ -6,7 +6,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import os
 import time
 from collections import deque
 from dataclasses import asdict
@@ -14,10 +13,11 @@ from typing import Any
 
 from core.notation import IllegalMove
 from core.position import Position
-from core.rules import Color, ruleset
+from core.rules import Color, Ruleset, ruleset
+from experiments.system import available_cores
 from play.config import PlayerSettings, Table
 from play.game import Game
-from play.thinking import Trouble
+from play.thinking import Trouble, checked_agent
 from play.web import messages
 from play.web.catalogue import Catalogue
 from play.web.desk import Cores, Desk, Note
@@ -72,15 +72,21 @@ class Outbox:
 
 
 class Room:
-    """One visit under way. A page is known by its outbox."""
+    """One visit under way. A page is known by its outbox.
 
-    def __init__(self, visit: Visit, visits: Visits, catalogue: Catalogue, cores: Cores) -> None:
+    cores: for searches. readers: for reading the records of runs, which waits for no search.
+    """
+
+    def __init__(
+        self, visit: Visit, visits: Visits, catalogue: Catalogue, cores: Cores, readers: Cores
+    ) -> None:
         table = visits.table
         self.visit = visit
         self.pages: list[Outbox] = []
         self.empty_since = time.monotonic()
         self._visits, self._catalogue, self._table = visits, catalogue, table
         self._desk, self._why = Desk(table, cores), Desk(table, cores)
+        self._reader = Desk(table, readers)
         self._going: asyncio.Task[None] | None = None
         self._warming: asyncio.Task[None] | None = None
         self._thinking, self._note = False, ""
@@ -94,7 +100,8 @@ class Room:
         self.pages.append(page)
         page.put(self._state())
         self._go_on()
-        self._warm_up()
+        if self._warming is None:
+            self._warm_up()
 
     def leave(self, page: Outbox) -> None:
         """A page is gone; what it has asked is no longer of interest."""
@@ -115,14 +122,16 @@ class Room:
             self._warming.cancel()
         for task in self._questions.values():
             task.cancel()
-        self._desk.end()
-        self._why.end()
+        self._end_desks()
+
+    def _end_desks(self) -> None:
+        for desk in (self._desk, self._why, self._reader):
+            desk.end()
 
     def rest(self) -> None:
         """End the desks if nobody has asked for a while; called now and then."""
         if self._going is None and not self._questions and time.monotonic() - self._used > _IDLE:
-            self._desk.end()
-            self._why.end()
+            self._end_desks()
 
     def _state(self) -> dict[str, Any]:
         return visit_shown(self.visit, self._catalogue, self._thinking, self._note)
@@ -281,13 +290,16 @@ class Room:
         self._changed()
 
     def _players(
-        self, message: messages.New | messages.Players, rules: Any
+        self, message: messages.New | messages.Players, rules: Ruleset
     ) -> dict[Color, PlayerSettings]:
-        seats = {Color.BLACK: message.black, Color.WHITE: message.white}
-        return {
-            color: self._catalogue.player(seat.name, seat.settings, rules)
-            for color, seat in seats.items()
-        }
+        """Who shall play; raises ConfigError."""
+        players = dict(self.visit.players)
+        for color, seat in ((Color.BLACK, message.black), (Color.WHITE, message.white)):
+            if seat is not None:
+                players[color] = self._catalogue.player(seat.name, seat.settings, rules)
+            elif not players[color].is_human:
+                checked_agent(players[color], rules, self._table.limits)
+        return players
 
     def _stop(self) -> None:
         if self._going is None:
@@ -308,7 +320,13 @@ class Room:
             raise Refused(f"{_MOST_WAITING} questions are waiting; that is enough")
         task = asyncio.get_running_loop().create_task(self._answer(message, options, ply, page))
         self._questions[key] = task
-        task.add_done_callback(lambda _: self._questions.pop(key, None))
+
+        def ended(task: asyncio.Task[None]) -> None:
+            self._questions.pop(key, None)
+            if task.cancelled():  # perhaps before it has begun
+                page.put({"type": "answer", "id": message.id, "trouble": "stopped"})
+
+        task.add_done_callback(ended)
 
     async def _answer(
         self, message: messages.Ask, options: dict[str, Any], ply: int | None, page: Outbox
@@ -326,21 +344,20 @@ class Room:
             page.put(said | {"ok": found})
         except (Trouble, ValueError) as trouble:
             page.put(said | {"trouble": str(trouble)})
-        except asyncio.CancelledError:
-            page.put(said | {"trouble": "stopped"})
-            raise
 
     async def _ask_why(
         self, name: str, options: dict[str, Any], note: Note, ply: int | None = None
     ) -> dict[str, Any]:
-        """Ask the desk that is not for play; raises Trouble."""
+        """Ask a desk that is not for play; raises Trouble."""
+        game = game_data(self.visit.game, ply)
         if name in _OF_RUNS:
             options = options | {"folder": self._table.settings.web.runs}
+            return await self._reader.ask(name, game, options, note)
         if "player" in options:
             options = options | {"player": self._asked_player(**options["player"])}
         if "evaluation" in options:
             options = options | {"evaluation": self._catalogue.evaluation(options["evaluation"])}
-        return await self._why.ask(name, game_data(self.visit.game, ply), options, note)
+        return await self._why.ask(name, game, options, note)
 
     def _asked_player(self, name: str, settings: dict[str, Any]) -> dict[str, Any]:
         """The agent that a question is for; raises Refused and ConfigError."""
@@ -357,7 +374,7 @@ class House:
         self.catalogue = Catalogue(table)
         self.marks = table.settings.marks
         self._visits = Visits(table)
-        self._cores = Cores(table.settings.web.cores or os.cpu_count() or 1)
+        self._cores = Cores(table.settings.web.cores or available_cores()), Cores(1)
         self._most = table.settings.web.games
         self._rooms: dict[str, Room] = {}
 
@@ -371,14 +388,14 @@ class House:
         visit = self._visits.find(number) if number is not None else None
         visit = visit or self._visits.new()
         self._visits.keep(visit)
-        room = Room(visit, self._visits, self.catalogue, self._cores)
+        room = Room(visit, self._visits, self.catalogue, *self._cores)
         self._rooms[visit.number] = room
         return room
 
     def _make_room(self) -> None:
         empty = [number for number, room in self._rooms.items() if not room.pages]
         if not empty:
-            raise Refused(f"{self._most} games are open, which is all that there may be; try later")
+            raise Refused(f"all games that may be open at once ({self._most}) are; try again later")
         number = min(empty, key=lambda number: self._rooms[number].empty_since)
         self._rooms.pop(number).close()
 

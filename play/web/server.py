@@ -8,6 +8,7 @@ import ipaddress
 import json
 import logging
 import mimetypes
+import os
 import socket
 import webbrowser
 from collections.abc import AsyncIterator
@@ -24,6 +25,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from agents.config import ConfigError
 from core.position import prepare_rules
+from core.processes import LINUX
 from play.config import Table, WebConfig
 from play.thinking import Trouble
 from play.web import messages
@@ -247,7 +249,7 @@ def serve(table: Table) -> None:
         print(f"The board is at {address}  (Ctrl-C ends it)", flush=True)
         if not is_local(settings.host):
             print("Everybody who can reach this machine can play, and use its processors.")
-        if settings.browser:
+        if settings.browser and _has_screen():
             webbrowser.open(address)
         server.run([listening])
 
@@ -264,9 +266,14 @@ def _uvicorn(app: ASGIApp, settings: WebConfig) -> uvicorn.Config:
         log_config=None,
         access_log=False,
         server_header=False,
-        timeout_graceful_shutdown=2,
+        timeout_graceful_shutdown=1,
         limit_concurrency=_LINES * settings.games,
     )
+
+
+def _has_screen() -> bool:
+    """Whether a browser can be shown; one for the terminal would take it away from the server."""
+    return not LINUX or bool({"DISPLAY", "WAYLAND_DISPLAY"} & set(os.environ))
 
 
 def _listen(settings: WebConfig) -> socket.socket:

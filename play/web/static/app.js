@@ -22,13 +22,11 @@ const line = connect({
     if (!message.known) say("This game was not kept by the server; here is a new one.");
   },
   state: take,
-  lost() {
-    byId("offline").textContent = "The server does not answer. Trying again …";
+  lost(refused) {
+    const why = refused ? `The server says: ${sentence(refused)}` : "The server does not answer.";
+    byId("offline").textContent = `${why} Trying again …`;
     byId("offline").hidden = false;
     document.body.classList.add("lost");
-  },
-  refused(text) {
-    say(sentence(text));
   },
 });
 const editor = createEditor(byId("editor"), board, { onDone: leaveEditor, onPlay: playEdited });
@@ -70,12 +68,12 @@ async function catchUp() {
   if (catching) return;
   catching = true;
   try {
-    if (settled === state.moves.length) drawBoard(false);
     while (settled < state.moves.length && at === null && !editor.active) {
       const missing = state.moves.length - settled;
       settled = missing > 3 ? state.moves.length : settled + 1;
       await board.show(boardView(settled), missing <= 3);
     }
+    if (!editor.active) drawBoard(false); // more than moves may have changed meanwhile
   } finally {
     catching = false;
   }
@@ -135,15 +133,22 @@ function statusText() {
   const color = state.position.to_move;
   const name = capital(color);
   const player = state.players[color];
-  const passed = state.moves.at(-1)?.forced ? `${capital(other(color))} has no move and must pass. ` : "";
-  if (!state.position.legal.length) return `${name} has no move and must pass.`;
+  const before = made(state.moves.at(-1));
+  if (!state.position.legal.length) return `${before}${name} has no move and must pass.`;
   if (player.human) {
     const both = state.players[other(color)].human;
-    return `${passed}${both ? `${name} to move.` : `Your turn: ${name} to move.`}`;
+    return `${before}${both ? `${name} to move.` : `Your turn: ${name} to move.`}`;
   }
-  if (state.halted) return `${name} (${player.name}) is to move.`;
-  if (state.thinking) return `${passed}${name} (${player.name}) is thinking …`;
-  return `${passed}${name} (${player.name}) to move.`;
+  if (state.halted) return `${before}${name} (${player.name}) is to move.`;
+  if (state.thinking) return `${before}${name} (${player.name}) is thinking …`;
+  return `${before}${name} (${player.name}) to move.`;
+}
+
+/** What was played last, for who cannot see it. */
+function made(move) {
+  if (!move) return "";
+  const name = capital(move.color);
+  return move.forced ? `${name} had to pass. ` : `${name} played ${move.written}. `;
 }
 
 function drawStatus() {
@@ -177,13 +182,10 @@ function drawTrouble() {
     element("div", { className: "row" },
       element("button", { onclick: () => tell({ type: "go" }) }, "Let it think again"),
       element("button", { onclick: () => choosePlayers() }, "Another agent"),
-      element("button", { onclick: () => tell({ type: "players", ...seats(), [color]: person }) },
+      element("button", { onclick: () => tell({ type: "players", [color]: person }) },
         `Play ${color} myself`)),
   );
 }
-
-const seats = () => Object.fromEntries(["black", "white"].map(
-  (color) => [color, { name: state.players[color].name, settings: state.players[color].settings }]));
 
 let listed = null; // what the list of moves shows
 
@@ -239,6 +241,7 @@ function drawAboutMove(move) {
   if (!said) return;
   const count = (number) => number.toLocaleString("en");
   const facts = [
+    ["by", move.by === state.players[move.color].name ? "" : move.by],
     ["value", said.value === null ? "" : said.value_text], ["depth", said.depth], ["line", said.pv.join(" ")],
     ["game states", said.nodes && count(said.nodes)],
     ["evaluations", said.nodes && count(said.evaluations)],
@@ -253,7 +256,7 @@ function drawControls() {
   const total = state.moves.length;
   const ply = shownPly();
   const watched = !state.players.black.human && !state.players.white.human;
-  byId("start").hidden = total > 0 && !state.over;
+  byId("start").hidden = at !== null || (total > 0 && !state.over);
   byId("start").textContent = state.over ? "Click here to start another game" : "Click here to start: who plays?";
   byId("first").disabled = byId("previous").disabled = ply === 0;
   byId("next").disabled = byId("last").disabled = at === null;

@@ -28,6 +28,7 @@ export function gameDialog({ catalogue, state, tell, title, kind = "new", text =
   const rulesField = element("select", { name: "rules", onchange: () => fit() }, ...catalogue.rulesets.map(
     (each) => element("option", { value: each.name, selected: each.name === chosen },
       `${each.name}: ${each.side}×${each.side}, ${capital(each.begins)} begins`)));
+  // Who is not changed stays: there may be more to a player than can be chosen here.
   const seats = Object.fromEntries(COLORS.map((color) => [color, seatField(color, catalogue, state.players[color])]));
   const problem = element("p", { className: "problem", role: "alert" });
   const form = element("form", { className: "game", onsubmit: submit },
@@ -51,7 +52,7 @@ export function gameDialog({ catalogue, state, tell, title, kind = "new", text =
   async function submit(event) {
     event.preventDefault();
     problem.textContent = "";
-    const players = { black: seats.black.value(), white: seats.white.value() };
+    const players = Object.fromEntries(COLORS.map((color) => [color, seats[color].changed() ? seats[color].value() : null]));
     const message = begins
       ? { type: "new", rules: rulesField.value, text, recorded, ...players }
       : { type: "players", ...players };
@@ -111,6 +112,8 @@ function seatField(color, catalogue, player) {
     },
   };
   seat.set(player);
+  const before = JSON.stringify(seat.value());
+  seat.changed = () => JSON.stringify(seat.value()) !== before;
   return seat;
 }
 
@@ -118,7 +121,7 @@ function evaluationField(catalogue, chosen, side) {
   const select = element("select", { "data-setting": "evaluation", "data-default": "" },
     ...catalogue.evaluations.map((each) => element("option", { value: each.name, title: each.about }, each.name)));
   select.value = chosen && (side === 8 || chosen !== "square_weights") ? chosen : usualEvaluation(side);
-  return element("label", { className: "field" }, "Evaluation", select);
+  return element("label", { className: "field" }, "Heuristic", select);
 }
 
 function settingField(setting, value) {

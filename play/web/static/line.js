@@ -3,7 +3,8 @@
 const KEY = "visit"; // of this tab, so that two tabs are two games
 
 /**
- * Connect, and stay connected. on: {welcome, state, note, lost, refused} are told what comes.
+ * Connect, and stay connected. on: {welcome, state, lost} are told what comes; lost
+ * with what the server has said against this page, if anything.
  * Returns {tell, ask}: tell(message) resolves when the server has done it, and rejects with an Error
  * whose message says why not; ask(name, options, {signal, onNote}) resolves with the answer.
  */
@@ -11,6 +12,7 @@ export function connect(on) {
   let socket = null;
   let number = 0;
   let wait = 250;
+  let refused = "";
   const open = new Map();
 
   function start() {
@@ -22,7 +24,8 @@ export function connect(on) {
     socket.addEventListener("close", () => {
       for (const each of open.values()) each.reject(new Error("the server does not answer"));
       open.clear();
-      on.lost();
+      on.lost(refused);
+      refused = "";
       setTimeout(start, wait);
       wait = Math.min(4000, 2 * wait);
     });
@@ -46,7 +49,7 @@ export function connect(on) {
         if ("ok" in message) settle(message.id, "resolve", message.ok);
         else settle(message.id, "reject", new Error(message.trouble));
         break;
-      case "refused": on.refused(message.text); break;
+      case "refused": refused = message.text; break;
     }
   }
 

@@ -211,8 +211,11 @@ def test_settings_are_those_that_were_asked_for(page: Page) -> None:
     white = page.state["players"]["white"]
     assert white["settings"] == asked
     assert white["described"] == "alphabeta depth=2 ordering=killer+static evaluation=Iago"
-    refused = page.tell("new", rules="mini6", black=HUMAN, white=seat)
-    assert "evaluation=disc_count is for all boards" in (refused or "")
+    for players in ({"black": HUMAN, "white": seat}, {"black": None}):
+        refused = page.tell("new", rules="mini6", **players)
+        assert "evaluation=disc_count is for all boards" in (refused or "")
+    assert page.tell("new", rules="wpi") is None
+    assert page.state["players"]["white"] == white
 
 
 # ---------------------------------------------------------------------- agents in trouble
@@ -339,7 +342,7 @@ def test_there_are_only_so_many_games_at_once(serve: Serve) -> None:
     with server.page() as one, server.page():
         with server.line() as third:
             third.send({"type": "hello", "visit": None})
-            assert third.hear()["text"].startswith("2 games are open")
+            assert third.hear()["text"].startswith("all games that may be open at once (2) are")
             with pytest.raises(ConnectionClosed) as closed:
                 third.hear()
             assert closed.value.rcvd is not None and closed.value.rcvd.code == 1013
@@ -363,6 +366,9 @@ NONSENSE = {
     '{"type": "pace", "playing": true, "delay": NaN}': "what was sent is no JSON",
     '{"type": "pace", "playing": 1, "delay": 0}': "pace.playing=1: true or false is needed",
     '{"type": "pace", "playing": true, "delay": 1e9}': "pace.delay",
+    '{"type": "players", "black": {"name": "a", "settings": {"depth": 1e999}}, "white": {}}': (
+        "black.settings={'depth': inf}: an object with"
+    ),
     '{"type": "undo", "ref": -1}': "ref: a whole number",
     '{"type": "hello"}': "hello has been said",
     '{"type": "new", "rules": "go", "black": {"name": "a"}, "white": {"name": "a"}}': "unknown",
