@@ -64,6 +64,7 @@ class Command:
             os.dup2(output, descriptor)
         sys.stdout, sys.stderr = (os.fdopen(n, "w", 1, closefd=False) for n in (1, 2))
         signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the tests may run under nohup
         before()
         try:
             return main(words)
