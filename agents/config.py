@@ -91,7 +91,7 @@ def compose(
 
     folders = [Path(folder) for folder in extra_folders]
     check_folders(folders)
-    for word in overrides:
+    for word in overrides if config_name else ():
         if found := re.fullmatch(r"\+?agent=(.*)", word):
             raise ConfigError(
                 f"{word}: which of them? agents=duel agent@first={found[1]} agent@second=NAME are "

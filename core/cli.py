@@ -47,7 +47,8 @@ def dispatch(
             return 0
         if name in commands:
             return commands[name](rest)
-        print(f"{program}: {unknown_choice('command', name, sorted(commands))}", file=sys.stderr)
+        said = unknown_choice("command", name, sorted(commands))
+        print(f"{program}: {visible(said)}", file=sys.stderr)
         return 2
 
     return in_order(program, run, failures)

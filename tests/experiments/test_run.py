@@ -66,6 +66,12 @@ def test_the_record_can_be_replayed(tmp_path: Path) -> None:
         assert np.sign(game.disc_difference) == np.sign(2 * game.black_points - 1)
 
 
+def test_no_figure_shows_that_everybody_is_equal(tmp_path: Path) -> None:
+    result = play(tmp_path, "agents=ab_vs_minimax", "games=4", "depth=2", "figures=true")
+    assert result.standings["split"].all()
+    assert {path.stem for path in result.folder.glob("*.png")} == {"times", "pruning"}
+
+
 def test_a_run_leaves_what_results_readme_says(tmp_path: Path) -> None:
     words = "agents=ab_mirror +agents.third._target_=agents.RandomAgent games=4 depth=2"
     result = play(tmp_path, *words.split(), "export=[csv,parquet]", "figures=true")

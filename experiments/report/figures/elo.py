@@ -31,6 +31,8 @@ def elo_figures(facts: RunFacts) -> Iterator[ReportFigure]:
     """The ratings of each part of the pool."""
     standings = facts.standings.assign(agent=marked_names(facts.standings))
     for part, (members, ratings) in enumerate(facts.parts):
+        if ratings.split.all():
+            continue  # all at 0, without intervals
         anchor = "" if ratings.anchor is None else facts.names[members[ratings.anchor]]
         yield ReportFigure(
             name=f"elo_{part + 1}" if part else "elo",

@@ -21,7 +21,9 @@ SUPERIORITY_AGENTS = range(3, 21)
 
 
 def win_rates_figures(facts: RunFacts) -> Iterator[ReportFigure]:
-    """Who took how many of the points from whom."""
+    """Who took how many of the points from whom, unless everybody took half of them."""
+    if facts.parts and all(ratings.split.all() for _, ratings in facts.parts):
+        return
     yield ReportFigure(
         name="win_rates",
         title="Win rates",
