@@ -28,6 +28,7 @@ from agents.config import (
     evaluation_settings,
     unknown,
 )
+from agents.evaluation.base import FINAL_UNIT
 from agents.outside import is_ours
 from core.position import Position
 from core.rules import RULESETS, Ruleset
@@ -197,6 +198,7 @@ class Catalogue:
                 for rules in RULESETS.values()
             ],
             "depth": self._table.settings.depth,
+            "final": FINAL_UNIT,
         }
 
 

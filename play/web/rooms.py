@@ -320,7 +320,13 @@ class Room:
             raise Refused(f"{_MOST_WAITING} questions are waiting; that is enough")
         task = asyncio.get_running_loop().create_task(self._answer(message, options, ply, page))
         self._questions[key] = task
-        task.add_done_callback(lambda _: self._questions.pop(key, None))
+
+        def ended(task: asyncio.Task[None]) -> None:
+            self._questions.pop(key, None)
+            if task.cancelled():  # perhaps before it has begun
+                page.put({"type": "answer", "id": message.id, "trouble": "stopped"})
+
+        task.add_done_callback(ended)
 
     async def _answer(
         self, message: messages.Ask, options: dict[str, Any], ply: int | None, page: Outbox
@@ -338,9 +344,6 @@ class Room:
             page.put(said | {"ok": found})
         except (Trouble, ValueError) as trouble:
             page.put(said | {"trouble": str(trouble)})
-        except asyncio.CancelledError:
-            page.put(said | {"trouble": "stopped"})
-            raise
 
     async def _ask_why(
         self, name: str, options: dict[str, Any], note: Note, ply: int | None = None

@@ -57,7 +57,6 @@ def values(thinkers: Thinkers, game: Game, options: Mapping[str, Any]) -> Data:
     return {
         "by": described(who),
         "to_move": game.position.to_move.value,
-        "final": FINAL_UNIT,
         "moves": [
             {
                 "move": square_name(each.move),
@@ -87,7 +86,6 @@ def parts(thinkers: Thinkers, game: Game, options: Mapping[str, Any]) -> Data:
     return {
         "evaluation": evaluation.name,
         "to_move": position.to_move.value,
-        "final": FINAL_UNIT,
         "now": _worth_data(worth(evaluation, position)),
         "moves": [
             {"move": square_name(move), **_worth_data(theirs, sign=-1)}
@@ -123,7 +121,7 @@ def course(thinkers: Thinkers, game: Game, options: Mapping[str, Any]) -> Data:
     for point, after in itertools.pairwise(found):
         if point["value"] is None:  # a pass changes nothing
             point["value"] = after["value"]
-    return {"by": described(who), "final": FINAL_UNIT, "points": found}
+    return {"by": described(who), "points": found}
 
 
 def _to_black(value: float | None, position: Position) -> float | None:
@@ -170,7 +168,6 @@ def tree(thinkers: Thinkers, game: Game, options: Mapping[str, Any]) -> Data:
         "name": who.name,
         "ordering": _ordering(who),
         "depth": depth,
-        "final": FINAL_UNIT,
         "to_move": position.to_move.value,
         "board": position.to_obf().split()[0],
         "value": decision.value,

@@ -1,4 +1,5 @@
 // The dialogs: a new game, other players, a game that is put in, a game that is taken along.
+import { usualEvaluation } from "./asking.js";
 import { byId, capital, element, sentence, svg } from "./dom.js";
 
 const COLORS = ["black", "white"];
@@ -117,10 +118,9 @@ function seatField(color, catalogue, player) {
 }
 
 function evaluationField(catalogue, chosen, side) {
-  const usual = side === 8 ? "square_weights" : "disc_count";
   const select = element("select", { "data-setting": "evaluation", "data-default": "" },
     ...catalogue.evaluations.map((each) => element("option", { value: each.name, title: each.about }, each.name)));
-  select.value = chosen && (side === 8 || chosen !== "square_weights") ? chosen : usual;
+  select.value = chosen && (side === 8 || chosen !== "square_weights") ? chosen : usualEvaluation(side);
   return element("label", { className: "field" }, "Heuristic", select);
 }
 

@@ -1,7 +1,7 @@
 // The value over the game, as both players see it: a graph, and its numbers as a table.
 import { agentFields, askingForm, stone, table } from "./asking.js";
 import { capital, element, svg } from "./dom.js";
-import { countText, moveText, secondsText, valueText } from "./numbers.js";
+import { countText, discsOf, moveText, secondsText, valueText } from "./numbers.js";
 
 const HEIGHT = 220;
 const ROOM = { left: 54, right: 12, top: 22, bottom: 26 };
@@ -39,7 +39,9 @@ export function mountGraph(container, page) {
     const series = [...COLORS.map((color) => stated(state, color)), asked(known)].filter(Boolean);
     for (const each of series) each.sign = view === "black" ? 1 : -1;
     drawing.replaceChildren(...graph(series, state, page.ply, view, drawing.clientWidth || 600));
+    const scrolled = numbers.firstElementChild?.scrollTop ?? 0;
     numbers.replaceChildren(...numbersShown(state, known, view));
+    if (scrolled) numbers.firstElementChild.scrollTop = scrolled;
   }
 
   new ResizeObserver(draw).observe(drawing);
@@ -77,12 +79,10 @@ function asked(course) {
   return { name: course.by, kind: "asked", units: unitsOf(course.by), points };
 }
 
-const FINAL = 2 ** 24; // what one disc of a finished game counts
-const finished = (value) => Math.abs(value) >= FINAL;
 
 /** Half the height that a value takes, from -1 to 1; a finished game lies beyond all others. */
 function heightOf(value, most) {
-  if (finished(value)) return Math.sign(value) * (USUAL + (1 - USUAL) * 0.6);
+  if (discsOf(value)) return Math.sign(value) * (USUAL + (1 - USUAL) * 0.6);
   return (USUAL * value) / most;
 }
 
@@ -94,7 +94,7 @@ function graph(series, state, ply, view, width) {
   const y = (share) => ROOM.top + middle * (1 - share);
   const most = {};
   for (const { units, points } of series) {
-    const sizes = points.map(([, value]) => value).filter((value) => !finished(value)).map(Math.abs);
+    const sizes = points.map(([, value]) => value).filter((value) => !discsOf(value)).map(Math.abs);
     most[units] = Math.max(most[units] ?? 0, ...sizes, Number.EPSILON);
   }
   const root = svg("svg", { width, height: HEIGHT, viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", "aria-label": spoken(series, view) });
@@ -145,7 +145,7 @@ function tick(value) {
 
 function spoken(series, view) {
   const said = series.map(({ name, points, sign }) => {
-    const [first, last] = [points[0], points.at(-1)].map(([, value]) => valueText(sign * value, FINAL));
+    const [first, last] = [points[0], points.at(-1)].map(([, value]) => valueText(sign * value));
     return `${name}: from ${first} to ${last}`;
   });
   return `The value over the game to ${capital(view)}. ${said.join(". ")}. The table below has all numbers.`;
@@ -159,8 +159,8 @@ function numbersShown(state, course, view) {
     const point = course?.points[ply];
     return [
       [`${ply + 1}. `, stone(color), ` ${moveText(move)}`],
-      value === null ? "" : valueText(value, FINAL),
-      ...(course ? [point && point.value !== null ? valueText(sign * point.value, FINAL) : ""] : []),
+      value === null ? "" : valueText(value),
+      ...(course ? [point && point.value !== null ? valueText(sign * point.value) : ""] : []),
       decision?.depth ?? "",
       decision ? countText(decision.nodes) : "",
       decision ? secondsText(decision.seconds) : "",

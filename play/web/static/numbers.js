@@ -2,19 +2,32 @@
 
 const MINUS = "−";
 
-/** A value with its sign; final: what one disc counts in a finished game. */
-export function valueText(value, final) {
+let unit = Infinity;
+
+/** Take note of what one disc counts in a finished game. */
+export function learnUnit(found) {
+  unit = found;
+}
+
+/** By how many discs a finished game is won or, less than 0, lost; 0 for the value of a heuristic. */
+export const discsOf = (value) => (Math.abs(value) >= unit ? Math.round(value / unit) : 0);
+
+/** A value as people read it. */
+export function valueText(value) {
   if (value === null || value === undefined) return "none";
-  const discs = Math.abs(value) >= final ? Math.round(value / final) : 0;
-  if (discs) return `${discs > 0 ? "win" : "loss"} by ${Math.abs(discs)}`;
-  const size = Math.abs(value);
+  const discs = discsOf(value);
+  return discs ? `${discs > 0 ? "win" : "loss"} by ${Math.abs(discs)}` : signed(value);
+}
+
+/** A number with its sign. */
+export function signed(value) {
   const digits = Number.isInteger(value) ? 0 : 3;
-  const text = size.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  const text = Math.abs(value).toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
   return `${value < 0 ? MINUS : "+"}${text}`;
 }
 
-/** The end of a window: infinity where it is open. */
-export const endText = (value, final, open) => (value === null ? open : valueText(value, final));
+/** The end of a window; open: what an open one is called. */
+export const endText = (value, open) => (value === null ? open : valueText(value));
 
 export const moveText = (move) => (move === "--" ? "pass" : move);
 

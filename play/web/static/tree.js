@@ -1,9 +1,11 @@
 // The search-tree explorer: the tree of a search, step by step, forwards and backwards.
-import { askingForm, evaluationNames, field, options, stone, table, usualEvaluation } from "./asking.js";
+import { askingForm, evaluationNames, field, options, table, usualEvaluation } from "./asking.js";
 import { createBoard } from "./board.js";
 import { capital, element, other } from "./dom.js";
-import { countText, endText, moveText, plural, secondsText, valueText } from "./numbers.js";
-import { COUNTS, CUT, ENTER, LOOK, Search } from "./search.js";
+import { createTreeView } from "./lines.js";
+import { countText, endText, moveText, secondsText, valueText } from "./numbers.js";
+import { COUNTS, Search } from "./search.js";
+import { boundedValue, boundText, eventText, valueOf, windowed } from "./words.js";
 
 const SEARCHES = [["alphabeta", "alpha-beta"], ["minimax", "minimax"], ["pvs", "PVS"]];
 const ORDERINGS = [
@@ -294,11 +296,10 @@ function nameOf({ answer }, searches) {
 
 function comparison(searches) {
   const names = searches.map((each) => nameOf(each, searches));
-  const final = searches[0].answer.final;
   const row = (name, of) => [name, ...searches.map(({ answer }) => of(answer))];
   const found = [table("The engine's totals", ["search", ...names], [
     ...COUNTS.map((count) => row(count, ({ engine }) => countText(engine[count]))),
-    row("value", ({ engine }) => valueText(engine.value, final)),
+    row("value", ({ engine }) => valueText(engine.value)),
     row("best move", ({ pv }) => moveText(pv[0])),
     row("time", ({ engine }) => secondsText(engine.seconds)),
   ], "numbers")];
@@ -326,69 +327,10 @@ function countsTable(search, step) {
   return found;
 }
 
-// ------------------------------------------------------------------ words
-
-const boundText = { "<": "≤ ", ">": "≥ " };
-const boundWords = { "<": "at most ", ">": "at least " };
-
-const valueOf = (search, node) => valueText(search.value[node], search.answer.final);
-const boundedValue = (search, node) => (boundText[search.kind[node]] ?? "") + valueOf(search, node);
-const windowed = (search) => search.answer.name !== "minimax";
-
-function eventText(search, step) {
-  if (!step) return "Before the search.";
-  const [kind, node] = search.events[step - 1];
-  const { final } = search.answer;
-  const mover = capital(search.mover(node));
-  if (kind === LOOK) {
-    const looks = search.looks[node];
-    return `To order ${mover}'s moves, the positions after them are evaluated: ${lookText(looks, final)}.`;
-  }
-  if (kind === CUT) return cutText(search, node);
-  if (node === 0) {
-    if (kind === ENTER) return `The search begins. ${mover} is to move.`;
-    return `The search is done: ${moveText(search.answer.pv[0])}, worth ${valueOf(search, 0)} to ${mover}.`;
-  }
-  const maker = capital(search.maker(node));
-  const move = `${maker} ${moveText(search.move[node])}`;
-  if (search.isLeaf(node)) {
-    const how = search.kind[node] === "e" ? "is evaluated" : "ends the game";
-    return `${move} ${how}: ${valueOf(search, node)} to ${maker}.`;
-  }
-  if (kind === ENTER) return `${move} is searched${again(search, node)}${windowText(search, node)}.`;
-  return `${move} is worth ${boundWords[search.kind[node]] ?? ""}${valueOf(search, node)} to ${maker}.`;
-}
-
-const lookText = (looks, final) =>
-  looks.map(([move, value]) => `${move} ${valueText(value, final)}`).join(", ");
-
-const isNull = (search, node) => search.beta[node] !== null && search.beta[node] - search.alpha[node] === 1;
-
-function again(search, node) {
-  const brothers = search.below[search.parent[node]];
-  const before = brothers[brothers.indexOf(node) - 1];
-  return before !== undefined && search.move[before] === search.move[node] ? " again" : "";
-}
-
-function windowText(search, node) {
-  if (!windowed(search)) return "";
-  const { final } = search.answer;
-  const asks = isNull(search, node) ? ", only to see whether it is better" : "";
-  return `, alpha ${endText(search.alpha[node], final, "−∞")}, beta ${endText(search.beta[node], final, "∞")}${asks}`;
-}
-
-function cutText(search, node) {
-  const { final } = search.answer;
-  const { value, beta, moves } = search.cuts[node];
-  const mover = capital(search.mover(node));
-  const rival = capital(search.maker(node));
-  return `Cut: ${valueText(value, final)} ≥ beta ${valueText(beta, final)}. ${mover} would do too well here, and `
-    + `${rival} need not let it come to this: ${rival} has as good or better elsewhere. ${plural(moves.length, "move")} not looked at: ${moves.join(", ")}.`;
-}
+// ------------------------------------------------------------------ a node
 
 /** What is known of a node: whose turn it is, and its window at this moment. */
 function facts(search, node, step, goTo) {
-  const { final } = search.answer;
   const mover = capital(search.mover(node));
   const line = search.path(node).slice(1).map((each) =>
     `${capital(search.maker(each))} ${moveText(search.move[each])}`).join(", ");
@@ -401,10 +343,10 @@ function facts(search, node, step, goTo) {
     const { alpha, beta, best, move } = search.windowAt(node, step);
     rows.push(["to move", mover]);
     if (windowed(search)) {
-      rows.push([`alpha: ${mover} has`, endText(alpha, final, "−∞ (nothing yet)")]);
-      rows.push([`beta: ${capital(other(search.mover(node)))} allows`, endText(beta, final, "∞ (anything yet)")]);
+      rows.push([`alpha: ${mover} has`, endText(alpha, "−∞ (nothing yet)")]);
+      rows.push([`beta: ${capital(other(search.mover(node)))} allows`, endText(beta, "∞ (anything yet)")]);
     }
-    rows.push(["best so far", best === null ? "none" : `${moveText(move)} ${valueText(best, final)}`]);
+    rows.push(["best so far", best === null ? "none" : `${moveText(move)} ${valueText(best)}`]);
   }
   found.push(element("dl", {}, ...rows.flatMap(([name, value]) =>
     [element("dt", {}, name), element("dd", {}, value)])));
@@ -418,7 +360,6 @@ function facts(search, node, step, goTo) {
 
 /** What is written on the squares of a node's board: the values of its moves so far. */
 function notes(search, node, step) {
-  const { final } = search.answer;
   const { best } = search.isLeaf(node) ? { best: null } : search.windowAt(node, step);
   const found = {};
   for (const child of search.below[node]) {
@@ -437,173 +378,3 @@ function notes(search, node, step) {
 
 /** A value that fits on a square. */
 const short = (text) => text.replace("win by ", "+").replace("loss by ", "−").replaceAll(/,(\d)\d\d(?!\d|,)/g, ".$1k").replace(" ", "");
-
-// ------------------------------------------------------------------ the lines of the tree
-
-function createTreeView(view, { select, toggle, goTo }) {
-  const root = element("div", { role: "tree", "aria-label": "Search tree" });
-  let rows = [];
-  let search = null;
-  let focused = "n0";
-
-  const isOpen = (node) => view.manual.has(node) || view.auto.has(node);
-
-  /** The lines that can be seen, from the top. */
-  function* visible(node, level) {
-    const inside = !search.isLeaf(node);
-    yield { key: `n${node}`, node, level, inside, open: inside && isOpen(node) };
-    if (!inside || !isOpen(node)) return;
-    if (search.looked[node] < view.step) yield { key: `l${node}`, node, level: level + 1, kind: "look" };
-    for (const child of search.below[node]) {
-      if (!search.isEntered(child, view.step)) return;
-      yield* visible(child, level + 1);
-    }
-    if (!(search.cut[node] < view.step)) return;
-    yield { key: `c${node}`, node, level: level + 1, kind: "cut" };
-    for (const move of search.cuts[node].moves) {
-      yield { key: `u${node}${move}`, node, level: level + 1, kind: "unsearched", move };
-    }
-  }
-
-  function draw(now) {
-    const another = search !== now;
-    search = now;
-    const had = root.contains(document.activeElement);
-    rows = view.step ? [...visible(0, 1)] : [];
-    if (another || !rows.some(({ key }) => key === focused)) focused = `n${view.selected}`;
-    if (!rows.some(({ key }) => key === focused)) focused = "n0";
-    root.replaceChildren(...rows.map(line));
-    const active = root.querySelector('[tabindex="0"]');
-    if (had) active?.focus({ preventScroll: true });
-    const news = root.querySelectorAll(".now");
-    if (news.length) keepInSight(news[0], news[news.length - 1]);
-    else if (had && active) keepInSight(active, active);
-  }
-
-  /** Scroll within the tree alone; the page stays where it is. */
-  function keepInSight(first, last) {
-    const box = root.getBoundingClientRect();
-    const over = last.getBoundingClientRect().bottom - box.bottom + 8;
-    if (over > 0) root.scrollTop += over;
-    const under = box.top - first.getBoundingClientRect().top + 8;
-    if (under > 0) root.scrollTop -= under;
-  }
-
-  /** Whether a line tells of what has just happened. */
-  function isNews({ kind, node }) {
-    if (!view.step || view.step === search.steps) return false;
-    const [event, at] = search.events[view.step - 1];
-    if (node !== at) return false;
-    if (event === LOOK) return kind === "look";
-    if (event === CUT) return kind === "cut" || kind === "unsearched";
-    return !kind;
-  }
-
-  function line(row) {
-    const made = element("div", {
-      role: "treeitem", tabindex: row.key === focused ? "0" : "-1", "data-key": row.key,
-      "aria-level": row.level, className: `why-row ${row.kind ?? ""}`,
-    });
-    made.style.setProperty("--level", row.level - 1);
-    made.classList.toggle("now", isNews(row));
-    if (row.kind) {
-      made.append(...CONTENT[row.kind](search, row));
-      made.setAttribute("aria-disabled", "true");
-    } else {
-      if (row.inside) made.setAttribute("aria-expanded", row.open);
-      made.setAttribute("aria-selected", row.node === view.selected);
-      if (search.line.has(row.node) && view.step === search.steps) made.classList.add("chosen");
-      if (!search.isLeft(row.node, view.step)) made.classList.add("under-way");
-      made.append(...nodeContent(search, row, view.step));
-    }
-    return made;
-  }
-
-  const rowOf = (event) => {
-    const key = event.target.closest("[role=treeitem]")?.dataset.key;
-    return rows.findIndex((row) => row.key === key);
-  };
-
-  function moveTo(index) {
-    const row = rows[index];
-    if (!row) return;
-    focused = row.key;
-    if (!row.kind && row.node !== view.selected) select(row.node);
-    else draw(search);
-    root.querySelector('[tabindex="0"]')?.focus();
-  }
-
-  root.addEventListener("click", (event) => {
-    const index = rowOf(event);
-    if (index < 0) return;
-    const row = rows[index];
-    focused = row.key;
-    if (!row.kind && row.inside) toggle(row.node);
-    moveTo(rows.findIndex(({ key }) => key === focused));
-  });
-
-  root.addEventListener("keydown", (event) => {
-    const index = rowOf(event);
-    if (index < 0 || event.altKey || event.ctrlKey || event.metaKey) return;
-    const row = rows[index];
-    const branch = !row.kind && row.inside;
-    switch (event.key) {
-      case "ArrowDown": moveTo(index + 1); break;
-      case "ArrowUp": moveTo(index - 1); break;
-      case "Home": moveTo(0); break;
-      case "End": moveTo(rows.length - 1); break;
-      case "ArrowRight":
-        if (branch && !row.open) toggle(row.node);
-        else if (branch) moveTo(index + 1);
-        break;
-      case "ArrowLeft":
-        if (branch && row.open) toggle(row.node);
-        else moveTo(rows.findLastIndex((each, at) => at < index && each.level < row.level));
-        break;
-      case "Enter": if (!row.kind) goTo(search.entered[row.node] + 1); break;
-      case " ": if (branch) toggle(row.node); break;
-      default: return;
-    }
-    event.preventDefault();
-  });
-
-  return { element: root, draw };
-}
-
-const CONTENT = {
-  look: (search, { node }) => [
-    element("span", { className: "why-soft" },
-      `evaluated to order the moves: ${lookText(search.looks[node], search.answer.final)}`)],
-  cut: (search, { node }) => {
-    const { value, beta, moves } = search.cuts[node];
-    const { final } = search.answer;
-    return [element("span", {},
-      `✂ cut: ${valueText(value, final)} ≥ beta ${valueText(beta, final)}, ${plural(moves.length, "move")} not looked at`)];
-  },
-  unsearched: (search, { node, move }) => [
-    stone(search.mover(node)), element("s", {}, moveText(move)), element("span", { className: "why-soft" }, "not looked at")],
-};
-
-function nodeContent(search, row, step) {
-  const { node } = row;
-  const arrow = element("span", { className: "why-arrow", "aria-hidden": "true" }, row.inside ? (row.open ? "▾" : "▸") : "");
-  const left = search.isLeft(node, step);
-  const value = left ? boundedValue(search, node) : "…";
-  const found = [arrow];
-  if (node === 0) found.push(element("b", {}, "the position"));
-  else found.push(stone(search.maker(node)), element("b", {}, moveText(search.move[node])));
-  found.push(element("span", { className: "why-value" }, value));
-  const notes = [];
-  if (search.kind[node] === "g") notes.push("game over");
-  if (search.kind[node] === "e") notes.push("evaluated");
-  if (row.inside && node) {
-    if (again(search, node)) notes.push("again");
-    if (windowed(search)) notes.push(windowText(search, node).slice(2));
-    if (left) notes.push(plural(search.counts[0][search.left[node]] - search.counts[0][search.entered[node]], "node"));
-  }
-  found.push(element("span", { className: "why-soft" }, notes.join(" · ")));
-  if (search.line.has(node) && step === search.steps) {
-    found.push(element("span", { className: "why-star", role: "img", "aria-label": "chosen line" }, "★"));
-  }
-  return found;
-}

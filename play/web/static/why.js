@@ -3,7 +3,7 @@
 import { agentFields, askingForm, evaluationNames, field, options, table, usualEvaluation } from "./asking.js";
 import { capital, element } from "./dom.js";
 import { mountGraph } from "./graph.js";
-import { countText, moveText, secondsText, valueText } from "./numbers.js";
+import { countText, discsOf, learnUnit, moveText, secondsText, signed, valueText } from "./numbers.js";
 import { mountTree } from "./tree.js";
 
 const TABS = [
@@ -21,6 +21,7 @@ export function mount(section, page) {
   const notes = createNotes(page);
   let tabs = null;
   page.onState((state) => {
+    if (!tabs) learnUnit(page.catalogue.final);
     tabs ??= createTabs(section, Object.create(page, { notes: { value: notes } }));
     notes.draw();
     tabs.take(state);
@@ -96,19 +97,20 @@ function createNotes(page) {
 }
 
 /** What is written on the squares for the values of moves, the best first. */
-function valueNotes(moves, final) {
+function valueNotes(moves) {
   const best = moves[0]?.value;
   return Object.fromEntries(moves.filter(({ value }) => value !== null).map(({ move, value }) => {
-    const text = valueText(value, final);
-    return [move, { text: onSquare(value, final), label: `worth ${text}`, kind: value === best ? "best" : "plain" }];
+    const text = valueText(value);
+    return [move, { text: onSquare(value), label: `worth ${text}`, kind: value === best ? "best" : "plain" }];
   }));
 }
 
 /** A value in at most five letters. */
-function onSquare(value, final) {
+function onSquare(value) {
   const size = Math.abs(value);
   const sign = value < 0 ? "−" : "+";
-  if (size >= final) return `${value < 0 ? "L" : "W"} ${Math.round(size / final)}`;
+  const discs = discsOf(value);
+  if (discs) return `${discs < 0 ? "L" : "W"} ${Math.abs(discs)}`;
   if (size >= 10_000) return `${sign}${Math.round(size / 1000)}k`;
   if (!Number.isInteger(value)) return `${sign}${size.toFixed(2)}`;
   return `${sign}${size}`;
@@ -136,7 +138,7 @@ function mountValues(container, page) {
     },
     draw({ answer, position }) {
       clear.hidden = false;
-      page.notes.put(position, valueNotes(answer.moves, answer.final));
+      page.notes.put(position, valueNotes(answer.moves));
       found.replaceChildren(...valuesShown(answer, position));
     },
   });
@@ -151,7 +153,7 @@ function valuesShown(answer, position) {
   const name = capital(answer.to_move);
   if (!answer.moves.length) return [element("p", {}, `${name} has no move and must pass.`)];
   const rows = answer.moves.map(({ move, value, line, nodes, seconds }) => [
-    moveText(move), valueText(value, answer.final), line.map(moveText).join(" "), countText(nodes), secondsText(seconds)]);
+    moveText(move), valueText(value), line.map(moveText).join(" "), countText(nodes), secondsText(seconds)]);
   return [
     table(`${name}'s moves ${afterMove(position.ply)}: ${answer.by}`, ["move", "value", "line", "nodes", "time"], rows, "numbers lines"),
     element("p", { className: "why-about" }, `Values are to ${name}. Each move was searched by itself, so that all have exact values.`),
@@ -178,7 +180,7 @@ function mountParts(container, page) {
         .then((answer) => ({ answer, position }));
     },
     draw({ answer, position }) {
-      page.notes.put(position, valueNotes(answer.moves, answer.final));
+      page.notes.put(position, valueNotes(answer.moves));
       found.replaceChildren(...partsShown(answer, position));
     },
   });
@@ -197,16 +199,16 @@ function mountParts(container, page) {
 }
 
 function partsShown(answer, position) {
-  const { final, now, moves } = answer;
+  const { now, moves } = answer;
   const name = capital(answer.to_move);
   const rival = answer.to_move === "black" ? "White" : "Black";
   const terms = now.parts.map((part) => [part.name, termText(part.value)]);
   const found = [table(`${capital(answer.evaluation)} ${afterMove(position.ply)}, to ${name}`, ["term", "value"],
-    [...terms, ["sum", valueText(now.value, final)]], "numbers sum")];
+    [...terms, ["sum", valueText(now.value)]], "numbers sum")];
   if (moves.length) {
     const made = moves.some(({ parts }) => parts.length);
     const rows = moves.map(({ move, value, parts }) => [
-      moveText(move), valueText(value, final),
+      moveText(move), valueText(value),
       ...(made ? [parts.length ? element("ul", {}, ...parts.map((part) =>
         element("li", {}, `${part.name} = ${termText(part.value)}`))) : "the game is over"] : [])]);
     const headings = ["move", "value", ...(made ? [`made of, to ${rival}`] : [])];
@@ -216,4 +218,4 @@ function partsShown(answer, position) {
   return found;
 }
 
-const termText = (value) => valueText(Math.round(value * 1000) / 1000, Infinity);
+const termText = (value) => signed(Math.round(value * 1000) / 1000);
