@@ -152,24 +152,25 @@ function spoken(series, view) {
 }
 
 function numbersShown(state, course, view) {
-  if (!state.moves.some(({ decision }) => decision) && !course) return [];
-  const sign = view === "black" ? 1 : -1;
-  const rows = state.moves.map(({ move, color, decision }, ply) => {
-    const value = decision && decision.value !== null ? (color === view ? 1 : -1) * decision.value : null;
-    const point = course?.points[ply];
-    return [
-      [`${ply + 1}. `, stone(color), ` ${moveText(move)}`],
-      value === null ? "" : valueText(value),
-      ...(course ? [point && point.value !== null ? valueText(sign * point.value) : ""] : []),
-      decision?.depth ?? "",
-      decision ? countText(decision.nodes) : "",
-      decision ? secondsText(decision.seconds) : "",
-    ];
-  });
-  const headings = ["move", "stated", ...(course ? ["asked for"] : []), "depth", "nodes", "time"];
-  const total = state.moves.reduce((sum, { decision }) => sum + (decision?.nodes ?? 0), 0);
-  const seconds = state.moves.reduce((sum, { decision }) => sum + (decision?.seconds ?? 0), 0);
-  rows.push(["all", "", ...(course ? [""] : []), "", countText(total), secondsText(seconds)]);
+  const told = state.moves.some(({ decision }) => decision);
+  if (!told && !course) return [];
+  const toView = (value, sign) => (value === null || value === undefined ? "" : valueText(sign * value));
+  const stated = ({ decision, color }) => toView(decision?.value, color === view ? 1 : -1);
+  const asked = (point) => toView(point?.value, view === "black" ? 1 : -1);
+  // Nodes and time are those of the moves; where nobody stated any, those of what was asked for.
+  const costs = state.moves.map(({ decision }, ply) => (told ? decision : course.points[ply]));
+  const cost = (each) => (each ? [countText(each.nodes), secondsText(each.seconds)] : ["", ""]);
+  const rows = state.moves.map((move, ply) => [
+    [`${ply + 1}. `, stone(move.color), ` ${moveText(move.move)}`],
+    ...(told ? [stated(move)] : []),
+    ...(course ? [asked(course.points[ply])] : []),
+    ...(told ? [move.decision?.depth ?? ""] : []),
+    ...cost(costs[ply]),
+  ]);
+  const sum = (name) => costs.reduce((all, each) => all + (each?.[name] ?? 0), 0);
+  const headings = [
+    "move", ...(told ? ["stated"] : []), ...(course ? ["asked for"] : []), ...(told ? ["depth"] : []), "nodes", "time"];
+  rows.push(["all", ...headings.slice(3).map(() => ""), ...cost({ nodes: sum("nodes"), seconds: sum("seconds") })]);
   return [element("div", { className: "why-scroll", tabIndex: 0, role: "region", "aria-label": "Numbers of the graph" },
     table(`Every search of the game; values to ${capital(view)}, before the move`, headings, rows, "numbers"))];
 }

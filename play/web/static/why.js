@@ -156,7 +156,7 @@ function valuesShown(answer, position) {
     moveText(move), valueText(value), line.map(moveText).join(" "), countText(nodes), secondsText(seconds)]);
   return [
     table(`${name}'s moves ${afterMove(position.ply)}: ${answer.by}`, ["move", "value", "line", "nodes", "time"], rows, "numbers lines"),
-    element("p", { className: "why-about" }, `Values are to ${name}. Each move was searched by itself, so that all have exact values.`),
+    element("p", { className: "why-about" }, `Values are to ${name}. Each move was searched by itself, as deep as the agent would look from here.`),
   ];
 }
 

@@ -28,9 +28,7 @@ _ARGUMENTS = (
 PATIENCE = 60_000.0  # milliseconds: the machine may be busy
 
 
-# For a module: as long as Playwright is there, this thread has an event loop that runs, and other
-# tests could have none.
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module")  # while it is there asyncio.run cannot be used, as others do
 def browser() -> Iterator[Browser]:
     api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     if CHROMIUM is None:

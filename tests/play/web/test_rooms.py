@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import socket
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ from typing import Any
 import pytest
 
 from core.position import Position
+from core.processes import LINUX
 from core.rules import Color
 from play.config import Table, read
 from play.game import Game
@@ -100,6 +103,22 @@ def test_who_cancels_a_question_ends_the_desk_and_the_next_starts_another(
         assert process.has_ended()
         assert "runs" in await desk.ask("runs", START, {"folder": "."}, quiet)
         desk.end()
+
+    run(main())
+
+
+@pytest.mark.skipif(not LINUX, reason="/proc tells which files a process has open")
+def test_a_desk_keeps_nothing_of_the_server_open(table: Callable[..., Table]) -> None:
+    async def main() -> None:
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            desk = Desk(table(), Cores(1))
+            await desk.ask("runs", START, {"folder": "."}, quiet)
+            assert desk._process is not None
+            folder = Path(f"/proc/{desk._process.number}/fd")
+            kept = {os.readlink(path) for path in folder.iterdir()}
+            assert f"socket:[{os.fstat(listening.fileno()).st_ino}]" not in kept
+            assert not any("eventpoll" in each for each in kept)
+            desk.end()
 
     run(main())
 

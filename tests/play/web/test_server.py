@@ -22,6 +22,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from play.__main__ import main
 
 Serve = Callable[..., Server]
+GREEDY = {"name": "greedy"}
 
 
 @pytest.fixture
@@ -87,44 +88,59 @@ def test_pages_of_other_sites_get_no_line(server: Server, origin: str | None) ->
 # ---------------------------------------------------------------------- a game
 
 
-def test_a_person_plays_an_agent(serve: Serve) -> None:
-    with serve("white=greedy").page() as page:
-        assert page.state["position"]["legal"] == ["d3", "c4", "f5", "e6"]
-        assert page.move("a1") == "a1: traps nothing"
-        assert page.move("d3") is None
-        first, second = page.wait_for(lambda state: len(state["moves"]) == 2)["moves"]
-        assert (first["color"], first["by"], first["flipped"]) == ("black", "human", ["d4"])
-        assert (second["color"], second["by"]) == ("white", "greedy")
-        assert second["decision"]["nodes"] == 4
-        assert page.move("d3") == "d3: square occupied"
-        late = page.tell("move", move="e3", ply=0)
-        assert late == "the game has gone on meanwhile; look again"
-        assert page.tell("undo") is None
-        assert page.moves == []
-        assert page.tell("undo") == "there is nothing to take back"
-        assert page.tell("go") == "no agent is to move"
-        assert page.tell("stop") == "no agent is thinking"
-        assert page.tell("resign") is None
-        assert page.state["outcome"].startswith("Black resigns")
-        assert page.move("d3") == "the game is over"
+def test_a_person_plays_an_agent(page: Page) -> None:
+    assert page.tell("players", white=GREEDY) is None
+    assert page.state["position"]["legal"] == ["d3", "c4", "f5", "e6"]
+    assert page.move("a1") == "a1: traps nothing"
+    assert page.move("d3") is None
+    first, second = page.wait_for(lambda state: len(state["moves"]) == 2)["moves"]
+    assert (first["color"], first["by"], first["flipped"]) == ("black", "human", ["d4"])
+    assert (second["color"], second["by"]) == ("white", "greedy")
+    assert second["decision"]["nodes"] == 4
+    assert page.move("d3") == "d3: square occupied"
+    late = page.tell("move", move="e3", ply=0)
+    assert late == "the game has gone on meanwhile; look again"
+    assert page.tell("undo") is None
+    assert page.moves == []
+    assert page.tell("undo") == "there is nothing to take back"
+    assert page.tell("go") == "no agent is to move"
+    assert page.tell("stop") == "no agent is thinking"
+    assert page.tell("resign") is None
+    assert page.state["outcome"].startswith("Black resigns")
+    assert page.move("d3") == "the game is over"
 
 
-def test_two_agents_play_step_by_step_or_by_themselves(serve: Serve) -> None:
-    words = "black=random", "white=greedy", "ruleset=mini4", "pause=true"
-    with serve(*words).page() as page:
-        told = page.move("a2")
-        assert told is not None and told.startswith("black is to move, and that is random")
-        assert page.tell("step") is None
-        page.wait_for(lambda state: len(state["moves"]) == 1 and not state["thinking"])
-        assert page.tell("pace", playing=True, delay=0) is None
-        page.wait_for(lambda state: state["over"])
-        assert page.state["outcome"].startswith("The game is over")
-        assert page.tell("resign") == "the game is over"
-        moves = page.moves
-        assert page.tell("back", moves=3, ply=len(moves)) is None
-        assert page.moves == moves[:3]
-        assert page.state["pace"]["playing"] is False
-        assert page.tell("back", moves=4, ply=3) == "there are only 3 moves"
+def test_two_agents_play_step_by_step_or_by_themselves(page: Page) -> None:
+    players = {"black": {"name": "random"}, "white": GREEDY}
+    assert page.tell("new", rules="mini4", playing=False, **players) is None
+    told = page.move("a2")
+    assert told is not None and told.startswith("black is to move, and that is random")
+    assert page.tell("step") is None
+    page.wait_for(lambda state: len(state["moves"]) == 1 and not state["thinking"])
+    assert page.tell("pace", playing=True, delay=0) is None
+    page.wait_for(lambda state: state["over"])
+    assert page.state["outcome"].startswith("The game is over")
+    assert page.tell("resign") == "the game is over"
+    moves = page.moves
+    assert page.tell("back", moves=3, ply=len(moves)) is None
+    assert page.moves == moves[:3]
+    assert page.state["pace"]["playing"] is False
+    assert page.tell("back", moves=4, ply=3) == "there are only 3 moves"
+
+
+def test_each_game_of_a_visit_has_a_seed_of_its_own(server: Server) -> None:
+    played = []
+    for _ in range(2):
+        with server.page() as page:
+            for _ in range(2):
+                players = {"black": {"name": "random"}, "white": {"name": "random"}}
+                page.tell("new", rules="mini6", playing=False, **players)
+                page.tell("pace", playing=True, delay=0)
+                state = page.wait_for(lambda state: len(state["moves"]) >= 12)
+                played.append([state["seed"], *page.moves[:12]])
+    assert played[:2] == played[2:]
+    assert played[0][1:] != played[1][1:]
+    assert played[0][0] + 1 == played[1][0]
 
 
 def test_forced_passes_are_made(page: Page) -> None:
@@ -182,7 +198,7 @@ PLAYERS: dict[str, tuple[dict[str, Any], str]] = {
     "human": ({"depth": 3}, "a person has no settings"),
     "alphabeta": ({"depth": 65}, "a whole number from 1 to 64 is needed"),
     "greedy": ({"depth": 3}, "unknown setting of greedy 'depth'"),
-    "pvs": ({"table_mb": 100_000}, "table_mb=100000: at most 256 here (web.memory_mb)"),
+    "pvs": ({"table_mb": 257}, "table_mb=257: at most 256 here (web.memory_mb)"),
     "minimax": ({"_target_": "os.system"}, "unknown setting of minimax '_target_'"),
     "mtdf": ({"evaluation": {"_target_": "os.system"}}, "unknown evaluation"),
     "maximizer": ({"evaluation": "/etc/passwd:f"}, "unknown evaluation '/etc/passwd:f'"),
@@ -221,19 +237,19 @@ def test_settings_are_those_that_were_asked_for(page: Page) -> None:
 # ---------------------------------------------------------------------- agents in trouble
 
 
-def test_a_long_search_is_announced_and_stopped_at_once(serve: Serve) -> None:
-    with serve("white=minimax", "white.depth=30").page() as page:
-        page.move("d3")
-        page.wait_for(lambda state: "depth 30 would take" in state["note"])
-        assert page.state["thinking"]
-        assert "Ctrl-C" not in page.state["note"]
-        assert page.tell("stop") is None
-        state = page.wait_for(lambda state: state["halted"])
-        assert state["trouble"] == "White (minimax) was stopped."
-        assert page.moves == ["d3"]
-        agent = {"name": "greedy", "settings": {}}
-        assert page.tell("players", black=HUMAN, white=agent) is None
-        page.wait_for(lambda state: len(state["moves"]) == 2)
+def test_a_long_search_is_announced_and_stopped_at_once(page: Page) -> None:
+    deep = {"name": "minimax", "settings": {"depth": 30}}
+    assert page.tell("players", white=deep) is None
+    page.move("d3")
+    page.wait_for(lambda state: "depth 30 would take" in state["note"])
+    assert page.state["thinking"]
+    assert "Ctrl-C" not in page.state["note"]
+    assert page.tell("stop") is None
+    state = page.wait_for(lambda state: state["halted"])
+    assert state["trouble"] == "White (minimax) was stopped."
+    assert page.moves == ["d3"]
+    assert page.tell("players", black=HUMAN, white=GREEDY) is None
+    page.wait_for(lambda state: len(state["moves"]) == 2)
 
 
 def test_a_search_has_an_end(serve: Serve) -> None:
@@ -270,22 +286,24 @@ TROUBLES = {
 }
 
 
-@pytest.mark.parametrize("how", TROUBLES)
-def test_an_agent_that_fails_is_reported_and_replaced(
-    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+def test_agents_that_fail_are_reported_and_replaced(
+    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "crashing_agent.py").write_text(CRASHING)
     (tmp_path / "conf" / "agent").mkdir(parents=True)
-    yaml = f"# It fails\n_target_: crashing_agent.Crashing\nhow: {how}\n"
+    yaml = "# It fails\n_target_: crashing_agent.Crashing\nhow: raise\n"
     (tmp_path / "conf" / "agent" / "crashing.yaml").write_text(yaml)
     monkeypatch.syspath_prepend(tmp_path)
-    server = serve("white=crashing", "limits.hang=0.5", folders=[f"{tmp_path}/conf"])
+    server = serve("white=human", "limits.hang=0.5", folders=[f"{tmp_path}/conf"])
     with server.page() as page, server.page() as other:
-        page.move("d3")
-        state = page.wait_for(lambda state: state["halted"])
-        assert state["trouble"].startswith("White (crashing) has broken down: ")
-        assert TROUBLES[how] in state["trouble"]
-        assert page.moves == ["d3"]
+        for how, told in TROUBLES.items():
+            crashing = {"name": "crashing", "settings": {"how": how}}
+            assert page.tell("new", rules="standard", black=HUMAN, white=crashing) is None
+            assert page.move("d3") is None
+            state = page.wait_for(lambda state: state["halted"])
+            assert state["trouble"].startswith("White (crashing) has broken down: ")
+            assert told in state["trouble"]
+            assert page.moves == ["d3"]
         assert page.tell("go") is None
         page.wait_for(lambda state: state["halted"])
         assert page.tell("players", **PEOPLE) is None
@@ -318,11 +336,11 @@ def test_visits_are_apart_and_outlive_page_and_server(serve: Serve, tmp_path: Pa
 NO_VISITS = ["", "{", "[]", "null", '{"format": 0}', '{"format": 1, "game": 3}', "[" * 10**5]
 
 
-def test_files_that_are_no_visits_are_left_alone(serve: Serve, tmp_path: Path) -> None:
-    server = serve("white=human")
+def test_files_that_are_no_visits_are_left_alone(server: Server) -> None:
+    folder = Path(server.table.settings.web.folder)
     for index, content in enumerate(NO_VISITS):
         number = str(index) * 22
-        (tmp_path / "visits" / f"{number}.json").write_text(content)
+        (folder / f"{number}.json").write_text(content)
         with server.page(number) as page:
             assert page.visit != number
             assert page.moves == []

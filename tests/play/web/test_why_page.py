@@ -176,6 +176,33 @@ def test_the_value_over_the_game_is_drawn_and_told(open_page: Open, shot: Shot) 
     shot(page, "white")
 
 
+@pytest.mark.slow
+def test_a_game_between_people_is_valued_too(open_page: Open) -> None:
+    page = open_page()
+    some_moves(page)
+    panel = open_tab(page, "Graph")
+    expect(panel).to_contain_text("No agent has stated a value yet.")
+    panel.get_by_label("Agent").select_option("alphabeta")
+    panel.get_by_label("Depth").fill("2")
+    panel.get_by_role("button", name="Value the whole game").click()
+    panel.locator("table").wait_for()
+    *rows, total = cells(panel.locator("table"))
+    engine = AlphaBeta(2, SquareWeights())
+    position = Position.start()
+    for name, row in zip(MOVES, rows, strict=True):
+        decision = engine.search(position)
+        sign = 1 if position.to_move.value == "black" else -1
+        assert number(row[1]) == sign * int(decision.value or 0)
+        assert number(row[2]) == decision.stats.nodes
+        position = position.play(name)
+    assert sum(number(row[2]) for row in rows) == number(total[2])
+    square(page, "b3").click()
+    expect(panel.locator("tbody tr")).to_have_count(len(MOVES) + 2)
+    page.get_by_role("button", name="Undo").click()
+    page.get_by_role("button", name="Undo").click()
+    expect(panel).to_contain_text("No agent has stated a value yet.")
+
+
 # ---------------------------------------------------------------------- the tree
 
 
