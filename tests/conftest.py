@@ -38,10 +38,35 @@ def pytest_configure(config: pytest.Config) -> None:
 gc.disable()
 
 
-def pytest_collection_finish() -> None:
+MANY = 1000
+"""So many tests need all kernels."""
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    worker = getattr(session.config, "workerinput", {}).get("workerid", "")
+    if worker and len(session.items) > MANY:
+        compile_once(int(worker.removeprefix("gw")))
     gc.freeze()
     gc.set_threshold(20_000)
     gc.enable()
+
+
+def compile_once(worker: int) -> None:
+    """Compile what takes longest before the tests begin, each process beginning with another part:
+    in the midst of them several would compile the same."""
+    from agents import MCTS, PVS, AlphaBeta, DiscCount
+    from agents.evaluation import EdgeStability
+    from agents.search.endgame.solver import EndgameSolver
+
+    parts = [
+        [PVS(1, DiscCount())],
+        [EndgameSolver(table_mb=1)],
+        [MCTS(playouts=1), EdgeStability(), AlphaBeta(1, DiscCount())],
+    ]
+    first = worker % len(parts)
+    for part in parts[first:] + parts[:first]:
+        for each in part:
+            each.prepare()
 
 
 @pytest.fixture(scope="session")

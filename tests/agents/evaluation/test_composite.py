@@ -15,24 +15,11 @@ import pytest
 
 from agents import AlphaBeta
 from agents.config import ConfigError, choices, load, load_evaluation
-from agents.evaluation import (
-    FEATURES,
-    FINAL_UNIT,
-    Composite,
-    DiscCount,
-    EdgeStability,
-    Mobility,
-)
+from agents.evaluation import FEATURES, FINAL_UNIT, Composite, DiscCount, Mobility
 from core import Position
 from experiments.config import read
 
 RandomGame = Callable[[str, int], list[Position]]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _compiled() -> None:
-    """By one of the processes that share the tests; the others wait for it."""
-    EdgeStability().prepare()
 
 
 @pytest.fixture(scope="module")

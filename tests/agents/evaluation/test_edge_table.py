@@ -30,12 +30,6 @@ CORNER_OF, X_OF = {0: 1, 9: 8}, {1: 0, 8: 9}
 OTHER = {"m": "o", "o": "m", ".": "."}
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _compiled() -> None:
-    """By one of the processes that share the tests; the others wait for it."""
-    EdgeStability().prepare()
-
-
 def swapped(edge: str) -> str:
     """The edge as the opponent sees it."""
     return "".join(OTHER[disc] for disc in edge)

@@ -78,12 +78,6 @@ RANGES = {
 SIDED = {"edge_stability", "iago", "parity", "composite"}  # count on whose move it is
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _compiled() -> None:
-    """By one of the processes that share the tests; the others wait for it."""
-    EdgeStability().prepare()
-
-
 def swapped(position: Position) -> Position:
     """The same discs with the other side to move."""
     return Position(position.opponent, position.mover, position.to_move.other)

@@ -53,12 +53,6 @@ ways = pytest.mark.parametrize("way", SETTINGS.values(), ids=SETTINGS)
 boards = pytest.mark.parametrize("rules", RULESETS)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _compiled() -> None:
-    """By one of the processes that share the tests; the others wait for it."""
-    MCTS(playouts=1).prepare()
-
-
 def sign(number: float) -> int:
     return (number > 0) - (number < 0)
 
