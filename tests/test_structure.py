@@ -19,7 +19,7 @@ PACKAGES = ("core", "agents", "experiments", "play")
 # import from the rooms of lower floors, the first being the ground.
 FLOORS = (
     ("core",),
-    ("agents.base", "agents.conf_folder"),
+    ("agents.base", "agents.conf_folder", "agents.loading"),
     ("agents.evaluation", "agents.hydra_parts"),
     ("agents.search.context", "agents.search.table"),
     ("agents.search.limits", "agents.search.watch"),
@@ -27,7 +27,7 @@ FLOORS = (
     ("agents.search.endgame", "agents.search.montecarlo"),
     ("agents.search.window",),
     ("agents.search",),
-    ("agents.simple",),
+    ("agents.simple", "agents.external"),
     ("agents",),
     ("agents.config",),
     ("agents.contract", "agents.outside"),

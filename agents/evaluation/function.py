@@ -16,23 +16,19 @@ and ``evaluation=function evaluation.target=./mine.py:hollow`` puts it into any 
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import json
 import math
-import sys
-import traceback
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cache, cached_property
-from pathlib import Path
 from typing import Annotated, Any
 
 import numba
 import numpy as np
 
 from agents.evaluation.base import FINAL_UNIT, SIGNATURE, Evaluation
+from agents.loading import last_line, load_module, split_target
 from core.compile import Announce, Array, Mask, why_not
 from core.forked import Forked, Link
 from core.notation import PASS
@@ -158,10 +154,8 @@ class FunctionEvaluation(Evaluation):
 
 def _find(target: str) -> Callable[..., Any]:
     """The marked function that ``target`` names; ValueError saying what is not there."""
-    place, _, name = str(target).rpartition(":")
-    if not place or not name:
-        raise ValueError(f"target '{target}': path/to/file.py:function is needed")
-    module = _module(place)
+    place, name = split_target(target)
+    module = load_module(place)
     marked = [key for key, value in vars(module).items() if hasattr(value, _BOARDS)]
     function = getattr(module, name, None)
     if function is None:
@@ -172,47 +166,6 @@ def _find(target: str) -> Callable[..., Any]:
     if not hasattr(function, _BOARDS):
         raise ValueError(f"target '{target}': '{name}' is not marked with @heuristic")
     return function
-
-
-def _module(place: str) -> Any:
-    path = Path(place).expanduser()
-    if path.suffix == ".py" and not path.is_file():
-        raise ValueError(f"target: there is no file {place}")
-    file = str(path.resolve())
-    try:
-        if path.suffix != ".py":
-            return importlib.import_module(place)
-        status = path.stat()
-        return _loaded(path.resolve(), (status.st_mtime_ns, status.st_size))
-    except (Exception, SystemExit) as error:
-        raise ValueError(f"target '{place}' cannot be loaded: {_last_line(error, file)}") from error
-
-
-@cache
-def _loaded(path: Path, stamp: tuple[int, int]) -> Any:
-    """The module in a file, loaded once as long as the file stays as it is (``stamp``), so that
-    two agents with the same heuristic do not compile and try it twice."""
-    spec = importlib.util.spec_from_file_location(f"_heuristics_{path.stem}", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.path.insert(0, str(path.parent))  # it may import what stands beside it
-    try:
-        spec.loader.exec_module(module)
-    finally:
-        sys.path.pop(0)
-    return module
-
-
-def _last_line(error: BaseException, file: str) -> str:
-    """Where in the user's code an exception came from, and what it says, in one line."""
-    if isinstance(error, SyntaxError):
-        name = Path(error.filename or file).name
-        where = "" if name == Path(file).name else f"{name} "
-        return f"{where}line {error.lineno}: {error.msg}" if error.lineno else str(error.msg)
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [f.lineno for f in frames if f.filename == file]
-    where = f"line {own[-1]}: " if own else ""
-    return f"{where}{type(error).__name__}: {' '.join(str(error).split())}"
 
 
 # ------------------------------------------------------------------ compiling
@@ -308,7 +261,7 @@ def _try(
                 break
             symmetric &= result == -swapped
     except Exception as error:
-        reason = _last_line(error, function.__code__.co_filename)
+        reason = last_line(error, function.__code__.co_filename)
         complaint = f"raises {reason} (position {position.to_obf()})"
     link.send(json.dumps([floating, bool(symmetric), complaint]).encode())
 

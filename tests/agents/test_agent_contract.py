@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bots import bot
 
 from agents import Agent, Decision, Evaluation, Limits, RandomAgent, SearchStats, contract
 from agents.__main__ import main
@@ -31,9 +32,14 @@ FITTED = {"_target_": "agents.SquareWeights"}  # for what works with fitted para
 settings_of = cache(partial(load, "agent"))  # composing them takes longer than most of these tests
 
 
-def make(name: str) -> Agent:
+OTHERS = {"line": {"command": bot}}
+"""What agents that stand for something else need: of each setting, what makes it in a folder."""
+
+
+def make(name: str, folder: Path) -> Agent:
     evaluation = FITTED if name == "probcut" else EVALUATION
-    filled, _ = fill_open({name: settings_of(name)}, depth=2, evaluation=evaluation)
+    others = {key: give(folder) for key, give in OTHERS.get(name, {}).items()}
+    filled, _ = fill_open({name: settings_of(name)}, depth=2, evaluation=evaluation, **others)
     if "playouts" in filled[name]:
         filled[name]["playouts"] = 100
     return build_agent(filled[name], name)
@@ -44,11 +50,13 @@ def names(verdict: Verdict, outcome: str) -> set[str]:
 
 
 @pytest.mark.parametrize("name", sorted(choices("agent")))
-def test_every_agent_keeps_to_the_contract(name: str) -> None:
-    verdict = check(make(name), patience=60)
+def test_every_agent_keeps_to_the_contract(name: str, tmp_path: Path) -> None:
+    verdict = check(make(name, tmp_path), patience=60)
     assert verdict.holds, f"\n{verdict}"
     # What does not concern an agent: random moves are not searched for, playouts have no depth.
+    chance = {"seed", "memory", "twice"}
     without = {"random": {"depth", "nodes"}, "mcts": {"depth"}, "mcts_greedy": {"depth"}}
+    without |= {"line": {"depth", "nodes"} | chance}
     assert names(verdict, NOT_ASKED) == without.get(name, set())
 
 
@@ -471,9 +479,9 @@ def test_every_yaml_says_in_its_first_line_what_it_is() -> None:
             assert choices(name.parts[0])[path.stem], name
 
 
-def test_moves_do_not_depend_on_the_colours_names() -> None:
+def test_moves_do_not_depend_on_the_colours_names(tmp_path: Path) -> None:
     """The same masks with colours exchanged get the same decision."""
     position = Position.from_transcript("f5d6c3d3c4")
     swapped = replace(position, to_move=position.to_move.other)
-    agent = make("alphabeta")
+    agent = make("alphabeta", tmp_path)
     assert agent.decide(position, Limits()) == agent.decide(swapped, Limits())
