@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import importlib.util
 import sys
 import traceback
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from core.settings import nearest
 
 
 def split_target(target: str) -> tuple[str, str]:
@@ -62,3 +66,49 @@ def last_line(error: BaseException, file: str) -> str:
     own = [f.lineno for f in frames if f.filename == file]
     where = f"line {own[-1]}: " if own else ""
     return f"{where}{type(error).__name__}: {' '.join(str(error).split())}"
+
+
+# ------------------------------------------------------------------ call expressions
+
+
+def find(target: str) -> Any:
+    """What a target means: ``file.py:name``, or a call of names with names and literals,
+    ``file.py:searcher(3, score)``. Nothing else is understood; ValueError, one line."""
+    place, expression = split_target(target)
+    try:
+        tree = ast.parse(expression.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise ValueError(f"target '{target}': {_Unknown.of(expression)}") from None
+    module = load_module(place)
+    try:
+        return _value(tree, module)
+    except _Unknown as error:
+        raise ValueError(f"target '{target}': {error}") from None
+    except (Exception, SystemExit) as error:
+        where = last_line(error, str(Path(place).expanduser().resolve()))
+        raise ValueError(f"target '{target}' cannot be made: {where}") from error
+
+
+class _Unknown(Exception):
+    """Part of an expression that is not understood."""
+
+    @classmethod
+    def of(cls, part: str) -> _Unknown:
+        return cls(f"{part!r:.80} is neither a name, nor a call of one with names and literals")
+
+
+def _value(node: ast.expr, module: Any) -> Any:
+    if isinstance(node, ast.Name):
+        if not hasattr(module, node.id):
+            names = [name for name, value in vars(module).items() if callable(value)]
+            raise _Unknown(f"no '{node.id}' there.{nearest(node.id, names)}")
+        return getattr(module, node.id)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        function = _value(node.func, module)
+        arguments = [_value(each, module) for each in node.args]
+        named = {each.arg: _value(each.value, module) for each in node.keywords}
+        if None not in named:  # **settings
+            return function(*arguments, **{str(key): value for key, value in named.items()})
+    with suppress(ValueError, TypeError, RecursionError):
+        return ast.literal_eval(node)
+    raise _Unknown.of(ast.unparse(node))

@@ -1,5 +1,7 @@
-"""Other programs as agents: one file a protocol. None is started before its first game."""
+"""Other programs, and other people's functions, as agents: one file a protocol. No program is
+started before its first game."""
 
+from agents.external.function import FunctionAgent
 from agents.external.line import LineAgent
 
-__all__ = ["LineAgent"]
+__all__ = ["FunctionAgent", "LineAgent"]

@@ -29,10 +29,15 @@ EVALUATION = {"_target_": "agents.DiscCount"}  # plays on every board
 FITTED = {"_target_": "agents.SquareWeights"}  # for what works with fitted parameters only
 
 
+STRATEGIES = Path(__file__).with_name("external") / "paip.py"
+
 settings_of = cache(partial(load, "agent"))  # composing them takes longer than most of these tests
 
 
-OTHERS = {"line": {"command": bot}}
+OTHERS: dict[str, dict[str, Callable[[Path], str]]] = {
+    "line": {"command": bot},
+    "function": {"target": lambda _: f"{STRATEGIES}:random_strategy"},
+}
 """What agents that stand for something else need: of each setting, what makes it in a folder."""
 
 
@@ -56,7 +61,7 @@ def test_every_agent_keeps_to_the_contract(name: str, tmp_path: Path) -> None:
     # What does not concern an agent: random moves are not searched for, playouts have no depth.
     chance = {"seed", "memory", "twice"}
     without = {"random": {"depth", "nodes"}, "mcts": {"depth"}, "mcts_greedy": {"depth"}}
-    without |= {"line": {"depth", "nodes"} | chance}
+    without |= {"function": {"depth", "nodes"}, "line": {"depth", "nodes"} | chance}
     assert names(verdict, NOT_ASKED) == without.get(name, set())
 
 

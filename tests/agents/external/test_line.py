@@ -70,7 +70,11 @@ TROUBLES = {
     "exit": ("os._exit(3)", DIED, "ended (exit code 3)"),
     "closes": ("os.close(1); time.sleep(100)", DIED, "closed its output"),
     "hangs": ("time.sleep(100)", HUNG, "no answer for 1 s"),
-    "only comments": ("[print('# hm', flush=True) for _ in iter(int, 1)]", HUNG, "no answer"),
+    "only comments": (
+        "[(print('# hm', flush=True), time.sleep(0.01)) for _ in iter(int, 1)]",
+        HUNG,
+        "no answer",
+    ),
 }
 
 
