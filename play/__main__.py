@@ -1,4 +1,4 @@
-"""``python -m play``: people at the board."""
+"""``python -m play``: people, and other programs, at the board."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ usage: python -m play COMMAND ...
   series games=N [...]        several games there, colours changing; or points=N
   replay FILE                 step through a game that was recorded or saved
   replay RUN game=N           or through a game of a run
+  gtp agent=NAME [...]        an agent as an engine for other programs (gtp --help)
 
 Start with:
 
@@ -91,10 +92,24 @@ def replay_command(arguments: Sequence[str]) -> int:
     return 0
 
 
+def gtp_command(arguments: Sequence[str]) -> int:
+    """``gtp``: be an engine for programs that speak the Go Text Protocol."""
+    from play.engine import run_engine
+    from play.gtp import GtpServer, serve
+
+    return run_engine(
+        "gtp",
+        "the Go Text Protocol (GTP)",
+        arguments,
+        lambda *parts: serve(GtpServer(*parts), sys.stdin, sys.stdout),
+    )
+
+
 COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "terminal": terminal_command,
     "series": series_command,
     "replay": replay_command,
+    "gtp": gtp_command,
 }
 
 

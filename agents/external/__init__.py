@@ -2,6 +2,7 @@
 started before its first game."""
 
 from agents.external.function import FunctionAgent
+from agents.external.gtp import GtpAgent
 from agents.external.line import LineAgent
 
-__all__ = ["FunctionAgent", "LineAgent"]
+__all__ = ["FunctionAgent", "GtpAgent", "LineAgent"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Annotated
 
@@ -12,7 +12,7 @@ from core.compile import Announce
 from core.game import Fault
 from core.position import Position
 from core.rules import Color
-from core.settings import Number, checked
+from core.settings import Each, Number, Whole, checked
 
 _CLOSE_SECONDS = 0.5
 
@@ -31,14 +31,21 @@ class ProgramAgent(Agent):
 
     @checked
     def __init__(
-        self, command: Command, patience: Annotated[float, Number(above=0)] = PATIENCE
+        self,
+        command: Command,
+        patience: Annotated[float, Number(above=0)] = PATIENCE,
+        boards: Annotated[Sequence[int], Each(Whole(4, 8, even=True))] = (8,),
     ) -> None:
         """
         command: the program and its arguments; no shell is asked. patience: seconds for each answer
-        that is no move; moves have the time of the game's limits.
+        that is no move; moves have the time of the game's limits. boards: the sizes it plays on.
         """
         self.command, self.patience = command, patience
+        self._sides = frozenset(boards)
         self._program = Program(command)
+
+    def boards(self) -> frozenset[int]:
+        return self._sides
 
     def prepare(self, announce: Announce | None = None) -> None:
         """See whether there is such a program; it is not started. Raises ValueError."""

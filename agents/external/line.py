@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Any
 
 from agents.base import Decision, Limits, SearchStats
 from agents.external.base import ProgramAgent
-from agents.external.program import PATIENCE, Command
 from core.game import GARBAGE
 from core.notation import parse_square, square_name
 from core.position import Position
 from core.rules import Color
-from core.settings import Each, Number, Whole, checked
 
 READY = "ready"
 _COMMENT = "#"
@@ -24,22 +21,6 @@ _WHOLE, _DECIMAL = re.compile(r"[+-]?\d{1,18}"), re.compile(r"[+-]?\d{1,18}(\.\d
 
 class LineAgent(ProgramAgent):
     """A bot that reads lines from its standard input and answers on its standard output."""
-
-    @checked
-    def __init__(
-        self,
-        command: Command,
-        patience: Annotated[float, Number(above=0)] = PATIENCE,
-        boards: Annotated[Sequence[int], Each(Whole(4, 8, even=True))] = (8,),
-    ) -> None:
-        """
-        command, patience: as in :class:`ProgramAgent`. boards: the sizes that it plays on.
-        """
-        super().__init__(command, patience)
-        self._sides = frozenset(boards)
-
-    def boards(self) -> frozenset[int]:
-        return self._sides
 
     def _begin(self, color: Color, start: Position, seed: int) -> None:
         self._color = color

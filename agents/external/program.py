@@ -212,6 +212,16 @@ class Program:
         text = bytes(self._said[:LONGEST_LINE] + b"\n" + self._errors).decode(errors="replace")
         return [line[:_TAIL_WIDTH] for line in text.splitlines() if line.strip()][-_TAIL:]
 
+    def ended_within(self, seconds: float) -> bool:
+        """Whether it ends by itself in so many seconds; what it prints meanwhile is read."""
+        until = time.monotonic() + seconds
+        while self._process is not None and self._process.poll() is None:
+            if time.monotonic() > until:
+                return False
+            if not self._listen(0.02):
+                time.sleep(0.02)  # it has closed its output
+        return True
+
     def kill(self) -> None:
         """End it, and all that it has started."""
         process, self._process = self._process, None
@@ -234,10 +244,7 @@ class Program:
             return
         with contextlib.suppress(Fault):
             self.send(farewell, seconds)
-            until = time.monotonic() + seconds
-            while time.monotonic() < until and self._process is not None:
-                if self._process.poll() is not None or not self._listen(0.02):
-                    break
+            self.ended_within(seconds)
         self.kill()
 
 
