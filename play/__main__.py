@@ -20,6 +20,7 @@ usage: python -m play COMMAND ...
   replay FILE                 step through a game that was recorded or saved
   replay RUN game=N           or through a game of a run
   gtp agent=NAME [...]        an agent as an engine for other programs (gtp --help)
+  nboard agent=NAME [...]     the same, by another protocol
 
 Start with:
 
@@ -105,11 +106,25 @@ def gtp_command(arguments: Sequence[str]) -> int:
     )
 
 
+def nboard_command(arguments: Sequence[str]) -> int:
+    """``nboard``: be an engine for programs that speak the NBoard protocol."""
+    from play.engine import run_engine
+    from play.nboard import serve
+
+    return run_engine(
+        "nboard",
+        "the NBoard protocol",
+        arguments,
+        lambda table, player, thinkers: serve(table, player, thinkers, sys.stdin, sys.stdout),
+    )
+
+
 COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "terminal": terminal_command,
     "series": series_command,
     "replay": replay_command,
     "gtp": gtp_command,
+    "nboard": nboard_command,
 }
 
 

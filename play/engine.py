@@ -12,10 +12,11 @@ from play.config import PlayerSettings, Table, config_folders, read
 from play.thinking import Thinkers
 
 USAGE = """\
-usage: python -m play {name} agent=NAME [agent.SETTING=VALUE ...] [key=value ...]
+usage: python -m play {name} agent=NAME [key=value ...]
 
-Any agent of the lab as an engine that speaks {protocol}, on its standard
-input and output; what it has to tell people goes to its error stream.
+Any agent of the lab as an engine that speaks {protocol},
+on its standard input and output; what it has to tell people goes to its error
+stream.
 
   python -m play {name} agent=alphabeta agent.depth=5
   python -m play {name} agent=pvs agent.depth=60 agent.iterative=true

@@ -53,7 +53,7 @@ FLOORS = (
     ("experiments.__main__",),
     ("play.config", "play.game", "play.moves"),
     ("play.help", "play.switches", "play.thinking", "play.written"),
-    ("play.hints", "play.engine", "play.gtp"),
+    ("play.hints", "play.engine", "play.gtp", "play.nboard"),
     ("play.terminal",),
     ("play", "play.__main__"),
 )

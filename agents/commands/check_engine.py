@@ -8,11 +8,16 @@ from typing import Any
 
 from rich.console import Console
 
-from agents.external.check_gtp import FAILED, NOT_ASKED, OK, Finding, findings
-from agents.external.program import PATIENCE, words_of
+from agents.external import check_gtp, check_nboard
+from agents.external.checking import FAILED, NOT_ASKED, OK, Finding, findings
+from agents.external.program import PATIENCE, Program, words_of
 from core.cli import seconds
 from core.shown import plain
 
+PROTOCOLS = {
+    "gtp": (check_gtp.GtpCase, check_gtp.CHECKS),
+    "nboard": (check_nboard.NBoardCase, check_nboard.CHECKS),
+}
 HOLDS, BROKEN, INTERRUPTED = 0, 1, 130
 _STYLES = {OK: "green", FAILED: "bold red", NOT_ASKED: "dim"}
 _THINK = 60.0
@@ -23,11 +28,11 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "check-engine",
         help="whether a program speaks a protocol",
-        description="Hold a program to its protocol: some thirty checks, each named, with what "
+        description="Hold a program to its protocol: twenty and more named checks, with what "
         "was sent and answered where it fails (--all: everywhere). The exit code is 1 if one "
         "fails, 2 if there is no such program.",
     )
-    parser.add_argument("protocol", choices=["gtp"], help="the Go Text Protocol")
+    parser.add_argument("protocol", choices=PROTOCOLS, help="which protocol")
     parser.add_argument("engine", metavar="COMMAND", help="the program and its arguments, quoted")
     parser.add_argument(
         "--patience",
@@ -50,9 +55,11 @@ def add(commands: Any) -> None:
 def run(options: Namespace, console: Console) -> int:
     """Print each finding as it is made, and the verdict; ValueError if there is no program."""
     words_of(options.engine)
+    kind, checks = PROTOCOLS[options.protocol]
+    case = kind(Program(options.engine), options.patience, options.think)
     failed = []
     try:
-        for finding in findings(options.engine, options.patience, options.think):
+        for finding in findings(case, checks):
             text = plain(_told(finding, options.all), keep="\n")
             text.highlight_words([finding.outcome], _STYLES[finding.outcome])
             console.print(text, soft_wrap=True)

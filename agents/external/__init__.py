@@ -4,5 +4,6 @@ started before its first game."""
 from agents.external.function import FunctionAgent
 from agents.external.gtp import GtpAgent
 from agents.external.line import LineAgent
+from agents.external.nboard import NBoardAgent
 
-__all__ = ["FunctionAgent", "GtpAgent", "LineAgent"]
+__all__ = ["FunctionAgent", "GtpAgent", "LineAgent", "NBoardAgent"]

@@ -4,69 +4,28 @@ what was sent and answered."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from agents.external.checking import Broken, Case, Check, Exchange, NotAsked
 from agents.external.gtp import BOARD_SETTERS, GAMES, PASS_WORDS, GtpConnection, Refused
-from agents.external.program import Program
 from core.game import Fault
-from core.notation import PASS, IllegalMove, NotationError, parse_square, square_name
+from core.notation import PASS, IllegalMove, parse_square, square_name
 from core.position import Position
 
-OK, FAILED, NOT_ASKED = "ok", "failed", "not asked"
 NEEDED = ("list_commands", "boardsize", "clear_board", "play", "genmove", "quit")
 """Commands without which an engine cannot play here."""
 
 
-@dataclass(frozen=True)
-class Exchange:
-    """A command, and what the engine answered, after ``=`` or ``?``."""
-
-    sent: str
-    answered: str
-
-    def __str__(self) -> str:
-        lines = self.answered.splitlines() or [""]
-        return "\n".join([f"> {self.sent}", *(f"< {line}" for line in lines)])
-
-
-@dataclass(frozen=True)
-class Finding:
-    """What a check has found. detail: why it is not OK. exchanges: what was said."""
-
-    name: str
-    asked: str
-    outcome: str
-    detail: str
-    exchanges: tuple[Exchange, ...]
-
-
-class _Broken(Exception):
-    """The engine does not do what it should."""
-
-
-class _NotAsked(Exception):
-    """It does not know the command, which it need not."""
-
-
 @dataclass
-class _Case:
-    """An engine under examination, and what has been said in this check."""
+class GtpCase(Case):
+    """A GTP engine under examination. known: the commands that it lists."""
 
-    program: Program
-    patience: float
-    think: float
     known: set[str] = field(default_factory=set)
-    said: list[Exchange] = field(default_factory=list)
 
-    def begin(self) -> None:
-        """Start the program, if it is not running; a check begins with nothing said."""
-        self.said = []
-        if not self.program.is_running:
-            self.program.start()
-            self.engine = GtpConnection(self.program, self.patience)
+    def greet(self) -> None:
+        self.engine = GtpConnection(self.program, self.patience)
 
     def ask(self, command: str) -> str:
         """The answer; raises Refused."""
@@ -87,7 +46,7 @@ class _Case:
         try:
             return self.ask(command)
         except Refused as error:
-            raise _Broken(f"refused '{command}': {error}") from None
+            raise Broken(f"refused '{command}': {error}") from None
 
     def refuses(self, command: str, why: str) -> None:
         """It has to answer with ``?``."""
@@ -95,12 +54,12 @@ class _Case:
             answer = self.ask(command)
         except Refused:
             return
-        raise _Broken(f"answered '= {answer}' to '{command}': {why}")
+        raise Broken(f"answered '= {answer}' to '{command}': {why}")
 
     def needs(self, *commands: str) -> None:
         for command in commands:
             if command not in self.known:
-                raise _NotAsked(f"it has no {command}")
+                raise NotAsked(f"it has no {command}")
 
     def clear(self) -> Position:
         """Begin a game."""
@@ -131,67 +90,68 @@ class _Case:
                 continue
 
     def move(self, position: Position, command: str = "genmove") -> int:
-        """A move that it has generated; raises _Broken if it is not legal."""
+        """A move that it has generated; raises Broken if it is not legal."""
         answer = self.must(f"{command} {position.to_move.value}")
         try:
             move = parse_square(answer)
             position.play(move)
         except IllegalMove as error:
-            raise _Broken(f"generated {error}, at\n{position}") from None
+            raise Broken(f"generated {error}, at\n{position}") from None
         return move
 
 
 # ------------------------------------------------------------------ about itself
 
 
-def _starts(case: _Case) -> None:
+def _starts(case: GtpCase) -> None:
     case.must("protocol_version")
 
 
-def _version(case: _Case) -> None:
+def _version(case: GtpCase) -> None:
     answer = case.must("protocol_version")
     if not re.fullmatch(r"2(\.\d+)?", answer):
-        raise _Broken(f"the version is '{answer}'; 2 is expected")
+        raise Broken(f"the version is '{answer}'; 2 is expected")
 
 
-def _name(case: _Case) -> None:
+def _name(case: GtpCase) -> None:
     if not case.must("name"):
-        raise _Broken("it has no name")
+        raise Broken("it has no name")
     case.must("version")
 
 
-def _lists(case: _Case) -> None:
-    missing = [name for name in NEEDED if name not in case.must("list_commands").split()]
+def _lists(case: GtpCase) -> None:
+    case.known = set(case.must("list_commands").split())
+    missing = [name for name in NEEDED if name not in case.known]
     if missing:
-        raise _Broken(f"not listed: {', '.join(missing)}")
+        raise Broken(f"not listed: {', '.join(missing)}")
 
 
-def _knows(case: _Case) -> None:
+def _knows(case: GtpCase) -> None:
     case.needs("known_command")
     for name, known in (("genmove", "true"), ("no_such_command", "false")):
         if (answer := case.must(f"known_command {name}")) != known:
-            raise _Broken(f"'{answer}' for {name}; {known} is expected")
+            raise Broken(f"'{answer}' for {name}; {known} is expected")
 
 
-def _unknown(case: _Case) -> None:
+def _unknown(case: GtpCase) -> None:
     case.refuses("no_such_command", "there is no such command")
     case.must("name")  # it goes on
 
 
-def _numbers(case: _Case) -> None:
+def _numbers(case: GtpCase) -> None:
     """That a number comes back with the answer, without which nobody knows what it answers."""
     first = _raw(case, "4711 protocol_version")
     if not first.startswith("=4711"):
-        raise _Broken(f"answered '{first}'; =4711 is expected")
+        raise Broken(f"answered '{first}'; =4711 is expected")
 
 
-def _blank(case: _Case) -> None:
+def _blank(case: GtpCase) -> None:
     first = _raw(case, "", "# nothing", "protocol_version")
     if not first.lstrip("= "):
-        raise _Broken("it has answered an empty line or a comment")
+        raise Broken("it has answered an empty line or a comment")
 
 
-def _raw(case: _Case, *lines: str) -> str:
+def _raw(case: GtpCase, *lines: str) -> str:
     """The first line that it answers when these are sent as they are."""
     for line in lines:
         case.program.send(line, case.patience)
@@ -206,13 +166,13 @@ def _raw(case: _Case, *lines: str) -> str:
 # ------------------------------------------------------------------ the board
 
 
-def _sizes(case: _Case) -> None:
+def _sizes(case: GtpCase) -> None:
     case.must("boardsize 8")
     case.refuses("boardsize 99", "no board is that large")
     case.must("boardsize 8")
 
 
-def _game(case: _Case) -> None:
+def _game(case: GtpCase) -> None:
     case.needs("set_game")
     for name in GAMES:
         try:
@@ -221,29 +181,29 @@ def _game(case: _Case) -> None:
             continue
         break
     else:
-        raise _Broken(f"it knows neither {' nor '.join(GAMES)}")
+        raise Broken(f"it knows neither {' nor '.join(GAMES)}")
 
 
-def _black(case: _Case) -> None:
+def _black(case: GtpCase) -> None:
     case.clear()
     case.must("play black d3")
     case.must("play white c5")
 
 
-def _letters(case: _Case) -> None:
+def _letters(case: GtpCase) -> None:
     case.clear()
     for command in ("play b D3", "play W c5", "play B f6"):
         case.must(command)
 
 
-def _illegal(case: _Case) -> None:
+def _illegal(case: GtpCase) -> None:
     case.clear()
     case.refuses("play black a1", "a1 traps nothing")
     case.refuses("play black d4", "d4 is occupied")
     case.must("play black d3")
 
 
-def _nonsense(case: _Case) -> None:
+def _nonsense(case: GtpCase) -> None:
     case.clear()
     case.refuses("play black z9", "there is no such square")
     case.refuses("play green d3", "there is no such color")
@@ -251,28 +211,28 @@ def _nonsense(case: _Case) -> None:
     case.must("play black d3")
 
 
-def _turn(case: _Case) -> None:
+def _turn(case: GtpCase) -> None:
     case.clear()
     case.refuses("play white d3", "d3 traps nothing for White")
 
 
-def _clears(case: _Case) -> None:
+def _clears(case: GtpCase) -> None:
     case.lead("d3c5f6")
     position = case.clear()
     case.tell(position, 19)
     case.move(position.play(19))
 
 
-def _shows(case: _Case) -> None:
+def _shows(case: GtpCase) -> None:
     case.needs("showboard")
     case.clear()
     first = case.must("showboard")
     case.must("play black d3")
     if case.must("showboard") == first:
-        raise _Broken("the board looks the same after a move")
+        raise Broken("the board looks the same after a move")
 
 
-def _undoes(case: _Case) -> None:
+def _undoes(case: GtpCase) -> None:
     case.needs("undo")
     case.lead("d3c5")
     case.must("undo")
@@ -283,10 +243,10 @@ def _undoes(case: _Case) -> None:
     case.move(position.play(26))
 
 
-def _sets(case: _Case) -> None:
+def _sets(case: GtpCase) -> None:
     setter = next((name for name in sorted(case.known) if name.endswith(BOARD_SETTERS)), None)
     if setter is None:
-        raise _NotAsked(f"it has no command that ends with {' or '.join(BOARD_SETTERS)}")
+        raise NotAsked(f"it has no command that ends with {' or '.join(BOARD_SETTERS)}")
     case.clear()
     position = Position.start().follow(re.findall("..", "f5d6c3d3c4"))[0]
     case.must(f"{setter} {position.to_obf()[:-2]} {position.to_move.value}")
@@ -296,15 +256,15 @@ def _sets(case: _Case) -> None:
 # ------------------------------------------------------------------ moves
 
 
-def _generates(case: _Case) -> None:
+def _generates(case: GtpCase) -> None:
     case.move(case.clear())
 
 
-def _as_white(case: _Case) -> None:
+def _as_white(case: GtpCase) -> None:
     case.move(case.lead("d3"))
 
 
-def _keeps(case: _Case) -> None:
+def _keeps(case: GtpCase) -> None:
     position = case.clear()
     move = case.move(position)
     case.refuses(f"play black {square_name(move)}", "genmove has made the move already")
@@ -312,30 +272,30 @@ def _keeps(case: _Case) -> None:
     case.tell(position, position.moves[0])
 
 
-def _only_says(case: _Case) -> None:
+def _only_says(case: GtpCase) -> None:
     case.needs("reg_genmove")
     position = case.clear()
     move = case.move(position, "reg_genmove")
     case.tell(position, move)  # which it has not made
 
 
-def _passes(case: _Case) -> None:
+def _passes(case: GtpCase) -> None:
     position = _before_a_pass(case)
     answer = case.must(f"genmove {position.to_move.value}")
     if answer.lower() not in ("pass", "pa", "--"):
-        raise _Broken(f"generated '{answer}' where only a pass is legal, at\n{position}")
+        raise Broken(f"generated '{answer}' where only a pass is legal, at\n{position}")
     after = position.play(PASS)
     case.tell(after, after.moves[0])
 
 
-def _is_told_of_passes(case: _Case) -> None:
+def _is_told_of_passes(case: GtpCase) -> None:
     position = _before_a_pass(case)
     case.tell(position, PASS)
     after = position.play(PASS)
     case.tell(after, after.moves[0])
 
 
-def _before_a_pass(case: _Case) -> Position:
+def _before_a_pass(case: GtpCase) -> Position:
     rng = np.random.default_rng(3)
     while True:
         position, moves = Position.start(), []
@@ -351,12 +311,12 @@ def _before_a_pass(case: _Case) -> Position:
     return position
 
 
-def _no_false_pass(case: _Case) -> None:
+def _no_false_pass(case: GtpCase) -> None:
     case.clear()
     case.refuses("play black pass", "Black has moves")
 
 
-def _plays(case: _Case) -> None:
+def _plays(case: GtpCase) -> None:
     """A whole game against random moves, in which it never says anything illegal."""
     position, rng = case.clear(), np.random.default_rng(1)
     while not position.is_over:
@@ -371,19 +331,19 @@ def _plays(case: _Case) -> None:
         position = position.play(move)
 
 
-def _scores(case: _Case) -> None:
+def _scores(case: GtpCase) -> None:
     case.needs("final_score")
     position = _played_at_random(case)
     answer = case.must("final_score")
     if not re.fullmatch(r"0|Draw|[BW]\+\d+(\.\d+)?", answer, re.IGNORECASE):
-        raise _Broken(f"'{answer}'; 0, B+6 or W+6 is expected")
+        raise Broken(f"'{answer}'; 0, B+6 or W+6 is expected")
     difference = position.disc_difference
     winner = position.to_move if difference > 0 else position.to_move.other
     if answer[0].upper() not in (winner.value[0].upper() if difference else "0D"):
-        raise _Broken(f"'{answer}' at\n{position}")
+        raise Broken(f"'{answer}' at\n{position}")
 
 
-def _played_at_random(case: _Case) -> Position:
+def _played_at_random(case: GtpCase) -> Position:
     position, rng = case.clear(), np.random.default_rng(2)
     while not position.is_over:
         move = int(rng.choice(position.moves or (PASS,)))
@@ -392,7 +352,7 @@ def _played_at_random(case: _Case) -> Position:
     return position
 
 
-def _time(case: _Case) -> None:
+def _time(case: GtpCase) -> None:
     case.needs("time_settings", "time_left")
     position = case.clear()
     case.must("time_settings 60 0 0")
@@ -400,31 +360,22 @@ def _time(case: _Case) -> None:
     case.move(position)
 
 
-def _two_games(case: _Case) -> None:
+def _two_games(case: GtpCase) -> None:
     for transcript in ("d3c5f6f5e6e3", "f5d6c3d3c4f4"):
         case.move(case.lead(transcript))
 
 
-def _quits(case: _Case) -> None:
+def _quits(case: GtpCase) -> None:
     case.must("quit")
     if not case.program.ended_within(case.patience):
-        raise _Broken(f"it is still there {case.patience:g} s after quit")
-
-
-@dataclass(frozen=True)
-class Check:
-    """Something that is asked of an engine. name, asked: as in :class:`Finding`."""
-
-    name: str
-    asked: str
-    run: Callable[[_Case], None]
+        raise Broken(f"it is still there {case.patience:g} s after quit")
 
 
 CHECKS = (
-    Check("starts", "It starts, and answers", _starts),
+    Check("starts", "It starts, and answers", _starts, needed=True),
     Check("version", "It speaks version 2 of the protocol", _version),
     Check("name", "It has a name and a version", _name),
-    Check("list", f"list_commands lists {', '.join(NEEDED)}", _lists),
+    Check("list", f"list_commands lists {', '.join(NEEDED)}", _lists, needed=True),
     Check("known", "known_command tells what it knows", _knows),
     Check("unknown", "It refuses an unknown command, and goes on", _unknown),
     Check("numbers", "A command's number comes back with the answer", _numbers),
@@ -453,38 +404,3 @@ CHECKS = (
     Check("two games", "A second game after the first", _two_games),
     Check("quit", "quit ends it", _quits),
 )
-
-
-def findings(command: str, patience: float, think: float) -> Iterator[Finding]:
-    """The findings about a program, each as it is made; raises ValueError if there is none.
-
-    patience: seconds for an answer. think: the same for a move. After a check in which the program
-    has hung or died it is started again; where it cannot play at all, nothing more is asked.
-    """
-    case = _Case(Program(command), patience, think)
-    useless = ""
-    try:
-        for each in CHECKS:
-            if useless:
-                yield Finding(each.name, each.asked, NOT_ASKED, useless, ())
-                continue
-            outcome, detail = OK, ""
-            try:
-                case.begin()
-                each.run(case)
-                if each.name == "list":
-                    case.known = set(case.must("list_commands").split())
-            except _NotAsked as reason:
-                outcome, detail = NOT_ASKED, str(reason)
-            except _Broken as broken:
-                outcome, detail = FAILED, str(broken)
-            except Fault as fault:
-                outcome, detail = FAILED, f"{fault.reason}: {fault.detail}"
-                case.program.kill()
-            except NotationError as error:
-                outcome, detail = FAILED, str(error)
-            if outcome == FAILED and each.name in ("starts", "list"):
-                useless = f"see {each.name}"
-            yield Finding(each.name, each.asked, outcome, detail, tuple(case.said))
-    finally:
-        case.program.kill()

@@ -30,14 +30,15 @@ FITTED = {"_target_": "agents.SquareWeights"}  # for what works with fitted para
 
 
 STRATEGIES = Path(__file__).with_name("external") / "paip.py"
-GTP_ENGINE = Path(__file__).parents[1] / "gtp_engine.py"
+ENGINES = Path(__file__).parents[1]
 
 settings_of = cache(partial(load, "agent"))  # composing them takes longer than most of these tests
 
 
 OTHERS: dict[str, dict[str, Callable[[Path], str]]] = {
     "line": {"command": bot},
-    "gtp": {"command": lambda _: f"{sys.executable} {GTP_ENGINE}"},
+    "gtp": {"command": lambda _: f"{sys.executable} {ENGINES / 'gtp_engine.py'}"},
+    "nboard": {"command": lambda _: f"{sys.executable} {ENGINES / 'nboard_engine.py'}"},
     "function": {"target": lambda _: f"{STRATEGIES}:random_strategy"},
 }
 """What agents that stand for something else need: of each setting, what makes it in a folder."""
@@ -64,7 +65,7 @@ def test_every_agent_keeps_to_the_contract(name: str, tmp_path: Path) -> None:
     chance = {"seed", "memory", "twice"}
     without = {"random": {"depth", "nodes"}, "mcts": {"depth"}, "mcts_greedy": {"depth"}}
     without |= {"function": {"depth", "nodes"}}
-    without |= dict.fromkeys(("gtp", "line"), {"depth", "nodes"} | chance)
+    without |= dict.fromkeys(("gtp", "line", "nboard"), {"depth", "nodes"} | chance)
     assert names(verdict, NOT_ASKED) == without.get(name, set())
 
 

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from agents.__main__ import main
-from agents.external.check_gtp import CHECKS, FAILED, NOT_ASKED, OK, findings
+from agents.external.check_gtp import CHECKS, GtpCase
+from agents.external.checking import FAILED, NOT_ASKED, OK, Finding, findings
+from agents.external.program import Program
 
 ROOT = Path(__file__).parents[3]
 ENGINE = ROOT / "tests" / "gtp_engine.py"
@@ -55,9 +57,13 @@ def engine(*traits: str) -> str:
     return f"{sys.executable} {ENGINE} {' '.join(traits)}"
 
 
+def found_of(command: str, patience: float, think: float) -> list[Finding]:
+    return list(findings(GtpCase(Program(command), patience, think), CHECKS))
+
+
 def test_an_engine_that_does_all_right_passes() -> None:
     assert len(CHECKS) >= 20
-    found = list(findings(engine(), 30, 30))
+    found = found_of(engine(), 30, 30)
     assert {each.outcome for each in found} == {OK}, [e for e in found if e.outcome != OK]
     assert all(each.exchanges for each in found)
 
@@ -65,14 +71,14 @@ def test_an_engine_that_does_all_right_passes() -> None:
 @pytest.mark.parametrize("trait", BROKEN)
 def test_each_check_finds_the_engine_that_fails_it(trait: str) -> None:
     patience = 3 if trait in ("stays", "passes-freely") else 30
-    failed = {each.name for each in findings(engine(trait), patience, 30) if each.outcome == FAILED}
+    failed = {each.name for each in found_of(engine(trait), patience, 30) if each.outcome == FAILED}
     assert BROKEN[trait] & failed, failed
 
 
 def test_what_an_engine_need_not_know_is_not_asked() -> None:
     traits = ["set_game", "known_command", "undo", "showboard", "setboard", "time_left"]
     traits += ["final_score", "reg_genmove"]
-    found = list(findings(engine(*(f"no-{each}" for each in traits)), 30, 30))
+    found = list(found_of(engine(*(f"no-{each}" for each in traits)), 30, 30))
     skipped = {each.name for each in found if each.outcome == NOT_ASKED}
     assert skipped == {"known", "game", "show", "undo", "set", "reg", "score", "time"}
     assert not any(each.outcome == FAILED for each in found)
