@@ -48,6 +48,7 @@ FLOORS = (
         "experiments.sample_size",
         "experiments.bench",
         "experiments.help",
+        "experiments.export",
     ),
     ("experiments",),
     ("experiments.__main__",),
