@@ -7,7 +7,7 @@ import sys
 
 from rich.console import Console
 
-from agents.commands import check, evaluate, fit_probcut, listing, solve
+from agents.commands import check, check_engine, evaluate, fit_probcut, listing, solve
 from core.cli import Parser, in_order
 
 
@@ -15,7 +15,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit code, 2 for bad input (see also the commands)."""
     parser = Parser(prog="python -m agents", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True, parser_class=Parser)
-    for command in (listing, evaluate, check, fit_probcut, solve):
+    for command in (listing, evaluate, check, check_engine, fit_probcut, solve):
         command.add(commands)
     options = parser.parse_args(arguments)
     program = f"python -m agents {options.command}"

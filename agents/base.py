@@ -30,12 +30,15 @@ class Agent(Player, ABC):
     watches_clock: whether a time limit changes what it plays, so that a game with one cannot be
         reproduced.
     selective: whether it leaves moves out on probability, so that its values are not minimax's.
+    from_outside: whether it runs what is not the lab's, such as another program, although its class
+        is; it then plays in a process of its own.
     """
 
     version: int = 1
     reproducible: bool = True
     watches_clock: bool = False
     selective: bool = False
+    from_outside: bool = False
 
     def boards(self) -> frozenset[int]:
         """The sizes of board (squares a side) it can play on; all of them by default."""

@@ -14,6 +14,7 @@ no harm. Before each call into the agent the process says what it is about to as
 from __future__ import annotations
 
 import copy
+import os
 import pickle
 import random
 import textwrap
@@ -30,9 +31,10 @@ from agents.base import Agent, Decision, Limits
 from agents.simple import RandomAgent
 from core.compile import Announce
 from core.forked import Forked, Link
-from core.game import FINISHED, play_game, valid_answer
+from core.game import FINISHED, Fault, play_game, valid_answer
 from core.notation import PASS, IllegalMove, square_name
 from core.position import Position, prepare_rules
+from core.processes import adopt_orphans, end_descendants
 from core.rules import RULESETS, Color, Ruleset
 
 OK, FAILED, NOT_ASKED = "ok", "failed", "not asked"
@@ -181,13 +183,17 @@ def _ask(each: Check, number: int, agent: Agent, patience: float, announce: Anno
         except (EOFError, OSError):
             died = f"its process died (exit code {process.exit_code()})"
             raise _Broken(f"{died} after {_call(last)}") from None
+        end_descendants([process.number])
     raise _Hung(f"no answer for {seconds:g} s after {_call(last)}")
 
 
 def _answer(link: Link, each: Check, number: int, agent: Agent, announce: Announce | None) -> None:
     """The main function of a process."""
+    adopt_orphans()
     with suppress(OSError):
-        link.send(pickle.dumps(_outcome(each, number, _Case(agent, link, announce))))
+        outcome = _outcome(each, number, _Case(agent, link, announce))
+        end_descendants([os.getpid()])  # an agent may stand for another program
+        link.send(pickle.dumps(outcome))
 
 
 def _outcome(each: Check, number: int, case: _Case) -> tuple[str, Any]:
@@ -195,6 +201,8 @@ def _outcome(each: Check, number: int, case: _Case) -> tuple[str, Any]:
         return "answer", each.run(case, number)
     except (_Broken, _NotAsked) as trouble:
         return "trouble", trouble
+    except Fault as fault:
+        return "trouble", _Broken(f"{fault.reason}: {fault.detail}, after {_call(case.last)}")
     except (Exception, SystemExit) as error:
         where = traceback.extract_tb(error.__traceback__)[-1]
         raised = f"{type(error).__name__}: {error}, in {where.filename}, line {where.lineno}"

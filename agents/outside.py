@@ -1,7 +1,8 @@
 """Agents from outside the lab: who they are, and what stands for one where its code must not run.
 
-An agent whose class is not the lab's own, or that calls a heuristic of somebody's as ordinary
-Python, is *from outside*. Its code runs in processes of its own (see ``docs/security.md``).
+An agent whose class is not the lab's own, that stands for another program, or that calls a
+function or heuristic of somebody's as ordinary Python, is *from outside*. Its code runs in
+processes of its own (see ``docs/security.md``).
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def is_outside(agent: Agent) -> bool:
 
 
 def _is_outside(thing: Agent | Evaluation) -> bool:
-    if not is_ours(type(thing).__module__):
+    if not is_ours(type(thing).__module__) or getattr(thing, "from_outside", False):
         return True
     if isinstance(thing, FunctionEvaluation) and not thing.compiled:
         return True

@@ -11,7 +11,7 @@ Generic Game Server's archives, writes a game as properties:
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from core.rules import Color
@@ -208,26 +208,26 @@ def _game(properties: list[tuple[str, str]]) -> GgfGame:
     )
 
 
-def ggf_text(game: GgfGame, players: Mapping[Color, str], difference: int | None = None) -> str:
-    """A game in GGF, in one line.
+def format_ggf(start: str, moves: Iterable[tuple[Color, int]], **about: str) -> str:
+    """A game in GGF, in one line. start: an OBF line. moves: who made each, passes included. about:
+    further properties, such as ``PB`` and ``PW``, the players' names.
 
-    players: their names. difference: Black's discs minus White's at the end; None for a game that
-    has not ended.
+    >>> format_ggf("-" * 6 + "OX--XO" + "-" * 4 + " X", [(Color.BLACK, 1)], PB="lab")
+    '(;GM[Othello]PB[lab]TY[4]BO[4 ------O*--*O---- *]B[B1];)'
     """
-    squares, turn = game.start.translate(str.maketrans("X", "*")).split()
-    rows = " ".join(
-        squares[begin : begin + game.side] for begin in range(0, len(squares), game.side)
-    )
+    board, turn = start.replace("X", "*").split()
+    side = round(len(board) ** 0.5)
+    told = "".join(f"{name}[{_plain(text)}]" for name, text in about.items())
     letters = {color: letter for letter, color in _MOVERS.items()}
-    about = [
-        ("GM", "Othello"),
-        *((f"P{letters[color]}", re.sub(r"[\[\]\s]+", " ", players[color])) for color in Color),
-        ("RE", "?" if difference is None else f"{difference:+d}"),
-        ("TY", str(game.side)),
-        ("BO", f"{game.side} {rows} {turn}"),
-    ]
-    moves = (
-        (letters[color], "PA" if word in _PASS_WORDS else word)
-        for word, color in zip(game.words, game.colors, strict=True)
-    )
-    return "(;" + "".join(f"{name}[{value}]" for name, value in (*about, *moves)) + ";)"
+    played = "".join(f"{letters[color]}[{ggf_word(move)}]" for color, move in moves)
+    return f"(;GM[Othello]{told}TY[{side}]BO[{side} {board} {turn}]{played};)"
+
+
+def ggf_word(move: int) -> str:
+    """A move as GGF writes it: ``D3``, and ``PA`` for a pass."""
+    return "PA" if move == PASS else square_name(move).upper()
+
+
+def _plain(text: str) -> str:
+    """A text without what would end a property."""
+    return "".join(letter for letter in text if letter.isprintable() and letter not in "[]\\;")

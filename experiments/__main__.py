@@ -31,6 +31,7 @@ usage: python -m experiments COMMAND ...
   extend FOLDER games=N   add games to a run, up to N a pairing
   watch FOLDER            the standings of a run in progress
   verify FOLDER           whether what a run's record says is true
+  export FOLDER ggf       a run's games for other programs
   bench                   nodes of every search over fixed positions, and their signature
 
 Start with:
@@ -213,12 +214,20 @@ def plan_command(arguments: Sequence[str]) -> int:
     return run_plan(arguments, make_console())
 
 
+def export_command(arguments: Sequence[str]) -> int:
+    """``export``: write the games of a run for other programs."""
+    from experiments.export import export_command
+
+    return export_command(arguments, make_console())
+
+
 COMMANDS: dict[str, Command] = {
     "run": run_command,
     "resume": resume_command,
     "extend": extend_command,
     "watch": watch_command,
     "verify": verify_command,
+    "export": export_command,
     "plan": plan_command,
     "bench": bench_command,
     "openings": openings_command,

@@ -26,7 +26,7 @@ from agents.config import (
     unknown,
 )
 from agents.evaluation import Evaluation
-from agents.outside import Outsider, is_ours, names_outside
+from agents.outside import Outsider, names_outside
 from agents.search import SearchAgent
 from agents.search.context import MAX_DEPTH
 from core.game import Limits
@@ -291,11 +291,10 @@ def plan_of(settings: RunConfig, agents: Mapping[str, Agent] | None = None) -> P
 def make_agent(settings: Any, name: str, isolation: str) -> Agent:
     """The agent that settings describe, or an Outsider where its code must not run here;
     ConfigError."""
-    kind = str(settings.get("_target_", "")) if isinstance(settings, Mapping) else ""
-    outside = kind and not is_ours(kind)
-    if isolation == PROCESS:
-        outside = names_outside(settings)
-    if outside and isolation != NONE:
+    named = settings
+    if isolation != PROCESS and isinstance(settings, Mapping):  # its class, or function, alone
+        named = {key: value for key, value in settings.items() if isinstance(value, str)}
+    if isolation != NONE and names_outside(named):
         return Outsider(settings, name)
     return build_agent(settings, name)
 

@@ -1,4 +1,4 @@
-"""``python -m play``: people at the board."""
+"""``python -m play``: people, and other programs, at the board."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ usage: python -m play COMMAND ...
   replay FILE                 step through a game that was recorded or saved
   replay RUN game=N           or through a game of a run
   web [key=value ...]         play in the browser     (web --help: all settings)
+  gtp agent=NAME [...]        an agent as an engine for other programs (gtp --help)
+  nboard agent=NAME [...]     the same, by another protocol
 
 Start with:
 
@@ -126,11 +128,39 @@ def replay_command(arguments: Sequence[str]) -> int:
     return 0
 
 
+def gtp_command(arguments: Sequence[str]) -> int:
+    """``gtp``: be an engine for programs that speak the Go Text Protocol."""
+    from play.engine import run_engine
+    from play.gtp import GtpServer, serve
+
+    return run_engine(
+        "gtp",
+        "the Go Text Protocol (GTP)",
+        arguments,
+        lambda *parts: serve(GtpServer(*parts), sys.stdin, sys.stdout),
+    )
+
+
+def nboard_command(arguments: Sequence[str]) -> int:
+    """``nboard``: be an engine for programs that speak the NBoard protocol."""
+    from play.engine import run_engine
+    from play.nboard import serve
+
+    return run_engine(
+        "nboard",
+        "the NBoard protocol",
+        arguments,
+        lambda table, player, thinkers: serve(table, player, thinkers, sys.stdin, sys.stdout),
+    )
+
+
 COMMANDS: dict[str, Command] = {
     "terminal": terminal_command,
     "series": series_command,
     "replay": replay_command,
     "web": web_command,
+    "gtp": gtp_command,
+    "nboard": nboard_command,
 }
 
 

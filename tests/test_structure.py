@@ -18,7 +18,7 @@ PACKAGES = ("core", "agents", "experiments", "play")
 # import from the rooms of lower floors, the first being the ground.
 FLOORS = (
     ("core",),
-    ("agents.base", "agents.conf_folder"),
+    ("agents.base", "agents.conf_folder", "agents.loading"),
     ("agents.evaluation", "agents.hydra_parts"),
     ("agents.search.context", "agents.search.table"),
     ("agents.search.limits", "agents.search.watch"),
@@ -26,7 +26,7 @@ FLOORS = (
     ("agents.search.endgame", "agents.search.montecarlo"),
     ("agents.search.window",),
     ("agents.search",),
-    ("agents.simple",),
+    ("agents.simple", "agents.external"),
     ("agents",),
     ("agents.config",),
     ("agents.contract", "agents.outside"),
@@ -47,12 +47,13 @@ FLOORS = (
         "experiments.sample_size",
         "experiments.bench",
         "experiments.help",
+        "experiments.export",
     ),
     ("experiments",),
     ("experiments.__main__",),
     ("play.config", "play.game", "play.moves"),
     ("play.help", "play.switches", "play.thinking", "play.written"),
-    ("play.hints", "play.recorded", "play.tree"),
+    ("play.hints", "play.recorded", "play.tree", "play.engine", "play.gtp", "play.nboard"),
     ("play.terminal", "play.web"),
     ("play", "play.__main__", "play.lab"),
 )

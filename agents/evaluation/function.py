@@ -12,31 +12,34 @@ In a file of yours, say ``mine.py``::
         return 10 * corners + count(moves(mover, opponent)) - count(moves(opponent, mover))
 
 and ``evaluation=function evaluation.target=./mine.py:hollow`` puts it into any search.
+
+An evaluation written for PAIP's Othello, ``function(player, board)`` on a list of 100 squares,
+needs no mark; it runs as ordinary Python.
 """
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
+import functools
+import inspect
 import json
 import math
-import sys
-import traceback
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cache, cached_property
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import numba
 import numpy as np
 
 from agents.evaluation.base import FINAL_UNIT, SIGNATURE, Evaluation
+from agents.evaluation.board_list import PIECES, board_list
+from agents.loading import last_line, load_module, split_target
 from core.compile import Announce, Array, Mask, why_not
 from core.forked import Forked, Link
 from core.notation import PASS
 from core.position import Position
+from core.rules import Color
 from core.settings import Number, Switch, check_settings, nearest
 
 LARGEST = FINAL_UNIT - 1
@@ -47,6 +50,7 @@ FLOAT_SCALE = 1000
 """Results that are floats are multiplied by this, so that three digits survive the rounding."""
 
 _BOARDS = "_othello_boards"
+_BOARD_LIST = "_othello_board_list"
 
 
 def heuristic(function: Callable[..., Any] | None = None, *, boards: Iterable[int] = (8,)) -> Any:
@@ -90,13 +94,16 @@ class FunctionEvaluation(Evaluation):
     target: str
     """``path/to/file.py:function``, or ``module:function``."""
     compiled: Annotated[bool, Switch()] = True
-    """False runs it as ordinary Python, some hundred times slower, in the plain search."""
+    """False runs it as ordinary Python, some hundred times slower, in the plain search; always so
+    for one of PAIP's kind."""
     scale: Annotated[float, NotZero()] = FLOAT_SCALE
     """What results that are floats are multiplied by."""
 
     def __post_init__(self) -> None:
         check_settings(self)
         self._function = _find(self.target)
+        if getattr(self._function, _BOARD_LIST, False):  # which cannot be compiled
+            self.compiled = False
         self.sides = getattr(self._function, _BOARDS)
         self._compiled = _compile(self._function, self.target) if self.compiled else None
         tried = _tried(self.target, self._function, self._compiled, self.scale)
@@ -157,11 +164,10 @@ class FunctionEvaluation(Evaluation):
 
 
 def _find(target: str) -> Callable[..., Any]:
-    """The marked function that ``target`` names; ValueError saying what is not there."""
-    place, _, name = str(target).rpartition(":")
-    if not place or not name:
-        raise ValueError(f"target '{target}': path/to/file.py:function is needed")
-    module = _module(place)
+    """The marked function that ``target`` names, or one of PAIP's kind made like those; ValueError
+    saying what is not there."""
+    place, name = split_target(target)
+    module = load_module(place)
     marked = [key for key, value in vars(module).items() if hasattr(value, _BOARDS)]
     function = getattr(module, name, None)
     if function is None:
@@ -169,50 +175,31 @@ def _find(target: str) -> Callable[..., Any]:
         raise ValueError(
             f"target '{target}': no function '{name}' there; {known}{nearest(name, marked)}"
         )
-    if not hasattr(function, _BOARDS):
-        raise ValueError(f"target '{target}': '{name}' is not marked with @heuristic")
-    return function
+    if hasattr(function, _BOARDS):
+        return function
+    if _takes_a_board_list(function):
+        return _of_board_list(function)
+    raise ValueError(f"target '{target}': '{name}' is not marked with @heuristic")
 
 
-def _module(place: str) -> Any:
-    path = Path(place).expanduser()
-    if path.suffix == ".py" and not path.is_file():
-        raise ValueError(f"target: there is no file {place}")
-    file = str(path.resolve())
+def _takes_a_board_list(function: Any) -> bool:
+    """Whether it is an evaluation of the kind of PAIP's: ``function(player, board)``."""
     try:
-        if path.suffix != ".py":
-            return importlib.import_module(place)
-        status = path.stat()
-        return _loaded(path.resolve(), (status.st_mtime_ns, status.st_size))
-    except (Exception, SystemExit) as error:
-        raise ValueError(f"target '{place}' cannot be loaded: {_last_line(error, file)}") from error
+        return list(inspect.signature(function).parameters) == ["player", "board"]
+    except (TypeError, ValueError):
+        return False
 
 
-@cache
-def _loaded(path: Path, stamp: tuple[int, int]) -> Any:
-    """The module in a file, loaded once as long as the file stays as it is (``stamp``), so that
-    two agents with the same heuristic do not compile and try it twice."""
-    spec = importlib.util.spec_from_file_location(f"_heuristics_{path.stem}", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.path.insert(0, str(path.parent))  # it may import what stands beside it
-    try:
-        spec.loader.exec_module(module)
-    finally:
-        sys.path.pop(0)
-    return module
+def _of_board_list(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Such a function as one of two masks, the mover playing Black."""
 
+    @heuristic
+    @functools.wraps(function)
+    def adapted(mover: Mask, opponent: Mask) -> Any:
+        return function(PIECES[Color.BLACK], board_list(int(mover), int(opponent)))
 
-def _last_line(error: BaseException, file: str) -> str:
-    """Where in the user's code an exception came from, and what it says, in one line."""
-    if isinstance(error, SyntaxError):
-        name = Path(error.filename or file).name
-        where = "" if name == Path(file).name else f"{name} "
-        return f"{where}line {error.lineno}: {error.msg}" if error.lineno else str(error.msg)
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [f.lineno for f in frames if f.filename == file]
-    where = f"line {own[-1]}: " if own else ""
-    return f"{where}{type(error).__name__}: {' '.join(str(error).split())}"
+    setattr(adapted, _BOARD_LIST, True)
+    return cast("Callable[..., Any]", adapted)
 
 
 # ------------------------------------------------------------------ compiling
@@ -308,7 +295,7 @@ def _try(
                 break
             symmetric &= result == -swapped
     except Exception as error:
-        reason = _last_line(error, function.__code__.co_filename)
+        reason = last_line(error, inspect.unwrap(function).__code__.co_filename)
         complaint = f"raises {reason} (position {position.to_obf()})"
     link.send(json.dumps([floating, bool(symmetric), complaint]).encode())
 

@@ -21,7 +21,7 @@ from agents.base import Agent, Decision, Limits
 from agents.outside import Outsider
 from core.confinement import confine
 from core.forked import Link
-from core.game import SearchStats, valid_answer
+from core.game import Fault, SearchStats, valid_answer
 from core.position import Position
 from core.rules import Color, ruleset
 from experiments.record.store import COUNTS
@@ -66,6 +66,8 @@ class _Seat:
                 return
             try:
                 answer = _encoded([number, *getattr(self, f"_{call}")(*arguments)])
+            except Fault as fault:  # of a program that the agent stands for
+                answer = _encoded([number, "fault", fault.reason, _cut(fault.detail)])
             except BaseException as error:  # whatever it is, it is the agent's own
                 answer = _encoded([number, "raised", _text(error)])
             self._send(answer)
@@ -112,6 +114,10 @@ def _text(error: BaseException) -> str:
         text = "".join(traceback.format_exception(error))
     except BaseException as another:  # its own methods are the agent's, too
         text = f"{type(error).__name__}, which cannot be told ({type(another).__name__})"
+    return _cut(text)
+
+
+def _cut(text: str) -> str:
     if len(text) > LONGEST_TEXT:
         half = LONGEST_TEXT // 2
         text = f"{text[:half]}\n[...]\n{text[-half:]}"

@@ -23,7 +23,7 @@ from typing import Any
 from agents.base import Agent, Decision, Limits
 from agents.outside import START_SECONDS, observes
 from core.forked import Forked
-from core.game import DIED, GARBAGE, HUNG, RAISED, Fault, Spent
+from core.game import DIED, FAULTS, GARBAGE, HUNG, RAISED, Fault, Spent
 from core.position import Position
 from core.processes import descendants, end_descendants
 from core.rules import Color
@@ -323,6 +323,8 @@ class StandIn:
                     raise ValueError("an answer that nobody has asked for")
                 elif kind == "raised":
                     raise _Raised(RAISED, str(answer[0])[:_LONGEST])
+                elif kind == "fault" and answer[0] in FAULTS:
+                    raise Fault(answer[0], str(answer[1])[:_LONGEST])
                 elif kind == "garbage":
                     raise Fault(GARBAGE, str(answer[0])[:_LONGEST])
                 elif kind in ("ok", "decision"):

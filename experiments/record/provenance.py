@@ -6,7 +6,10 @@ import functools
 import hashlib
 import importlib.util
 import platform
+import shlex
+import shutil
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from importlib import metadata
 from importlib.machinery import PathFinder
 from pathlib import Path
@@ -14,6 +17,7 @@ from typing import Any, NamedTuple
 
 import agents
 import core
+from agents.loading import split_target
 from core.cli import DISTRIBUTION
 from core.compile import processor
 from experiments.system import available_cores
@@ -82,25 +86,33 @@ class Named(NamedTuple):
     """Code that settings name.
 
     where: in the settings. target: as what. file: where it stands, None where none is found.
+    program: whether it is another program, as a command.
     """
 
     where: str
     target: str
     file: Path | None
+    program: bool = False
 
     @property
     def is_ours(self) -> bool:
         """Whether its name is one in the lab's own packages."""
-        return ".py:" not in self.target and self.target.partition(".")[0] in OURS
+        if self.program or ".py:" in self.target:
+            return False
+        return self.target.partition(".")[0] in OURS
 
 
 def named_code(settings: Any, where: str = "") -> Iterator[Named]:
-    """All code that settings name, as a class (``_target_``) or as FILE.py:FUNCTION or
-    MODULE:FUNCTION (``target``). Nothing is imported."""
+    """All code that settings name, as a class (``_target_``), as FILE.py:FUNCTION or
+    MODULE:FUNCTION (``target``), or as a ``command``. Nothing is imported or started."""
     if isinstance(settings, Mapping):
         for key, value in settings.items():
             if key == "_target_" or (key == "target" and ":" in str(value)):
                 yield Named(where, str(value), _file_of(str(value)))
+            elif key == "command" and isinstance(value, str):
+                files: list[Path | None] = [*_files_of(value)]
+                for file in files or [None]:
+                    yield Named(where, value, file, program=True)
             else:
                 yield from named_code(value, f"{where}.{key}".lstrip("."))
     elif isinstance(settings, list | tuple):
@@ -112,9 +124,21 @@ def named_code(settings: Any, where: str = "") -> Iterator[Named]:
 
 def _file_of(target: str) -> Path | None:
     """The file that a target's code stands in."""
-    place = target.rpartition(":")[0]
-    path = Path(place).expanduser() if place.endswith(".py") else _module_file(place or target)
+    place = split_target(target)[0] if ":" in target.strip(":") else target
+    path = Path(place).expanduser() if place.endswith(".py") else _module_file(place)
     return path if path is not None and path.is_file() else None
+
+
+def _files_of(command: str) -> list[Path]:
+    """The files that a command names: its program, and those among its arguments."""
+    try:
+        program, *arguments = shlex.split(command)
+    except ValueError:
+        return []
+    paths = [Path(word) for word in (shutil.which(program) or program, *arguments)]
+    with suppress(OSError):  # a word may be too long for a file's name
+        return [path for path in paths if path.is_file()]
+    return []
 
 
 def _module_file(name: str) -> Path | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from core.bitboard import bits
-from core.notation import PASS, GgfGame, ggf_text, square_name
+from core.notation import PASS, format_ggf, square_name
 from core.position import Position
 from core.rules import Color
 from play.game import Turn, outcome, value_text
@@ -102,13 +102,13 @@ def texts_of(visit: Visit) -> dict[str, str]:
     """The game in every notation in which it can be taken along."""
     game = visit.game
     players = {color: described(visit.players[color]) for color in Color}
-    words = [square_name(turn.move) for turn in game.turns]
-    colors = [turn.color for turn in game.turns]
-    ggf = GgfGame(game.start.ruleset.side, game.start.to_obf(), tuple(words), tuple(colors))
+    moves = [(turn.color, turn.move) for turn in game.turns]
     difference = game.position.black.bit_count() - game.position.white.bit_count()
+    ggf = {"PB": players[Color.BLACK], "PW": players[Color.WHITE]}
+    ggf["RE"] = f"{difference:+d}" if game.is_over else "?"
     return {
-        "transcript": "".join(word for word in words if word != square_name(PASS)),
+        "transcript": "".join(square_name(move) for _, move in moves if move != PASS),
         "obf": game.position.to_obf(),
-        "ggf": ggf_text(ggf, players, difference if game.is_over else None),
+        "ggf": format_ggf(game.start.to_obf(), moves, **ggf),
         "text": game_text(game, players),
     }

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bots import bot
 
 from agents import Agent, Decision, Evaluation, Limits, RandomAgent, SearchStats, contract
 from agents.__main__ import main
@@ -28,12 +29,25 @@ EVALUATION = {"_target_": "agents.DiscCount"}  # plays on every board
 FITTED = {"_target_": "agents.SquareWeights"}  # for what works with fitted parameters only
 
 
+STRATEGIES = Path(__file__).with_name("external") / "paip.py"
+ENGINES = Path(__file__).parents[1]
+
 settings_of = cache(partial(load, "agent"))  # composing them takes longer than most of these tests
 
 
-def make(name: str) -> Agent:
+OTHERS: dict[str, dict[str, Callable[[Path], str]]] = {
+    "line": {"command": bot},
+    "gtp": {"command": lambda _: f"{sys.executable} {ENGINES / 'gtp_engine.py'}"},
+    "nboard": {"command": lambda _: f"{sys.executable} {ENGINES / 'nboard_engine.py'}"},
+    "function": {"target": lambda _: f"{STRATEGIES}:random_strategy"},
+}
+"""What agents that stand for something else need: of each setting, what makes it in a folder."""
+
+
+def make(name: str, folder: Path) -> Agent:
     evaluation = FITTED if name == "probcut" else EVALUATION
-    filled, _ = fill_open({name: settings_of(name)}, depth=2, evaluation=evaluation)
+    others = {key: give(folder) for key, give in OTHERS.get(name, {}).items()}
+    filled, _ = fill_open({name: settings_of(name)}, depth=2, evaluation=evaluation, **others)
     if "playouts" in filled[name]:
         filled[name]["playouts"] = 100
     return build_agent(filled[name], name)
@@ -43,22 +57,25 @@ def names(verdict: Verdict, outcome: str) -> set[str]:
     return {finding.name for finding in verdict.findings if finding.outcome == outcome}
 
 
-def keeps_to_the_contract(name: str) -> None:
-    verdict = check(make(name), patience=60)
+def keeps_to_the_contract(name: str, folder: Path) -> None:
+    verdict = check(make(name, folder), patience=60)
     assert verdict.holds, f"\n{verdict}"
     # What does not concern an agent: random moves are not searched for, playouts have no depth.
+    chance = {"seed", "memory", "twice"}
     without = {"random": {"depth", "nodes"}, "mcts": {"depth"}, "mcts_greedy": {"depth"}}
+    without |= {"function": {"depth", "nodes"}}
+    without |= dict.fromkeys(("gtp", "line", "nboard"), {"depth", "nodes"} | chance)
     asked = {each.name for each in contract.CHECKS}
     assert names(verdict, NOT_ASKED) == without.get(name, set()) & asked
 
 
 @pytest.mark.parametrize("name", sorted(choices("agent")))
 def test_every_agent_keeps_to_what_tells_agents_apart(
-    name: str, monkeypatch: pytest.MonkeyPatch
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Agents differ in how they search; how they are closed, say, is common to whole families."""
     ask_only(monkeypatch, "line", "nodes", "memory")
-    keeps_to_the_contract(name)
+    keeps_to_the_contract(name, tmp_path)
 
 
 WHOLE = ("endgame", "maximizer", "mcts")
@@ -72,8 +89,8 @@ WHOLE = ("endgame", "maximizer", "mcts")
         for name in sorted(choices("agent"))
     ],
 )
-def test_every_agent_keeps_to_the_whole_contract(name: str) -> None:
-    keeps_to_the_contract(name)
+def test_every_agent_keeps_to_the_whole_contract(name: str, tmp_path: Path) -> None:
+    keeps_to_the_contract(name, tmp_path)
 
 
 # ------------------------------------------------------------------ each check finds its agent
@@ -495,9 +512,9 @@ def test_every_yaml_says_in_its_first_line_what_it_is() -> None:
             assert choices(name.parts[0])[path.stem], name
 
 
-def test_moves_do_not_depend_on_the_colours_names() -> None:
+def test_moves_do_not_depend_on_the_colours_names(tmp_path: Path) -> None:
     """The same masks with colours exchanged get the same decision."""
     position = Position.from_transcript("f5d6c3d3c4")
     swapped = replace(position, to_move=position.to_move.other)
-    agent = make("alphabeta")
+    agent = make("alphabeta", tmp_path)
     assert agent.decide(position, Limits()) == agent.decide(swapped, Limits())

@@ -30,6 +30,7 @@ from experiments.run import resume, run
 
 QUIET = Console(quiet=True)
 WORDS = ["agents=duel", "agent@first=greedy", "agent@second=random", "games=2", "figures=false"]
+COMMAND = f"{sys.executable} evil.py"
 EVIL = """
 from pathlib import Path
 import agents, experiments.pairing
@@ -118,6 +119,15 @@ def a_module(config: dict[str, Any]) -> None:
     config["agents"]["first"] = {"_target_": "agents.Maximizer", "evaluation": evaluation}
 
 
+def a_program(config: dict[str, Any]) -> None:
+    config["agents"]["first"] = {"_target_": "agents.external.LineAgent", "command": COMMAND}
+
+
+def a_program_that_is_not_there(config: dict[str, Any]) -> None:
+    agent = {"_target_": "agents.external.LineAgent", "command": "core evil.sh 'x"}
+    config["agents"]["first"] = agent
+
+
 def in_a_list(config: dict[str, Any]) -> None:
     stages = [{"empties": [0, 60], "weights": [{"_target_": "evil.Agent"}]}]
     evaluation = {"_target_": "agents.evaluation.Composite", "stages": stages}
@@ -144,6 +154,9 @@ def by_a_function_of_ours(config: dict[str, Any]) -> None:
         (a_package, "agents.first: evilpack.inside.Agent ("),
         (a_heuristic, "agents.first.evaluation: evil.py:flat ("),
         (a_module, "agents.first.evaluation: evil:flat ("),
+        (a_program, f"agents.first: {COMMAND} ("),
+        (a_program, "evil.py, unchanged since the record)"),
+        (a_program_that_is_not_there, "agents.first: core evil.sh 'x (no file of it is found)"),
         (in_a_list, "agents.first.evaluation.stages[0].weights[0]: evil.Agent ("),
         (a_schedule, "schedule: evil.Schedule ("),
         (by_a_name_of_ours, "agents.first: experiments.run.os.makedirs ("),

@@ -1,0 +1,88 @@
+"""``python -m agents check-engine``: whether a program speaks a protocol."""
+
+from __future__ import annotations
+
+import textwrap
+from argparse import Namespace
+from typing import Any
+
+from rich.console import Console
+
+from agents.external import check_gtp, check_nboard
+from agents.external.checking import FAILED, NOT_ASKED, OK, Finding, findings
+from agents.external.program import PATIENCE, Program, words_of
+from core.cli import seconds
+from core.shown import plain
+
+PROTOCOLS = {
+    "gtp": (check_gtp.GtpCase, check_gtp.CHECKS),
+    "nboard": (check_nboard.NBoardCase, check_nboard.CHECKS),
+}
+HOLDS, BROKEN, INTERRUPTED = 0, 1, 130
+_STYLES = {OK: "green", FAILED: "bold red", NOT_ASKED: "dim"}
+_THINK = 60.0
+_MOST = 12  # exchanges that are shown of a check that has failed
+
+
+def add(commands: Any) -> None:
+    parser = commands.add_parser(
+        "check-engine",
+        help="whether a program speaks a protocol",
+        description="Hold a program to its protocol: twenty and more named checks, with what "
+        "was sent and answered where it fails (--all: everywhere). The exit code is 1 if one "
+        "fails, 2 if there is no such program.",
+    )
+    parser.add_argument("protocol", choices=PROTOCOLS, help="which protocol")
+    parser.add_argument("engine", metavar="COMMAND", help="the program and its arguments, quoted")
+    parser.add_argument(
+        "--patience",
+        type=seconds,
+        default=PATIENCE,
+        metavar="SECONDS",
+        help=f"for an answer (default {PATIENCE:g})",
+    )
+    parser.add_argument(
+        "--think",
+        type=seconds,
+        default=_THINK,
+        metavar="SECONDS",
+        help=f"for a move (default {_THINK:g})",
+    )
+    parser.add_argument("--all", action="store_true", help="show all that was sent and answered")
+    parser.set_defaults(run=run)
+
+
+def run(options: Namespace, console: Console) -> int:
+    """Print each finding as it is made, and the verdict; ValueError if there is no program."""
+    words_of(options.engine)
+    kind, checks = PROTOCOLS[options.protocol]
+    case = kind(Program(options.engine), options.patience, options.think)
+    failed = []
+    try:
+        for finding in findings(case, checks):
+            text = plain(_told(finding, options.all), keep="\n")
+            text.highlight_words([finding.outcome], _STYLES[finding.outcome])
+            console.print(text, soft_wrap=True)
+            if finding.outcome == FAILED:
+                failed.append(finding.name)
+    except KeyboardInterrupt:
+        console.print("interrupted")
+        return INTERRUPTED
+    told = f"fails {len(failed)}: {', '.join(failed)}" if failed else "passes all checks"
+    console.print(plain(f"{options.engine} {told}"), soft_wrap=True)
+    return BROKEN if failed else HOLDS
+
+
+def _told(finding: Finding, everything: bool) -> str:
+    """A line about a check, and below it, for one that has failed, why, and what was said."""
+    said = finding.detail if finding.outcome == NOT_ASKED else finding.asked
+    lines = [f"{finding.name:<10}  {finding.outcome:<9}  {said}"]
+    exchanges = list(map(str, finding.exchanges))
+    if finding.outcome == FAILED:
+        lines.append(textwrap.indent(finding.detail, "    "))
+        if not everything:
+            exchanges = exchanges[-_MOST:]
+    elif not everything:
+        exchanges = []
+    lines += [textwrap.indent(each, "      ") for each in exchanges]
+    return "\n".join(lines)

@@ -1,0 +1,406 @@
+"""Whether a program speaks the Go Text Protocol as Othello engines should: named checks, each with
+what was sent and answered."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from agents.external.checking import Broken, Case, Check, Exchange, NotAsked
+from agents.external.gtp import BOARD_SETTERS, GAMES, PASS_WORDS, GtpConnection, Refused
+from core.game import Fault
+from core.notation import PASS, IllegalMove, parse_square, square_name
+from core.position import Position
+
+NEEDED = ("list_commands", "boardsize", "clear_board", "play", "genmove", "quit")
+"""Commands without which an engine cannot play here."""
+
+
+@dataclass
+class GtpCase(Case):
+    """A GTP engine under examination. known: the commands that it lists."""
+
+    known: set[str] = field(default_factory=set)
+
+    def greet(self) -> None:
+        self.engine = GtpConnection(self.program, self.patience)
+
+    def ask(self, command: str) -> str:
+        """The answer; raises Refused."""
+        patience = self.think if "genmove" in command else self.patience
+        try:
+            answer = self.engine.ask(command, patience)
+        except Refused as error:
+            self.said.append(Exchange(command, f"? {error}"))
+            raise
+        except Fault as fault:
+            self.said.append(Exchange(command, f"({fault.reason})"))
+            raise
+        self.said.append(Exchange(command, f"= {answer}"))
+        return answer
+
+    def must(self, command: str) -> str:
+        """The answer of an engine that has to do it."""
+        try:
+            return self.ask(command)
+        except Refused as error:
+            raise Broken(f"refused '{command}': {error}") from None
+
+    def refuses(self, command: str, why: str) -> None:
+        """It has to answer with ``?``."""
+        try:
+            answer = self.ask(command)
+        except Refused:
+            return
+        raise Broken(f"answered '= {answer}' to '{command}': {why}")
+
+    def needs(self, *commands: str) -> None:
+        for command in commands:
+            if command not in self.known:
+                raise NotAsked(f"it has no {command}")
+
+    def clear(self) -> Position:
+        """Begin a game."""
+        self.must("boardsize 8")
+        self.must("clear_board")
+        return Position.start()
+
+    def lead(self, transcript: str) -> Position:
+        """Begin a game with these moves."""
+        position = self.clear()
+        moves = Position.start().follow(re.findall("..", transcript))[1]
+        for move in moves:
+            self.tell(position, move)
+            position = position.play(move)
+        return position
+
+    def tell(self, position: Position, move: int) -> None:
+        """Tell of a move; of a pass as it understands it, or not at all."""
+        color = position.to_move.value
+        if move != PASS:
+            self.must(f"play {color} {square_name(move)}")
+            return
+        for word in PASS_WORDS:
+            try:
+                self.ask(f"play {color} {word}")
+                return
+            except Refused:
+                continue
+
+    def move(self, position: Position, command: str = "genmove") -> int:
+        """A move that it has generated; raises Broken if it is not legal."""
+        answer = self.must(f"{command} {position.to_move.value}")
+        try:
+            move = parse_square(answer)
+            position.play(move)
+        except IllegalMove as error:
+            raise Broken(f"generated {error}, at\n{position}") from None
+        return move
+
+
+# ------------------------------------------------------------------ about itself
+
+
+def _starts(case: GtpCase) -> None:
+    case.must("protocol_version")
+
+
+def _version(case: GtpCase) -> None:
+    answer = case.must("protocol_version")
+    if not re.fullmatch(r"2(\.\d+)?", answer):
+        raise Broken(f"the version is '{answer}'; 2 is expected")
+
+
+def _name(case: GtpCase) -> None:
+    if not case.must("name"):
+        raise Broken("it has no name")
+    case.must("version")
+
+
+def _lists(case: GtpCase) -> None:
+    case.known = set(case.must("list_commands").split())
+    missing = [name for name in NEEDED if name not in case.known]
+    if missing:
+        raise Broken(f"not listed: {', '.join(missing)}")
+
+
+def _knows(case: GtpCase) -> None:
+    case.needs("known_command")
+    for name, known in (("genmove", "true"), ("no_such_command", "false")):
+        if (answer := case.must(f"known_command {name}")) != known:
+            raise Broken(f"'{answer}' for {name}; {known} is expected")
+
+
+def _unknown(case: GtpCase) -> None:
+    case.refuses("no_such_command", "there is no such command")
+    case.must("name")  # it goes on
+
+
+def _numbers(case: GtpCase) -> None:
+    """That a number comes back with the answer, without which nobody knows what it answers."""
+    first = _raw(case, "4711 protocol_version")
+    if not first.startswith("=4711"):
+        raise Broken(f"answered '{first}'; =4711 is expected")
+
+
+def _blank(case: GtpCase) -> None:
+    first = _raw(case, "", "# nothing", "protocol_version")
+    if not first.lstrip("= "):
+        raise Broken("it has answered an empty line or a comment")
+
+
+def _raw(case: GtpCase, *lines: str) -> str:
+    """The first line that it answers when these are sent as they are."""
+    for line in lines:
+        case.program.send(line, case.patience)
+    answered = [case.program.receive(case.patience)]
+    while answered[-1].strip():
+        answered.append(case.program.receive(case.patience))
+    case.said += [Exchange(line, "(nothing)") for line in lines[:-1]]
+    case.said.append(Exchange(lines[-1], answered[0]))
+    return answered[0]
+
+
+# ------------------------------------------------------------------ the board
+
+
+def _sizes(case: GtpCase) -> None:
+    case.must("boardsize 8")
+    case.refuses("boardsize 99", "no board is that large")
+    case.must("boardsize 8")
+
+
+def _game(case: GtpCase) -> None:
+    case.needs("set_game")
+    for name in GAMES:
+        try:
+            case.ask(f"set_game {name}")
+        except Refused:
+            continue
+        break
+    else:
+        raise Broken(f"it knows neither {' nor '.join(GAMES)}")
+
+
+def _black(case: GtpCase) -> None:
+    case.clear()
+    case.must("play black d3")
+    case.must("play white c5")
+
+
+def _letters(case: GtpCase) -> None:
+    case.clear()
+    for command in ("play b D3", "play W c5", "play B f6"):
+        case.must(command)
+
+
+def _illegal(case: GtpCase) -> None:
+    case.clear()
+    case.refuses("play black a1", "a1 traps nothing")
+    case.refuses("play black d4", "d4 is occupied")
+    case.must("play black d3")
+
+
+def _nonsense(case: GtpCase) -> None:
+    case.clear()
+    case.refuses("play black z9", "there is no such square")
+    case.refuses("play green d3", "there is no such color")
+    case.refuses("play black", "the square is missing")
+    case.must("play black d3")
+
+
+def _turn(case: GtpCase) -> None:
+    case.clear()
+    case.refuses("play white d3", "d3 traps nothing for White")
+
+
+def _clears(case: GtpCase) -> None:
+    case.lead("d3c5f6")
+    position = case.clear()
+    case.tell(position, 19)
+    case.move(position.play(19))
+
+
+def _shows(case: GtpCase) -> None:
+    case.needs("showboard")
+    case.clear()
+    first = case.must("showboard")
+    case.must("play black d3")
+    if case.must("showboard") == first:
+        raise Broken("the board looks the same after a move")
+
+
+def _undoes(case: GtpCase) -> None:
+    case.needs("undo")
+    case.lead("d3c5")
+    case.must("undo")
+    case.must("undo")
+    case.refuses("undo", "there is no move to take back")
+    position = Position.start()
+    case.tell(position, 26)
+    case.move(position.play(26))
+
+
+def _sets(case: GtpCase) -> None:
+    setter = next((name for name in sorted(case.known) if name.endswith(BOARD_SETTERS)), None)
+    if setter is None:
+        raise NotAsked(f"it has no command that ends with {' or '.join(BOARD_SETTERS)}")
+    case.clear()
+    position = Position.start().follow(re.findall("..", "f5d6c3d3c4"))[0]
+    case.must(f"{setter} {position.to_obf()[:-2]} {position.to_move.value}")
+    case.move(position)
+
+
+# ------------------------------------------------------------------ moves
+
+
+def _generates(case: GtpCase) -> None:
+    case.move(case.clear())
+
+
+def _as_white(case: GtpCase) -> None:
+    case.move(case.lead("d3"))
+
+
+def _keeps(case: GtpCase) -> None:
+    position = case.clear()
+    move = case.move(position)
+    case.refuses(f"play black {square_name(move)}", "genmove has made the move already")
+    position = position.play(move)
+    case.tell(position, position.moves[0])
+
+
+def _only_says(case: GtpCase) -> None:
+    case.needs("reg_genmove")
+    position = case.clear()
+    move = case.move(position, "reg_genmove")
+    case.tell(position, move)  # which it has not made
+
+
+def _passes(case: GtpCase) -> None:
+    position = _before_a_pass(case)
+    answer = case.must(f"genmove {position.to_move.value}")
+    if answer.lower() not in ("pass", "pa", "--"):
+        raise Broken(f"generated '{answer}' where only a pass is legal, at\n{position}")
+    after = position.play(PASS)
+    case.tell(after, after.moves[0])
+
+
+def _is_told_of_passes(case: GtpCase) -> None:
+    position = _before_a_pass(case)
+    case.tell(position, PASS)
+    after = position.play(PASS)
+    case.tell(after, after.moves[0])
+
+
+def _before_a_pass(case: GtpCase) -> Position:
+    rng = np.random.default_rng(3)
+    while True:
+        position, moves = Position.start(), []
+        while position.moves:
+            moves.append(int(rng.choice(position.moves)))
+            position = position.play(moves[-1])
+        if position.must_pass:
+            break
+    position = case.clear()
+    for move in moves:
+        case.tell(position, move)
+        position = position.play(move)
+    return position
+
+
+def _no_false_pass(case: GtpCase) -> None:
+    case.clear()
+    case.refuses("play black pass", "Black has moves")
+
+
+def _plays(case: GtpCase) -> None:
+    """A whole game against random moves, in which it never says anything illegal."""
+    position, rng = case.clear(), np.random.default_rng(1)
+    while not position.is_over:
+        if position.must_pass:
+            move = PASS
+            case.tell(position, move)
+        elif position.to_move.value == "white":
+            move = case.move(position)
+        else:
+            move = int(rng.choice(position.moves))
+            case.tell(position, move)
+        position = position.play(move)
+
+
+def _scores(case: GtpCase) -> None:
+    case.needs("final_score")
+    position = _played_at_random(case)
+    answer = case.must("final_score")
+    if not re.fullmatch(r"0|Draw|[BW]\+\d+(\.\d+)?", answer, re.IGNORECASE):
+        raise Broken(f"'{answer}'; 0, B+6 or W+6 is expected")
+    difference = position.disc_difference
+    winner = position.to_move if difference > 0 else position.to_move.other
+    if answer[0].upper() not in (winner.value[0].upper() if difference else "0D"):
+        raise Broken(f"'{answer}' at\n{position}")
+
+
+def _played_at_random(case: GtpCase) -> Position:
+    position, rng = case.clear(), np.random.default_rng(2)
+    while not position.is_over:
+        move = int(rng.choice(position.moves or (PASS,)))
+        case.tell(position, move)
+        position = position.play(move)
+    return position
+
+
+def _time(case: GtpCase) -> None:
+    case.needs("time_settings", "time_left")
+    position = case.clear()
+    case.must("time_settings 60 0 0")
+    case.must("time_left black 30 0")
+    case.move(position)
+
+
+def _two_games(case: GtpCase) -> None:
+    for transcript in ("d3c5f6f5e6e3", "f5d6c3d3c4f4"):
+        case.move(case.lead(transcript))
+
+
+def _quits(case: GtpCase) -> None:
+    case.must("quit")
+    if not case.program.ended_within(case.patience):
+        raise Broken(f"it is still there {case.patience:g} s after quit")
+
+
+CHECKS = (
+    Check("starts", "It starts, and answers", _starts, needed=True),
+    Check("version", "It speaks version 2 of the protocol", _version),
+    Check("name", "It has a name and a version", _name),
+    Check("list", f"list_commands lists {', '.join(NEEDED)}", _lists, needed=True),
+    Check("known", "known_command tells what it knows", _knows),
+    Check("unknown", "It refuses an unknown command, and goes on", _unknown),
+    Check("numbers", "A command's number comes back with the answer", _numbers),
+    Check("blank", "It leaves empty lines and comments alone", _blank),
+    Check("sizes", "boardsize 8 is accepted, 99 is not", _sizes),
+    Check("game", "set_game knows Othello or Reversi", _game),
+    Check("play", "Black begins, White answers", _black),
+    Check("letters", "Colors and squares in short, upper and lower case", _letters),
+    Check("illegal", "An illegal move is refused, and nothing changes", _illegal),
+    Check("nonsense", "So is what is no square and no color, or is missing", _nonsense),
+    Check("turn", "A move of the wrong color is refused", _turn),
+    Check("clear", "clear_board goes back to the start", _clears),
+    Check("show", "showboard shows the board", _shows),
+    Check("undo", "undo takes back moves, and no more than there are", _undoes),
+    Check("set", "A board can be set", _sets),
+    Check("genmove", "It generates a legal move for Black", _generates),
+    Check("white", "It generates a legal move for White", _as_white),
+    Check("keeps", "genmove makes the move on its board", _keeps),
+    Check("reg", "reg_genmove does not make the move", _only_says),
+    Check("pass", "It generates a pass where it has to", _passes),
+    Check("passes", "It is told of a pass, or makes it by itself", _is_told_of_passes),
+    Check("no pass", "It refuses a pass while there are moves", _no_false_pass),
+    Check("whole game", "It plays a whole game, only legal moves", _plays),
+    Check("score", "final_score names the winner", _scores),
+    Check("time", "It is told of time", _time),
+    Check("two games", "A second game after the first", _two_games),
+    Check("quit", "quit ends it", _quits),
+)

@@ -1,0 +1,205 @@
+"""Engines that speak the Go Text Protocol (GTP 2), as Othello engines do: they differ in passes,
+in how a board is set, and in whether they want to know of time. What one understands is asked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Annotated
+
+from agents.base import Decision, Limits
+from agents.external.base import ProgramAgent
+from agents.external.program import PATIENCE, Command, Program
+from core.game import GARBAGE
+from core.notation import PASS, parse_square, square_name
+from core.position import Position
+from core.rules import Color
+from core.settings import Each, Number, Switch, Text, Whole, checked
+
+GAMES = ("Othello", "Reversi")
+"""What engines of several games call it."""
+PASS_WORDS = ("pass", "PA")
+BOARD_SETTERS = ("setboard", "setup_board")
+"""A command that sets the board ends with one of these, such as ``grhino-setup_board``. It takes
+the 64 squares as OBF has them, and the side to move."""
+_MOST_LINES = 1000  # of an answer
+
+
+class Refused(ValueError):
+    """An engine has answered with ``?``: it does not know the command, or cannot do it."""
+
+
+class GtpConnection:
+    """A program that is asked in GTP; it has been started."""
+
+    def __init__(self, program: Program, patience: float) -> None:
+        self.program, self.patience = program, patience
+        self._asked = 0
+
+    def ask(self, command: str, patience: float | None = -1.0) -> str:
+        """What the engine answers to a command, without ``=`` and number; raises Refused with its
+        reason, and Fault if it does not keep to the protocol. patience: seconds, None for ever;
+        by default the connection's own."""
+        while (said := self.program.overheard()) is not None:
+            if said.strip():
+                self.program.fail(GARBAGE, f"said '{said:.200}' without being asked")
+        self._asked += 1
+        self.program.send(f"{self._asked} {command}", self.patience)
+        wait = self.patience if patience == -1.0 else patience
+        while not (line := self.program.receive(wait)).strip():
+            pass
+        success, text = self._first(command, line)
+        lines = [text]
+        while line := self.program.receive(self.patience).rstrip():
+            lines.append(line)
+            if len(lines) > _MOST_LINES:
+                self.program.fail(GARBAGE, f"answered more than {_MOST_LINES} lines to '{command}'")
+        answer = "\n".join(lines).strip()
+        if not success:
+            raise Refused(answer)
+        return answer
+
+    def _first(self, command: str, line: str) -> tuple[bool, str]:
+        """Whether the first line of an answer tells of success, and what else it says."""
+        if line[0] not in "=?":
+            told = f"answered '{line:.200}' to '{command}'; = or ? is needed"
+            self.program.fail(GARBAGE, told)
+        digits = len(line[1:]) - len(line[1:].lstrip("0123456789"))
+        number, text = line[1 : 1 + digits], line[1 + digits :]
+        if number and int(number) != self._asked:
+            told = f"answered '{line:.200}' to '{command}', which has the number {self._asked}"
+            self.program.fail(GARBAGE, told)
+        return line[0] == "=", text.strip()
+
+
+class GtpAgent(ProgramAgent):
+    """Any Othello engine that speaks GTP."""
+
+    @checked
+    def __init__(
+        self,
+        command: Command,
+        settings: Annotated[Sequence[str], Each(Text(r"\S[^\n]*", "a GTP command"))] = (),
+        time: Annotated[bool, Switch()] = True,
+        patience: Annotated[float, Number(above=0)] = PATIENCE,
+        boards: Annotated[Sequence[int], Each(Whole(4, 8, even=True))] = (8,),
+    ) -> None:
+        """
+        settings: GTP commands that are sent once the engine has been started. time: whether it is
+        told of time limits, if it understands that. The others as in :class:`ProgramAgent`.
+        """
+        super().__init__(command, patience, boards)
+        self.settings, self.time = settings, time
+        self._engine = GtpConnection(self._program, patience)
+
+    # ------------------------------------------------------------------ the game
+
+    def _greet(self) -> None:
+        self._engine = GtpConnection(self._program, self.patience)
+        self._passes: str | None = None  # how it is told of a pass, where that is known
+        self._known = set(self._must("list_commands").split())
+        if "set_game" in self._known:
+            self._set_game()
+        for setting in self.settings:
+            self._must(setting)
+
+    def _set_game(self) -> None:
+        for name in GAMES:
+            try:
+                self._engine.ask(f"set_game {name}")
+                return
+            except Refused as error:
+                refusal = error
+        self._program.fail(GARBAGE, f"plays no Othello: '{refusal}'")
+
+    def _begin(self, color: Color, start: Position, seed: int) -> None:
+        self._start = start
+        self._moves: list[tuple[Color, int]] = []
+        self._own: int | None = None  # its own move, which it has made, before we are told of it
+        self._told_of_time = False
+        self._set_up()
+
+    def _set_up(self) -> None:
+        """Set the engine's board to the start, and make the moves since."""
+        start = self._start
+        self._must(f"boardsize {start.ruleset.side}")
+        self._must("clear_board")
+        usual = Position.start("standard")
+        self._swapped = False
+        if (start.mover, start.opponent) == (usual.mover, usual.opponent):
+            # Where White begins, as by ruleset wpi, the engine has the colours the other way round.
+            self._swapped = start.to_move is Color.WHITE
+        elif start != Position.start(start.ruleset):
+            self._set_board(start)
+        for color, move in self._moves:
+            self._play(color, move)
+
+    def _set_board(self, start: Position) -> None:
+        setter = next((name for name in sorted(self._known) if name.endswith(BOARD_SETTERS)), None)
+        if setter is None:
+            told = "has no command that sets a board, and the game does not begin at the start"
+            self._program.fail(GARBAGE, told)
+        self._must(f"{setter} {start.to_obf()[:-2]} {start.to_move.value}")
+
+    def observe(self, move: int, position: Position) -> None:
+        color = position.to_move.other
+        own, self._own = self._own, None
+        self._moves.append((color, move))
+        if own is None:
+            self._play(color, move)
+        elif own != move:  # a process that took the place of a killed one has chosen otherwise
+            self._set_up()
+
+    def decide(self, position: Position, limits: Limits) -> Decision:
+        color = self._name(position.to_move)
+        self._tell_time(color, limits)
+        answer = self._must(f"genmove {color}", None)
+        if answer.lower() == "resign":
+            self._program.fail(GARBAGE, "resigned")
+        with self._blaming(GARBAGE, answer):
+            self._own = parse_square(answer, position.ruleset.side)
+        return Decision(self._own)
+
+    # ------------------------------------------------------------------ what is said
+
+    def _must(self, command: str, patience: float | None = -1.0) -> str:
+        """The answer to a command that has to be understood; raises Fault."""
+        try:
+            return self._engine.ask(command, patience)
+        except Refused as error:
+            self._program.fail(GARBAGE, f"refused '{command}': {error!s:.200}")
+
+    def _name(self, color: Color) -> str:
+        return (color.other if self._swapped else color).value
+
+    def _play(self, color: Color, move: int) -> None:
+        if move == PASS:
+            self._pass(color)
+        else:
+            self._must(f"play {self._name(color)} {square_name(move)}")
+
+    def _pass(self, color: Color) -> None:
+        """Tell of a pass in the first way that is understood; an engine that understands none
+        passes by itself."""
+        words = PASS_WORDS if self._passes is None else [self._passes] if self._passes else []
+        for word in words:
+            try:
+                self._engine.ask(f"play {self._name(color)} {word}")
+                self._passes = word
+                return
+            except Refused:
+                pass
+        self._passes = ""
+
+    def _tell_time(self, color: str, limits: Limits) -> None:
+        """Tell of limits, in the whole seconds that GTP has, rounded down, but to 1 at least."""
+        if not self.time or not limits.timed:
+            return
+        seconds = limits.clock if limits.seconds is None else limits.seconds
+        whole = max(1, math.floor(seconds or 0))
+        by_move = limits.seconds is not None
+        if "time_settings" in self._known and not self._told_of_time:
+            self._must(f"time_settings 0 {whole} 1" if by_move else f"time_settings {whole} 0 0")
+            self._told_of_time = True
+        if "time_left" in self._known:
+            self._must(f"time_left {color} {whole} {1 if by_move else 0}")

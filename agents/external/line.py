@@ -1,0 +1,84 @@
+"""Bots in any language, by one line of text each way: see ``docs/line_protocol.md``."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from agents.base import Decision, Limits, SearchStats
+from agents.external.base import ProgramAgent
+from core.game import GARBAGE
+from core.notation import parse_square, square_name
+from core.position import Position
+from core.rules import Color
+
+READY = "ready"
+_COMMENT = "#"
+_LETTERS = {Color.BLACK: "X", Color.WHITE: "O"}
+_COUNTS = ("nodes", "evaluations", "playouts")
+_WHOLE, _DECIMAL = re.compile(r"[+-]?\d{1,18}"), re.compile(r"[+-]?\d{1,18}(\.\d{1,18})?")
+
+
+class LineAgent(ProgramAgent):
+    """A bot that reads lines from its standard input and answers on its standard output."""
+
+    def _begin(self, color: Color, start: Position, seed: int) -> None:
+        self._color = color
+        side = start.ruleset.side
+        self._tell(f"game {_LETTERS[color]} {side} {seed} {start.to_obf()}")
+        answer = self._answer(self.patience)
+        if answer != READY:
+            self._program.fail(GARBAGE, f"answered '{answer:.200}' to game; {READY} is needed")
+
+    def observe(self, move: int, position: Position) -> None:
+        mover = position.to_move.other
+        self._tell(f"played {_LETTERS[mover]} {square_name(move)}")
+
+    def decide(self, position: Position, limits: Limits) -> Decision:
+        board, letter = position.to_obf().split()
+        moves = " ".join(position.legal_moves())
+        self._tell(f"move {letter} {board} {_time(limits)} {moves}")
+        answer = self._answer(None)
+        with self._blaming(GARBAGE, answer):
+            return _decision(answer, position)
+
+    def _tell(self, line: str) -> None:
+        """Send a line. What the bot has said before was not asked for."""
+        while (said := self._program.overheard()) is not None:
+            if _is_answer(said):
+                self._program.fail(GARBAGE, f"said '{said:.200}' without being asked")
+        self._program.send(line, self.patience)
+
+    def _answer(self, patience: float | None) -> str:
+        while not _is_answer(line := self._program.receive(patience)):
+            pass
+        return line.strip()
+
+
+def _is_answer(line: str) -> bool:
+    """Whether a line is more than a comment."""
+    return bool(line.strip()) and not line.lstrip().startswith(_COMMENT)
+
+
+def _time(limits: Limits) -> str:
+    """The time for this move, or what is left for the game; ``-`` for no limit."""
+    if limits.seconds is not None:
+        return f"move:{limits.seconds:.3f}"
+    return "-" if limits.clock is None else f"game:{limits.clock:.3f}"
+
+
+def _decision(answer: str, position: Position) -> Decision:
+    """``d3 value=12 depth=5 nodes=1234`` as a decision; ValueError where it is none."""
+    word, *notes = answer.split()
+    move = parse_square(word, position.ruleset.side)
+    about: dict[str, Any] = {}
+    for note in notes:
+        name, equals, text = note.partition("=")
+        if not equals or name not in ("value", "depth", *_COUNTS):
+            raise ValueError(f"'{note:.60}': one of value, depth, {', '.join(_COUNTS)} =number")
+        form = _DECIMAL if name == "value" else _WHOLE
+        if not form.fullmatch(text):
+            raise ValueError(f"'{note:.60}' is no number")
+        about[name] = int(text) if _WHOLE.fullmatch(text) else float(text)
+    counts = SearchStats(**{name: about.pop(name) for name in _COUNTS if name in about})
+    return Decision(move, about.get("value"), (), about.get("depth"), counts)

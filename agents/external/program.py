@@ -1,0 +1,256 @@
+"""Another program, talked to in lines: started, asked, and ended, whatever it does.
+
+All that can go wrong with it is handled here, once: a :class:`core.game.Fault` is raised, with the
+program's last output, and the program is ended. Whoever needs it again starts it again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import deque
+from typing import Annotated, NoReturn
+
+from core.game import DIED, GARBAGE, HUNG, Fault
+from core.processes import die_with_parent, end_descendants
+from core.settings import Text
+from core.shown import visible
+
+Command = Annotated[str, Text(r"(?s).*\S.*", "a command, such as 'python3 bot.py',")]
+"""A setting: a program and its arguments, as one would type them; no shell is asked."""
+
+PATIENCE = 8.0
+"""Seconds for an answer that is no move, unless somebody says otherwise."""
+LONGEST_LINE = 1 << 16
+"""Bytes."""
+_TAIL = 20  # lines that are kept for messages
+_TAIL_WIDTH = 300  # characters of each
+_END_SECONDS = 1.0  # from the end of a program's output to its own
+_TICK = 0.1
+_CHUNK = 1 << 16
+
+
+def words_of(command: str) -> list[str]:
+    """A command as the system takes it; ValueError if it cannot be read, or if there is no such
+    program. Nothing is started."""
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise ValueError(f"command='{command}': {error}") from None
+    if not words:
+        raise ValueError("command='': a program is needed")
+    if shutil.which(words[0]) is None:
+        there = "is not executable" if os.path.isfile(words[0]) else "is not there"
+        raise ValueError(f"command='{command}': the program '{words[0]}' {there}")
+    return words
+
+
+class Program:
+    """A program of this command, running or not. It ends with this process."""
+
+    def __init__(self, command: str) -> None:
+        self.command = command
+        self._process: subprocess.Popen[bytes] | None = None
+        self._starter = 0  # the process that has started it
+        self._said = bytearray()  # by its standard output, not yet taken
+        self._errors = bytearray()  # by its standard error, the last line, not yet ended
+        self._open: set[int] = set()  # its outputs, as long as they are open
+        self._tail: deque[str] = deque(maxlen=_TAIL)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it has been started by this process, and has not been ended. (It may have ended
+        by itself.)"""
+        return self._process is not None and self._starter == os.getpid()
+
+    @property
+    def number(self) -> int | None:
+        """Of its process; None if it is not running."""
+        return self._process.pid if self._process is not None and self.is_running else None
+
+    def start(self) -> None:
+        """Start it; raises Fault."""
+        parent = self._starter = os.getpid()
+        self._tail.clear()
+        self._said.clear()
+        self._errors.clear()
+        try:
+            self._process = subprocess.Popen(
+                words_of(self.command),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                process_group=0,
+                preexec_fn=lambda: die_with_parent(parent),
+            )
+        except (OSError, ValueError, subprocess.SubprocessError) as error:
+            raise Fault(DIED, f"'{self.command}' cannot be started: {error}") from None
+        assert self._process.stdin and self._process.stdout and self._process.stderr
+        os.set_blocking(self._process.stdin.fileno(), False)
+        self._open = {self._process.stdout.fileno(), self._process.stderr.fileno()}
+
+    # ------------------------------------------------------------------ talking
+
+    def send(self, line: str, patience: float = PATIENCE) -> None:
+        """Send a line; raises Fault if the program has ended, or does not read for so long."""
+        process = self._living()
+        assert process.stdin is not None
+        waiting = memoryview(f"{line}\n".encode())
+        until = time.monotonic() + patience
+        while waiting:
+            try:
+                waiting = waiting[os.write(process.stdin.fileno(), waiting) :]
+            except BlockingIOError:
+                if time.monotonic() > until:
+                    self.fail(HUNG, f"did not read '{line:.60}' within {patience:g} s")
+                self._listen(min(_TICK, patience), process.stdin.fileno())
+            except OSError:
+                self._died()
+
+    def receive(self, patience: float | None = None) -> str:
+        """The next line that it prints, without its end; raises Fault if it ends, prints what is no
+        text or never ends, or prints none for so many seconds (None: wait for ever)."""
+        until = None if patience is None else time.monotonic() + patience
+        while (line := self._take()) is None:
+            if until is not None and time.monotonic() > until:
+                self.fail(HUNG, f"did not answer within {patience:g} s")
+            if not self._listen(_TICK if patience is None else min(_TICK, patience)):
+                self._died()
+        return line
+
+    def overheard(self) -> str | None:
+        """A line that it has printed by now, or None; raises Fault."""
+        self._living()
+        self._listen(0.0)
+        return self._take()
+
+    def _take(self) -> str | None:
+        """A whole line of what was read."""
+        end = self._said.find(b"\n")
+        if end < 0:
+            if len(self._said) > LONGEST_LINE:
+                self.fail(GARBAGE, f"printed a line of more than {LONGEST_LINE} bytes")
+            return None
+        line = self._said[:end].decode(errors="replace").rstrip("\r")
+        del self._said[: end + 1]
+        self._tail.append(line[:_TAIL_WIDTH])
+        return line
+
+    def _listen(self, seconds: float, writable: int | None = None) -> bool:
+        """Read what it prints within so many seconds; False once it has ended and all is read.
+
+        What goes to its standard error goes to that of this process. writable: also come back when
+        this descriptor can be written to.
+        """
+        process = self._process
+        assert process is not None and process.stdout is not None and process.stderr is not None
+        out = process.stdout.fileno()
+        poll = select.poll()
+        for source in self._open:
+            poll.register(source, select.POLLIN)
+        if writable is not None:
+            poll.register(writable, select.POLLOUT)
+        heard = False
+        for source in self._open & {descriptor for descriptor, _ in poll.poll(1000 * seconds)}:
+            read = _read(source)
+            if not read:
+                self._open.discard(source)
+            elif source == out:
+                self._said += read
+                heard = True
+            else:
+                self._hear_errors(read)
+        # A child of its own may hold its output open.
+        return heard or (out in self._open and process.poll() is None)
+
+    def _hear_errors(self, text: bytes) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            sys.stderr.write(text.decode(errors="replace"))
+            sys.stderr.flush()
+        *lines, self._errors = (self._errors + text).split(b"\n")
+        del self._errors[:-LONGEST_LINE]
+        self._tail.extend(line.decode(errors="replace")[:_TAIL_WIDTH] for line in lines)
+
+    # ------------------------------------------------------------------ its end
+
+    def _living(self) -> subprocess.Popen[bytes]:
+        if self._process is None or not self.is_running:
+            raise Fault(DIED, f"'{self.command}' is not running")
+        return self._process
+
+    def _died(self) -> NoReturn:
+        """It has ended, or closed its output: raise Fault."""
+        process = self._living()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_END_SECONDS)
+        while process.poll() is not None and self._listen(0.0):
+            pass  # its last words
+        code = process.returncode
+        self.fail(DIED, "closed its output" if code is None else f"ended (exit code {code})")
+
+    def fail(self, reason: str, what: str) -> NoReturn:
+        """End the program, and raise Fault, with this reason and its last output."""
+        with contextlib.suppress(OSError):
+            if self.is_running:
+                self._listen(0.0)
+        last = [*self._tail, *self._rest()]
+        self.kill()
+        told = f"'{self.command}' {what}"
+        if last:
+            told += ". Its last output:\n" + "\n".join(visible(line) for line in last)
+        raise Fault(reason, told)
+
+    def _rest(self) -> list[str]:
+        """Lines that it has not ended, or nobody has taken."""
+        text = bytes(self._said[:LONGEST_LINE] + b"\n" + self._errors).decode(errors="replace")
+        return [line[:_TAIL_WIDTH] for line in text.splitlines() if line.strip()][-_TAIL:]
+
+    def ended_within(self, seconds: float) -> bool:
+        """Whether it ends by itself in so many seconds; what it prints meanwhile is read."""
+        until = time.monotonic() + seconds
+        while self._process is not None and self._process.poll() is None:
+            if time.monotonic() > until:
+                return False
+            if not self._listen(0.02):
+                time.sleep(0.02)  # it has closed its output
+        return True
+
+    def kill(self) -> None:
+        """End it, and all that it has started."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        if self._starter == os.getpid():
+            end_descendants([process.pid])
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.kill()
+            process.wait()
+        for stream in (process.stdin, process.stdout, process.stderr):
+            with contextlib.suppress(OSError):
+                if stream is not None:
+                    stream.close()
+
+    def close(self, farewell: str, seconds: float) -> None:
+        """Say farewell, give it so long to end, and end it."""
+        if self._process is None or not self.is_running:
+            return
+        with contextlib.suppress(Fault):
+            self.send(farewell, seconds)
+            self.ended_within(seconds)
+        self.kill()
+
+
+def _read(descriptor: int) -> bytes:
+    """What there is to read; nothing at the end."""
+    try:
+        return os.read(descriptor, _CHUNK)
+    except OSError:
+        return b""

@@ -1,0 +1,114 @@
+"""Code in a file of somebody's: found, loaded, and named when it goes wrong."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.util
+import sys
+import traceback
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from core.settings import nearest
+
+
+def split_target(target: str) -> tuple[str, str]:
+    """``path/to/file.py:function`` or ``module:function`` as the place and what is meant there;
+    ValueError for anything else."""
+    target = str(target)
+    place, colon, name = target.partition(".py:")
+    place, name = (place + ".py", name) if colon else target.partition(":")[::2]
+    if not place or not name:
+        raise ValueError(f"target '{target}': path/to/file.py:function is needed")
+    return place, name
+
+
+def load_module(place: str) -> Any:
+    """The module in a file, or of a dotted name; ValueError, one line, if it cannot be loaded."""
+    path = Path(place).expanduser()
+    if path.suffix == ".py" and not path.is_file():
+        raise ValueError(f"target: there is no file {place}")
+    file = str(path.resolve())
+    try:
+        if path.suffix != ".py":
+            return importlib.import_module(place)
+        status = path.stat()
+        return _loaded(path.resolve(), (status.st_mtime_ns, status.st_size))
+    except (Exception, SystemExit) as error:
+        raise ValueError(f"target '{place}' cannot be loaded: {last_line(error, file)}") from error
+
+
+@cache
+def _loaded(path: Path, stamp: tuple[int, int]) -> Any:
+    """The module in a file, loaded once as long as the file stays as it is (``stamp``), so that
+    two agents with the same heuristic do not compile and try it twice."""
+    spec = importlib.util.spec_from_file_location(f"_loaded_{path.stem}", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, str(path.parent))  # it may import what stands beside it
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.pop(0)
+    return module
+
+
+def last_line(error: BaseException, file: str) -> str:
+    """Where in the user's code an exception came from, and what it says, in one line."""
+    if isinstance(error, SyntaxError):
+        name = Path(error.filename or file).name
+        where = "" if name == Path(file).name else f"{name} "
+        return f"{where}line {error.lineno}: {error.msg}" if error.lineno else str(error.msg)
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [f.lineno for f in frames if f.filename == file]
+    where = f"line {own[-1]}: " if own else ""
+    return f"{where}{type(error).__name__}: {' '.join(str(error).split())}"
+
+
+# ------------------------------------------------------------------ call expressions
+
+
+def find(target: str) -> Any:
+    """What a target means: ``file.py:name``, or a call of names with names and literals,
+    ``file.py:searcher(3, score)``. Nothing else is understood; ValueError, one line."""
+    place, expression = split_target(target)
+    try:
+        tree = ast.parse(expression.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise ValueError(f"target '{target}': {_Unknown.of(expression)}") from None
+    module = load_module(place)
+    try:
+        return _value(tree, module)
+    except _Unknown as error:
+        raise ValueError(f"target '{target}': {error}") from None
+    except (Exception, SystemExit) as error:
+        where = last_line(error, str(Path(place).expanduser().resolve()))
+        raise ValueError(f"target '{target}' cannot be made: {where}") from error
+
+
+class _Unknown(Exception):
+    """Part of an expression that is not understood."""
+
+    @classmethod
+    def of(cls, part: str) -> _Unknown:
+        return cls(f"{part!r:.80} is neither a name, nor a call of one with names and literals")
+
+
+def _value(node: ast.expr, module: Any) -> Any:
+    if isinstance(node, ast.Name):
+        if not hasattr(module, node.id):
+            names = [name for name, value in vars(module).items() if callable(value)]
+            raise _Unknown(f"no '{node.id}' there.{nearest(node.id, names)}")
+        return getattr(module, node.id)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        function = _value(node.func, module)
+        arguments = [_value(each, module) for each in node.args]
+        named = {each.arg: _value(each.value, module) for each in node.keywords}
+        if None not in named:  # **settings
+            return function(*arguments, **{str(key): value for key, value in named.items()})
+    with suppress(ValueError, TypeError, RecursionError):
+        return ast.literal_eval(node)
+    raise _Unknown.of(ast.unparse(node))

@@ -1,0 +1,71 @@
+"""What the commands that make an agent an engine for others have in common."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Sequence
+
+from agents.config import ConfigError
+from core.shown import visible
+from play.config import PlayerSettings, Table, config_folders, read
+from play.thinking import Thinkers
+
+USAGE = """\
+usage: python -m play {name} agent=NAME [key=value ...]
+
+Any agent of the lab as an engine that speaks {protocol},
+on its standard input and output; what it has to tell people goes to its error
+stream.
+
+  python -m play {name} agent=alphabeta agent.depth=5
+  python -m play {name} agent=pvs agent.depth=60 agent.iterative=true
+  python -m play {name} agent=mcts limits.seconds=1
+
+Other settings: depth and evaluation, where the agent leaves them open,
+limits.depth, limits.nodes, limits.seconds, seed, ruleset; --config-dir DIR.
+python -m agents list explains the agents and evaluations.
+"""
+_SEAT = "white"  # where conf/play.yaml has an agent
+_OTHERS = ("black", _SEAT, "hint")
+
+
+def read_engine(words: Sequence[str], folders: Sequence[str]) -> tuple[Table, PlayerSettings]:
+    """The settings of a command line, and the agent that is to play; ConfigError."""
+    for word in words:
+        if re.match(rf"[+~]*({'|'.join(_OTHERS)})\b", word) or "=" not in word:
+            raise ConfigError(f"{word}: agent=NAME, agent.SETTING=VALUE or key=value is needed")
+    seated = [re.sub(r"^(\+?)(evaluation@)?agent\b", rf"\1\2{_SEAT}", word) for word in words]
+    if not any(word.startswith("agent=") for word in words):
+        raise ConfigError("agent=NAME is needed")
+    try:
+        table = read(seated, folders)
+    except ConfigError as error:
+        raise ConfigError(re.sub(rf"\b{_SEAT}\b(?=[.=@]| is )", "agent", str(error))) from None
+    player = next(each for color, each in table.players.items() if color.value == _SEAT)
+    if player.is_human:
+        raise ConfigError("agent=human: an agent is needed")
+    return table, player
+
+
+def run_engine(
+    name: str,
+    protocol: str,
+    words: Sequence[str],
+    serve: Callable[[Table, PlayerSettings, Thinkers], None],
+) -> int:
+    """Make the agent, and let a protocol serve it; returns the exit code. Raises ConfigError."""
+    if {"-h", "--help"} & set(words):
+        print(USAGE.format(name=name, protocol=protocol), end="")
+        return 0
+    rest, options = config_folders(words)
+    folders = [options["config-dir"]] if "config-dir" in options else []
+    table, player = read_engine(rest, folders)
+
+    def say(line: str) -> None:
+        print(visible(line), file=sys.stderr, flush=True)
+
+    with Thinkers(table.rules, table.limits, table.settings.limits.hang, say) as thinkers:
+        thinkers.of(player)  # before anybody waits for it
+        serve(table, player, thinkers)
+    return 0

@@ -1,0 +1,150 @@
+"""``python -m play nboard``: any agent of the lab as an engine that speaks the NBoard protocol,
+version 2."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import TextIO
+
+from agents.base import Decision
+from agents.config import ConfigError, one_line
+from agents.evaluation.base import FINAL_UNIT
+from core.notation import PASS, IllegalMove, NotationError, ggf_word, parse_ggf, parse_square
+from core.position import Position
+from core.rules import RULESETS
+from core.shown import visible
+from play.config import PlayerSettings, Table
+from play.game import Game
+from play.thinking import Thinkers, Trouble
+from play.written import described
+
+_MOVE = re.compile(r"[A-Ha-h][1-8]|[Pp][Aa]")
+
+
+class NBoardServer:
+    """Answers commands about one game, which an agent thinks about."""
+
+    def __init__(
+        self, table: Table, player: PlayerSettings, thinkers: Thinkers, say: Callable[[str], None]
+    ) -> None:
+        """``say``: sends a line to the controller."""
+        self._player, self._thinkers, self._say = player, thinkers, say
+        self._limits, self._seed = table.limits, table.settings.seed
+        self._game = Game(Position.start(table.rules))
+        self.quitting = False
+
+    def hear(self, line: str) -> None:
+        """Do what a line says; one that is not understood is left alone, as the protocol wants."""
+        word, _, rest = line.strip().partition(" ")
+        try:
+            if _MOVE.fullmatch(word.partition("/")[0]):  # as old controllers send it
+                self._move(word)
+            elif (command := getattr(self, f"_do_{word}", None)) is not None:
+                command(rest.strip())
+        except (ConfigError, IllegalMove, NotationError, Trouble) as error:
+            self._say(f"status {visible(one_line(error))}")
+
+    def _do_nboard(self, version: str) -> None:
+        self._say(f"set myname {self._player.name}")
+        self._say(f"status {described(self._player)}")
+
+    def _do_quit(self, rest: str) -> None:
+        self.quitting = True
+
+    def _do_ping(self, number: str) -> None:
+        self._say(f"pong {number}")
+
+    def _do_learn(self, rest: str) -> None:
+        self._say("learned")  # it has no book
+
+    def _do_move(self, text: str) -> None:
+        self._move(text)
+
+    def _do_set(self, text: str) -> None:
+        what, _, value = text.partition(" ")
+        if what == "depth" and re.fullmatch(r"[1-9]\d{0,2}", value):
+            # At most: how deep the agent looks is its own setting.
+            self._limits = replace(self._limits, depth=int(value))
+        elif what == "game":
+            self._set_game(value)
+
+    def _set_game(self, text: str) -> None:
+        games = parse_ggf(text)
+        if not games:
+            raise NotationError("GGF: a game, which begins with (;, is expected")
+        (game, *_) = games
+        rules = next((each for each in RULESETS.values() if each.side == game.side), None)
+        if rules is None:
+            raise NotationError(f"a board of {game.side}x{game.side} is not played here")
+        start = Position.from_obf(game.start, rules)
+        _, moves = start.follow(game.words, game.colors)
+        before = self._thinkers.rules
+        self._thinkers.change_rules(rules)
+        try:
+            self._thinkers.of(self._player)
+        except ConfigError:
+            self._thinkers.change_rules(before)
+            raise
+        self._game = Game(start)
+        self._game.follow(moves, "controller")
+
+    def _move(self, text: str) -> None:
+        word = text.partition("/")[0].strip()
+        self._game.play(parse_square(word, self._game.start.ruleset.side), "controller")
+
+    def _do_go(self, rest: str) -> None:
+        position = self._game.position
+        if not position.moves:
+            self._say(f"=== {ggf_word(PASS)}")
+            return
+        decision, seconds = self._think()
+        self._say(f"nodestats {decision.stats.nodes} {seconds:.3f}")
+        told = _value(decision)
+        worth = "" if told is None else f"/{told:.2f}/{seconds:.3f}"
+        self._say(f"=== {ggf_word(decision.move)}{worth}")
+
+    def _do_hint(self, count: str) -> None:
+        if not self._game.position.moves:
+            return
+        decision, seconds = self._think()
+        line = "".join(map(ggf_word, decision.pv or (decision.move,)))
+        value, depth = _value(decision) or 0.0, decision.depth or 0
+        self._say(f"search {line} {value:.2f} 0 {depth}")
+        self._say(f"nodestats {decision.stats.nodes} {seconds:.3f}")
+
+    def _think(self) -> tuple[Decision, float]:
+        """What the agent decides, and in how many seconds; raises Trouble."""
+        self._say(f"status {self._player.name} is thinking")
+        found = self._thinkers.ask(self._player, self._game, self._seed, self._limits)
+        self._say("status")
+        return found
+
+
+def _value(decision: Decision) -> float | None:
+    """What a move is worth: in the heuristic's units, or discs where the end is known."""
+    value = decision.value
+    if value is None or abs(value) < FINAL_UNIT:
+        return value
+    return round(value / FINAL_UNIT)
+
+
+def serve(
+    table: Table,
+    player: PlayerSettings,
+    thinkers: Thinkers,
+    lines: Iterable[str],
+    output: TextIO,
+) -> None:
+    """Answer commands until one is ``quit``, or there are no more."""
+
+    def say(line: str) -> None:
+        output.write(f"{line.rstrip()}\n")
+        output.flush()
+
+    server = NBoardServer(table, player, thinkers, say)
+    for line in lines:
+        server.hear(line)
+        if server.quitting:
+            return

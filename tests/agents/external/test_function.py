@@ -1,0 +1,267 @@
+"""Strategies and evaluations written for PAIP's Othello play unchanged, and as they are."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from records import content, query
+from rich.console import Console
+
+from agents import AlphaBeta, DiscCount, GreedyAgent, Maximizer, SquareWeights, contract
+from agents.__main__ import main as agents_main
+from agents.base import Limits
+from agents.evaluation import FunctionEvaluation
+from agents.evaluation.board_list import board_list, list_index, square_at
+from agents.external import FunctionAgent
+from agents.outside import Outsider, is_outside
+from core import Color, Position, play_game
+from core.game import FINISHED, GARBAGE, ILLEGAL, RAISED
+from experiments.__main__ import main
+from experiments.config import read
+from experiments.run import run
+
+FILE = Path(__file__).with_name("paip.py")
+QUIET = Console(quiet=True)
+
+
+def positions(games: int = 12, most: int = 45) -> list[Position]:
+    """Of random games, with so many discs at most, and a move to be made."""
+    rng, found = np.random.default_rng(4), []
+    for _ in range(games):
+        position = Position.start()
+        while not position.is_over and position.discs < most:
+            if position.moves:
+                found.append(position)
+            position = position.play(int(rng.choice(position.moves or (64,))))
+    return found
+
+
+def test_the_board_is_paips() -> None:
+    start = Position.start()
+    rows = [
+        "".join(board_list(start.black, start.white)[row : row + 10]) for row in (0, 40, 50, 90)
+    ]
+    assert rows == ["??????????", "?...o@...?", "?...@o...?", "??????????"]
+    assert [square_at(list_index(square)) for square in range(64)] == list(range(64))
+    assert (list_index(0), list_index(7), list_index(63)) == (11, 18, 88)
+    for index in (0, 10, 19, 20, 89, 91, 100, -11):
+        with pytest.raises(ValueError, match="not a square"):
+            square_at(index)
+
+
+@pytest.mark.parametrize(
+    ("target", "same"),
+    [
+        ("maximizer(score)", GreedyAgent()),
+        ("maximizer(weighted_score)", Maximizer(SquareWeights())),
+        ("alphabeta_searcher(3, score)", AlphaBeta(3, DiscCount())),
+        ("alphabeta_searcher(depth=2, evaluate=weighted_score)", AlphaBeta(2, SquareWeights())),
+    ],
+)
+def test_it_plays_what_our_own_agents_play(target: str, same: Any) -> None:
+    agent = FunctionAgent(f"{FILE}:{target}")
+    for position in positions(1 if "depth" in target or "3" in target else 8):
+        for each in (agent, same):
+            each.begin_game(position.to_move, position, 1)
+        ours, theirs = (each.decide(position, Limits()).move for each in (same, agent))
+        assert theirs == ours, f"\n{position}"
+
+
+@pytest.mark.parametrize("name", ["random_strategy", "numpy_strategy", "untidy_strategy"])
+def test_it_keeps_to_the_contract(name: str) -> None:
+    agent = FunctionAgent(f"{FILE}:{name}")
+    assert is_outside(agent) and agent.reproducible
+    verdict = contract.check(agent, patience=60)
+    assert verdict.holds, f"\n{verdict}"
+    asked = {finding.name for finding in verdict.findings if finding.outcome == contract.OK}
+    assert {"seed", "memory", "twice"} <= asked
+
+
+def transcript(black: FunctionAgent, white: FunctionAgent, seeds: Sequence[int]) -> str:
+    record = play_game(
+        {Color.BLACK: black, Color.WHITE: white},
+        seeds={Color.BLACK: seeds[0], Color.WHITE: seeds[1]},
+    )
+    assert record.end_reason == FINISHED
+    return record.transcript
+
+
+def test_two_in_one_process_have_random_numbers_of_their_own() -> None:
+    def agents() -> tuple[FunctionAgent, FunctionAgent]:
+        return FunctionAgent(f"{FILE}:random_strategy"), FunctionAgent(f"{FILE}:random_strategy")
+
+    random.seed(5)
+    np.random.seed(5)  # noqa: NPY002
+    before = random.getstate()
+    first = transcript(*agents(), (1, 2))
+    assert random.getstate() == before  # nobody else's are touched
+    random.seed(6)
+    assert transcript(*agents(), (1, 2)) == first
+    assert transcript(*agents(), (1, 3))[:2] == first[:2]  # Black's first move is Black's alone
+    others = {transcript(*agents(), (seed, 2)) for seed in range(5)}
+    assert len(others) == 5
+
+
+def test_a_strategy_is_made_anew_for_each_game() -> None:
+    agent = FunctionAgent(f"{FILE}:forgetful(limit=1)")
+    for _ in range(3):
+        agent.begin_game(Color.BLACK, Position.start(), 1)
+        assert agent.decide(Position.start(), Limits()).move == 19
+
+
+# ------------------------------------------------------------------ runs
+
+
+def play(folder: Path, target: str, *words: str) -> Path:
+    line_up = ["agents=duel", "agent@first=function", f"first.target='{target}'"]
+    common = [*line_up, "agent@second=random", "figures=false", "games=4", "study.positions=1"]
+    return run(read([*common, f"results={folder}", *words]), "test", QUIET).folder
+
+
+def test_a_run_comes_out_the_same_on_any_number_of_workers(tmp_path: Path) -> None:
+    target = f"{FILE}:random_strategy"
+    runs = [
+        play(tmp_path / str(number), target, f"executor.workers={number}", "games=8")
+        for number in (1, 2)
+    ]
+    assert content(runs[0]) == content(runs[1])
+    assert query(runs[0], "select distinct end_reason from games") == [(FINISHED,)]
+    assert query(runs[0], "select reproducible from agents where name = 'first'") == [(1,)]
+    assert main(["verify", str(runs[0]), "--trust", "--games", "4"]) == 0
+
+
+def test_the_file_is_not_loaded_where_the_judge_is(tmp_path: Path) -> None:
+    marker = tmp_path / "numbers"
+    (tmp_path / "mine.py").write_text(
+        f"import os\nopen({str(marker)!r}, 'a').write(f'{{os.getpid()}} ')\n"
+        "def first(player, board):\n    return next(s for s in range(11, 89) if board[s] == '.')\n"
+    )
+    line_up = ["agents=duel", "agent@first=function", f"first.target={tmp_path}/mine.py:first"]
+    plan = read([*line_up, "agent@second=random"])
+    assert isinstance(plan.agents["first"], Outsider)
+    assert str(os.getpid()) not in marker.read_text().split()
+
+
+@pytest.mark.parametrize(
+    ("code", "reason", "told"),
+    [
+        ("return None", GARBAGE, "returned None; a square from 11 to 88 is needed"),
+        ("return 19", GARBAGE, "returned 19"),
+        ("return 'd3'", GARBAGE, "returned 'd3'"),
+        ("return 34.0", GARBAGE, "returned 34.0"),
+        ("return 44", ILLEGAL, "square occupied"),
+        ("return board[100]", RAISED, "IndexError"),
+        ("import sys; sys.exit(3)", RAISED, "SystemExit"),
+    ],
+)
+def test_a_strategy_that_does_wrong_loses(
+    code: str, reason: str, told: str, tmp_path: Path
+) -> None:
+    (tmp_path / "mine.py").write_text(f"def wrong(player, board):\n    {code}\n")
+    folder = play(tmp_path, f"{tmp_path}/mine.py:wrong")
+    ends = query(
+        folder,
+        "select distinct end_reason, name from games join agents on agent = "
+        "case result when 'black' then black else white end",
+    )
+    assert ends == [(reason, "second")]
+    assert told in (folder / "log.txt").read_text()
+
+
+# ------------------------------------------------------------------ evaluations
+
+
+@pytest.mark.parametrize(
+    ("name", "same"), [("score", DiscCount()), ("weighted_score", SquareWeights())]
+)
+def test_an_evaluation_gives_what_ours_gives(name: str, same: Any) -> None:
+    evaluation = FunctionEvaluation(f"{FILE}:{name}")
+    assert evaluation.sides == {8}
+    for position in positions(2):
+        assert evaluation(position) == same(position)
+    scaled = FunctionEvaluation(f"{FILE}:mean_weight", scale=64)
+    assert scaled(positions(1)[9]) == SquareWeights()(positions(1)[9])
+
+
+def test_an_evaluation_plays_in_a_search(tmp_path: Path) -> None:
+    words = ["run", "agents=duel", "agent@first=minimax", "agent@second=minimax", "depth=2"]
+    words += ["+evaluation@second.evaluation=function"]
+    words += [f"second.evaluation.target={FILE}:weighted_score"]
+    more = ["games=2", "figures=false", "study.positions=1", f"results={tmp_path}"]
+    assert main([*words, *more]) == 0
+    (folder,) = (path.parent for path in tmp_path.rglob("games.sqlite"))
+    rows = query(folder, "select name, agent from agents")
+    nodes = {
+        name: query(folder, f"select sum(evaluations) > 0 from moves where agent = {number}")
+        for name, number in rows
+    }
+    assert nodes == {"first": [(1,)], "second": [(1,)]}
+
+
+def test_an_evaluation_of_lists_runs_as_ordinary_python(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    evaluation = FunctionEvaluation(f"{FILE}:score")
+    assert not evaluation.compiled and is_outside(Maximizer(evaluation))
+    assert agents_main(["evaluate", "f5d6c3", "--evaluation", f"{FILE}:score"]) == 0
+    assert "score" in capsys.readouterr().out
+
+
+def test_an_evaluation_that_raises_is_told_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("def bad(player, board):\n    return board[100]\n")
+    with pytest.raises(ValueError, match="raises line 2: IndexError"):
+        FunctionEvaluation(f"{tmp_path}/mine.py:bad")
+
+
+# ------------------------------------------------------------------ targets
+
+
+@pytest.mark.parametrize(
+    ("target", "complaint"),
+    [
+        ("FILE:maximiser(score)", "no 'maximiser' there. Did you mean 'maximizer'?"),
+        ("FILE:maximizer(scor)", "no 'scor' there. Did you mean 'score'?"),
+        ("FILE:maximizer", "it takes .*evaluate.*; \\(player, board\\) is needed.*is called"),
+        ("FILE:WEIGHTS", "is no function"),
+        ("FILE:alphabeta_searcher(1 + 2, score)", "'1 \\+ 2' is neither a name"),
+        ("FILE:maximizer(lambda p, b: 0)", "is neither a name, nor a call"),
+        ("FILE:random.choice([1])", "'random.choice\\(\\[1\\]\\)' is neither"),
+        ("FILE:maximizer(*SQUARES)", "'\\*SQUARES' is neither"),
+        ("FILE:maximizer(**{})", "is neither"),
+        ("FILE:__import__('os').system('x')", "is neither"),
+        ("FILE:maximizer(", "is neither"),
+        ("FILE:maximizer()", "cannot be made: TypeError: maximizer\\(\\) missing 1"),
+        ("FILE:refuses(1, [2, 'x'], key=-3)", "cannot be made: TypeError"),
+        (
+            "FILE:refuses(-1, [2, 'x'])",
+            r"cannot be made: line \d+: ValueError: no: \(-1, \[2, 'x'\]",
+        ),
+        ("FILE:", "path/to/file.py:function is needed"),
+        ("FILE", "path/to/file.py:function is needed"),
+        ("nowhere.py:f", "there is no file nowhere.py"),
+        ("no_such_module:f", "No module named 'no_such_module'"),
+    ],
+)
+def test_targets_that_are_none(target: str, complaint: str) -> None:
+    with pytest.raises(ValueError, match=complaint) as caught:
+        FunctionAgent(target.replace("FILE", str(FILE)))
+    assert "\n" not in str(caught.value)
+
+
+def test_bad_input_of_a_run_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    line_up = ["run", "agents=duel", "agent@first=function", "agent@second=greedy"]
+    for words, complaint in (
+        ([f"first.target={FILE}:maximizer"], "agent 'first': target .*maximizer': it takes"),
+        ([], "agent 'first' leaves 'target' open"),
+        ([f"first.target={FILE}:random_strategy", "ruleset=mini6"], "plays on boards of 8x8"),
+    ):
+        assert main([*line_up, *words]) == 2
+        printed = capsys.readouterr().err
+        assert printed.count("\n") == 1 and re.search(complaint, printed), printed

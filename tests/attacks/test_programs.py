@@ -1,0 +1,116 @@
+"""Programs that play for agents: whatever ends a run, none of them is left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+from bots import bot
+from processes import Command, await_
+
+from core.processes import LINUX
+
+pytestmark = pytest.mark.skipif(not LINUX, reason="finds processes by /proc")
+
+# A bot that notes its number, starts a child in a session of its own, and does not end when it is
+# asked to, or when its input ends.
+STUBBORN = (
+    "os.path.exists({folder!r} + str(os.getpid())) or ("
+    "open({folder!r} + str(os.getpid()), 'x'), "
+    "__import__('subprocess').Popen([sys.executable, '-c', {child!r}], start_new_session=True))"
+)
+CHILD = "import os, time; open({folder!r} + str(os.getpid()), 'x'); time.sleep(300)"
+
+
+def stubborn(folder: Path, trouble: str = "pass", after: int = 10**6) -> tuple[str, Path]:
+    """The command of such a bot, and the folder that has a file for each process."""
+    notes = folder / "notes"
+    notes.mkdir()
+    where = f"{notes}/"
+    begin = STUBBORN.format(folder=where, child=CHILD.format(folder=where))
+    return bot(folder, trouble, after, begin=begin, end="time.sleep(300)"), notes
+
+
+def living(notes: Path) -> list[int]:
+    """Those of the processes that are still there."""
+    found = []
+    for path in notes.iterdir():
+        stat = Path(f"/proc/{path.name}/stat")
+        try:
+            state = stat.read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            continue
+        if state != "Z":
+            found.append(int(path.name))
+    return found
+
+
+def begun(folder: Path, command: str, *words: str) -> Command:
+    line_up = ["agents=duel", "agent@first=line", f"first.command='{command}'"]
+    more = [
+        "agent@second=random",
+        "figures=false",
+        "study.positions=1",
+        f"results={folder}/results",
+    ]
+    return Command("run", *line_up, *more, *words)
+
+
+@pytest.mark.parametrize(
+    ("signals", "code"),
+    [([signal.SIGINT], 130), ([signal.SIGINT] * 2, 130), ([signal.SIGTERM], 130)],
+)
+def test_none_is_left_after_ctrl_c(tmp_path: Path, signals: list[int], code: int) -> None:
+    command, notes = stubborn(tmp_path)
+    run = begun(tmp_path, command, "games=3000", "executor.workers=2")
+    await_(lambda: len(living(notes)) >= 4)  # two workers, each with a bot and its child
+    for number in signals:
+        os.kill(run.pid, number)
+    assert run.wait() == code, run.printed
+    assert list(notes.iterdir()) and not living(notes)
+
+
+@pytest.mark.parametrize("after", [10**6, 3])
+def test_none_is_left_after_kill_9_of_the_driver(tmp_path: Path, after: int) -> None:
+    """Also not while a bot does not answer."""
+    command, notes = stubborn(tmp_path, "time.sleep(300)", after)
+    run = begun(tmp_path, command, "games=3000", "executor.workers=2")
+    await_(lambda: len(living(notes)) >= 4)
+    os.kill(run.pid, signal.SIGKILL)
+    run.wait()
+    await_(lambda: not living(notes), timeout=30)
+
+
+def test_none_is_left_after_a_forfeit(tmp_path: Path) -> None:
+    command, notes = stubborn(tmp_path, "print('nonsense', flush=True)", after=2)
+    run = begun(tmp_path, command, "games=4", "executor.workers=1")
+    assert run.wait() == 0, run.printed
+    assert len(list(notes.iterdir())) >= 4  # a new bot for each game
+    assert not living(notes)
+
+
+def test_a_wrapper_and_what_it_runs_end_together(tmp_path: Path) -> None:
+    """A shell script stands between the lab and the bot."""
+    command, notes = stubborn(tmp_path)
+    script = tmp_path / "run.sh"
+    script.write_text(f"#!/bin/sh\n{command}\ntrue\n")
+    script.chmod(0o755)
+    run = begun(tmp_path, str(script), "games=3000", "executor.workers=1")
+    await_(lambda: len(living(notes)) >= 2)
+    os.kill(run.pid, signal.SIGKILL)
+    run.wait()
+    await_(lambda: not living(notes), timeout=30)
+
+
+def test_a_bot_may_not_fill_the_process_table(tmp_path: Path) -> None:
+    crowd = f"[__import__('subprocess').Popen([{sys.executable!r}, '-c', 'input()'], stdin=-1)"
+    command, notes = stubborn(tmp_path, f"{crowd} for _ in range(20)]; time.sleep(300)", after=2)
+    words = ["games=2", "executor.workers=1", "limits.processes=10", "limits.hang=60"]
+    run = begun(tmp_path, command, *words)
+    assert run.wait() == 0, run.printed
+    assert not living(notes)
+    (log,) = (tmp_path / "results").rglob("log.txt")
+    assert "processes below it; 10 are allowed" in log.read_text()

@@ -1,0 +1,275 @@
+"""``python -m play gtp``: scripted sessions, as controllers hold them."""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core import PASS, Color, Position
+from core.game import Limits
+from core.notation import parse_square, square_name
+from play.__main__ import main
+from play.engine import read_engine
+from play.gtp import Clock, GtpServer, serve
+from play.thinking import Thinkers
+
+
+def served(words: str) -> Iterator[GtpServer]:
+    table, player = read_engine(words.split(), [])
+    with Thinkers(table.rules, table.limits, 60, print) as thinkers:
+        yield GtpServer(table, player, thinkers)
+
+
+@pytest.fixture
+def server() -> Iterator[GtpServer]:
+    yield from served("agent=greedy")
+
+
+def say(server: GtpServer, *commands: str) -> list[str]:
+    """What is answered to each, without the empty line at the end."""
+    answers = [server.answer(command) for command in commands]
+    assert all(answer is not None and answer.endswith("\n\n") for answer in answers)
+    return [str(answer)[:-2] for answer in answers]
+
+
+def test_a_session_as_a_controller_holds_it(server: GtpServer) -> None:
+    session = [
+        ("protocol_version", "= 2"),
+        ("1 name", "=1 Othello strategy lab: greedy"),
+        ("known_command genmove", "= true"),
+        ("known_command setup", "= false"),
+        ("list_games", "= Othello"),
+        ("set_game Othello", "="),
+        ("set_game reversi", "="),
+        ("set_game Go", "? unsupported game; this is Othello"),
+        ("boardsize 8", "="),
+        ("boardsize 9", "? unacceptable size"),
+        ("clear_board", "="),
+        ("komi 0", "="),
+        ("play black D3", "="),
+        ("play black c3", "? illegal move: it is white's turn"),
+        ("12 genmove w", "=12 C3"),
+        ("undo", "="),
+        ("undo", "="),
+        ("undo", "? cannot undo"),
+        ("final_score", "? cannot score"),
+        ("\t3  play   b\td3  # the usual one", "=3"),
+        ("play w d9", "? syntax error: a square or pass is needed"),
+        ("play green c3", "? syntax error: a color is needed, black or white"),
+        ("play w", "? syntax error: an argument is missing"),
+        ("play w d3", "? illegal move: d3: square occupied"),
+        ("play w a1", "? illegal move: a1: traps nothing"),
+        ("play w pass", "? illegal move: pass while moves exist (c3, e3, c5)"),
+        ("time_left w soon 0", "? syntax error: a number is needed"),
+        ("dance", "? unknown command"),
+        ("7", "?7 a command is needed"),
+        ("quit", "="),
+    ]
+    assert say(server, *(command for command, _ in session)) == [said for _, said in session]
+    assert server.quitting
+
+
+def test_what_is_empty_or_a_comment_is_not_answered(server: GtpServer) -> None:
+    assert [server.answer(line) for line in ("", " \n", "# hello", "\r\n")] == [None] * 4
+    assert server.answer("na\x07me\r\n") == "= Othello strategy lab: greedy\n\n"
+
+
+def test_all_that_is_listed_is_known(server: GtpServer) -> None:
+    (listed,) = say(server, "list_commands")
+    names = listed[2:].split()
+    assert {"play", "genmove", "gogui-rules_legal_moves", "time_left", "quit"} <= set(names)
+    assert say(server, *(f"known_command {name}" for name in names)) == ["= true"] * len(names)
+
+
+def test_reg_genmove_makes_no_move(server: GtpServer) -> None:
+    before, move, after, again, made, now = say(
+        server, "showboard", "reg_genmove b", "showboard", "genmove b", "undo", "showboard"
+    )
+    assert before == after == now and move == again and made == "="
+    assert "Black (X) to move" in before
+
+
+def with_pass() -> list[tuple[Color, int]]:
+    """A whole game with a pass in it."""
+    rng = np.random.default_rng(3)
+    while True:
+        position, moves = Position.start(), []
+        while not position.is_over:
+            move = int(rng.choice(position.moves or (PASS,)))
+            moves.append((position.to_move, move))
+            position = position.play(move)
+        if PASS in [move for _, move in moves[:-2]]:
+            return moves
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_passes_may_be_told_or_left_out(server: GtpServer, told: bool) -> None:
+    position, moves, commands = Position.start(), with_pass(), []
+    for color, move in moves:
+        position = position.play(move)
+        if move == PASS and not told:
+            continue
+        word = "pass" if move == PASS else square_name(move)
+        commands.append(f"play {color.value} {word}")
+    assert set(say(server, *commands)) == {"="}
+    lead = position.disc_difference
+    winner = position.to_move if lead > 0 else position.to_move.other
+    expected = f"= {winner.value[0].upper()}+{abs(lead)}" if lead else "= 0"
+    assert say(server, "final_score", "genmove b") == [expected, "= pass"]
+    assert say(server, "gogui-rules_legal_moves", "gogui-rules_final_result")[0] == "="
+    # Each command is taken back by one undo, with the pass that was left out before it.
+    assert set(say(server, *["undo"] * len(commands))) == {"="}
+    assert say(server, "undo") == ["? cannot undo"]
+
+
+def test_it_passes_where_it_has_to(server: GtpServer) -> None:
+    position = Position.start()
+    for color, move in with_pass():
+        if move == PASS:
+            legal, passed, side = say(
+                server,
+                "gogui-rules_legal_moves",
+                f"genmove {color.value}",
+                "gogui-rules_side_to_move",
+            )
+            assert (legal, passed, side) == ("= pass", "= pass", f"= {color.other.value}")
+            return
+        assert say(server, f"play {color.value} {square_name(move)}") == ["="]
+        position = position.play(move)
+
+
+def test_a_whole_game_against_itself(server: GtpServer) -> None:
+    position = Position.start()
+    while not position.is_over:
+        (said,) = say(server, f"genmove {position.to_move.value}")
+        position = position.play(parse_square(said[2:]))
+    assert say(server, "final_score")[0][2] in "BW0"
+    assert say(server, "gogui-rules_final_result")[0].startswith("= The game is over: ")
+
+
+def test_boards_are_set_and_shown(server: GtpServer) -> None:
+    position = Position.from_transcript("f5d6c3")
+    board = position.to_obf()[:-2]
+    assert say(server, f"setboard {board} white", "gogui-rules_side_to_move") == ["=", "= white"]
+    shown, plain = say(server, "showboard", "gogui-rules_board")
+    assert str(position) in shown
+    assert plain[2:].replace(" ", "").replace("\n", "") == board.replace("-", ".")
+    assert say(server, "undo", f"setboard {board[1:]} white", "setboard x")[0] == "? cannot undo"
+    assert say(server, f"setboard {board[1:]} white")[0].startswith("? syntax error: position")
+
+
+def test_other_sizes_of_board(server: GtpServer) -> None:
+    assert say(server, "boardsize 6", "gogui-rules_board_size", "genmove b") == ["=", "= 6", "= C2"]
+    assert say(server, "play w h8")[0] == "? syntax error: a square or pass is needed"
+    for other in served("agent=maximizer"):
+        refused, size = say(other, "boardsize 6", "gogui-rules_board_size")
+        assert refused.startswith("? unacceptable size: evaluation square weights")
+        assert size == "= 8"
+
+
+def test_an_agent_that_breaks_down_is_told_and_the_engine_lives() -> None:
+    for server in served("agent=random agent._target_=misbehaving.Illegal +agent.after=1"):
+        first, second, third = say(server, "genmove b", "play w pass", "undo")
+        assert first.startswith("= ") and second.startswith("? illegal") and third == "="
+        position = Position.start()
+        for word in ("d3", "c3"):
+            say(server, f"play {position.to_move.value} {word}")
+            position = position.play(word)
+        said = say(server, "genmove b", "genmove b")
+        assert any(each.startswith("? the agent has broken down: an illegal move") for each in said)
+        assert say(server, "name")[0].startswith("= ")
+
+
+# ------------------------------------------------------------------ time
+
+BLACK = Color.BLACK
+
+
+@pytest.mark.parametrize(
+    ("clock", "given", "limits"),
+    [
+        (Clock(60, 0, 0, {}), Limits(), Limits(clock=59.9)),
+        (Clock(60, 10, 5, {}), Limits(), Limits(clock=59.9)),
+        (Clock(0, 10, 5, {}), Limits(), Limits(seconds=1.9)),
+        (Clock(60, 0, 0, {BLACK: (0.1, 0)}), Limits(depth=3), Limits(depth=3, clock=0.05)),
+        (Clock(60, 10, 5, {BLACK: (4.0, 2)}), Limits(), Limits(seconds=1.9)),
+        (Clock(60, 0, 0, {Color.WHITE: (1.0, 0)}), Limits(), Limits(clock=59.9)),
+        (Clock(0, 10, 1, {}), Limits(seconds=1), Limits(seconds=1)),
+        (Clock(60, 0, 0, {}), Limits(seconds=1), Limits(seconds=1)),
+        (Clock(60, 0, 0, {BLACK: (1.0, 0)}), Limits(seconds=1), Limits(seconds=0.5)),
+    ],
+)
+def test_the_controllers_time_becomes_limits(clock: Clock, given: Limits, limits: Limits) -> None:
+    found = clock.limits(BLACK, given)
+    times = [(each.clock, each.seconds) for each in (found, limits)]
+    assert times[0] == pytest.approx(times[1])
+    assert replace(found, clock=None, seconds=None) == replace(limits, clock=None, seconds=None)
+
+
+def test_time_is_kept_and_can_be_unlimited(server: GtpServer) -> None:
+    assert say(server, "time_settings 10 0 0", "genmove b", "play w c3")[0] == "="
+    assert server._clock is not None
+    left, moves = server._clock.left[BLACK]
+    assert left < 10 and moves == 0
+    assert say(server, "time_left b 5 0", "clear_board") == ["=", "="]
+    assert not server._clock.left
+    assert say(server, "time_settings 0 1 0", "genmove b")[0] == "="
+    assert server._clock is None
+    assert say(server, "time_left w 3 0") == ["="]
+
+
+# ------------------------------------------------------------------ the command
+
+
+def test_it_serves_until_it_is_told_to_quit_or_nobody_asks(server: GtpServer) -> None:
+    output = io.StringIO()
+    serve(server, ["1 name\n", "\n", "2 quit\n", "3 name\n"], output)
+    assert output.getvalue() == "=1 Othello strategy lab: greedy\n\n=2\n\n"
+    serve(server, [], output)
+
+
+def test_nothing_else_goes_to_its_output(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("genmove b\nquit\n"))
+    assert main(["gtp", "agent=alphabeta", "agent.depth=2", "agent.evaluation=iago"]) == 0
+    assert capsys.readouterr().out.count("=") == 2
+
+
+def test_its_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["gtp", "--help"]) == 0
+    printed = capsys.readouterr().out
+    assert "python -m play gtp agent=alphabeta agent.depth=5" in printed
+    assert [line for line in printed.splitlines() if len(line) > 80] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ("", "agent=NAME is needed"),
+        ("agent=alphabeat", "unknown player 'alphabeat'; .*Did you mean 'alphabeta'"),
+        ("agent=human", "agent=human: an agent is needed"),
+        ("agent=alphabeta agent.dpth=3", "unknown setting 'agent.dpth'.*'agent.depth'"),
+        ("agent=greedy agent.evaluation=iago", "agent.evaluation=iago: greedy has none"),
+        ("agent=greedy white=random", "white=random: agent=NAME"),
+        ("agent=greedy black.depth=3", "black.depth=3: agent=NAME"),
+        ("agent=greedy depht=3", "unknown setting 'depht'"),
+        ("agent=greedy --record x", "unknown option --record"),
+        ("agent=greedy --config-dir nowhere", "no such folder"),
+        ("agent=gtp agent.command=no-such-engine", "'no-such-engine' is not there"),
+        ("agent=maximizer ruleset=mini6", "is made for boards of 8x8"),
+    ],
+)
+def test_bad_input_is_one_line(
+    words: str, complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["gtp", *words.split()]) == 2
+    printed = capsys.readouterr()
+    assert printed.err.count("\n") == 1 and not printed.out
+    assert re.search(complaint, printed.err), printed.err
