@@ -128,6 +128,21 @@ def test_two_agents_play_step_by_step_or_by_themselves(page: Page) -> None:
     assert page.tell("back", moves=4, ply=3) == "there are only 3 moves"
 
 
+def test_each_game_of_a_visit_has_a_seed_of_its_own(server: Server) -> None:
+    played = []
+    for _ in range(2):
+        with server.page() as page:
+            for _ in range(2):
+                players = {"black": {"name": "random"}, "white": {"name": "random"}}
+                page.tell("new", rules="mini6", playing=False, **players)
+                page.tell("pace", playing=True, delay=0)
+                state = page.wait_for(lambda state: len(state["moves"]) >= 12)
+                played.append([state["seed"], *page.moves[:12]])
+    assert played[:2] == played[2:]
+    assert played[0][1:] != played[1][1:]
+    assert played[0][0] + 1 == played[1][0]
+
+
 def test_forced_passes_are_made(page: Page) -> None:
     start = "-OX-" + "--------" + "XO--" + " X"
     assert page.tell("new", rules="mini4", text=start, **PEOPLE) is None
@@ -183,7 +198,7 @@ PLAYERS: dict[str, tuple[dict[str, Any], str]] = {
     "human": ({"depth": 3}, "a person has no settings"),
     "alphabeta": ({"depth": 65}, "a whole number from 1 to 64 is needed"),
     "greedy": ({"depth": 3}, "unknown setting of greedy 'depth'"),
-    "pvs": ({"table_mb": 100_000}, "table_mb=100000: at most 256 here (web.memory_mb)"),
+    "pvs": ({"table_mb": 257}, "table_mb=257: at most 256 here (web.memory_mb)"),
     "minimax": ({"_target_": "os.system"}, "unknown setting of minimax '_target_'"),
     "mtdf": ({"evaluation": {"_target_": "os.system"}}, "unknown evaluation"),
     "maximizer": ({"evaluation": "/etc/passwd:f"}, "unknown evaluation '/etc/passwd:f'"),
