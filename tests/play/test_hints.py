@@ -31,14 +31,20 @@ def agent(name: str, **settings: object) -> PlayerSettings:
 
 @pytest.mark.parametrize(
     "who",
-    [agent("maximizer"), agent("greedy"), agent("alphabeta"), agent("alphabeta", depth=1)],
-    ids=["maximizer", "greedy", "depth 3", "depth 1"],
+    [
+        agent("maximizer"),
+        agent("greedy"),
+        agent("alphabeta"),
+        agent("alphabeta", depth=1),
+        agent("alphabeta", depth=1, endgame=8),
+    ],
+    ids=["maximizer", "greedy", "depth 3", "depth 1", "solver"],
 )
 def test_the_best_hint_is_what_the_agent_plays(
     who: PlayerSettings, thinkers: Thinkers, random_game: Callable[[str, int], list[Position]]
 ) -> None:
     game = random_game("standard", 3)
-    for position in (game[0], game[21], game[40], game[-4]):
+    for position in (game[0], game[21], game[40], game[-7], game[-4]):
         if not position.moves:
             continue
         (best,) = hints(thinkers, who, Game(position), 1)

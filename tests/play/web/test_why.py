@@ -107,6 +107,8 @@ def test_a_tree_counts_what_the_compiled_search_counts(
         assert answer["value"] == answer["engine"]["value"] == decision.value == found[0]["value"]
         assert answer["pv"] == list(map(square_name, decision.pv))
         assert [found[number]["move"] for number in answer["line"]] == [None, *answer["pv"]]
+        for number in answer["line"]:  # of several searches of a move the last one counts
+            assert found[number]["kind"] in "eg="
 
 
 def mask(names: list[str]) -> int:
@@ -180,6 +182,9 @@ def test_each_value_follows_from_those_below(thinkers: Thinkers, random_game: Ra
             assert (high if child["beta"] is None else child["beta"]) == beta
             best = max(best, child["value"])
         assert node["value"] == (best if number == 0 else -best)
+        low_bound = node["alpha"] is not None and node["value"] <= node["alpha"]
+        high_bound = node["beta"] is not None and node["value"] >= node["beta"]
+        assert node["kind"] == ("<" if low_bound else ">" if high_bound else "=")
         unsearched = set(positions[number].legal_moves()) - {child["move"] for child in below}
         cut = answer["cuts"].get(str(number))
         assert (cut is not None) == bool(unsearched)
@@ -211,6 +216,10 @@ def test_a_tree_too_large_says_which_depth_would_do(
     line = "depth 4 has 317 nodes here, too many to show (at most 100); depth 3 would do, with 73"
     with pytest.raises(ConfigError, match=f"^{re.escape(line)}$"):
         asked(why.tree, thinkers, game, player=agent("minimax", depth=4))
+    monkeypatch.setattr(why, "MOST_NODES", 73)
+    assert (
+        asked(why.tree, thinkers, game, player=agent("minimax", depth=3))["counts"]["nodes"] == 73
+    )
     monkeypatch.setattr(why, "MOST_COUNTED", 10_000)
     with pytest.raises(ConfigError, match="depth 9 has more than 10,000 nodes here"):
         asked(why.tree, thinkers, game, player=agent("minimax", depth=9))
