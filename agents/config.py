@@ -158,8 +158,9 @@ def _without_setting(key: str, overrides: Sequence[str], folders: Sequence[Path]
     for word in overrides:
         if setting and word.startswith(f"agent@{place}="):
             name = word.partition("=")[2]
-            known = ", ".join(each for each in load("agent", name, folders) if each != "_target_")
-            return f"{key}: {name} has no setting '{setting}'; it has: {known or 'none'}"
+            known = [each for each in load("agent", name, folders) if each != "_target_"]
+            told = f"{key}: {name} has no setting '{setting}'; it has: {', '.join(known) or 'none'}"
+            return f"{told}.{nearest(setting, known)}"
     return ""
 
 

@@ -203,7 +203,8 @@ class Catalogue:
 
 
 def _listed(table: Table) -> dict[str, Listed]:
-    """All agents, composed at once: it takes Hydra as long as a single one."""
+    """All agents, composed at once: it takes Hydra as long as a single one. Those that are nothing
+    without a program or a file of somebody's are left out: no page may name one."""
     about = choices("agent", table.folders)
     composed = compose(None, [f"+agent@all.{name}={name}" for name in about], table.folders)
     raw: Any = OmegaConf.to_container(composed.all, resolve=False)
@@ -211,6 +212,7 @@ def _listed(table: Table) -> dict[str, Listed]:
     return {
         name: Listed(name, about[name], raw[name], _settings(raw[name], table.fill, comments))
         for name in about
+        if not any(value == OPEN and key not in table.fill for key, value in raw[name].items())
     }
 
 
@@ -222,6 +224,8 @@ def _settings(
     declared: dict[str, tuple[Constraint, bool]] = {}
     if is_ours(target):
         kind = pkgutil.resolve_name(target)
+        if kind.from_outside:
+            return {}  # a program, or a function: what it is told is its owner's to say
         declared = dict(constraints(kind))
         if inspect.isfunction(kind.__init__):  # a class without one has object's
             declared |= constraints(kind.__init__)

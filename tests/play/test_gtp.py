@@ -255,7 +255,10 @@ def test_its_help(capsys: pytest.CaptureFixture[str]) -> None:
         ("", "agent=NAME is needed"),
         ("agent=alphabeat", "unknown player 'alphabeat'; .*Did you mean 'alphabeta'"),
         ("agent=human", "agent=human: an agent is needed"),
-        ("agent=alphabeta agent.dpth=3", "unknown setting 'agent.dpth'.*'agent.depth'"),
+        (
+            "agent=alphabeta agent.dpth=3",
+            "alphabeta has no setting 'dpth'.*Did you mean 'depth'",
+        ),
         ("agent=greedy agent.evaluation=iago", "agent.evaluation=iago: greedy has none"),
         ("agent=greedy white=random", "white=random: agent=NAME"),
         ("agent=greedy black.depth=3", "black.depth=3: agent=NAME"),
