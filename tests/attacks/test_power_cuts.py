@@ -82,6 +82,7 @@ def copies_of_the_files(tmp_path: Path, uninterrupted: Path, cuts: int) -> None:
     check_resumed(images, uninterrupted, cuts)
 
 
+@pytest.mark.slow
 def test_files_copied_in_mid_run_are_resumed(tmp_path: Path, uninterrupted: Path) -> None:
     copies_of_the_files(tmp_path, uninterrupted, 2)
 

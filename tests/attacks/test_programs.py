@@ -61,7 +61,11 @@ def begun(folder: Path, command: str, *words: str) -> Command:
 
 @pytest.mark.parametrize(
     ("signals", "code"),
-    [([signal.SIGINT], 130), ([signal.SIGINT] * 2, 130), ([signal.SIGTERM], 130)],
+    [
+        ([signal.SIGINT], 130),
+        pytest.param([signal.SIGINT] * 2, 130, marks=pytest.mark.slow),
+        pytest.param([signal.SIGTERM], 130, marks=pytest.mark.slow),
+    ],
 )
 def test_none_is_left_after_ctrl_c(tmp_path: Path, signals: list[int], code: int) -> None:
     command, notes = stubborn(tmp_path)

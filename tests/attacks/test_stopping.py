@@ -159,8 +159,8 @@ def _put_another_in_its_place(folder: Path) -> None:
     [
         (_delete_folder, [*ENDLESS, "executor.workers=1"]),
         (_delete_record, [*LONG, "executor=serial"]),
-        (_move_folder, [*ENDLESS, "executor.workers=1"]),
-        (_put_another_in_its_place, [*LONG, "executor=serial"]),
+        pytest.param(_move_folder, [*ENDLESS, "executor.workers=1"], marks=pytest.mark.slow),
+        pytest.param(_put_another_in_its_place, [*LONG, "executor=serial"], marks=pytest.mark.slow),
     ],
 )
 def test_a_record_that_is_taken_away_stops_the_run(

@@ -181,6 +181,7 @@ def test_many_killed_players_in_a_row(tmp_path: Path) -> None:
     assert result.standings["forfeits"].tolist() == [0, 20]
 
 
+@pytest.mark.slow
 def test_trouble_after_a_kill_and_amid_much_talk_is_found(tmp_path: Path) -> None:
     words = "agents=duel agent@first=greedy agent@second=random games=2 executor.workers=1"
     crashes = f"first._target_=misbehaving.Crashes +first.flag={tmp_path / 'killed'}"

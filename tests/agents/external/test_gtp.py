@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from chosen import mostly_slow
 from records import query
 from rich.console import Console
 
@@ -89,12 +90,18 @@ KINDS = [
 ]
 
 
-@pytest.mark.parametrize("traits", KINDS, ids=lambda traits: " ".join(traits) or "usual")
+ALWAYS = ((), ("no-setboard", "no-undo", "no-showboard", "no-final_score", "no-known_command"))
+
+
+@pytest.mark.parametrize(
+    "traits", mostly_slow(KINDS, ALWAYS), ids=lambda traits: " ".join(traits) or "usual"
+)
 def test_whole_games_with_engines_of_all_kinds(traits: tuple[str, ...], tmp_path: Path) -> None:
     ends, log = play(tmp_path, engine(*traits), "games=6", "limits.seconds=10")
     assert {end for _, end in ends} == {FINISHED}, log
 
 
+@pytest.mark.slow
 def test_it_keeps_to_the_contract() -> None:
     agent = GtpAgent(engine(), patience=30)
     assert is_outside(agent) and not agent.reproducible
@@ -184,7 +191,7 @@ def test_a_move_of_a_process_before_is_put_right() -> None:
     ("trait", "reason", "told"),
     [
         ("dies", DIED, "ended (exit code 9). Its last output:\n"),
-        ("hangs", HUNG, "no answer for 2 s"),
+        pytest.param("hangs", HUNG, "no answer for 2 s", marks=pytest.mark.slow),
         ("resigns", GARBAGE, "resigned"),
         ("illegal", ILLEGAL, "a1: "),
         ("nonsense", GARBAGE, "answered 'the corner': 'the corner': not a square"),
@@ -251,6 +258,7 @@ def test_gtp_rhino_plays_matches(tmp_path: Path) -> None:
 
 
 @needs_rhino
+@pytest.mark.slow
 def test_gtp_rhino_and_our_own_engine_agree_on_a_game() -> None:
     ours = f"{sys.executable} -m play gtp agent=alphabeta agent.depth=2"
     players = {

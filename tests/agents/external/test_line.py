@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from bots import bot
+from chosen import mostly_slow
 from processes import await_
 from records import query
 from rich.console import Console
@@ -78,7 +79,7 @@ TROUBLES = {
 }
 
 
-@pytest.mark.parametrize("name", TROUBLES)
+@pytest.mark.parametrize("name", mostly_slow(TROUBLES, ("illegal", "chatter", "crash")))
 def test_a_bot_that_does_wrong_loses_for_that_reason(name: str, tmp_path: Path) -> None:
     trouble, reason, told = TROUBLES[name]
     limits = "limits.hang=1" if reason == HUNG else "limits.hang=30"

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from chosen import mostly_slow
 from records import query
 from rich.console import Console
 
@@ -55,6 +56,7 @@ def test_node_counts_that_are_none_are_left_out() -> None:
         agent.close()
 
 
+@pytest.mark.slow
 def test_it_keeps_to_the_contract() -> None:
     agent = NBoardAgent(engine(), 3, patience=30)
     assert is_outside(agent) and not agent.reproducible
@@ -98,10 +100,10 @@ def play(folder: Path, command: str, *words: str) -> tuple[set[tuple[str, str]],
     ("trait", "reason", "told"),
     [
         ("dies", DIED, "ended (exit code 9). Its last output:"),
-        ("hangs", HUNG, "no answer for 2 s"),
+        pytest.param("hangs", HUNG, "no answer for 2 s", marks=pytest.mark.slow),
         ("illegal", ILLEGAL, "a1: "),
         ("nonsense", GARBAGE, "answered '=== corner"),
-        ("same-pong", HUNG, "did not answer within 1 s"),
+        pytest.param("same-pong", HUNG, "did not answer within 1 s", marks=pytest.mark.slow),
     ],
 )
 def test_an_engine_that_does_wrong_loses(
@@ -181,7 +183,7 @@ def test_an_engine_that_does_all_right_passes() -> None:
     assert set(found(engine()).values()) == {OK}
 
 
-@pytest.mark.parametrize("trait", BROKEN)
+@pytest.mark.parametrize("trait", mostly_slow(BROKEN, ("nonsense", "bad-nodes")))
 def test_each_check_finds_the_engine_that_fails_it(trait: str) -> None:
     outcomes = found(engine(trait), 2 if trait in ("same-pong", "stays") else 30)
     assert outcomes[BROKEN[trait]] == FAILED, outcomes

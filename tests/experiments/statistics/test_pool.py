@@ -475,6 +475,7 @@ def plain(table: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return low, high
 
 
+@pytest.mark.slow
 def test_intervals_of_equals_hold_zero() -> None:
     """Quick version: random against random, 100 pairs; seeded, so the limits can't flake."""
     assert 0.93 <= coverage(np.zeros(2), pairs=100, seeds=300) <= 0.97

@@ -178,6 +178,7 @@ def test_one_or_two_settings_are_drawn_and_three_are_a_table_alone(tmp_path: Pat
     assert reporting._draw(table, [], {}, tmp_path / "none") == []
 
 
+@pytest.mark.slow
 def test_a_combination_reads_nothing_of_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -88,6 +88,7 @@ def play_through(page: Page, position: Position) -> Position:
     return position
 
 
+@pytest.mark.slow
 def test_a_whole_game_by_clicks(open_page: Open, shot: Shot) -> None:
     page = open_page()
     begin(page, "human", "human", "mini4")
