@@ -113,9 +113,9 @@ class Hostile(RandomAgent):
 
     def decide(self, position: Position, limits: Limits) -> Any:
         self.asked += 1
-        honest = super().decide(position, limits)
+        self.honest = super().decide(position, limits)
         struck = self._strike("decide", position, limits) if self.asked >= 2 else None
-        return honest if struck is None else struck
+        return self.honest if struck is None else struck
 
     def close(self) -> None:
         self._strike("close")
@@ -858,10 +858,10 @@ def prints_for_ever(agent: Hostile, *_: Any) -> None:
 @kind(FINISHED)
 def answers_in_numpy(agent: Hostile, position: Position, *_: Any) -> Any:
     """Answers with numpy's numbers, or the square's name, which is all right."""
-    move: Any = position.moves[0]
+    move: Any = agent.honest.move
     if len(position.moves) % 2:
         return Decision(square_name(move))  # type: ignore[arg-type]
-    return Decision(np.int64(move), np.float32(1.5), stats=SearchStats(np.int64(3)))  # type: ignore
+    return Decision(np.int64(move), stats=SearchStats(np.int64(0)))  # type: ignore[arg-type]
 
 
 def _enter_answers() -> None:

@@ -18,7 +18,7 @@ from processes import Command, await_
 from records import content, games_in, query, runs_in
 from rich.console import Console
 
-from core.processes import LINUX, adopt_orphans, descendants
+from core.processes import LINUX, adopt_orphans, descendants, is_stopped
 from experiments.config import read
 from experiments.playing import pool, stand_in
 from experiments.run import run
@@ -97,6 +97,10 @@ def await_games(folder: Path, games: int, process: Command) -> None:
 def ends_well(process: Command, folder: Path, whole: Path) -> None:
     printed, _ = process.communicate(timeout=300)
     assert process.returncode == 0, printed
+    ends = "select game, end_reason, detail from games where end_reason != 'finished'"
+    log = (runs_in(folder)[0] / "log.txt").read_text(encoding="utf-8")
+    assert query(runs_in(folder)[0], ends) == [], log
+    assert query(runs_in(folder)[0], "select * from skipped") == [], log
     assert content(runs_in(folder)[0]) == content(whole)
 
 
@@ -169,7 +173,8 @@ def send_signals(
     tmp_path: Path, name: str, undisturbed: Undisturbed, signals: list[signal.Signals]
 ) -> None:
     """Send each to a random process, in as many runs as it takes; not so often that one is hit
-    three times in the same game, which would be its own fault."""
+    three times in the same game, or workers three times with the same pair, which would be its own
+    fault: a stopped process has to be replaced before the next one is stopped."""
     chance = random.Random(len(signals))
     games = FEW if len(signals) < 10 else MANY
     whole = undisturbed(name, games)
@@ -183,8 +188,12 @@ def send_signals(
             recorded = games_in(folder)
             if process.poll() is None and (found := below_the_nursery(process)):
                 with contextlib.suppress(ProcessLookupError):
-                    os.kill(chance.choice(found), waiting[-1])
-                    waiting.pop()
+                    chosen = chance.choice(found)
+                    os.kill(chosen, waiting[-1])
+                    if waiting.pop() == signal.SIGSTOP:
+                        await_(
+                            lambda: not is_stopped(chosen) or process.poll() is not None  # noqa: B023
+                        )
         ends_well(process, folder, whole)
     print(f"{len(signals)} signals were sent in {runs} runs")
 
