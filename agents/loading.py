@@ -13,6 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from core.settings import nearest
+from core.shown import visible
+
+_LONGEST = 300  # characters of what a user has typed that a message repeats
 
 
 def split_target(target: str) -> tuple[str, str]:
@@ -22,7 +25,8 @@ def split_target(target: str) -> tuple[str, str]:
     place, colon, name = target.partition(".py:")
     place, name = (place + ".py", name) if colon else target.partition(":")[::2]
     if not place or not name:
-        raise ValueError(f"target '{target}': path/to/file.py:function is needed")
+        shown = f"{visible(target):.{_LONGEST}}"
+        raise ValueError(f"target '{shown}': path/to/file.py:function is needed")
     return place, name
 
 

@@ -19,6 +19,7 @@ from rich.console import Console
 
 from agents.commands.solve import read_problem
 from agents.conf_folder import conf_folder
+from agents.loading import split_target
 from agents.search.window.probcut import ProbCut
 from core import RULESETS, Position
 from core.notation import parse_ggf, parse_obf, parse_square, split_transcript
@@ -30,6 +31,7 @@ from experiments.recorded import replanned
 from experiments.report.watch import look
 from experiments.run import run
 from experiments.sweep.folder import Sweep
+from play.web import messages
 
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "50"))
 fuzzed = settings(
@@ -158,6 +160,35 @@ def test_files_of_sweeps(tmp_path_factory: pytest.TempPathFactory, text: str) ->
     folder.mkdir(exist_ok=True)
     (folder / "sweep.yaml").write_bytes(text.encode("utf-8", "surrogatepass"))
     refused(lambda: Sweep.read(folder))
+
+
+# ---------------------------------------------------------------------- what a page and a user say
+
+SAID = (
+    '{"type":"move","move":"d3","ply":4}',
+    '{"type":"new","rules":"wpi","black":{"name":"human"},"white":{"name":"mcts","settings":{"a":1}}}',
+    '{"type":"ask","id":7,"name":"tree","options":{"ply":3,"depth":2},"ref":9}',
+    '{"type":"pace","playing":true,"delay":0.5}',
+)
+
+
+@fuzzed
+@given(edited(*SAID) | st.text())
+def test_messages_of_a_page(text: str) -> None:
+    def read_all() -> None:
+        message, _ = messages.read(text)
+        if isinstance(message, messages.Ask):
+            messages.check_question(message)
+
+    refused(read_all)
+
+
+@fuzzed
+@given(
+    edited("./mine.py:f", "mine.f", "./o.py:alphabeta_searcher(3, score)", "./o.py:f(g(1), -2.5)")
+)
+def test_targets(text: str) -> None:
+    refused(lambda: split_target(text))
 
 
 # ---------------------------------------------------------------------- records
