@@ -132,7 +132,7 @@ class DiesThinking(RandomAgent):
         self.begun.value = 1
         self.left.value -= 1
         if self.left.value:
-            _compute(0.3)
+            _compute(1.0)  # of which a supervisor that is kept waiting sees a part
             os.kill(os.getpid(), signal.SIGKILL)
         self.had.value = limits.seconds or 0.0
         return super().decide(position, limits)
