@@ -41,13 +41,12 @@ VALUE, JUDGED, DEPTH, COUNTS = (np.int64(place) for place in range(4))
 """VALUE: meant if JUDGED is not 0. DEPTH: -1 for none. COUNTS: as SearchStats has them."""
 TURN = int(ANSWER + COUNTS) + COUNTERS
 
-# A game: a row of GAME numbers; the first six say what is to be played, the last four what came of
-# it.
-MOVER, OPPONENT, TO_MOVE, BLACK, BLACK_SEED, WHITE_SEED, END, LAST_MOVER, LAST_OPPONENT, LAST_TO_MOVE = (
-    np.int64(place) for place in range(10)
-)  # fmt: skip
+# A game: a row of GAME numbers. The first six say what is to be played, the others what came of it.
+MOVER, OPPONENT, TO_MOVE, BLACK, BLACK_SEED, WHITE_SEED = (np.int64(place) for place in range(6))
 """MOVER, OPPONENT, TO_MOVE: the position after the opening, TO_MOVE a colour. BLACK: which of the
-two players has Black. END: one past the number of the game's last turn. LAST_...: the end."""
+two players has Black."""
+END, LAST_MOVER, LAST_OPPONENT, LAST_TO_MOVE = (np.int64(place) for place in range(6, 10))
+"""END: one past the number of the game's last turn. LAST_...: the position at its end."""
 GAME = 10
 
 # A watch: what others see, and say, while games are played.
@@ -133,7 +132,7 @@ def _clock(typingctx: Any, gettime: Any, which: Any, room: Any) -> Any:
     return types.int64(types.intp, types.int64, types.intp), generate
 
 
-_GETTIME = np.intp(ctypes.cast(ctypes.CDLL(None).clock_gettime, ctypes.c_void_p).value)
+_GETTIME = np.intp(ctypes.cast(ctypes.CDLL(None).clock_gettime, ctypes.c_void_p).value or 0)
 _MONOTONIC, _PROCESSOR = np.int64(time.CLOCK_MONOTONIC), np.int64(time.CLOCK_PROCESS_CPUTIME_ID)
 
 

@@ -5,18 +5,25 @@ from __future__ import annotations
 import logging
 import os
 import re
-import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
 from agents.base import Agent
-from core.game import FINISHED, BeforeCall, GameRecord, Player, Ply, play_game
+from core.game import FINISHED, LATE_BY_WALL, BeforeCall, GameRecord, Player, Ply, play_game
 from core.rules import Color
 from experiments.pairing.schedule import Game
 from experiments.playing.conditions import Conditions
 from experiments.record.log import logging_game
-from experiments.record.store import COUNTS, TIMES, GameRow, MoveRow, PlayedGame
+from experiments.record.store import (
+    COUNTS,
+    TIMES,
+    TOTALS,
+    GameRow,
+    MoveRow,
+    PlayedGame,
+    written,
+)
 
 log = logging.getLogger("lab.games")
 
@@ -37,7 +44,6 @@ def play(
     """
     of = players or conditions.agents
     with logging_game(game.number):
-        started = time.perf_counter()
         played = play_game(
             {Color.BLACK: of[game.black], Color.WHITE: of[game.white]},
             game.opening.begin(conditions.rules),
@@ -47,27 +53,30 @@ def play(
             {Color.BLACK: game.seed, Color.WHITE: game.seed + 1},
             before_call,
         )
-        _note(conditions, game, played, time.perf_counter() - started)
-    return _to_row(game, played)
+        if played.end_reason != FINISHED:
+            loser = conditions.names[game.black if played.winner is Color.WHITE else game.white]
+            log.warning("'%s' loses: %s. %s", loser, played.end_reason, played.detail)
+    recorded = _to_row(conditions, game, played)
+    note_finished(conditions, recorded.game)
+    return recorded
 
 
-def _note(conditions: Conditions, game: Game, played: GameRecord, seconds: float) -> None:
-    result = f"{played.winner.value} wins" if played.winner else "draw"
-    if played.end_reason == FINISHED:
-        if log.isEnabledFor(logging.DEBUG):
-            names = conditions.names[game.black], conditions.names[game.white]
-            log.debug(
-                "%s - %s: %s (%+d) in %.3f s", *names, result, played.disc_difference, seconds
-            )
-    else:
-        loser = conditions.names[game.black if played.winner is Color.WHITE else game.white]
-        log.warning("'%s' loses: %s. %s", loser, played.end_reason, played.detail)
+def note_finished(conditions: Conditions, row: GameRow) -> None:
+    """Log a game that went to its end, where so much is logged."""
+    if row.end_reason != FINISHED or not log.isEnabledFor(logging.DEBUG):
+        return
+    names = conditions.names[row.black], conditions.names[row.white]
+    result = "draw" if row.result == "draw" else f"{row.result} wins"
+    seconds = (row.black_nanoseconds + row.white_nanoseconds) / 1e9
+    with logging_game(row.game):
+        log.debug("%s - %s: %s (%+d) in %.3f s", *names, result, row.disc_difference, seconds)
 
 
-def _to_row(game: Game, played: GameRecord) -> PlayedGame:
+def _to_row(conditions: Conditions, game: Game, played: GameRecord) -> PlayedGame:
     """The rows of the record for a game that was played."""
     plies = [*played.plies, *([played.too_late] if played.too_late else [])]
     first = len(played.opening) + 1
+    turns = [_turn(game, number, ply) for number, ply in enumerate(plies, start=first)]
     return PlayedGame(
         GameRow(
             game=game.number,
@@ -84,9 +93,29 @@ def _to_row(game: Game, played: GameRecord) -> PlayedGame:
             seed=game.seed,
             transcript=played.transcript,
             detail=in_a_line(played.detail),
+            **_totals(plies),
         ),
-        [_move_row(game, number, ply) for number, ply in enumerate(plies, start=first)],
+        written(turns) if conditions.record_moves else None,
     )
+
+
+def _totals(plies: Sequence[Ply]) -> dict[str, int]:
+    """What ``games`` has of each side's decisions."""
+    totals = {f"{color.value}_{name}": 0 for color in Color for name in TOTALS}
+    for ply in plies:
+        if ply.decision is None:
+            continue
+        stats, side = ply.decision.stats, ply.color.value
+        for name, amount in (
+            ("moves", 1),
+            ("nodes", stats.nodes),
+            ("evaluations", stats.evaluations),
+            ("nanoseconds", ply.nanoseconds),
+            ("cpu_nanoseconds", ply.cpu_nanoseconds),
+            ("late", ply.late == LATE_BY_WALL),
+        ):
+            totals[f"{side}_{name}"] += amount
+    return totals
 
 
 def in_a_line(detail: str) -> str:
@@ -98,12 +127,14 @@ def in_a_line(detail: str) -> str:
     return f"{lines[-1]:.{_LONGEST}}{where:.{_LONGEST}}" if lines else ""
 
 
-def _move_row(game: Game, number: int, ply: Ply) -> tuple[Any, ...]:
+def _turn(game: Game, number: int, ply: Ply) -> tuple[Any, ...]:
+    """A MoveRow without the game's number."""
     agent = game.black if ply.color is Color.BLACK else game.white
     about: tuple[Any, ...] = ()
     if (decision := ply.decision) is not None:
-        about = (decision.value, decision.depth, *_counts(decision.stats), *_times(ply))
-    return MoveRow(game.number, number, agent, ply.move, *about)
+        wall, cpu, *rest = _times(ply)
+        about = (decision.value, decision.depth, wall, cpu, *_counts(decision.stats), *rest)
+    return MoveRow(game.number, number, agent, ply.move, *about)[1:]
 
 
 def close_all(agents: Mapping[str, Agent]) -> None:

@@ -8,10 +8,19 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
+from typing import get_args
 
 from agents.config import ConfigError, one_line
-from experiments.record.store import FILE, FORMAT, Record, made_by_schema
+from experiments.record.store import (
+    FILE,
+    FORMAT,
+    MOVE_COLUMNS,
+    MOVES,
+    Record,
+    made_by_schema,
+)
 
 _NAMES = {"integer": "a whole number", "real": "a number", "text": "text"}
 
@@ -84,13 +93,15 @@ def damages(record: Record) -> Iterator[str]:
     if len(record.rows("select * from run")) != 1:
         yield "table run: one row is needed"
     for table in made_by_schema():
-        yield from _wrong_types(record, table)
+        if table != MOVES:
+            yield from _wrong_types(record, table)
+    yield from _wrong_turns(record)
     known = "(select agent from agents)"
-    for table, column in (("games", "black"), ("games", "white"), ("moves", "agent")):
-        sql = f"select game, {column} from {table} where {column} not in {known} limit 1"
+    for column in ("black", "white"):
+        sql = f"select game, {column} from games where {column} not in {known} limit 1"
         for game, agent in record.rows(sql):
-            yield f"game {game}: {table}.{column} is {agent!r}, which is no agent's number"
-    alone = "select game from moves where game not in (select game from games) limit 1"
+            yield f"game {game}: games.{column} is {agent!r}, which is no agent's number"
+    alone = "select game from turns where game not in (select game from games) limit 1"
     for (game,) in record.rows(alone):
         yield f"game {game}: it has moves, but is not among the games"
 
@@ -105,3 +116,29 @@ def _wrong_types(record: Record, table: str) -> Iterator[str]:
         if count:
             shown = one if isinstance(one, int | float | None) else repr(one)[:40]
             yield f"table {table}: {column} is {shown}, not {_NAMES[kind]} ({count:,} rows)"
+
+
+def _wrong_turns(record: Record) -> Iterator[str]:
+    """Where a game's turns are no turns, or a column of one has something else in it."""
+    agents = {agent for (agent,) in record.rows("select agent from agents")}
+    for (game,) in record.rows("select game from turns order by game"):
+        try:
+            turns = record.turns(game)
+        except ValueError as error:
+            yield one_line(error)
+            continue
+        for turn in turns:
+            for name, value in zip(turn._fields, turn, strict=True):
+                kinds = _kinds(name)
+                if type(value) not in kinds:
+                    yield f"game {game}: {name} of a turn is {value!r:.40}"
+            if turn.agent not in agents:
+                yield f"game {game}: an agent of its turns is {turn.agent!r:.40}, which is none"
+
+
+@cache
+def _kinds(column: str) -> frozenset[type]:
+    """What a column of the turns may hold; a whole number also where it is a number."""
+    kind = MOVE_COLUMNS[column]
+    kinds = frozenset(get_args(kind) or (kind,))
+    return kinds | {int} if float in kinds else kinds

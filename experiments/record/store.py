@@ -1,7 +1,8 @@
 """The record of a run: one SQLite file, written by the driver alone, readable while it grows.
 
 The tables are the row types below, a column a field (``results/README.md`` explains every column).
-Games enter in batches, the two games of a pair in one transaction.
+Games enter in batches, the two games of a pair in one transaction. The turns of a game are one
+text, which is written several times as fast as sixty rows; a view shows them as rows.
 """
 
 from __future__ import annotations
@@ -9,11 +10,11 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import namedtuple
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import fields
 from functools import cache
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_type_hints
@@ -68,7 +69,8 @@ class SkippedRow(NamedTuple):
 
 
 class GameRow(NamedTuple):
-    """A finished game. detail: what a forfeit was for, in a line."""
+    """A finished game. detail: what a forfeit was for, in a line. The rest are totals of each
+    side's decisions (:data:`TOTALS`), so that nobody has to read all moves for them."""
 
     game: int
     pair: int
@@ -84,6 +86,18 @@ class GameRow(NamedTuple):
     seed: int
     transcript: str
     detail: str = ""
+    black_moves: int = 0
+    black_nodes: int = 0
+    black_evaluations: int = 0
+    black_nanoseconds: int = 0
+    black_cpu_nanoseconds: int = 0
+    black_late: int = 0
+    white_moves: int = 0
+    white_nodes: int = 0
+    white_evaluations: int = 0
+    white_nanoseconds: int = 0
+    white_cpu_nanoseconds: int = 0
+    white_late: int = 0
 
     def points_of(self, agent: int) -> float:
         """0, 0.5 or 1 point for one of its two agents, by number."""
@@ -105,41 +119,106 @@ COUNTS = tuple(field.name for field in fields(SearchStats))
 """The columns of ``moves`` that say what a decision cost, as :class:`core.game.SearchStats` has
 them."""
 
-TIMES = ("microseconds", "cpu_microseconds", "waited_microseconds", "late")
+TIMES = ("nanoseconds", "cpu_nanoseconds", "waited_nanoseconds", "late")
 """The columns of ``moves`` that say how long it took, as :class:`core.game.Ply` has them."""
 
-_MOVE_COLUMNS: dict[str, Any] = {
+TOTALS = tuple(
+    name.removeprefix("white_")
+    for name in GameRow._fields
+    if name.startswith("white_") and name != "white_discs"
+)
+"""What ``games`` has of each side's decisions, as ``black_nodes`` and ``white_nodes``: how many,
+what they cost in all, and how many stand although they were late by the wall clock."""
+
+MOVE_COLUMNS: dict[str, Any] = {
     **dict.fromkeys(("game", "ply", "agent", "square"), int),
     "value": float | None,
     "depth": int | None,
-    **dict.fromkeys((*COUNTS, *TIMES), int | None),
+    **dict.fromkeys((*TIMES[:2], *COUNTS, *TIMES[2:]), int | None),
 }
 _made: Any = namedtuple  # mypy wants its fields written out; they are those of SearchStats
-MoveRow = _made("MoveRow", _MOVE_COLUMNS, defaults=[None] * (len(_MOVE_COLUMNS) - 4))
+MoveRow = _made("MoveRow", MOVE_COLUMNS, defaults=[None] * (len(MOVE_COLUMNS) - 4))
 """One turn of a game. Of a forced pass, which is nobody's decision, only the first four are set."""
+
+TURN = [name for name in MOVE_COLUMNS if name != "game"]
+"""The columns of a turn in the text of a game."""
+FIRST_COUNT = TURN.index(COUNTS[0])
+"""Where what was counted begins."""
+_PASS = TURN.index("value")  # columns of a turn that nobody decided
+
+
+def written(turns: Sequence[Sequence[Any]]) -> str:
+    """The turns of a game as ``turns`` keeps them: JSON, a list of MoveRows without the number of
+    the game, a forced pass cut to the columns that it has. The last columns, from the nodes on, are
+    left out where they are 0 all through the game.
+
+    turns: MoveRows without their first column.
+    """
+    end = len(TURN)
+    while end > FIRST_COUNT + 1 and not any(turn[end - 1] for turn in turns):
+        end -= 1
+    rows = [turn[:_PASS] if turn[FIRST_COUNT] is None else turn[:end] for turn in turns]
+    return in_json(rows)
+
+
+def in_json(turns: Sequence[Sequence[Any]]) -> str:
+    """As :func:`written`, of turns that are cut already."""
+    return json.dumps(turns, separators=(",", ":"))
+
+
+def read_turns(game: int, text: str) -> list[Any]:
+    """The MoveRows of a game from what :func:`written` has made of them; ValueError if it is
+    something else."""
+    try:
+        return [_read_turn(game, row) for row in json.loads(text)]
+    except (TypeError, RecursionError):
+        raise ValueError(f"game {game}: its turns are not what the lab writes") from None
+
+
+def _read_turn(game: int, row: list[Any]) -> Any:
+    missing = len(TURN) - len(row)
+    return MoveRow(game, *row, *[None if len(row) <= _PASS else 0] * missing)
 
 
 class PlayedGame(NamedTuple):
-    """A finished game as it enters the record."""
+    """A finished game as it enters the record. turns: see :func:`written`; None where the run
+    does not record them."""
 
     game: GameRow
-    moves: list[tuple[Any, ...]]  # MoveRows
+    turns: str | None
 
 
-def _columns(row: Any) -> dict[str, Any]:
-    """The names and types of a table's columns."""
-    return _MOVE_COLUMNS if row is MoveRow else get_type_hints(row)
+MOVES = "moves"
+"""The view of all turns of all games: a row a MoveRow."""
+
+
+class TurnsRow(NamedTuple):
+    """The turns of a game, see :func:`written`; the view ``moves`` shows them as MoveRows."""
+
+    game: int
+    turns: str
 
 
 def _declared(row: Any, key: str) -> str:
     """The columns of a table in SQL; ``key`` says which of them is its primary key."""
     names = {int: "integer", bool: "integer", float: "real", str: "text"}
     columns = []
-    for name, kind in _columns(row).items():
+    for name, kind in get_type_hints(row).items():
         kinds = [each for each in get_args(kind) or (kind,) if each is not NoneType]
         need = "" if NoneType in get_args(kind) else " not null"
         columns.append(f"{name} {names[kinds[0]]}{need}")
     return ", ".join([*columns, f"primary key ({key})"])
+
+
+def _shown() -> str:
+    """The columns of the view ``moves``."""
+    columns = ["game"]
+    for place, name in enumerate(TURN):
+        said = f"value ->> {place}"
+        if place > FIRST_COUNT:
+            said = f"case when json_array_length(value) > {_PASS} then coalesce({said}, 0) end"
+        columns.append(f"{said} as {name}")
+    return ", ".join(columns)
 
 
 _SCHEMA = f"""
@@ -156,7 +235,8 @@ create table agents ({_declared(AgentRow, "agent")}, unique (name));
 create table openings ({_declared(OpeningRow, "number")});
 create table skipped ({_declared(SkippedRow, "pair")});
 create table games ({_declared(GameRow, "game")});
-create table moves ({_declared(MoveRow, "game, ply")}) without rowid;
+create table turns ({_declared(TurnsRow, "game")});
+create view {MOVES} as select {_shown()} from turns, json_each(turns.turns);
 """
 
 _WHOLE = "select pair from games group by pair having count(*) = 2"
@@ -173,7 +253,8 @@ def made_by_schema() -> dict[str, str]:
     """What SQLite notes of each table when the lab makes it."""
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.executescript(_SCHEMA)
-        return dict(connection.execute("select name, sql from sqlite_master where type = 'table'"))
+        kinds = "type in ('table', 'view')"
+        return dict(connection.execute(f"select name, sql from sqlite_master where {kinds}"))
 
 
 def _check_tables(connection: sqlite3.Connection) -> None:
@@ -184,7 +265,7 @@ def _check_tables(connection: sqlite3.Connection) -> None:
     found: dict[str, str] = {}
     for kind, name, sql in connection.execute("select type, lower(name), sql from sqlite_master"):
         plain = kind == "table" and str(sql).upper().startswith("CREATE TABLE")
-        if kind == "trigger" or (name in made_by_schema() and not plain):
+        if kind == "trigger" or (name in made_by_schema() and not (plain or name == MOVES)):
             raise sqlite3.DatabaseError(f"this is no record of the lab: its {name} is no table")
         found[name] = sql
     if "run" not in found:
@@ -300,7 +381,8 @@ class Record:
         """Add finished games."""
         games = list(games)
         self._insert_all("games", GameRow, (played.game for played in games))
-        self._insert_all("moves", MoveRow, (move for played in games for move in played.moves))
+        turns = (TurnsRow(each.game.game, each.turns) for each in games if each.turns is not None)
+        self._insert_all("turns", TurnsRow, turns)
 
     def write_skipped(self, pair: int, reason: str) -> None:
         """Note that a pair will not be played."""
@@ -315,7 +397,7 @@ class Record:
         their pair are deleted, to be played again; with ``retry_skipped`` skipped pairs are to be
         played too."""
         half = f"select game from games where pair not in ({_WHOLE})"
-        for table in ("moves", "games"):
+        for table in ("turns", "games"):
             self._connection.execute(f"delete from {table} where game in ({half})")
         if retry_skipped:
             self._connection.execute("delete from skipped")
@@ -410,12 +492,22 @@ class Record:
                order by game"""
         )
 
+    def turns(self, game: int) -> list[Any]:
+        """The MoveRows of a game in order; none where the run does not record them. ValueError if
+        they cannot be read."""
+        rows = self._connection.execute("select turns from turns where game = ?", [game])
+        found = rows.fetchone()
+        return [] if found is None else read_turns(game, found[0])
+
     def moves(self) -> pd.DataFrame:
         """One row a move made by an agent, ``agent`` by name; passes have square 64."""
-        return self.query(
-            f"""select {", ".join(MoveRow._fields).replace("agent", "name as agent")}
-               from moves join agents using (agent) order by game, ply"""
-        )
+        import pandas as pd
+
+        names = dict(self._connection.execute("select agent, name from agents"))
+        rows = self._connection.execute("select game, turns from turns order by game")
+        turns = chain.from_iterable(read_turns(game, text) for game, text in rows)
+        table = pd.DataFrame(turns, columns=list(MOVE_COLUMNS))
+        return table.assign(agent=table["agent"].map(names))
 
     def export(self, folder: Path, kinds: Iterable[str]) -> None:
         """Write agents, games and moves as ``csv`` and/or ``parquet``."""

@@ -10,13 +10,13 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from agents.search import SearchAgent
-from core.game import FINISHED, LATE_BY_WALL
+from core.game import FINISHED
 from experiments.config import Plan
 from experiments.playing.conditions import NONE
 from experiments.record.provenance import differences
 from experiments.record.store import Record
 from experiments.report.facts import RunFacts
-from experiments.report.standings import pair_counts, same_positions
+from experiments.report.standings import SEATS, pair_counts, same_positions
 from experiments.report.tables import marked
 from experiments.statistics.intervals import interval_text
 from experiments.system import available_cores
@@ -188,7 +188,8 @@ def _about_time(record: Record, plan: Plan) -> Iterable[str]:
     if not clocked:
         return
     share = record.query(
-        f"""select 1.0 * sum(cpu_microseconds) / sum(microseconds) as share from moves
+        f"""with {SEATS}
+            select 1.0 * sum(cpu_nanoseconds) / sum(nanoseconds) as share from seats
             join agents using (agent)
             where nodes > 0 and name in ({", ".join("?" * len(clocked))})""",
         clocked,
@@ -209,9 +210,9 @@ def _about_late_moves(record: Record, plan: Plan) -> Iterable[str]:
     if not plan.limits.timed:
         return
     late = record.query(
-        """select name, count(*) as moves from moves join agents using (agent)
-           where late = ? group by name order by name""",
-        [LATE_BY_WALL],
+        f"""with {SEATS}
+            select name, sum(late) as moves from seats join agents using (agent)
+            where late > 0 group by name order by name"""
     )
     if late.empty:
         return

@@ -26,7 +26,7 @@ from experiments.pairing.openings import Opening, Openings
 from experiments.playing.conditions import Conditions
 from experiments.record.provenance import differences, versions
 from experiments.record.reading import DAMAGES, damages, reading
-from experiments.record.store import GameRow, MoveRow, Record
+from experiments.record.store import GameRow, Record
 from experiments.report.standings import matches, rated_as_asked, standings
 from experiments.report.tables import terminal_table
 from experiments.verify import games as rules_alone
@@ -164,12 +164,8 @@ class _Verification:
         ):
             for row in rows:
                 game = GameRow._make(row)
-                yield game, self._moves(game.game)
+                yield game, self.record.turns(game.game)
             last = game.game
-
-    def _moves(self, game: int) -> list[Any]:
-        rows = self.record.rows("select * from moves where game = ? order by ply", [game])
-        return [MoveRow._make(row) for row in rows]
 
     def _check_games(self) -> None:
         rules = ruleset(self.settings.ruleset.name)
@@ -247,7 +243,7 @@ class _Verification:
         games = [game for game in games if game.game not in self._illegal]
         conditions = self._conditions(players)
         for game, again in played_again(conditions, games, list(players)):
-            if said := difference(game, self._moves(game.game), again):
+            if said := difference(game, self.record.turns(game.game), again):
                 check.tell([f"game {game.game}: {said}"])
 
     def _conditions(self, players: dict[int, Agent]) -> Conditions:

@@ -166,8 +166,8 @@ def _wrong_counts(row: Any, cut_short: bool) -> Iterator[str]:
             yield f"{name} is {about[name]}"
     if row.late not in (IN_TIME, LATE_BY_WALL, TOO_LATE):
         yield f"late is {row.late}; 0, 1 or 2 is needed"
-    if row.waited_microseconds > row.microseconds:
-        yield f"of {row.microseconds} microseconds, {row.waited_microseconds} were waited"
+    if row.waited_nanoseconds > row.nanoseconds:
+        yield f"of {row.nanoseconds} nanoseconds, {row.waited_nanoseconds} were waited"
     for less, more in _AT_MOST.items():
         if about["nodes"] and about[less] > about[more]:
             yield f"{about[less]} {less}, but {about[more]} {more}"

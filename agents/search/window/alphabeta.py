@@ -6,6 +6,7 @@ from functools import cache
 
 import numpy as np
 
+from agents.base import Limits
 from agents.search import context as layout
 from agents.search.context import (
     begin_decision,

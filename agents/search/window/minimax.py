@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from agents.base import SearchStats
+from agents.base import Limits, SearchStats
 from agents.search import context as layout
 from agents.search.base import SearchAgent
 from agents.search.context import (
