@@ -201,7 +201,10 @@ def _in_compiled_code(
 def _as_recorded(
     conditions: Conditions, games: Sequence[Game], table: np.ndarray, turns: np.ndarray
 ) -> Iterator[PlayedGame]:
-    """Games as the record has them, from the kernel's tables; shapes (games, GAME), (turns, TURN)."""
+    """Games as the record has them.
+
+    table, turns: the kernel's, shapes (games, GAME) and (turns, TURN).
+    """
     ends = table[:, layout.END]
     begins = np.concatenate([[0], ends[:-1]])[: len(games)]
     of = np.repeat(np.arange(len(games)), ends - begins)  # each turn's game

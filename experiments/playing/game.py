@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from operator import attrgetter
 from typing import Any
 
 from agents.base import Agent
-from core.game import FINISHED, LATE_BY_WALL, BeforeCall, GameRecord, Player, Ply, play_game
+from core.game import FINISHED, BeforeCall, GameRecord, Player, Ply, play_game
 from core.rules import Color
 from experiments.pairing.schedule import Game
 from experiments.playing.conditions import Conditions
@@ -18,10 +18,10 @@ from experiments.record.log import logging_game
 from experiments.record.store import (
     COUNTS,
     TIMES,
-    TOTALS,
     GameRow,
     MoveRow,
     PlayedGame,
+    seat_totals,
     written,
 )
 
@@ -77,45 +77,28 @@ def _to_row(conditions: Conditions, game: Game, played: GameRecord) -> PlayedGam
     plies = [*played.plies, *([played.too_late] if played.too_late else [])]
     first = len(played.opening) + 1
     turns = [_turn(game, number, ply) for number, ply in enumerate(plies, start=first)]
+    black, white = seat_totals(turns, (game.black, game.white))
     return PlayedGame(
         GameRow(
-            game=game.number,
-            pair=game.pair,
-            black=game.black,
-            white=game.white,
-            result=played.winner.value if played.winner else "draw",
-            black_points=0.5 if played.winner is None else float(played.winner is Color.BLACK),
-            disc_difference=played.disc_difference,
-            black_discs=played.final.black.bit_count(),
-            white_discs=played.final.white.bit_count(),
-            end_reason=played.end_reason,
-            opening=game.opening.text,
-            seed=game.seed,
-            transcript=played.transcript,
-            detail=in_a_line(played.detail),
-            **_totals(plies),
+            game.number,
+            game.pair,
+            game.black,
+            game.white,
+            played.winner.value if played.winner else "draw",
+            0.5 if played.winner is None else float(played.winner is Color.BLACK),
+            played.disc_difference,
+            played.final.black.bit_count(),
+            played.final.white.bit_count(),
+            played.end_reason,
+            game.opening.text,
+            game.seed,
+            played.transcript,
+            in_a_line(played.detail),
+            *black,
+            *white,
         ),
         written(turns) if conditions.record_moves else None,
     )
-
-
-def _totals(plies: Sequence[Ply]) -> dict[str, int]:
-    """What ``games`` has of each side's decisions."""
-    totals = {f"{color.value}_{name}": 0 for color in Color for name in TOTALS}
-    for ply in plies:
-        if ply.decision is None:
-            continue
-        stats, side = ply.decision.stats, ply.color.value
-        for name, amount in (
-            ("moves", 1),
-            ("nodes", stats.nodes),
-            ("evaluations", stats.evaluations),
-            ("nanoseconds", ply.nanoseconds),
-            ("cpu_nanoseconds", ply.cpu_nanoseconds),
-            ("late", ply.late == LATE_BY_WALL),
-        ):
-            totals[f"{side}_{name}"] += amount
-    return totals
 
 
 def in_a_line(detail: str) -> str:
@@ -127,14 +110,14 @@ def in_a_line(detail: str) -> str:
     return f"{lines[-1]:.{_LONGEST}}{where:.{_LONGEST}}" if lines else ""
 
 
-def _turn(game: Game, number: int, ply: Ply) -> tuple[Any, ...]:
-    """A MoveRow without the game's number."""
+def _turn(game: Game, number: int, ply: Ply) -> Any:
+    """The MoveRow of a turn."""
     agent = game.black if ply.color is Color.BLACK else game.white
     about: tuple[Any, ...] = ()
     if (decision := ply.decision) is not None:
         wall, cpu, *rest = _times(ply)
         about = (decision.value, decision.depth, wall, cpu, *_counts(decision.stats), *rest)
-    return MoveRow(game.number, number, agent, ply.move, *about)[1:]
+    return MoveRow(game.number, number, agent, ply.move, *about)
 
 
 def close_all(agents: Mapping[str, Agent]) -> None:

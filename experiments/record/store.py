@@ -19,7 +19,7 @@ from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_type_hints
 
-from core.game import FINISHED, SearchStats
+from core.game import FINISHED, LATE_BY_WALL, SearchStats
 from experiments.record.folder import sync
 
 if TYPE_CHECKING:
@@ -147,18 +147,17 @@ FIRST_COUNT = TURN.index(COUNTS[0])
 _PASS = TURN.index("value")  # columns of a turn that nobody decided
 
 
-def written(turns: Sequence[Sequence[Any]]) -> str:
+def written(turns: Sequence[Any]) -> str:
     """The turns of a game as ``turns`` keeps them: JSON, a list of MoveRows without the number of
     the game, a forced pass cut to the columns that it has. The last columns, from the nodes on, are
     left out where they are 0 all through the game.
 
-    turns: MoveRows without their first column.
+    turns: MoveRows.
     """
-    end = len(TURN)
-    while end > FIRST_COUNT + 1 and not any(turn[end - 1] for turn in turns):
+    end = len(MOVE_COLUMNS)
+    while end > FIRST_COUNT + 2 and not any(turn[end - 1] for turn in turns):
         end -= 1
-    rows = [turn[:_PASS] if turn[FIRST_COUNT] is None else turn[:end] for turn in turns]
-    return in_json(rows)
+    return in_json([turn[1 : _PASS + 1 if turn.nodes is None else end] for turn in turns])
 
 
 def in_json(turns: Sequence[Sequence[Any]]) -> str:
@@ -170,14 +169,29 @@ def read_turns(game: int, text: str) -> list[Any]:
     """The MoveRows of a game from what :func:`written` has made of them; ValueError if it is
     something else."""
     try:
-        return [_read_turn(game, row) for row in json.loads(text)]
-    except (TypeError, RecursionError):
-        raise ValueError(f"game {game}: its turns are not what the lab writes") from None
+        return [_read_turn(game, row) for row in json.loads(text, parse_constant=_refuse)]
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"game {game}: its turns cannot be read: {error}") from None
+
+
+def _refuse(number: str) -> None:
+    raise ValueError(f"{number} is no number")
 
 
 def _read_turn(game: int, row: list[Any]) -> Any:
     missing = len(TURN) - len(row)
     return MoveRow(game, *row, *[None if len(row) <= _PASS else 0] * missing)
+
+
+def seat_totals(turns: Iterable[Any], agents: Sequence[int]) -> list[tuple[int, ...]]:
+    """What each of a game's agents, by number, has in all of TOTALS. turns: MoveRows."""
+    found = {agent: [0] * len(TOTALS) for agent in agents}
+    for turn in turns:
+        if turn.nodes is not None:
+            about = turn.nodes, turn.evaluations, turn.nanoseconds, turn.cpu_nanoseconds
+            for place, amount in enumerate((1, *about, turn.late == LATE_BY_WALL)):
+                found[turn.agent][place] += amount
+    return [tuple(found[agent]) for agent in agents]
 
 
 class PlayedGame(NamedTuple):
@@ -211,16 +225,17 @@ def _declared(row: Any, key: str) -> str:
 
 
 def _shown() -> str:
-    """The columns of the view ``moves``."""
+    """What the view ``moves`` shows."""
     columns = ["game"]
     for place, name in enumerate(TURN):
-        said = f"value ->> {place}"
+        said = f"json_extract(value, '$[{place}]')"
         if place > FIRST_COUNT:
             said = f"case when json_array_length(value) > {_PASS} then coalesce({said}, 0) end"
         columns.append(f"{said} as {name}")
-    return ", ".join(columns)
+    return f"select {', '.join(columns)} from turns, json_each(turns.turns)"
 
 
+_SHOWN = _shown()
 _SCHEMA = f"""
 create table run (
     name text not null, format integer not null, ruleset text not null, seed integer not null,
@@ -236,7 +251,7 @@ create table openings ({_declared(OpeningRow, "number")});
 create table skipped ({_declared(SkippedRow, "pair")});
 create table games ({_declared(GameRow, "game")});
 create table turns ({_declared(TurnsRow, "game")});
-create view {MOVES} as select {_shown()} from turns, json_each(turns.turns);
+create view {MOVES} as {_SHOWN};
 """
 
 _WHOLE = "select pair from games group by pair having count(*) = 2"
@@ -294,6 +309,8 @@ class Record:
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection = connection
         self._connection.create_function("identity", 2, identity, deterministic=True)
+        # The view of a file calls functions that a file is not trusted with; one's own may.
+        self._connection.execute(f"create temp view {MOVES} as {_SHOWN}")
         self.path = path
 
     @classmethod
