@@ -136,3 +136,16 @@ def draw_below(generator: Address, bound: Int) -> Int:
             product = _draw_32_bits(generator) * below
             left = product & _HALF_BITS
     return np.int64(product >> _32)
+
+
+def state_of(rng: np.random.Generator) -> np.ndarray:
+    """A generator that goes on as this one of numpy's would. Raises ValueError unless it is a
+    PCG64, as default_rng's are."""
+    state = rng.bit_generator.state
+    if state["bit_generator"] != "PCG64":
+        raise ValueError(f"a PCG64 is needed, not a {state['bit_generator']}")
+    words = []
+    for name in ("state", "inc"):
+        words += divmod(state["state"][name], 1 << 64)
+    words += [state["has_uint32"], state["uinteger"]]
+    return np.array(words, dtype=np.uint64).view(np.int64)

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -17,8 +17,7 @@ from experiments.statistics.sequential import IntArray
 _PURPOSE = 2  # keeps the games' random numbers apart from those of the openings
 
 
-@dataclass(frozen=True, slots=True)
-class Game:
+class Game(NamedTuple):
     """One game to be played.
 
     number: position in the schedule, from 0. pair: number of its pair. black, white: agents by

@@ -21,6 +21,7 @@ from core.game import FINISHED, BeforeCall, leader
 from core.notation import PASS, square_name
 from core.position import Position
 from core.rules import Color
+from core.text import NULL, json_rows
 from core.whole_games import CompiledPlayer
 from experiments.pairing.schedule import Game
 from experiments.playing.conditions import Conditions
@@ -28,11 +29,11 @@ from experiments.playing.game import note_finished, play
 from experiments.record.store import (
     COUNTS,
     FIRST_COUNT,
+    PASS_WIDTH,
     TOTALS,
     TURN,
     GameRow,
     PlayedGame,
-    in_json,
 )
 
 _MOST = 256
@@ -213,7 +214,10 @@ def _as_recorded(
     squares = turns[:, layout.SQUARE].tolist()
     lasts = np.ascontiguousarray(table[:, layout.LAST_MOVER :])
     masks = lasts[:, :2].copy().view(np.uint64).tolist()
+    opening = None
     for number, game in enumerate(games):
+        if game.opening is not opening:
+            opening, text = game.opening, game.opening.text
         mover, opponent = masks[number]
         color = _COLORS[lasts[number, 2]]
         last = Position(mover, opponent, color, conditions.rules)
@@ -232,7 +236,7 @@ def _as_recorded(
             last.black.bit_count(),
             last.white.bit_count(),
             FINISHED,
-            game.opening.text,
+            text,
             game.seed,
             "".join([_NAMES[move] for move in moves if move != PASS]),
             "",
@@ -254,21 +258,14 @@ def _texts(
     firsts = np.array([len(game.opening.moves) + 1 for game in games], dtype=np.int64)
     columns[:, TURN.index("ply")] = np.arange(len(turns)) - begins[of] + firsts[of]
     columns[:, TURN.index("agent")] = seats[of, turns[:, layout.COLOR]]
-    used = np.logical_or.reduceat(columns != 0, begins, axis=0) if len(games) else columns
-    rows: list[Any] = columns.tolist()
-    value, depth = TURN.index("value"), TURN.index("depth")
-    passes = turns[:, layout.SQUARE] == PASS
-    for number in np.flatnonzero(turns[:, layout.ANSWER + layout.JUDGED] == 0).tolist():
-        rows[number][value] = None
-    for number in np.flatnonzero(turns[:, layout.ANSWER + layout.DEPTH] < 0).tolist():
-        rows[number][depth] = None
-    for number in np.flatnonzero(passes).tolist():
-        del rows[number][value:]
-    texts = []
-    for number, (begin, end) in enumerate(zip(begins.tolist(), ends.tolist(), strict=True)):
-        width = max(FIRST_COUNT + 1, int(np.flatnonzero(used[number])[-1]) + 1)
-        texts.append(in_json([row[:width] for row in rows[begin:end]]))
-    return texts
+    used = columns != 0
+    columns[turns[:, layout.ANSWER + layout.JUDGED] == 0, TURN.index("value")] = NULL
+    columns[turns[:, layout.ANSWER + layout.DEPTH] < 0, TURN.index("depth")] = NULL
+    # Up to the last column that is not 0 all through the game, at least up to the first count.
+    places = np.arange(len(TURN)) * np.logical_or.reduceat(used, begins, axis=0)
+    widths = np.maximum(places.max(axis=1), FIRST_COUNT)[of] + 1
+    widths[turns[:, layout.SQUARE] == PASS] = PASS_WIDTH
+    return json_rows(columns, widths, begins, ends)
 
 
 def _totals(games: int, turns: np.ndarray, of: np.ndarray) -> np.ndarray:

@@ -13,8 +13,10 @@ from agents.config import ConfigError, one_line
 from agents.outside import is_outside
 from core.compile import Announce
 from core.game import Limits
+from core.lines import prepare_lines
 from core.position import prepare_rules
 from core.rules import Ruleset
+from core.text import prepare_text
 from core.whole_games import prepare_games
 from experiments.system import shared
 
@@ -111,8 +113,10 @@ class Conditions:
     def prepare(self, announce: Announce | None = None) -> None:
         """Load or compile all kernels, before processes fork; ConfigError."""
         prepare_rules(announce)
+        prepare_lines(announce)
         if self.compiled_games and not self.limits.timed:
             prepare_games(announce)
+            prepare_text(announce)
         for name, agent in self.line_up.items():
             try:
                 agent.prepare(announce)

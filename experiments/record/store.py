@@ -144,7 +144,8 @@ TURN = [name for name in MOVE_COLUMNS if name != "game"]
 """The columns of a turn in the text of a game."""
 FIRST_COUNT = TURN.index(COUNTS[0])
 """Where what was counted begins."""
-_PASS = TURN.index("value")  # columns of a turn that nobody decided
+PASS_WIDTH = TURN.index("value")
+"""So many columns are there of a turn that nobody decided."""
 
 
 def written(turns: Sequence[Any]) -> str:
@@ -157,12 +158,8 @@ def written(turns: Sequence[Any]) -> str:
     end = len(MOVE_COLUMNS)
     while end > FIRST_COUNT + 2 and not any(turn[end - 1] for turn in turns):
         end -= 1
-    return in_json([turn[1 : _PASS + 1 if turn.nodes is None else end] for turn in turns])
-
-
-def in_json(turns: Sequence[Sequence[Any]]) -> str:
-    """As :func:`written`, of turns that are cut already."""
-    return json.dumps(turns, separators=(",", ":"))
+    rows = [turn[1 : 1 + PASS_WIDTH if turn.nodes is None else end] for turn in turns]
+    return json.dumps(rows, separators=(",", ":"))
 
 
 def read_turns(game: int, text: str) -> list[Any]:
@@ -180,7 +177,7 @@ def _refuse(number: str) -> None:
 
 def _read_turn(game: int, row: list[Any]) -> Any:
     missing = len(TURN) - len(row)
-    return MoveRow(game, *row, *[None if len(row) <= _PASS else 0] * missing)
+    return MoveRow(game, *row, *[None if len(row) <= PASS_WIDTH else 0] * missing)
 
 
 def seat_totals(turns: Iterable[Any], agents: Sequence[int]) -> list[tuple[int, ...]]:
@@ -230,7 +227,7 @@ def _shown() -> str:
     for place, name in enumerate(TURN):
         said = f"json_extract(value, '$[{place}]')"
         if place > FIRST_COUNT:
-            said = f"case when json_array_length(value) > {_PASS} then coalesce({said}, 0) end"
+            said = f"case when json_array_length(value) > {PASS_WIDTH} then coalesce({said}, 0) end"
         columns.append(f"{said} as {name}")
     return f"select {', '.join(columns)} from turns, json_each(turns.turns)"
 
