@@ -91,10 +91,8 @@ def prepare_lines(announce: Announce | None = None) -> None:
     """Load or compile the kernels."""
 
     def load() -> None:
-        rules = RULESETS["standard"]
-        moves, _ = LineDrawer(np.random.default_rng(0), rules, 1).draw(1)
-        follow_line(
-            np.uint64(rules.start[0]), np.uint64(rules.start[1]), np.uint64(rules.board), moves[0]
-        )
+        lines = LineDrawer(np.random.default_rng(0), RULESETS["standard"], 1)
+        moves, ends = lines.draw(1)
+        follow_line(ends[0, 0], ends[0, 1], ends[0, 0], moves[0])
 
     prepare("lines of play", load, announce)

@@ -84,9 +84,5 @@ def json_rows(
 
 def prepare_text(announce: Announce | None = None) -> None:
     """Load or compile the kernels."""
-    one = np.ones(1, dtype=np.int64)
-    prepare(
-        "tables as text",
-        lambda: json_rows(np.zeros((1, 1), dtype=np.int64), one, one - 1, one),
-        announce,
-    )
+    one = np.ones((1, 1), dtype=np.int64)
+    prepare("tables as text", lambda: json_rows(one, one[0], one[0] - 1, one[0]), announce)
