@@ -195,7 +195,11 @@ class Dies(Executor):
 def test_a_death_counts_only_for_a_pair_that_was_played_alone() -> None:
     draw = Draw(RoundRobin(), ["a", "b"], [Opening()] * 200, seed=1)
     dies = Dies()
-    workers = Workers(dies, 2, lambda pairs: [(pair[0].pair, []) for pair in pairs])
+
+    def played(pairs: list[Pair]) -> list[bytes]:
+        return [pickle.dumps([of_pair(pair[0].pair)]) for pair in pairs]
+
+    workers = Workers(dies, 2, played)
     results = [result.number for batch in play_over(workers, draw) for result in batch]
     assert sorted(results) == list(range(200))
     assert sum(task == [3] for task in dies.tasks) == MOST_DEATHS == 3
