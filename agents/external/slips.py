@@ -37,7 +37,7 @@ class Slip:
         """Put a line there, in the place of what is there; raises OSError."""
         descriptor, name = tempfile.mkstemp(dir=self.path.parent, prefix=".", suffix=".partial")
         try:
-            with os.fdopen(descriptor, "w", encoding="ascii") as file:
+            with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:
                 file.write(f"{text}\n")
                 os.fchmod(file.fileno(), _EVERYBODY_READS)
             os.replace(name, self.path)

@@ -64,7 +64,7 @@ class WpiAgent(ProgramAgent):
         super().__init__(command, patience)
         self.folder, self._given_name = folder, name
         self._program = Program(command, talks=False)
-        self._scratch: _Scratch | None = None
+        self._scratch: Scratch | None = None
         self._over_since: float | None = None
 
     @property
@@ -99,7 +99,7 @@ class WpiAgent(ProgramAgent):
         """Its two files, neither of them there."""
         try:
             if self.folder is None:
-                self._scratch = _Scratch()
+                self._scratch = Scratch()
                 self._program.folder = self._scratch.path
             else:
                 self._program.folder = Path(self.folder).absolute()
@@ -137,16 +137,17 @@ class WpiAgent(ProgramAgent):
             if self._last is None:
                 raise Fault(GARBAGE, _ELSEWHERE)
             if self._outgoing.is_there:
-                self._program.fail(GARBAGE, f"wrote {self._outgoing.path.name} out of turn")
+                self._program.fail(ILLEGAL, f"wrote {self._outgoing.path.name} out of turn")
             self._deliver(self._last)
         self._first = False  # whose first clock has started at the colour
         text = self._wait(self._written, seconds)
-        with contextlib.suppress(OSError):
-            self._outgoing.remove()
         try:
-            return read_move(text, position)
+            move = read_move(text, position)
         except IllegalMove as error:
             self._program.fail(ILLEGAL, f"wrote {error}")
+        with contextlib.suppress(OSError):
+            self._outgoing.remove()
+        return move
 
     def _deliver(self, text: str) -> None:
         """Its clock starts now."""
@@ -230,15 +231,15 @@ def name_of(command: str) -> str:
 
 
 def check_folder(folder: str) -> None:
-    """Raise ValueError unless files can be made there."""
+    """Raise ValueError unless a game can be played there."""
     if not os.path.isdir(folder):
         raise ValueError(f"folder={folder}: no such folder")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise ValueError(f"folder={folder}: cannot be written")
 
 
-class _Scratch:
-    """A folder of its own, for one game. It is locked as long as its owner lives; where that was
+class Scratch:
+    """A new folder for one game. It is locked as long as its owner lives; where that was
     killed, the next one removes it."""
 
     def __init__(self) -> None:
