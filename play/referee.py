@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
-import yaml
-from omegaconf import OmegaConf
-from omegaconf.errors import OmegaConfBaseException
-
-from agents.config import ConfigError, literal, one_line
+from agents.config import ConfigError, one_line
 from agents.external.wpi import WpiAgent
 from core.forked import Forked, Link
 from core.position import prepare_rules
-from core.settings import check_settings, nearest
 from core.shown import visible
-from play.config import config_folders
+from play.config import config_folders, read_plain
 from play.umpire import Contest, RefereeConfig, umpire
 from play.written import write
 
@@ -35,7 +29,8 @@ any language. Every board is shown, and why a game was lost.
   python -m play referee "./anna" "othello-lab play wpi lab agent=pvs"
 
   games=1        how many; colours are drawn for the first, and change then
-  limit=60       seconds for each move
+  limit=60       seconds for each move; White's first clock starts with the
+                 program, but 10 seconds to begin are given in any case
   seed=null      of the draw; null: by chance
   names=A,B      what their files are called; by default as the last word of
                  each command that is no option or setting: anna.in, anna.out
@@ -79,11 +74,13 @@ def _new_record(contest: Contest) -> Path:
     try:
         FOLDER.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ConfigError(f"{FOLDER}: cannot be written ({error.strerror}); --record FILE") from None
+        raise ConfigError(
+            f"{FOLDER}: cannot be written ({error.strerror}); --record FILE"
+        ) from None
     return path
 
 
-def _heard(contest: Contest) -> Iterator[tuple[str, str]]:
+def _heard(contest: Contest) -> Generator[tuple[str, str], None, None]:
     """What the umpire says: ``say`` or ``game`` (one that has ended), and a text."""
     child = Forked(umpire, contest)
     with closing(child):
@@ -92,7 +89,9 @@ def _heard(contest: Contest) -> Iterator[tuple[str, str]]:
                 yield message
         except EOFError:
             code = child.exit_code()
-            raise ConfigError(f"referee: the umpire's process has ended (exit code {code})") from None
+            raise ConfigError(
+                f"referee: the umpire's process has ended (exit code {code})"
+            ) from None
         finally:
             Link.close(child)  # it ends the programs then
             child.has_ended(within=_STOP_SECONDS)
@@ -106,11 +105,11 @@ def read_contest(words: Sequence[str]) -> Contest:
     commands, rest = words[:2], words[2:]
     if len(commands) < 2:
         raise ConfigError('referee: two commands are needed, as in referee "./anna" "java Bert"')
-    settings = _settings(rest)
+    settings = read_plain(RefereeConfig, rest)
     asked = [None, None] if settings.names is None else settings.names.split(",")
     try:
         agents = [
-            WpiAgent(command, name, settings.folder, settings.limit)
+            WpiAgent(command, name, settings.folder, settings.patience)
             for command, name in zip(commands, asked, strict=True)
         ]
         for agent in agents:
@@ -122,28 +121,3 @@ def read_contest(words: Sequence[str]) -> Contest:
         raise ConfigError(f"folder={settings.folder}: both are called {files[0]}; names=A,B")
     names = files if files[0] != files[1] else (f"{files[0]}-1", f"{files[1]}-2")
     return Contest(settings, (commands[0], commands[1]), names, files)
-
-
-def _settings(words: Sequence[str]) -> RefereeConfig:
-    known = RefereeConfig.__dataclass_fields__
-    given: dict[str, Any] = {}
-    for word in words:
-        key, equals, value = word.partition("=")
-        if not equals:
-            raise ConfigError(f"{word}: key=value is needed behind the two commands")
-        if key not in known:
-            raise ConfigError(f"unknown setting '{key}'.{nearest(key, known)}")
-        try:
-            given[key] = yaml.safe_load(value)
-        except yaml.YAMLError:
-            given[key] = value
-    try:
-        read_as = OmegaConf.merge(OmegaConf.structured(RefereeConfig), literal(given))
-        settings: Any = OmegaConf.to_object(read_as)
-        check_settings(settings)
-    except OmegaConfBaseException as error:
-        first = str(error).splitlines()[0]
-        raise ConfigError(f"{getattr(error, 'full_key', '')}: {first}") from error
-    except ValueError as error:
-        raise ConfigError(str(error)) from error
-    return settings

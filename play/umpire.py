@@ -35,6 +35,7 @@ from play.game import Game
 from play.written import game_text
 
 RULES = ruleset("wpi")
+START_SECONDS = 10.0
 _GRACE = 0.02  # seconds, as in runs
 _MORE_SECONDS = 5.0  # until an agent that stands for a program counts as hung
 _CLOSE_SECONDS = 1.0
@@ -53,6 +54,11 @@ class RefereeConfig:
     output: Annotated[bool, Switch()] = False
     processes: Annotated[int, Whole(0)] = 64
     memory_mb: Annotated[int | None, Whole(1)] = None
+
+    @property
+    def patience(self) -> float:
+        """Seconds in which a program has to take its colour: it has to begin, too."""
+        return max(self.limit, START_SECONDS)
 
 
 @dataclass(frozen=True)
@@ -162,10 +168,10 @@ class _Umpire:
         scratches = [] if settings.folder is not None else [Scratch(), Scratch()]
         folders = [str(each.path) for each in scratches] or [str(settings.folder)] * 2
         agents = [
-            WpiAgent(command, name, folder, settings.limit)
+            WpiAgent(command, name, folder, settings.patience)
             for command, name, folder in zip(contest.commands, contest.files, folders, strict=True)
         ]
-        patience = settings.limit + _MORE_SECONDS
+        patience = settings.patience + _MORE_SECONDS
         conditions = Conditions(
             contest.names,
             agents,
@@ -235,9 +241,7 @@ class _Says(logging.Handler):
 # ---------------------------------------------------------------------- how it ended
 
 
-def verdict(
-    record: GameRecord, names: Mapping[Color, str], commands: Mapping[Color, str]
-) -> str:
+def verdict(record: GameRecord, names: Mapping[Color, str], commands: Mapping[Color, str]) -> str:
     """Who has won, and why, in a line; and what a program that has failed has printed last."""
 
     def named(color: Color) -> str:

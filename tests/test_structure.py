@@ -53,7 +53,15 @@ FLOORS = (
     ("experiments.__main__",),
     ("play.config", "play.game", "play.moves"),
     ("play.help", "play.switches", "play.thinking", "play.written"),
-    ("play.hints", "play.recorded", "play.tree", "play.engine", "play.gtp", "play.nboard", "play.umpire"),
+    (
+        "play.hints",
+        "play.recorded",
+        "play.tree",
+        "play.engine",
+        "play.gtp",
+        "play.nboard",
+        "play.umpire",
+    ),
     ("play.terminal", "play.web", "play.referee", "play.wpi"),
     ("play", "play.__main__", "play.lab"),
 )

@@ -11,6 +11,7 @@ import errno
 import os
 import stat
 import tempfile
+import time
 from pathlib import Path
 
 LONGEST = 4096
@@ -32,6 +33,14 @@ class Slip:
     def is_there(self) -> bool:
         """Whether there is anything of this name."""
         return os.path.lexists(self.path)
+
+    @property
+    def age(self) -> float:
+        """Seconds since it was written, by the clock of the day; 0 if it is not there."""
+        try:
+            return max(0.0, time.time() - self.path.lstat().st_mtime)
+        except OSError:
+            return 0.0
 
     def write(self, text: str) -> None:
         """Put a line there, in the place of what is there; raises OSError."""

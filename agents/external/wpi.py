@@ -139,7 +139,9 @@ class WpiAgent(ProgramAgent):
             if self._outgoing.is_there:
                 self._program.fail(ILLEGAL, f"wrote {self._outgoing.path.name} out of turn")
             self._deliver(self._last)
-        self._first = False  # whose first clock has started at the colour
+        else:  # whose clock has started at the colour; but it may take its patience to begin
+            self._used = max(0.0, self._used - max(0.0, self.patience - seconds))
+            self._first = False
         text = self._wait(self._written, seconds)
         try:
             move = read_move(text, position)
