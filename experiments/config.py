@@ -33,6 +33,7 @@ from core.game import Limits
 from core.rules import RULESETS, Ruleset, ruleset
 from core.settings import Choice, Each, Number, Text, Whole, check_settings, nearest
 from experiments.pairing import Openings, Schedule
+from experiments.pairing.openings import Opening
 from experiments.playing import Executor
 from experiments.playing.conditions import AUTO, ISOLATION, NONE, PROCESS, Conditions, Elsewhere
 
@@ -281,6 +282,11 @@ def plan_of(settings: RunConfig, agents: Mapping[str, Agent] | None = None) -> P
             raise ConfigError(_AGENT_NAME.refusal("agents", name, optional=False))
         check_board(agent, name, rules)
         _checked(f"agent '{name}'", agent.check_limits, limits)
+        if agent.from_start and openings.find(1, rules, settings.seed)[:1] != [Opening()]:
+            raise ConfigError(
+                f"agent '{name}' knows no game that begins elsewhere than at the start, but these "
+                f"begin from {openings.text}; openings=start is for everybody"
+            )
     _checked("schedule", schedule.check, list(agents))
     for part in (settings.rating, settings.study, settings.tuning, settings.published):
         if part is not None:
