@@ -33,6 +33,8 @@ from core.game import Limits
 from core.rules import RULESETS, Ruleset, ruleset
 from core.settings import Choice, Each, Number, Text, Whole, check_settings, nearest
 from experiments.pairing import Openings, Schedule
+from experiments.pairing.openings import Opening
+from experiments.pairing.schedule import Draw
 from experiments.playing import Executor
 from experiments.playing.conditions import AUTO, ISOLATION, NONE, PROCESS, Conditions, Elsewhere
 
@@ -212,15 +214,23 @@ class Plan:
         """The line-up."""
         return list(self.agents)
 
-    @property
-    def rounds(self) -> int:
-        """How many rounds the schedule has at most, each from one opening."""
-        return self.schedule.rounds(self.settings.games // 2)
+    def choose_openings(self) -> list[Opening]:
+        """All that the schedule needs; ConfigError."""
+        return chosen_openings(self.settings, self.openings, self.schedule)
 
     @functools.cached_property
     def pairs(self) -> int:
         """How many pairs the schedule has at most."""
         return scheduled_of(self.settings)[1]
+
+    @property
+    def games(self) -> int:
+        """How many games the schedule has at most."""
+        return self.pairs * self.schedule.games_each
+
+    def draw(self, openings: Sequence[Opening]) -> Draw:
+        """The pairs of the run, from these openings."""
+        return draw_of(self.settings, self.schedule, openings)
 
     @property
     def of_objects(self) -> bool:
@@ -303,6 +313,18 @@ def scheduled_of(settings: RunConfig) -> tuple[Schedule, int]:
     """The schedule of a run, and how many pairs it has at most; ConfigError."""
     schedule = build(settings.schedule, "schedule", Schedule)
     return schedule, schedule.length(list(settings.agents), settings.games // 2)
+
+
+def draw_of(settings: RunConfig, schedule: Schedule, openings: Sequence[Opening]) -> Draw:
+    """The pairs of the run with these settings, from these openings."""
+    return Draw(schedule, list(settings.agents), openings, settings.seed, settings.games // 2)
+
+
+def chosen_openings(settings: RunConfig, openings: Openings, schedule: Schedule) -> list[Opening]:
+    """All openings that the schedule of a run needs; ConfigError."""
+    count = schedule.openings_needed(list(settings.agents), settings.games // 2)
+    rules = ruleset(settings.ruleset.name)
+    return openings.choose(count, rules, settings.seed, settled=not schedule.can_grow)
 
 
 def _checked(where: str, check: Any, *arguments: Any) -> Any:
