@@ -30,6 +30,8 @@ class Agent(Player, ABC):
     watches_clock: whether a time limit changes what it plays, so that a game with one cannot be
         reproduced.
     selective: whether it leaves moves out on probability, so that its values are not minimax's.
+    from_start: whether it knows whole games only: from the start of the ruleset on, and each of its
+        moves its own choice.
     from_outside: whether it runs what is not the lab's, such as another program, although its class
         is; it then plays in a process of its own.
     """
@@ -38,6 +40,7 @@ class Agent(Player, ABC):
     reproducible: bool = True
     watches_clock: bool = False
     selective: bool = False
+    from_start: bool = False
     from_outside: bool = False
 
     def boards(self) -> frozenset[int]:

@@ -32,7 +32,7 @@ DIED = "process died"
 END_REASONS = (FINISHED, ILLEGAL, RAISED, GARBAGE, LATE, HUNG, DIED)
 """How a game can end. All but the first are forfeits; the last two are found by whoever watches
 the process that plays."""
-FAULTS = (GARBAGE, HUNG, DIED)
+FAULTS = (ILLEGAL, GARBAGE, LATE, HUNG, DIED)
 """Reasons that may be told of a program that an agent stands for."""
 
 IN_TIME, LATE_BY_WALL, TOO_LATE = range(3)

@@ -291,6 +291,11 @@ def plan_of(settings: RunConfig, agents: Mapping[str, Agent] | None = None) -> P
             raise ConfigError(_AGENT_NAME.refusal("agents", name, optional=False))
         check_board(agent, name, rules)
         _checked(f"agent '{name}'", agent.check_limits, limits)
+        if agent.from_start and openings.find(1, rules, settings.seed)[:1] != [Opening()]:
+            raise ConfigError(
+                f"agent '{name}' knows no game that begins elsewhere than at the start, but these "
+                f"begin from {openings.text}; openings=start is for everybody"
+            )
     _checked("schedule", schedule.check, list(agents))
     for part in (settings.rating, settings.study, settings.tuning, settings.published):
         if part is not None:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bots import bot
+from bots import bot, player
 
 from agents import Agent, Decision, Evaluation, Limits, RandomAgent, SearchStats, contract
 from agents.__main__ import main
@@ -39,6 +39,7 @@ OTHERS: dict[str, dict[str, Callable[[Path], str]]] = {
     "line": {"command": bot},
     "gtp": {"command": lambda _: f"{sys.executable} {ENGINES / 'gtp_engine.py'}"},
     "nboard": {"command": lambda _: f"{sys.executable} {ENGINES / 'nboard_engine.py'}"},
+    "wpi": {"command": player},
     "function": {"target": lambda _: f"{STRATEGIES}:random_strategy"},
 }
 """What agents that stand for something else need: of each setting, what makes it in a folder."""
@@ -64,7 +65,7 @@ def keeps_to_the_contract(name: str, folder: Path) -> None:
     chance = {"seed", "memory", "twice"}
     without = {"random": {"depth", "nodes"}, "mcts": {"depth"}, "mcts_greedy": {"depth"}}
     without |= {"function": {"depth", "nodes"}}
-    without |= dict.fromkeys(("gtp", "line", "nboard"), {"depth", "nodes"} | chance)
+    without |= dict.fromkeys(("gtp", "line", "nboard", "wpi"), {"depth", "nodes"} | chance)
     asked = {each.name for each in contract.CHECKS}
     assert names(verdict, NOT_ASKED) == without.get(name, set()) & asked
 
