@@ -26,6 +26,7 @@ from agents.config import (
     unknown,
 )
 from agents.evaluation import Evaluation
+from agents.external.submission import submissions
 from agents.outside import Outsider, names_outside
 from agents.search import SearchAgent
 from agents.search.context import MAX_DEPTH
@@ -391,10 +392,27 @@ def _filled(config: DictConfig) -> tuple[RunConfig, set[str]]:
         raise ConfigError(one_line(error)) from error
     assert isinstance(raw, dict)
     settings = typed({str(key): value for key, value in raw.items() if key not in _PLACES})
+    if "folder" in raw:
+        settings.agents = _handed_in(str(raw["folder"]), str(raw["protocol"]), settings)
     settings.agents, used = fill_open(
         settings.agents, depth=settings.depth, evaluation=settings.evaluation
     )
     return settings, used
+
+
+def _handed_in(folder: str, protocol: str, settings: RunConfig) -> dict[str, Any]:
+    """The line-up with the programs of a folder; see :func:`submissions`."""
+    if folder == MISSING:
+        raise ConfigError("folder=FOLDER is needed: where the programs are")
+    if settings.isolation == NONE:
+        raise ConfigError(
+            "isolation=none: programs of a folder play in processes of their own; auto or process "
+            "is needed"
+        )
+    found = submissions(folder, protocol)
+    if both := sorted(set(found) & set(settings.agents)):
+        raise ConfigError(f"agents.{both[0]}: a program in folder={folder} is called so too")
+    return settings.agents | found
 
 
 def conditions_of(config: Mapping[str, Any]) -> Conditions:
@@ -414,7 +432,8 @@ def chosen(group: str, asked: str | Mapping[str, Any]) -> dict[str, Any]:
     return load(group, str(changes.pop("kind", ""))) | changes
 
 
-_PLACES = ("first", "second")  # of a duel: keys of the composed configuration, but no settings
+# Of line-ups: keys of the composed configuration, but no settings of a run.
+_PLACES = ("first", "second", "folder", "protocol")
 
 
 @functools.cache
