@@ -29,10 +29,11 @@ GARBAGE = "no valid answer"
 LATE = "time exceeded"
 HUNG = "never answered"
 DIED = "process died"
-END_REASONS = (FINISHED, ILLEGAL, RAISED, GARBAGE, LATE, HUNG, DIED)
-"""How a game can end. All but the first are forfeits; the last two are found by whoever watches
+UNFIT = "could not be started"
+END_REASONS = (FINISHED, ILLEGAL, RAISED, GARBAGE, LATE, HUNG, DIED, UNFIT)
+"""How a game can end. All but the first are forfeits; the last three are found by whoever watches
 the process that plays."""
-FAULTS = (ILLEGAL, GARBAGE, LATE, HUNG, DIED)
+FAULTS = (ILLEGAL, GARBAGE, LATE, HUNG, DIED, UNFIT)
 """Reasons that may be told of a program that an agent stands for."""
 
 IN_TIME, LATE_BY_WALL, TOO_LATE = range(3)

@@ -26,6 +26,7 @@ from agents.config import (
     unknown,
 )
 from agents.evaluation import Evaluation
+from agents.external.submission import submissions
 from agents.outside import Outsider, names_outside
 from agents.search import SearchAgent
 from agents.search.context import MAX_DEPTH
@@ -34,6 +35,7 @@ from core.rules import RULESETS, Ruleset, ruleset
 from core.settings import Choice, Each, Number, Text, Whole, check_settings, nearest
 from experiments.pairing import Openings, Schedule
 from experiments.pairing.openings import Opening
+from experiments.pairing.schedule import Draw
 from experiments.playing import Executor
 from experiments.playing.conditions import AUTO, ISOLATION, NONE, PROCESS, Conditions, Elsewhere
 
@@ -213,15 +215,23 @@ class Plan:
         """The line-up."""
         return list(self.agents)
 
-    @property
-    def rounds(self) -> int:
-        """How many rounds the schedule has at most, each from one opening."""
-        return self.schedule.rounds(self.settings.games // 2)
+    def choose_openings(self) -> list[Opening]:
+        """All that the schedule needs; ConfigError."""
+        return chosen_openings(self.settings, self.openings, self.schedule)
 
     @functools.cached_property
     def pairs(self) -> int:
         """How many pairs the schedule has at most."""
         return scheduled_of(self.settings)[1]
+
+    @property
+    def games(self) -> int:
+        """How many games the schedule has at most."""
+        return self.pairs * self.schedule.games_each
+
+    def draw(self, openings: Sequence[Opening]) -> Draw:
+        """The pairs of the run, from these openings."""
+        return draw_of(self.settings, self.schedule, openings)
 
     @property
     def of_objects(self) -> bool:
@@ -311,6 +321,18 @@ def scheduled_of(settings: RunConfig) -> tuple[Schedule, int]:
     return schedule, schedule.length(list(settings.agents), settings.games // 2)
 
 
+def draw_of(settings: RunConfig, schedule: Schedule, openings: Sequence[Opening]) -> Draw:
+    """The pairs of the run with these settings, from these openings."""
+    return Draw(schedule, list(settings.agents), openings, settings.seed, settings.games // 2)
+
+
+def chosen_openings(settings: RunConfig, openings: Openings, schedule: Schedule) -> list[Opening]:
+    """All openings that the schedule of a run needs; ConfigError."""
+    count = schedule.openings_needed(list(settings.agents), settings.games // 2)
+    rules = ruleset(settings.ruleset.name)
+    return openings.choose(count, rules, settings.seed, settled=not schedule.can_grow)
+
+
 def _checked(where: str, check: Any, *arguments: Any) -> Any:
     try:
         return check(*arguments)
@@ -370,10 +392,27 @@ def _filled(config: DictConfig) -> tuple[RunConfig, set[str]]:
         raise ConfigError(one_line(error)) from error
     assert isinstance(raw, dict)
     settings = typed({str(key): value for key, value in raw.items() if key not in _PLACES})
+    if "folder" in raw:
+        settings.agents = _handed_in(str(raw["folder"]), str(raw["protocol"]), settings)
     settings.agents, used = fill_open(
         settings.agents, depth=settings.depth, evaluation=settings.evaluation
     )
     return settings, used
+
+
+def _handed_in(folder: str, protocol: str, settings: RunConfig) -> dict[str, Any]:
+    """The line-up with the programs of a folder; see :func:`submissions`."""
+    if folder == MISSING:
+        raise ConfigError("folder=FOLDER is needed: where the programs are")
+    if settings.isolation == NONE:
+        raise ConfigError(
+            "isolation=none: programs of a folder play in processes of their own; auto or process "
+            "is needed"
+        )
+    found = submissions(folder, protocol)
+    if both := sorted(set(found) & set(settings.agents)):
+        raise ConfigError(f"agents.{both[0]}: a program in folder={folder} is called so too")
+    return settings.agents | found
 
 
 def conditions_of(config: Mapping[str, Any]) -> Conditions:
@@ -393,7 +432,8 @@ def chosen(group: str, asked: str | Mapping[str, Any]) -> dict[str, Any]:
     return load(group, str(changes.pop("kind", ""))) | changes
 
 
-_PLACES = ("first", "second")  # of a duel: keys of the composed configuration, but no settings
+# Of line-ups: keys of the composed configuration, but no settings of a run.
+_PLACES = ("first", "second", "folder", "protocol")
 
 
 @functools.cache

@@ -190,7 +190,7 @@ def run(
     settings = plan.settings
     started = datetime.now()
     conditions = _prepared(plan, console)
-    openings = plan.openings.choose(plan.rounds, plan.rules, settings.seed)
+    openings = plan.choose_openings()
     with ExitStack() as crew:
         play = crew.enter_context(plan.executor.ready(conditions, _line_to(console)))
         dated = Path(settings.results, settings.name, f"{started:%Y-%m-%d_%H-%M-%S}")
@@ -248,7 +248,9 @@ def resume(
             play = crew.enter_context(plan.executor.ready(conditions, _line_to(console)))
             with Record.append(folder) as record:
                 with record.transaction():
-                    record.continue_with(asdict(plan.settings), retry_skipped)
+                    record.continue_with(
+                        asdict(plan.settings), retry_skipped, plan.schedule.games_each
+                    )
                     record.write_openings(opening.text for opening in openings)
                     record.write_row("sessions", _session(plan, command, datetime.now()))
                 _write_config(plan, folder)
@@ -357,10 +359,11 @@ class _Session:
                 self._write_down(play(draw), draw)
             interrupted = stop.value == FINISH_PAIRS
             crew.close()
-            complete = draw.complete(len(record.settled()), plan.pairs)
+            settled = record.settled(plan.schedule.games_each)
+            complete = draw.complete(len(settled), plan.pairs)
             record.finish(time.perf_counter() - clock, complete)
             played = record.count_games()
-            log.info("%d of %d games", played, 2 * plan.pairs)
+            log.info("%d of %d games", played, plan.games)
             if not complete:
                 _line_to(self._console)(f"go on with  {way_on(self._folder, plan)}")
             if not played and complete:
@@ -389,11 +392,11 @@ class _Session:
     def _drawn(self, openings: Sequence[Opening]) -> Draw:
         """The pairs of the run, those in the record played already."""
         plan = self._plan
-        draw = Draw(plan.schedule, plan.names, openings, plan.settings.seed)
-        settled = self._record.settled()
+        draw, each = plan.draw(openings), plan.schedule.games_each
+        settled = self._record.settled(each)
         draw.skip(settled)
         if plan.schedule.listens:
-            for number, games in self._record.pairs():
+            for number, games in self._record.pairs(each):
                 draw.tell(number, games)
         log.info("begins, with %d of %d pairs to play", plan.pairs - len(settled), plan.pairs)
         return draw
@@ -406,7 +409,7 @@ class _Session:
         with progress_bar(self._console) as progress:
             bar = progress.add_task(
                 plan.settings.name,
-                total=2 * plan.pairs,
+                total=plan.games,
                 completed=played,
                 before=played,
                 note=draw.note,

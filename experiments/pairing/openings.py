@@ -117,8 +117,10 @@ class Openings(ABC):
     def check(self, rules: Ruleset) -> None:  # noqa: B027
         """Raise ValueError if there are none for this ruleset."""
 
-    def choose(self, count: int, rules: Ruleset, seed: int) -> list[Opening]:
+    def choose(self, count: int, rules: Ruleset, seed: int, settled: bool = False) -> list[Opening]:
         """The openings of ``count`` pairs of games, in their order.
+
+        settled: whether fewer games cannot be asked for.
 
         Unless ``repeats`` is set, no two of them lead to the same position, also up to the
         symmetries of the board; with it the list is gone through again and again.
@@ -132,6 +134,11 @@ class Openings(ABC):
         if count > len(found) and not self.repeats:
             are = "are" if len(found) > 1 else "is"
             number = f"{len(found):,} distinct openings" if len(found) > 1 else "one opening"
+            if settled:
+                raise ConfigError(
+                    f"openings: this schedule may need {count:,}, and there {are} only {number} "
+                    f"({self.text}, ruleset {rules.name}); set openings.repeats=true"
+                )
             raise ConfigError(
                 f"games={2 * count}: there {are} only {number} ({self.text}, ruleset {rules.name}),"
                 f" to be played twice; ask for at most games={2 * len(found)}, or set "

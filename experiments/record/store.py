@@ -90,6 +90,13 @@ class GameRow(NamedTuple):
         return self.black_points if agent == self.black else 1 - self.black_points
 
     @property
+    def forfeited_by(self) -> int | None:
+        """Who lost it by a fault of its own, by number; None if it was played to its end."""
+        if self.end_reason == FINISHED:
+            return None
+        return self.white if self.result == "black" else self.black
+
+    @property
     def identity(self) -> str:
         """What tells it from other games of the same agents."""
         return identity(self.opening, self.transcript)
@@ -159,7 +166,7 @@ create table games ({_declared(GameRow, "game")});
 create table moves ({_declared(MoveRow, "game, ply")}) without rowid;
 """
 
-_WHOLE = "select pair from games group by pair having count(*) = 2"
+_WHOLE = "select pair from games group by pair having count(*) = {}"
 
 
 # ---------------------------------------------------------------------- the file
@@ -310,11 +317,13 @@ class Record:
         marks = ", ".join("?" * len(row._fields))
         self._connection.executemany(f"insert into {table} values ({marks})", rows)
 
-    def continue_with(self, config: dict[str, Any], retry_skipped: bool) -> None:
+    def continue_with(
+        self, config: dict[str, Any], retry_skipped: bool, games_each: int = 2
+    ) -> None:
         """Replace the run's configuration; there are games to come. Those without the other one of
         their pair are deleted, to be played again; with ``retry_skipped`` skipped pairs are to be
-        played too."""
-        half = f"select game from games where pair not in ({_WHOLE})"
+        played too. games_each: games of a pair, 1 or 2."""
+        half = f"select game from games where pair not in ({_WHOLE.format(games_each)})"
         for table in ("moves", "games"):
             self._connection.execute(f"delete from {table} where game in ({half})")
         if retry_skipped:
@@ -364,17 +373,18 @@ class Record:
         row = self._connection.execute("select format from run").fetchone()
         return None if row is None else int(row[0])
 
-    def settled(self) -> set[int]:
-        """The pairs that were played, both games, or skipped, by number."""
-        rows = self._connection.execute(f"{_WHOLE} union select pair from skipped")
+    def settled(self, games_each: int = 2) -> set[int]:
+        """The pairs that were played, all their games (1 or 2), or skipped, by number."""
+        whole = _WHOLE.format(games_each)
+        rows = self._connection.execute(f"{whole} union select pair from skipped")
         return {pair for (pair,) in rows}
 
-    def pairs(self) -> Iterator[tuple[int, list[GameRow]]]:
+    def pairs(self, games_each: int = 2) -> Iterator[tuple[int, list[GameRow]]]:
         """The number and the games of each pair that was played or skipped, in the order of the
         schedule; of a skipped one no games."""
         games = map(GameRow._make, self._connection.execute("select * from games order by game"))
         played = {pair: list(rows) for pair, rows in groupby(games, key=lambda row: row.pair)}
-        for pair in sorted(self.settled()):
+        for pair in sorted(self.settled(games_each)):
             yield pair, played.get(pair, [])
 
     def count_games(self, forfeited: bool = False) -> int:

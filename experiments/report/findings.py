@@ -92,7 +92,11 @@ def _groups_of_same_moves(alike: pd.DataFrame) -> Iterable[str]:
 def _about_ratings(facts: RunFacts) -> Iterable[str]:
     """What the ratings rest on, where that is not as usual."""
     rating, parts = facts.plan.settings.rating, facts.parts
-    if not parts or len(parts[0][0]) < len(facts.standings):
+    if not facts.plan.schedule.both_colours:
+        yield (
+            "There are no ratings: agents met in single games, not in pairs with colours swapped."
+        )
+    elif not parts or len(parts[0][0]) < len(facts.standings):
         yield (
             "Not all agents met, if only through others, so the pool falls into parts whose ratings"
             " cannot be compared."

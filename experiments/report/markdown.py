@@ -110,7 +110,7 @@ def _template(file: str) -> jinja2.Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals.update(table=table, code=code, link=link)
+    environment.globals.update(table=table, code=code, link=link, markdown=Markdown)
     return environment.get_template(file)
 
 

@@ -19,11 +19,12 @@ from experiments.report.findings import FEW, findings
 from experiments.report.markdown import write_report
 from experiments.report.published import comparison
 from experiments.report.tables import (
-    COLUMNS,
     MATCH_COLUMNS,
     cells,
+    columns_of,
     described,
     matches_table,
+    result_table,
     standings_by_part,
     standings_tables,
 )
@@ -41,8 +42,10 @@ def conclude(record: Record, plan: Plan, folder: Path, console: Console) -> pd.D
     if facts.costs is not None:
         facts.costs.to_csv(folder / "searches.csv", index=False)
     said = findings(facts)
-    for shown in standings_tables(facts.standings, console):
+    for shown in standings_tables(facts.standings, console, facts.merits):
         console.print(shown)
+    for told in facts.tables:
+        console.print(result_table(told))
     if 0 < len(facts.matches) <= FEW:
         console.print(matches_table(facts.matches))
     for finding in said:
@@ -78,8 +81,9 @@ def _write(
         "report",
         folder,
         title=head["name"],
-        columns=COLUMNS,
-        tables=standings_by_part(facts.standings),
+        columns=columns_of(facts.standings, facts.merits),
+        tables=standings_by_part(facts.standings, facts.merits),
+        rounds=facts.tables,
         zero=zero_text(facts.anchor),
         match_columns=MATCH_COLUMNS,
         matches=cells(MATCH_COLUMNS, facts.matches),
@@ -102,9 +106,9 @@ def _details(facts: RunFacts) -> dict[str, str]:
         "select count(*) as games, count(distinct opening) as openings from games"
     )
     played, openings = counts.iloc[0]
-    of_all = "" if head["complete"] else f" of {2 * plan.pairs:,} (stopped early)"
+    of_all = "" if head["complete"] else f" of {plan.games:,} (stopped early)"
     if plan.schedule.may_end_early:
-        of_all = f" of at most {2 * plan.pairs:,}"
+        of_all = f" of at most {plan.games:,}"
     repeats = plan.openings.repeats
     return {
         "games": f"{played:,}{of_all}",

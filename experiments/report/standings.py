@@ -3,14 +3,17 @@ no memory that grows with the number of games."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import stdtrit
 
-from experiments.config import RunConfig
+from core.rules import ruleset
+from experiments.config import RunConfig, draw_of
+from experiments.pairing import Results, Schedule
+from experiments.pairing.openings import Opening
 from experiments.record.store import Record
 from experiments.statistics.intervals import INSIDE
 from experiments.statistics.match import match_statistics
@@ -200,6 +203,34 @@ def standings(record: Record, parts: Sequence[tuple[IntArray, Ratings]]) -> pd.D
         listed += members[ratings.order].tolist()
     others = table.drop(index=listed).sort_values("score", ascending=False, kind="stable")
     return table.loc[[*listed, *others.index]].reset_index(drop=True)
+
+
+def tournament_results(record: Record, settings: RunConfig, schedule: Schedule) -> Results:
+    """What became of the pairs of a run, as its schedule is told; nothing for one without standings
+    of its own."""
+    if not schedule.has_standings:
+        return Results()
+    rules = ruleset(settings.ruleset.name)
+    openings = [Opening.read(text, rules) for text in record.openings()]
+    draw = draw_of(settings, schedule, openings)
+    for number, games in record.pairs(schedule.games_each):
+        draw.tell(number, games)
+    return draw.results
+
+
+def ranked(
+    standings: pd.DataFrame, names: Sequence[str], merits: Mapping[str, Sequence[Any]]
+) -> pd.DataFrame:
+    """Standings in the order of a schedule's own, with its columns behind the names.
+
+    names: the line-up. merits: see :meth:`experiments.pairing.Schedule.standings`.
+    """
+    if not merits:
+        return standings
+    number = standings["agent"].map({name: number for number, name in enumerate(names)})
+    for place, (column, values) in enumerate(merits.items(), start=1):
+        standings.insert(place, column, [values[each] for each in number])
+    return standings.sort_values("place", kind="stable", ignore_index=True)
 
 
 def matches(record: Record) -> pd.DataFrame:
