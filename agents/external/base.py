@@ -17,13 +17,13 @@ from core.settings import Each, Number, Whole, checked
 _CLOSE_SECONDS = 0.5
 
 
-def refuse_untold(limits: Limits) -> None:
-    """Raise ValueError for limits that a program cannot be told."""
+def refuse_counts(limits: Limits) -> None:
+    """Raise ValueError for limits that cannot be told to what is not the lab's."""
     for name in ("depth", "nodes"):
         if getattr(limits, name) is not None:
             raise ValueError(
                 f"limits.{name}={getattr(limits, name)}: another program cannot be told; limit "
-                "its time, or give it a setting in its command"
+                "its time, or give it a setting of its own"
             )
 
 
@@ -62,7 +62,7 @@ class ProgramAgent(Agent):
         words_of(self.command)
 
     def check_limits(self, limits: Limits) -> None:
-        refuse_untold(limits)
+        refuse_counts(limits)
 
     def begin_game(self, color: Color, start: Position, seed: int) -> None:
         super().begin_game(color, start, seed)
