@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from agents import loading
 from agents.base import Agent
 from agents.conf_folder import ConfigError, check_folders, conf_folder
 from agents.evaluation import Evaluation
@@ -252,13 +253,25 @@ def _check(node: Any, where: str) -> None:
     if "_target_" in node:
         name = str(node["_target_"])
         try:
-            target = pkgutil.resolve_name(name)
+            target = resolve(name)
         except Exception as error:
-            cause = one_line(error)
+            if ":" in name:  # which is in the message
+                raise ConfigError(f"{where}: {one_line(error)}") from error
+            cause = one_line(error) + loading.searched(error, name)
             raise ConfigError(f"{where}: cannot import _target_ '{name}': {cause}") from error
         _check_names(target, name, [key for key in node if key != "_target_"], where)
     for key, value in node.items():
         _check(value, f"{where}.{key}")
+
+
+def resolve(target: str) -> Any:
+    """What a ``_target_`` names: ``module.Class``, or ``path/to/file.py:Class``."""
+    return loading.named(target) if ":" in target else pkgutil.resolve_name(target)
+
+
+def short_name(target: str) -> str:
+    """What an agent given by its class, as a ``_target_`` names it, is called by default."""
+    return re.split("[.:]", target)[-1]
 
 
 def _check_names(target: Any, name: str, given: Sequence[str], where: str) -> None:
@@ -306,12 +319,15 @@ def _made(node: Any, where: str) -> Any:
 
 def load(group: str, name: str, extra_folders: Sequence[str | Path] = ()) -> dict[str, Any]:
     """The settings of ``conf/<group>/<name>.yaml``, or of a file in one of the further folders, as
-    plain data, open ones as ``???``.
+    plain data, open ones as ``???``. An agent may be named by its class, as
+    ``path/to/file.py:Class``.
 
     Raises ConfigError, listing the choices, where there is no such file.
     """
     from omegaconf import OmegaConf
 
+    if group == "agent" and ":" in name:
+        return {"_target_": name}
     known = choices(group, extra_folders)
     if name not in known:
         raise unknown(_KINDS.get(group, group), name, known)

@@ -23,6 +23,7 @@ from agents.config import (
     literal,
     load,
     one_line,
+    short_name,
     unknown,
 )
 from agents.evaluation import Evaluation
@@ -363,11 +364,36 @@ def _filled(config: DictConfig) -> tuple[RunConfig, set[str]]:
     except OmegaConfBaseException as error:
         raise ConfigError(one_line(error)) from error
     assert isinstance(raw, dict)
-    settings = typed({str(key): value for key, value in raw.items() if key not in _PLACES})
+    said = {str(key): value for key, value in raw.items()}
+    places = {place: said.pop(place) for place in _PLACES if place in said}
+    if places:
+        _name_agents(said, places, config.hydra.runtime.choices)
+    settings = typed(said)
     settings.agents, used = fill_open(
         settings.agents, depth=settings.depth, evaluation=settings.evaluation
     )
     return settings, used
+
+
+def _name_agents(
+    said: dict[str, Any], places: Mapping[str, Any], choices: Mapping[str, Any]
+) -> None:
+    """Name the agents of a duel by what they are, with a number where both are the same; settings
+    that name them by their place mean the same ones.
+
+    said: the settings, changed in place. places: the agents' settings. choices: of Hydra's files.
+    """
+    names = {}
+    for place, agent in places.items():
+        target = str(agent.get("_target_", place)) if isinstance(agent, Mapping) else place
+        names[place] = str(choices.get(f"agent@{place}") or short_name(target))
+    if len(set(names.values())) < len(names):
+        names = {place: f"{name}_{n}" for n, (place, name) in enumerate(names.items(), start=1)}
+    said["agents"] = {names.get(name, name): agent for name, agent in said["agents"].items()}
+    for group, key in _NAMING:
+        part = said.get(group)
+        if isinstance(part, dict) and part.get(key) in names:
+            part[key] = names[part[key]]
 
 
 def conditions_of(config: Mapping[str, Any]) -> Conditions:
@@ -388,6 +414,8 @@ def chosen(group: str, asked: str | Mapping[str, Any]) -> dict[str, Any]:
 
 
 _PLACES = ("first", "second")  # of a duel: keys of the composed configuration, but no settings
+_NAMING = ("rating", "anchor"), ("schedule", "champion"), ("study", "baseline"), ("tuning", "agent")
+"""Settings that name one of the agents."""
 
 
 @functools.cache

@@ -30,7 +30,7 @@ import yaml
 from rich.console import Console
 
 from agents.base import Agent
-from agents.config import ConfigError, fill_open, load, one_line
+from agents.config import ConfigError, fill_open, load, one_line, short_name
 from core.game import FINISHED
 from core.shown import plain, visible
 from experiments.config import LimitsConfig, Plan, RunConfig, chosen, plan_of
@@ -131,7 +131,8 @@ def run_match(
 ) -> RunResult:
     """Play a match, or a tournament, from Python, as ``python -m experiments run`` does.
 
-    agents: names of agents in ``conf/agent``, or a mapping from names of your choice to objects.
+    agents: names of agents in ``conf/agent``, or their classes as ``path/to/file.py:Class``, or a
+        mapping from names of your choice to objects.
     games: per pairing, even; of a sequential test at most so many.
     openings, schedule: names in ``conf/openings`` and ``conf/schedule``, or a mapping with the name
         as ``kind`` and other settings (``{"kind": "random", "plies": 12}``).
@@ -168,9 +169,9 @@ def _line_up(
                 raise ConfigError(f"agent '{name}' is {agent!r}, which is no agents.Agent")
         settings.agents = {name: about_object(agent) for name, agent in agents.items()}
         return agents
-    if len(set(agents)) < len(agents):
+    if len(set(map(short_name, agents))) < len(agents):
         raise ConfigError("an agent is named twice; use a mapping to give each a name")
-    loaded = {name: load("agent", name) for name in agents}
+    loaded = {short_name(name): load("agent", name) for name in agents}
     filled, _ = fill_open(loaded, depth=settings.depth, evaluation=settings.evaluation)
     settings.agents = filled
     return None

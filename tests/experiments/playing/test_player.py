@@ -62,7 +62,7 @@ def test_who_misbehaves_when_told_something_loses(tmp_path: Path, how: str, move
     result = play(tmp_path, *words, "openings.plies=8")
     games = result.games
     assert games["end_reason"].tolist() == [HOW[how]] * 2
-    assert [game[game["result"]] for _, game in games.iterrows()] == ["second", "second"]
+    assert [game[game["result"]] for _, game in games.iterrows()] == ["greedy", "greedy"]
     # The opening, and the moves after it that were told.
     assert (games["transcript"].str.len() / 2).tolist() == [max(8, move)] * 2
 
@@ -98,7 +98,7 @@ def test_an_agent_that_raises_when_closed_is_logged(tmp_path: Path, executor: st
     result = play(tmp_path, *closing(tmp_path / "n", "raises"), f"executor={executor}")
     assert result.complete
     log = log_of(result)
-    assert "'first' raised an exception when it was closed" in log
+    assert "'random' raised an exception when it was closed" in log
     assert "RuntimeError: a bug in a student's agent" in log
 
 
