@@ -32,7 +32,7 @@ from agents.search import SearchAgent
 from agents.search.context import MAX_DEPTH
 from core.game import Limits
 from core.rules import RULESETS, Ruleset, ruleset
-from core.settings import Choice, Each, Number, Text, Whole, check_settings, nearest
+from core.settings import Choice, Each, Number, Switch, Text, Whole, check_settings, nearest
 from experiments.pairing import Openings, Schedule
 from experiments.playing import Executor
 from experiments.playing.conditions import AUTO, ISOLATION, NONE, PROCESS, Conditions, Elsewhere
@@ -180,6 +180,7 @@ class RunConfig:
     seed: Annotated[int, _SEED] = 1
     depth: Annotated[int, Whole(1)] = 4
     isolation: Annotated[str, Choice(*ISOLATION)] = AUTO
+    trial: Annotated[bool, Switch()] = True
     results: Annotated[str, Text(r".+", "a folder")] = "results"
     export: Annotated[list[str], Each(Choice("csv", "parquet"))] = field(default_factory=list)
     figures: bool = True

@@ -40,6 +40,7 @@ from experiments.pairing.schedule import Draw
 from experiments.playing.conditions import FINISH_PAIRS, Conditions
 from experiments.playing.executors import Say
 from experiments.playing.match import MOST_DEATHS, PairResult, Play, TaskFailed
+from experiments.playing.trial import try_agents
 from experiments.record.folder import locked, new_folder, write_safely
 from experiments.record.log import logging_to
 from experiments.record.provenance import machine, versions
@@ -122,6 +123,7 @@ def run_match(
     clock: float | None = None,
     hang: float = 60.0,
     isolation: str = "auto",
+    trial: bool = True,
     workers: int | None = None,
     results: str | Path = "results",
     name: str = "match",
@@ -138,6 +140,8 @@ def run_match(
         as ``kind`` and other settings (``{"kind": "random", "plies": 12}``).
     nodes, seconds: limits per move. clock: seconds per player and game.
     isolation: who plays in a process of its own; by ``auto`` agents that are not the lab's.
+    trial: whether such agents first play in a few positions, and the run is refused if one fails in
+        all of them.
     workers: processes, default all cores; 0 plays in this process.
     export: what else to write the tables as, ``csv`` or ``parquet``.
     figures: whether to draw them, which takes about two seconds.
@@ -145,7 +149,7 @@ def run_match(
     """
     settings = RunConfig(name, games=games, seed=seed, depth=depth, export=list(export))
     settings.results, settings.figures = str(results), figures
-    settings.isolation = isolation
+    settings.isolation, settings.trial = isolation, trial
     settings.limits = LimitsConfig(nodes=nodes, seconds=seconds, clock=clock, hang=hang)
     settings.ruleset.name = ruleset
     settings.evaluation = load("evaluation", evaluation)
@@ -192,6 +196,8 @@ def run(
     started = datetime.now()
     conditions = _prepared(plan, console)
     openings = plan.openings.choose(plan.rounds, plan.rules, settings.seed)
+    if settings.trial:
+        try_agents(conditions)
     with ExitStack() as crew:
         play = crew.enter_context(plan.executor.ready(conditions, _line_to(console)))
         dated = Path(settings.results, settings.name, f"{started:%Y-%m-%d_%H-%M-%S}")
