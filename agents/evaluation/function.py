@@ -46,6 +46,7 @@ LARGEST = FINAL_UNIT - 1
 CHECK_POSITIONS = 1000
 CHECK_SECONDS = 10.0
 """A new heuristic is tried on so many random positions, and stopped after so many seconds."""
+_TWICE = 5  # each so manieth of them twice, to see whether the answer stays
 FLOAT_SCALE = 1000
 """Results that are floats are multiplied by this, so that three digits survive the rounding."""
 
@@ -218,6 +219,9 @@ def _compile(function: Callable[..., Any], target: str) -> Any:
             "(evaluation.compiled=false) runs it as ordinary Python, slower"
         ) from error
     result = compiled.nopython_signatures[0].return_type
+    if isinstance(result, numba.types.NoneType | numba.types.Optional):
+        # Also what never returns, which trying it tells.
+        _tried(target, function, None, FLOAT_SCALE)
     if not isinstance(result, numba.types.Integer | numba.types.Float):
         raise ValueError(
             f"'{target}' returns {str(result).capitalize()}; an integer or a float is needed"
@@ -284,6 +288,8 @@ def _try(
             ):
                 complaint = f"returns {result!r:.60}; an integer or a float is needed"
                 break
+            if not len(results) % _TWICE and (complaint := _changes(position, result, function)):
+                break
             # As numbers of Python's own: numpy's unsigned ones cannot be negated.
             swapped = function(*reversed(position.masks))
             result, swapped = (getattr(r, "item", lambda r=r: r)() for r in (result, swapped))
@@ -300,6 +306,17 @@ def _try(
     link.send(json.dumps([floating, bool(symmetric), complaint]).encode())
 
 
+def _changes(position: Position, result: Any, function: Callable[..., Any]) -> str:
+    """What is wrong if a function does not give the same result again, or nothing."""
+    again = function(*position.masks)
+    if again == result or (again != again and result != result):
+        return ""
+    return (
+        f"gives {result}, and then {again}, for the same position {position.to_obf()}; it may "
+        "neither draw random numbers nor remember anything"
+    )
+
+
 def _complaint(position: Position, result: Any, compiled: Any, floating: bool, scale: float) -> str:
     """What is wrong with a result, or nothing."""
     where = f"at {position.to_obf()}"
@@ -309,6 +326,8 @@ def _complaint(position: Position, result: Any, compiled: Any, floating: bool, s
         return f"returns {result} {where}; at most {LARGEST} (floats: after scaling) is allowed"
     if compiled:
         other = compiled(*position.masks)
+        if complaint := _changes(position, other, compiled):
+            return complaint
         if not math.isclose(other, result, rel_tol=1e-9, abs_tol=1e-9):
             return (
                 f"gives {other} compiled but {result} as ordinary Python {where}; write masks that "

@@ -116,6 +116,22 @@ def test_agents_by_the_path_of_their_class(tmp_path: Path, monkeypatch: pytest.M
     assert isinstance(read(words).agents["minimax"], Outsider)
 
 
+@pytest.mark.parametrize(
+    ("default", "complaint"),
+    [
+        ("agent@a: greedy", r"slash, - /agent@NAME: greedy"),
+        ("/agent@a: gredy", r"unknown agent 'gredy'.*Did you mean 'greedy'"),
+        ("nothing: here", r"agents/two\.yaml names agents/nothing/here\.yaml, which is in none"),
+    ],
+)
+def test_a_line_ups_default_that_is_not_there(tmp_path: Path, default: str, complaint: str) -> None:
+    (tmp_path / "agents").mkdir()
+    text = f"# Two\ndefaults:\n  - /agent@b: greedy\n  - {default}\n"
+    (tmp_path / "agents" / "two.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigError, match=complaint):
+        read(["agents=two"], [tmp_path])
+
+
 def test_agents_of_a_duel_are_named_by_their_choices() -> None:
     names = ["agents=duel", "agent@first=alphabeta", "agent@second=greedy"]
     plan = read([*names, "rating.anchor=second", "study.baseline=first", "tuning.agent=alphabeta"])
@@ -163,6 +179,13 @@ BAD = {
     "agents=duel agent@first=misbehaving:Raises agent@second=greedy first.dpth=3": (
         r"agent 'Raises': .* has no setting 'dpth'"
     ),
+    "agents=duel agent@first=alphabeta agent@second=greedy agents.greedy.depth=4": (
+        r"a duel are set as first\.depth and second\.depth"
+    ),
+    "agents=classics agents.greedy.depth=4": r"greedy has no setting 'depth'; it has: none",
+    "agents=classics agents.gredy.depth=4": r"line-up 'gredy'; .* Did you mean 'greedy'",
+    "evaluation=composite evaluation.weights.mobilty=4": r"Did you mean 'mobility'",
+    "openings.file=mine.txt": r"openings\.file only goes with openings=file",
     "agent=alphabeta": r"agents=duel agent@first=alphabeta agent@second=NAME",
     "+agent=greedy": r"agents=duel agent@first=greedy",
     "agents=duel agent@first=alphabeta agent@second=greedy second.depth=4": (
@@ -213,7 +236,7 @@ BAD = {
     "dpeth=3": r"unknown setting 'dpeth'\. Did you mean 'depth'",
     "+dpeth=3": r"unknown setting 'dpeth'\. Did you mean 'depth'",
     "executor.worker=3": r"unknown setting 'executor\.worker'.*'executor\.workers'",
-    "agents.minimax.depht=3": r"unknown setting 'agents\.minimax\.depht'.*depth",
+    "agents.minimax.depht=3": r"agents\.minimax\.depht: minimax has no setting 'depht'.* Did you mean 'depth'",
     "depth": r"cannot read 'depth': settings are written key=value",
     "=3": r"cannot read '=3'",
     "ruleset=mini6": r"evaluation square weights of agent 'minimax' .* 8x8; .* mini6 is 6x6",

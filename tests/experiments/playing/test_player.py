@@ -26,6 +26,7 @@ from experiments.run import RunResult, run
 
 def play(folder: Path, *words: str) -> RunResult:
     more = ["agents=duel", "agent@second=greedy", f"results={folder / 'results'}", "figures=false"]
+    more.append("trial=false")
     return run(read([*more, *words]), "test", Console(quiet=True))
 
 
@@ -128,7 +129,7 @@ def test_one_agent_with_two_names_is_closed_once(caplog: pytest.LogCaptureFixtur
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 def test_ctrl_c_twice_waits_for_no_agent(tmp_path: Path) -> None:
     """An agent hangs in a game."""
-    words = ["agents=duel", "agent@first=random", "agent@second=greedy", "games=20"]
+    words = ["agents=duel", "agent@first=random", "agent@second=greedy", "games=20", "trial=false"]
     words += ["first._target_=misbehaving.Hangs", "+first.after=0", "limits.hang=300"]
     words += [f"+first.flag={tmp_path / 'hangs'}", f"results={tmp_path / 'results'}"]
     driver = Command("run", *words)

@@ -78,9 +78,7 @@ def test_blacks_advantage_is_told_on_request(tmp_path: Path) -> None:
 
 
 def test_an_anchor_that_is_not_there() -> None:
-    with pytest.raises(
-        ConfigError, match=r"unknown rating.anchor 'randm'; choose from greedy"
-    ):
+    with pytest.raises(ConfigError, match=r"unknown rating.anchor 'randm'; choose from greedy"):
         read([*DUEL, "rating.anchor=randm"])
 
 
