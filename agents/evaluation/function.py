@@ -280,7 +280,7 @@ def _try(
     symmetric, complaint = True, ""
     position = positions[0]
     try:
-        results = []
+        results: list[tuple[Position, Any, Any]] = []
         for position in positions:
             result = function(*position.masks)
             if isinstance(result, bool | np.bool) or not isinstance(

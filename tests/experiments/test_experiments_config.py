@@ -236,7 +236,9 @@ BAD = {
     "dpeth=3": r"unknown setting 'dpeth'\. Did you mean 'depth'",
     "+dpeth=3": r"unknown setting 'dpeth'\. Did you mean 'depth'",
     "executor.worker=3": r"unknown setting 'executor\.worker'.*'executor\.workers'",
-    "agents.minimax.depht=3": r"agents\.minimax\.depht: minimax has no setting 'depht'.* Did you mean 'depth'",
+    "agents.minimax.depht=3": (
+        r"agents\.minimax\.depht: minimax has no setting 'depht'.* Did you mean 'depth'"
+    ),
     "depth": r"cannot read 'depth': settings are written key=value",
     "=3": r"cannot read '=3'",
     "ruleset=mini6": r"evaluation square weights of agent 'minimax' .* 8x8; .* mini6 is 6x6",
