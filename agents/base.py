@@ -16,6 +16,7 @@ from core.compile import Announce
 from core.game import Decision, Limits, Player, SearchStats
 from core.position import Position
 from core.rules import Color
+from core.settings import called
 
 __all__ = ["Agent", "Decision", "Limits", "SearchStats"]
 
@@ -39,6 +40,9 @@ class Agent(Player, ABC):
     watches_clock: bool = False
     selective: bool = False
     from_outside: bool = False
+
+    def __repr__(self) -> str:
+        return called(self)
 
     def boards(self) -> frozenset[int]:
         """The sizes of board (squares a side) it can play on; all of them by default."""

@@ -133,15 +133,13 @@ def run_match(
 ) -> RunResult:
     """Play a match, or a tournament, from Python, as ``python -m experiments run`` does.
 
-    agents: names of agents in ``conf/agent``, or their classes as ``path/to/file.py:Class``, or a
-        mapping from names of your choice to objects.
+    agents: names in ``conf/agent`` or ``path/to/file.py:Class``, or objects by names of your own.
     games: per pairing, even; of a sequential test at most so many.
     openings, schedule: names in ``conf/openings`` and ``conf/schedule``, or a mapping with the name
         as ``kind`` and other settings (``{"kind": "random", "plies": 12}``).
     nodes, seconds: limits per move. clock: seconds per player and game.
     isolation: who plays in a process of its own; by ``auto`` agents that are not the lab's.
-    trial: whether such agents first play in a few positions, and the run is refused if one fails in
-        all of them.
+    trial: whether such an agent must first play in one of ten positions.
     workers: processes, default all cores; 0 plays in this process.
     export: what else to write the tables as, ``csv`` or ``parquet``.
     figures: whether to draw them, which takes about two seconds.
@@ -153,10 +151,8 @@ def run_match(
     settings.limits = LimitsConfig(nodes=nodes, seconds=seconds, clock=clock, hang=hang)
     settings.ruleset.name = ruleset
     settings.evaluation = load("evaluation", evaluation)
-    settings.openings, settings.schedule = (
-        chosen("openings", openings),
-        chosen("schedule", schedule),
-    )
+    settings.openings = chosen("openings", openings)
+    settings.schedule = chosen("schedule", schedule)
     executor = "serial" if workers == 0 else {"kind": "processes", "workers": workers}
     settings.executor = chosen("executor", executor)
     objects = _line_up(settings, agents)

@@ -40,7 +40,7 @@ from core.forked import Forked, Link
 from core.notation import PASS
 from core.position import Position
 from core.rules import Color
-from core.settings import Number, Switch, check_settings, nearest
+from core.settings import Number, Switch, check_settings, explained, nearest
 
 LARGEST = FINAL_UNIT - 1
 CHECK_POSITIONS = 1000
@@ -81,7 +81,8 @@ class NotZero(Number):
         return value != 0 and super().allows(value)
 
 
-@dataclass(eq=False)
+@explained
+@dataclass(eq=False, repr=False)
 class FunctionEvaluation(Evaluation):
     """The evaluation made of a user's function.
 
