@@ -205,7 +205,7 @@ def test_what_an_object_is_shown_as_makes_it_again() -> None:
         *(load_evaluation(name) for name in choices("evaluation") if name != "function"),
         build(evaluation, "evaluation"),
         SquareWeights([[1, 2, 3, 4]] * 4),
-        Composite({"mobility": 2}, [{"empties": [0, 64], "weights": {"disc_count": 1.5}}]),
+        Composite({"mobility": 2}, [{"empties": [0, 60], "weights": {"disc_count": 1.5}}]),
     ]
     for name in choices("agent"):
         weights = evaluation_settings("square_weights")
