@@ -12,7 +12,7 @@ from core.compile import Announce
 from core.game import Fault
 from core.position import Position
 from core.rules import Color
-from core.settings import Each, Number, Whole, checked
+from core.settings import Each, Number, Whole, called, checked
 
 _CLOSE_SECONDS = 0.5
 
@@ -53,6 +53,9 @@ class ProgramAgent(Agent):
         self.command, self.patience = command, patience
         self._sides = frozenset(boards)
         self._program = Program(command)
+
+    def __repr__(self) -> str:
+        return called(self, {"boards": (8,) if self._sides == {8} else tuple(sorted(self._sides))})
 
     def boards(self) -> frozenset[int]:
         return self._sides

@@ -25,8 +25,7 @@ from agents.conf_folder import ConfigError
 from agents.external.base import refuse_counts
 from agents.external.function import FunctionAgent
 from agents.external.line import LineAgent
-from agents.external.wpi import WpiAgent
-from agents.external.wpi import _Scratch as Scratch
+from agents.external.wpi import Scratch, WpiAgent
 from agents.loading import find, last_line, split_target
 from core.game import UNFIT, Fault
 from core.position import Position

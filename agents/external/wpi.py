@@ -66,6 +66,7 @@ class WpiAgent(ProgramAgent):
         self._program = Program(command, talks=False)
         self._scratch: Scratch | None = None
         self._over_since: float | None = None
+        self._used = 0.0  # seconds, of the clock that started at the colour
 
     @property
     def name(self) -> str:
