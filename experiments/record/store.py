@@ -97,6 +97,11 @@ class GameRow(NamedTuple):
         return self.white if self.result == "black" else self.black
 
     @property
+    def begun(self) -> bool:
+        """Whether a move was made in it, after its opening."""
+        return len(self.identity) > len(self.opening)
+
+    @property
     def identity(self) -> str:
         """What tells it from other games of the same agents."""
         return identity(self.opening, self.transcript)

@@ -128,7 +128,7 @@ def test_a_folder_that_is_none_is_refused(tmp_path: Path) -> None:
 def test_it_plays_in_a_copy_which_is_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    trouble = "open('written', 'w').write('x'); assert open('rules.py').read()"
+    trouble = "from pathlib import Path; Path('written').write_text(Path('rules.py').read_text())"
     (name,) = hand_in(tmp_path, ["strategy"], trouble={"strategy": trouble})
     monkeypatch.chdir(tmp_path)  # and back at the end
     monkeypatch.syspath_prepend(str(tmp_path))
