@@ -98,6 +98,11 @@ class GameRow(NamedTuple):
         return self.white if self.result == "black" else self.black
 
     @property
+    def begun(self) -> bool:
+        """Whether a move was made in it, after its opening."""
+        return len(self.identity) > len(self.opening)
+
+    @property
     def identity(self) -> str:
         """What tells it from other games of the same agents."""
         return identity(self.opening, self.transcript)
@@ -326,12 +331,10 @@ class Record:
         marks = ", ".join("?" * len(row._fields))
         self._connection.executemany(f"insert into {table} values ({marks})", rows)
 
-    def continue_with(
-        self, config: dict[str, Any], retry_skipped: bool, games_each: int = 2
-    ) -> None:
+    def continue_with(self, config: dict[str, Any], games_each: int, retry_skipped: bool) -> None:
         """Replace the run's configuration; there are games to come. Those without the other one of
-        their pair are deleted, to be played again; with ``retry_skipped`` skipped pairs are to be
-        played too. games_each: games of a pair, 1 or 2."""
+        their pair, of two (``games_each``), are deleted, to be played again; with ``retry_skipped``
+        skipped pairs are to be played too."""
         half = f"select game from games where pair not in ({_WHOLE.format(games_each)})"
         for table in ("moves", "games"):
             self._connection.execute(f"delete from {table} where game in ({half})")

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +16,8 @@ from experiments.config import Plan
 from experiments.record.store import Record
 from experiments.report.facts import RunFacts, zero_text
 from experiments.report.findings import FEW, findings
-from experiments.report.markdown import write_report
+from experiments.report.markdown import link, write_report
+from experiments.report.programs import write_programs
 from experiments.report.published import comparison
 from experiments.report.tables import (
     MATCH_COLUMNS,
@@ -76,13 +77,14 @@ def _write(
     facts: RunFacts, said: Sequence[str], figures: Sequence[ReportFigure], folder: Path
 ) -> None:
     head = facts.record.run()
+    programs = write_programs(facts, folder)
     published = facts.plan.settings.published
     write_report(
         "report",
         folder,
         title=head["name"],
         columns=columns_of(facts.standings, facts.merits),
-        tables=standings_by_part(facts.standings, facts.merits),
+        tables=_linked(standings_by_part(facts.standings, facts.merits), programs),
         rounds=facts.tables,
         zero=zero_text(facts.anchor),
         match_columns=MATCH_COLUMNS,
@@ -96,6 +98,19 @@ def _write(
         command=head["command"],
         settings=yaml.safe_dump(head["config"], sort_keys=False, allow_unicode=True),
     )
+
+
+def _linked(
+    tables: Sequence[tuple[str, list[list[str]]]], pages: Mapping[str, str]
+) -> list[tuple[str, list[list[str]]]]:
+    """The standings, names leading to their pages."""
+    return [
+        (
+            heading,
+            [[link(name, pages[name]) if name in pages else name, *cells] for name, *cells in rows],
+        )
+        for heading, rows in tables
+    ]
 
 
 def _details(facts: RunFacts) -> dict[str, str]:
