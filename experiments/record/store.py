@@ -368,6 +368,10 @@ class Record:
         """The result of an SQL query as tuples, for what pandas is not needed for."""
         return self._connection.execute(sql, tuple(parameters)).fetchall()
 
+    def each(self, sql: str) -> Iterator[tuple[Any, ...]]:
+        """The same one by one, for what need not be in memory at once."""
+        return self._connection.execute(sql)
+
     def run(self) -> dict[str, Any]:
         """The row of ``run``, its JSON decoded; ValueError if it holds something else."""
         row = self.query("select * from run").iloc[0].to_dict()

@@ -55,7 +55,7 @@ def test_who_begins_is_called_white() -> None:
         ("(W D3)", "malformed"),
         ("(W D -3)", "malformed"),
         ("(W D \N{ARABIC-INDIC DIGIT THREE})", "malformed"),
-        ("\N{LONG S}" * 100, "\N{LONG S}...': malformed"),
+        ("\N{LATIN SMALL LETTER LONG S}" * 100, "\N{LATIN SMALL LETTER LONG S}...': malformed"),
         ("(W D 3" + " " * 5000 + ")", "malformed"),
     ],
 )
