@@ -16,6 +16,7 @@ from core.compile import Announce
 from core.game import Decision, Limits, Player, SearchStats
 from core.position import Position
 from core.rules import Color, Ruleset
+from core.settings import called
 from core.whole_games import CompiledPlayer
 
 __all__ = ["Agent", "Decision", "Limits", "SearchStats"]
@@ -31,6 +32,8 @@ class Agent(Player, ABC):
     watches_clock: whether a time limit changes what it plays, so that a game with one cannot be
         reproduced.
     selective: whether it leaves moves out on probability, so that its values are not minimax's.
+    from_start: whether it knows whole games only: from the start of the ruleset on, and each of its
+        moves its own choice.
     from_outside: whether it runs what is not the lab's, such as another program, although its class
         is; it then plays in a process of its own.
     """
@@ -39,7 +42,11 @@ class Agent(Player, ABC):
     reproducible: bool = True
     watches_clock: bool = False
     selective: bool = False
+    from_start: bool = False
     from_outside: bool = False
+
+    def __repr__(self) -> str:
+        return called(self)
 
     def boards(self) -> frozenset[int]:
         """The sizes of board (squares a side) it can play on; all of them by default."""

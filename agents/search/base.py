@@ -23,7 +23,7 @@ from core.settings import Switch, Whole, check_settings, check_values
 from core.whole_games import CompiledPlayer
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class SearchAgent(Agent):
     """A search to a fixed depth. Raises ValueError for settings that are not allowed."""
 

@@ -5,20 +5,19 @@ Whether what it tells is true is for :mod:`experiments.verify`.
 
 from __future__ import annotations
 
+import shlex
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
-from typing import get_args
 
 from agents.config import ConfigError, one_line
 from experiments.record.store import (
     FILE,
     FORMAT,
-    MOVE_COLUMNS,
     MOVES,
     Record,
+    fits,
     made_by_schema,
 )
 
@@ -48,7 +47,16 @@ def damage_told(folder: Path) -> Iterator[None]:
         name = "" if isinstance(error, sqlite3.Error | ValueError) else type(error).__name__ + " "
         raise ConfigError(
             f"{folder / FILE} is damaged, or no record of a run: {name}{one_line(error)}"
+            f"{way_out(folder, error)}"
         ) from error
+
+
+def way_out(folder: Path, error: Exception) -> str:
+    """How to save what can be read of a record where its file is damaged; else nothing."""
+    if not isinstance(error, sqlite3.DatabaseError) or isinstance(error, sqlite3.OperationalError):
+        return ""
+    command = f"python -m experiments recover {shlex.quote(str(folder))}"
+    return f". What can be read goes into a new folder with: {command}"
 
 
 def not_begun(folder: Path) -> bool:
@@ -128,17 +136,7 @@ def _wrong_turns(record: Record) -> Iterator[str]:
             yield one_line(error)
             continue
         for turn in turns:
-            for name, value in zip(turn._fields, turn, strict=True):
-                kinds = _kinds(name)
-                if type(value) not in kinds:
-                    yield f"game {game}: {name} of a turn is {value!r:.40}"
-            if turn.agent not in agents:
+            if not fits(turn):
+                yield f"game {game}: a turn with something else than numbers: {list(turn)!r:.200}"
+            elif turn.agent not in agents:
                 yield f"game {game}: an agent of its turns is {turn.agent!r:.40}, which is none"
-
-
-@cache
-def _kinds(column: str) -> frozenset[type]:
-    """What a column of the turns may hold; a whole number also where it is a number."""
-    kind = MOVE_COLUMNS[column]
-    kinds = frozenset(get_args(kind) or (kind,))
-    return kinds | {int} if float in kinds else kinds

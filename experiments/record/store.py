@@ -20,6 +20,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_type_hints
 
 from core.game import FINISHED, LATE_BY_WALL, SearchStats
+from core.notation import PASS, square_name
 from experiments.record.folder import sync
 
 if TYPE_CHECKING:
@@ -102,6 +103,18 @@ class GameRow(NamedTuple):
     def points_of(self, agent: int) -> float:
         """0, 0.5 or 1 point for one of its two agents, by number."""
         return self.black_points if agent == self.black else 1 - self.black_points
+
+    @property
+    def forfeited_by(self) -> int | None:
+        """Who lost it by a fault of its own, by number; None if it was played to its end."""
+        if self.end_reason == FINISHED:
+            return None
+        return self.white if self.result == "black" else self.black
+
+    @property
+    def begun(self) -> bool:
+        """Whether a move was made in it, after its opening."""
+        return len(self.identity) > len(self.opening)
 
     @property
     def identity(self) -> str:
@@ -210,6 +223,30 @@ class TurnsRow(NamedTuple):
     turns: str
 
 
+def columns_of(row: Any) -> dict[str, Any]:
+    """The names and types of a row's columns."""
+    return MOVE_COLUMNS if row is MoveRow else get_type_hints(row)
+
+
+def _whole(table: pd.DataFrame, row: Any) -> pd.DataFrame:
+    """A table with whole numbers as such also where some are missing, which pandas would make
+    floats of."""
+    kinds = columns_of(row)
+    whole = [name for name in table if int in get_args(kinds.get(name)) and name != "value"]
+    return table.astype(dict.fromkeys(whole, "Int64"))
+
+
+def fits(row: Any) -> bool:
+    """Whether all values of a row are of the types that its table declares."""
+    return all(map(_fits, row, columns_of(type(row)).values()))
+
+
+def _fits(value: Any, kind: Any) -> bool:
+    kinds = get_args(kind) or (kind,)
+    whole = type(value) is int and (float in kinds or (bool in kinds and value in (0, 1)))
+    return type(value) in kinds or whole
+
+
 def _declared(row: Any, key: str) -> str:
     """The columns of a table in SQL; ``key`` says which of them is its primary key."""
     names = {int: "integer", bool: "integer", float: "real", str: "text"}
@@ -251,7 +288,7 @@ create table turns ({_declared(TurnsRow, "game")});
 create view {MOVES} as {_SHOWN};
 """
 
-_WHOLE = "select pair from games group by pair having count(*) = 2"
+_WHOLE = "select pair from games group by pair having count(*) = {}"
 
 
 # ---------------------------------------------------------------------- the file
@@ -406,11 +443,11 @@ class Record:
         marks = ", ".join("?" * len(row._fields))
         self._connection.executemany(f"insert into {table} values ({marks})", rows)
 
-    def continue_with(self, config: dict[str, Any], retry_skipped: bool) -> None:
+    def continue_with(self, config: dict[str, Any], games_each: int, retry_skipped: bool) -> None:
         """Replace the run's configuration; there are games to come. Those without the other one of
-        their pair are deleted, to be played again; with ``retry_skipped`` skipped pairs are to be
-        played too."""
-        half = f"select game from games where pair not in ({_WHOLE})"
+        their pair, of two (``games_each``), are deleted, to be played again; with ``retry_skipped``
+        skipped pairs are to be played too."""
+        half = f"select game from games where pair not in ({_WHOLE.format(games_each)})"
         for table in ("turns", "games"):
             self._connection.execute(f"delete from {table} where game in ({half})")
         if retry_skipped:
@@ -443,6 +480,10 @@ class Record:
         """The result of an SQL query as tuples, for what pandas is not needed for."""
         return self._connection.execute(sql, tuple(parameters)).fetchall()
 
+    def each(self, sql: str, parameters: Iterable[Any] = ()) -> Iterator[tuple[Any, ...]]:
+        """The same, one by one as they are read."""
+        yield from self._connection.execute(sql, tuple(parameters))
+
     def run(self) -> dict[str, Any]:
         """The row of ``run``, its JSON decoded; ValueError if it holds something else."""
         row = self.query("select * from run").iloc[0].to_dict()
@@ -460,17 +501,18 @@ class Record:
         row = self._connection.execute("select format from run").fetchone()
         return None if row is None else int(row[0])
 
-    def settled(self) -> set[int]:
-        """The pairs that were played, both games, or skipped, by number."""
-        rows = self._connection.execute(f"{_WHOLE} union select pair from skipped")
+    def settled(self, games_each: int = 2) -> set[int]:
+        """The pairs that were played, all their games (1 or 2), or skipped, by number."""
+        whole = _WHOLE.format(games_each)
+        rows = self._connection.execute(f"{whole} union select pair from skipped")
         return {pair for (pair,) in rows}
 
-    def pairs(self) -> Iterator[tuple[int, list[GameRow]]]:
+    def pairs(self, games_each: int = 2) -> Iterator[tuple[int, list[GameRow]]]:
         """The number and the games of each pair that was played or skipped, in the order of the
         schedule; of a skipped one no games."""
         games = map(GameRow._make, self._connection.execute("select * from games order by game"))
         played = {pair: list(rows) for pair, rows in groupby(games, key=lambda row: row.pair)}
-        for pair in sorted(self.settled()):
+        for pair in sorted(self.settled(games_each)):
             yield pair, played.get(pair, [])
 
     def count_games(self, forfeited: bool = False) -> int:
@@ -500,11 +542,12 @@ class Record:
     def games(self) -> pd.DataFrame:
         """One row a game, in schedule order; ``black`` and ``white`` by name."""
         names = {"black": "b.name as black", "white": "w.name as white"}
-        return self.query(
+        table = self.query(
             f"""select {", ".join(names.get(column, column) for column in GameRow._fields)}
                from games join agents b on b.agent = black join agents w on w.agent = white
                order by game"""
         )
+        return _whole(table, GameRow)
 
     def turns(self, game: int) -> list[Any]:
         """The MoveRows of a game in order; none where the run does not record them. ValueError if
@@ -514,14 +557,19 @@ class Record:
         return [] if found is None else read_turns(game, found[0])
 
     def moves(self) -> pd.DataFrame:
-        """One row a move made by an agent, ``agent`` by name; passes have square 64."""
+        """One row a move made by an agent, ``agent`` by name; passes have square 64. ``move``
+        is the square's name, of a pass ``--``."""
         import pandas as pd
 
         names = dict(self._connection.execute("select agent, name from agents"))
         rows = self._connection.execute("select game, turns from turns order by game")
         turns = chain.from_iterable(read_turns(game, text) for game, text in rows)
         table = pd.DataFrame(turns, columns=list(MOVE_COLUMNS))
-        return table.assign(agent=table["agent"].map(names))
+        table["agent"] = table["agent"].map(names)
+        squares = {square: square_name(square) for square in range(PASS + 1)}
+        after = table.columns.get_loc("square") + 1
+        table.insert(after, "move", table["square"].map(squares))
+        return _whole(table, MoveRow)
 
     def export(self, folder: Path, kinds: Iterable[str]) -> None:
         """Write agents, games and moves as ``csv`` and/or ``parquet``."""

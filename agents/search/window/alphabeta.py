@@ -23,6 +23,7 @@ from core.bitboard import ONE, ZERO, after, legal_moves, lowest_square
 from core.compile import Address, Int, Mask, kernel
 from core.notation import PASS
 from core.rules import Ruleset
+from core.settings import explained
 from core.vector import load
 from core.whole_games import CompiledPlayer, decision
 
@@ -93,6 +94,7 @@ def _decide(
 _decided = cache(lambda: decision(_decide))
 
 
+@explained
 class AlphaBeta(WindowSearch):
     """Alpha-beta pruning: minimax's value with a fraction of its nodes.
 

@@ -26,6 +26,7 @@ from core.compile import Address, Int, Mask, kernel
 from core.notation import PASS
 from core.position import Position
 from core.rules import Ruleset
+from core.settings import explained
 from core.vector import load
 from core.whole_games import CompiledPlayer, decision
 
@@ -80,6 +81,7 @@ def _decide(
 _decided = cache(lambda: decision(_decide))
 
 
+@explained
 class Minimax(SearchAgent):
     """Full-width search to a fixed depth; among equal moves the first from a1 to h8."""
 
