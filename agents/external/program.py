@@ -40,12 +40,17 @@ _TICK = 0.1
 _CHUNK = 1 << 16
 
 
+def shown(command: str) -> str:
+    """A command as messages quote it."""
+    return f"{visible(command):.{_TAIL_WIDTH}}"
+
+
 def words_in(command: str) -> list[str]:
     """The words of a command; ValueError if it cannot be read, or has none."""
     try:
         words = shlex.split(command)
     except ValueError as error:
-        raise ValueError(f"command='{command}': {error}") from None
+        raise ValueError(f"command='{shown(command)}': {error}") from None
     if not words:
         raise ValueError("command='': a program is needed")
     return words

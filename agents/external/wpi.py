@@ -15,7 +15,7 @@ from typing import Annotated, TypeVar
 
 from agents.base import Agent, Decision, Limits
 from agents.external.base import ProgramAgent
-from agents.external.program import PATIENCE, Command, Program, words_in
+from agents.external.program import PATIENCE, Command, Program, shown, words_in
 from agents.external.slips import NoFile, Slip, slips_of
 from core.game import DIED, GARBAGE, ILLEGAL, LATE, Fault
 from core.notation import PASS, IllegalMove
@@ -66,6 +66,7 @@ class WpiAgent(ProgramAgent):
         self._program = Program(command, talks=False)
         self._scratch: Scratch | None = None
         self._over_since: float | None = None
+        self._used = self._looked = 0.0  # seconds since it was given something; when that was seen
 
     @property
     def name(self) -> str:
@@ -236,7 +237,9 @@ def name_of(command: str) -> str:
     words = [word for word in words_in(command) if not word.startswith("-") and "=" not in word]
     name = Path(words[-1]).stem if words else ""
     if not NAME.allows(name):
-        raise ValueError(f"command='{command}': its files need a name of one word; name=WORD")
+        raise ValueError(
+            f"command='{shown(command)}': its files need a name of one word; name=WORD"
+        )
     return name
 
 
