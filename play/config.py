@@ -19,6 +19,7 @@ from agents.config import (
     fill_open,
     literal,
     one_line,
+    short_name,
     unknown,
 )
 from core.game import Limits
@@ -149,7 +150,7 @@ def read(overrides: Sequence[str], folders: Sequence[str] = ()) -> Table:
         if side in people:
             players[side] = PERSON
             continue
-        name = str(named[f"agent@{side}"])
+        name = str(named.get(f"agent@{side}") or short_name(chosen[side]))
         if side in evaluations and "evaluation" not in agent:
             raise ConfigError(f"{side}.evaluation={evaluations[side]}: {name} has none")
         if side in evaluations:
@@ -171,7 +172,7 @@ def _asked(
         key, equals, value = word.partition("=")
         side, _, setting = key.partition(".")
         if key in _SIDES and equals:
-            if value not in players:
+            if value not in players and ":" not in value:
                 raise unknown("player", value, players)
             chosen[key] = value
         elif side in _SIDES and setting == "evaluation":

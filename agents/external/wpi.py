@@ -21,7 +21,7 @@ from core.game import DIED, GARBAGE, ILLEGAL, LATE, Fault
 from core.notation import PASS, IllegalMove
 from core.position import Position
 from core.rules import Color
-from core.settings import Number, Text, checked
+from core.settings import Number, Text, called, checked
 from core.wpi import color_letter, may_go_on, move_text, read_move
 
 NAME = Text(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}", "one word of letters, digits, - and _")
@@ -67,6 +67,9 @@ class WpiAgent(ProgramAgent):
         self._scratch: Scratch | None = None
         self._over_since: float | None = None
         self._used = self._looked = 0.0  # seconds since it was given something; when that was seen
+
+    def __repr__(self) -> str:
+        return called(self, {"name": self._given_name})
 
     @property
     def name(self) -> str:

@@ -29,6 +29,8 @@ from experiments.system import keep_from_children
 
 log = logging.getLogger("lab.games")
 
+MOST_SEATED = 16
+"""So many agents may keep their processes, for a worker."""
 CLOSE_SECONDS = 1.5
 """How long the agents of a worker may take to close, all together; then they are killed."""
 
@@ -68,6 +70,7 @@ class Guardian:
             yield pickle.dumps(self._play_apart(game), pickle.HIGHEST_PROTOCOL)
 
     def _play_apart(self, game: Game) -> PlayedGame:
+        self._make_room(game)
         played = play(self.conditions, game, self._seats)
         if played.game.end_reason != FINISHED:
             # Whoever lost it like that begins anew, and so do those that it may have harmed.
@@ -75,6 +78,17 @@ class Guardian:
             self._seats[loser].kill()
             self._end_strays()
         return played
+
+    def _make_room(self, game: Game) -> None:
+        """Let the agents go that have not played for longest, so that no more than MOST_SEATED have
+        processes."""
+        for number in (game.black, game.white):  # to the end
+            self._seats[number] = self._seats.pop(number)
+        seated = [seat for seat in self._seats.values() if seat.number is not None]
+        for seat in seated[: max(0, len(seated) - MOST_SEATED)]:
+            seat.begin_to_close()
+            seat.closed_within(CLOSE_SECONDS)
+            seat.kill()
 
     def _check(self) -> None:
         if self.conditions.stop.value == STOP_AT_ONCE and not self._ending:

@@ -19,6 +19,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_type_hints
 
 from core.game import FINISHED, SearchStats
+from core.notation import PASS, square_name
 from experiments.record.folder import sync
 
 if TYPE_CHECKING:
@@ -90,6 +91,18 @@ class GameRow(NamedTuple):
         return self.black_points if agent == self.black else 1 - self.black_points
 
     @property
+    def forfeited_by(self) -> int | None:
+        """Who lost it by a fault of its own, by number; None if it was played to its end."""
+        if self.end_reason == FINISHED:
+            return None
+        return self.white if self.result == "black" else self.black
+
+    @property
+    def begun(self) -> bool:
+        """Whether a move was made in it, after its opening."""
+        return len(self.identity) > len(self.opening)
+
+    @property
     def identity(self) -> str:
         """What tells it from other games of the same agents."""
         return identity(self.opening, self.transcript)
@@ -131,6 +144,22 @@ def _columns(row: Any) -> dict[str, Any]:
     return _MOVE_COLUMNS if row is MoveRow else get_type_hints(row)
 
 
+def _whole(table: pd.DataFrame, row: Any) -> pd.DataFrame:
+    """A table with whole numbers as such also where some are missing, which pandas would make
+    floats of."""
+    kinds = _columns(row)
+    whole = [name for name in table if int in get_args(kinds.get(name)) and name != "value"]
+    return table.astype(dict.fromkeys(whole, "Int64"))
+
+
+def fits(row: Any) -> bool:
+    """Whether all values of a row are of the types that its table declares."""
+    return all(
+        type(value) in (get_args(kind) or (kind,)) or (kind is bool and value in (0, 1))
+        for value, kind in zip(row, _columns(type(row)).values(), strict=True)
+    )
+
+
 def _declared(row: Any, key: str) -> str:
     """The columns of a table in SQL; ``key`` says which of them is its primary key."""
     names = {int: "integer", bool: "integer", float: "real", str: "text"}
@@ -159,7 +188,7 @@ create table games ({_declared(GameRow, "game")});
 create table moves ({_declared(MoveRow, "game, ply")}) without rowid;
 """
 
-_WHOLE = "select pair from games group by pair having count(*) = 2"
+_WHOLE = "select pair from games group by pair having count(*) = {}"
 
 
 # ---------------------------------------------------------------------- the file
@@ -310,11 +339,11 @@ class Record:
         marks = ", ".join("?" * len(row._fields))
         self._connection.executemany(f"insert into {table} values ({marks})", rows)
 
-    def continue_with(self, config: dict[str, Any], retry_skipped: bool) -> None:
+    def continue_with(self, config: dict[str, Any], games_each: int, retry_skipped: bool) -> None:
         """Replace the run's configuration; there are games to come. Those without the other one of
-        their pair are deleted, to be played again; with ``retry_skipped`` skipped pairs are to be
-        played too."""
-        half = f"select game from games where pair not in ({_WHOLE})"
+        their pair, of two (``games_each``), are deleted, to be played again; with ``retry_skipped``
+        skipped pairs are to be played too."""
+        half = f"select game from games where pair not in ({_WHOLE.format(games_each)})"
         for table in ("moves", "games"):
             self._connection.execute(f"delete from {table} where game in ({half})")
         if retry_skipped:
@@ -347,6 +376,10 @@ class Record:
         """The result of an SQL query as tuples, for what pandas is not needed for."""
         return self._connection.execute(sql, tuple(parameters)).fetchall()
 
+    def each(self, sql: str, parameters: Iterable[Any] = ()) -> Iterator[tuple[Any, ...]]:
+        """The same, one by one as they are read."""
+        yield from self._connection.execute(sql, tuple(parameters))
+
     def run(self) -> dict[str, Any]:
         """The row of ``run``, its JSON decoded; ValueError if it holds something else."""
         row = self.query("select * from run").iloc[0].to_dict()
@@ -364,17 +397,18 @@ class Record:
         row = self._connection.execute("select format from run").fetchone()
         return None if row is None else int(row[0])
 
-    def settled(self) -> set[int]:
-        """The pairs that were played, both games, or skipped, by number."""
-        rows = self._connection.execute(f"{_WHOLE} union select pair from skipped")
+    def settled(self, games_each: int = 2) -> set[int]:
+        """The pairs that were played, all their games (1 or 2), or skipped, by number."""
+        whole = _WHOLE.format(games_each)
+        rows = self._connection.execute(f"{whole} union select pair from skipped")
         return {pair for (pair,) in rows}
 
-    def pairs(self) -> Iterator[tuple[int, list[GameRow]]]:
+    def pairs(self, games_each: int = 2) -> Iterator[tuple[int, list[GameRow]]]:
         """The number and the games of each pair that was played or skipped, in the order of the
         schedule; of a skipped one no games."""
         games = map(GameRow._make, self._connection.execute("select * from games order by game"))
         played = {pair: list(rows) for pair, rows in groupby(games, key=lambda row: row.pair)}
-        for pair in sorted(self.settled()):
+        for pair in sorted(self.settled(games_each)):
             yield pair, played.get(pair, [])
 
     def count_games(self, forfeited: bool = False) -> int:
@@ -404,18 +438,24 @@ class Record:
     def games(self) -> pd.DataFrame:
         """One row a game, in schedule order; ``black`` and ``white`` by name."""
         names = {"black": "b.name as black", "white": "w.name as white"}
-        return self.query(
+        table = self.query(
             f"""select {", ".join(names.get(column, column) for column in GameRow._fields)}
                from games join agents b on b.agent = black join agents w on w.agent = white
                order by game"""
         )
+        return _whole(table, GameRow)
 
     def moves(self) -> pd.DataFrame:
-        """One row a move made by an agent, ``agent`` by name; passes have square 64."""
-        return self.query(
+        """One row a move made by an agent, ``agent`` by name; passes have square 64. ``move``
+        is the square's name, of a pass ``--``."""
+        table = self.query(
             f"""select {", ".join(MoveRow._fields).replace("agent", "name as agent")}
                from moves join agents using (agent) order by game, ply"""
         )
+        names = {square: square_name(square) for square in range(PASS + 1)}
+        after = table.columns.get_loc("square") + 1
+        table.insert(after, "move", table["square"].map(names))
+        return _whole(table, MoveRow)
 
     def export(self, folder: Path, kinds: Iterable[str]) -> None:
         """Write agents, games and moves as ``csv`` and/or ``parquet``."""

@@ -20,7 +20,7 @@ from core.game import FINISHED, Limits
 from core.position import prepare_rules
 from core.rules import ruleset
 from core.shown import plain
-from experiments.config import RunConfig, make_agent, scheduled_of, typed
+from experiments.config import RunConfig, chosen_openings, draw_of, make_agent, scheduled_of, typed
 from experiments.foreign import built_from, foreign_code
 from experiments.pairing.openings import Opening, Openings
 from experiments.playing.conditions import Conditions
@@ -96,7 +96,6 @@ class _Verification:
             self.checks[FILE].note = ""
             return
         self._check_settings()
-        self.checks[PAIRS].tell(half_pairs(self.record))
         self._check_schedule()
         self._check_games()
 
@@ -129,10 +128,8 @@ class _Verification:
         """The openings that the settings choose; ConfigError."""
         settings = self.settings
         self._refuse_foreign({"openings": settings.openings, "schedule": settings.schedule})
-        rounds = scheduled_of(settings)[0].rounds(settings.games // 2)
-        rules = ruleset(settings.ruleset.name)
         openings = build(settings.openings, "openings", Openings)
-        chosen = openings.choose(rounds, rules, settings.seed)
+        chosen = chosen_openings(settings, openings, scheduled_of(settings)[0])
         return [opening.text for opening in chosen]
 
     def _refuse_foreign(self, described: dict[str, Any]) -> None:
@@ -146,13 +143,14 @@ class _Verification:
             self._refuse_foreign({"schedule": settings.schedule})
             schedule, most = scheduled_of(settings)
         except ConfigError as error:
-            check.note = str(error)
+            check.note = self.checks[PAIRS].note = str(error)
             return
+        self.checks[PAIRS].tell(half_pairs(self.record, schedule.games_each))
         rules = ruleset(settings.ruleset.name)
         openings = [Opening.read(text, rules) for text in self.record.openings()]
-        check.looked = f"{len(self.record.settled()):,} of {most:,} pairs"
-        names = list(settings.agents)
-        check.tell(strays(self.record, schedule, names, openings, settings.seed, most))
+        settled = self.record.settled(schedule.games_each)
+        check.looked = f"{len(settled):,} of {most:,} pairs"
+        check.tell(strays(self.record, draw_of(settings, schedule, openings), most))
 
     # ------------------------------------------------------------------ games
 
