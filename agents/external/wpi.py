@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import math
 import os
 import shutil
 import tempfile
@@ -27,7 +28,7 @@ from core.wpi import color_letter, may_go_on, move_text, read_move
 NAME = Text(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}", "one word of letters, digits, - and _")
 Name = Annotated[str | None, NAME]
 """A setting: what a program's two files are called."""
-Folder = Annotated[str | None, Text(r"(?s).+", "a folder")]
+Folder = Annotated[str | None, Text(r".+", "a folder")]
 
 EXIT_SECONDS = 5.0
 """A program may take so long to end by itself after a game."""
@@ -58,8 +59,8 @@ class WpiAgent(ProgramAgent):
         """
         command: the program and its arguments; no shell is asked. name: of its files, by default
         that of the program, see :func:`name_of`. folder: where it runs and its files are; by
-        default a new one for each game, which is removed. patience: seconds in which it has to take
-        its colour, and for each move where the game has no limit.
+        default a new one for each game, which is removed. patience: seconds in which it has to
+        begin, and take its colour.
         """
         super().__init__(command, patience)
         self.folder, self._given_name = folder, name
@@ -88,7 +89,7 @@ class WpiAgent(ProgramAgent):
         Agent.begin_game(self, color, start, seed)
         self._end(EXIT_SECONDS)
         self._color, self._own = color, color_letter(color, start.ruleset)
-        self._limit = self.patience
+        self._limit = math.inf
         self._last: str | None = None  # what the opponent has done and it does not know
         if start != Position.start(start.ruleset):
             raise Fault(GARBAGE, _ELSEWHERE)
@@ -123,7 +124,7 @@ class WpiAgent(ProgramAgent):
                     self._incoming.write(self._last)
         elif move == PASS:
             before = Position(position.opponent, position.mover, mover, position.ruleset)
-            self._move(before, max(self.patience, self._limit))
+            self._move(before, self._limit)
         elif move != self._decided:
             raise Fault(GARBAGE, _ELSEWHERE)
         if position.is_over:
@@ -131,7 +132,7 @@ class WpiAgent(ProgramAgent):
 
     def decide(self, position: Position, limits: Limits) -> Decision:
         given = limits.clock if limits.seconds is None else limits.seconds
-        self._limit = self.patience if given is None else given
+        self._limit = math.inf if given is None else given
         self._decided = self._move(position, self._limit)
         return Decision(self._decided)
 
@@ -203,9 +204,12 @@ class WpiAgent(ProgramAgent):
     def _undone(self) -> str:
         if self._incoming.is_there:
             return f"did not remove {self._incoming.path.name}"
-        if not self._outgoing.is_there:
-            return f"wrote no {self._outgoing.path.name}"
-        return f"wrote no whole move to {self._outgoing.path.name} ('{self._outgoing.read():.60}')"
+        name, text = self._outgoing.path.name, None
+        with contextlib.suppress(NoFile):
+            text = self._outgoing.read()
+        return (
+            f"wrote no {name}" if text is None else f"wrote no whole move to {name} ('{text:.60}')"
+        )
 
     # ------------------------------------------------------------------ its end
 
