@@ -67,7 +67,8 @@ class WpiAgent(ProgramAgent):
         self._program = Program(command, talks=False)
         self._scratch: Scratch | None = None
         self._over_since: float | None = None
-        self._used = self._looked = 0.0  # seconds since it was given something; when that was seen
+        # Seconds since it was given something; when that was seen; and what it had waited before.
+        self._used = self._looked = self._waited = 0.0
 
     def __repr__(self) -> str:
         return called(self, {"name": self._given_name})
@@ -171,7 +172,7 @@ class WpiAgent(ProgramAgent):
         except OSError as error:
             name = self._incoming.path.name
             self._program.fail(GARBAGE, f"does not let {name} be written ({error.strerror})")
-        self._used, self._looked = 0.0, time.monotonic()
+        self._used, self._looked, self._waited = 0.0, time.monotonic(), self._program.waited
 
     def _taken(self) -> bool | None:
         return None if self._incoming.is_there else True
@@ -198,7 +199,8 @@ class WpiAgent(ProgramAgent):
             now = time.monotonic()
             self._used += min(now - self._looked, _LONGEST_TICK)
             self._looked = now
-            if self._used > seconds + _MORE_SECONDS:
+            over = self._used - seconds - _MORE_SECONDS
+            if over > 0 and over > self._program.waited - self._waited:
                 self._program.fail(LATE, f"{self._undone()} within {seconds:g} s")
 
     def _undone(self) -> str:

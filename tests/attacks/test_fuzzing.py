@@ -20,6 +20,7 @@ from rich.console import Console
 
 from agents.commands.solve import read_problem
 from agents.conf_folder import conf_folder
+from agents.external.slips import Slip
 from agents.external.wpi import name_of
 from agents.loading import split_target
 from agents.search.window.probcut import ProbCut
@@ -164,6 +165,19 @@ def test_moves_of_the_file_protocol(text: str, name: str, passing: bool) -> None
     assert not may_go_on(text)  # nobody waits for more of a whole move
     word = move_text(move, position.to_move, position.ruleset)
     assert read_move(word, position) == move
+
+
+@fuzzed
+@given(st.binary(max_size=40) | st.binary(min_size=4000, max_size=5000))
+def test_files_of_the_file_protocol(
+    tmp_path_factory: pytest.TempPathFactory, content: bytes
+) -> None:
+    slip = Slip(tmp_path_factory.getbasetemp() / "anna.out")
+    slip.path.write_bytes(content)
+    text = slip.read()
+    assert text is not None
+    if not may_go_on(text):
+        refused(lambda: read_move(text, Position.start("wpi")))
 
 
 @fuzzed
