@@ -20,8 +20,8 @@ class ClassTournament(Schedule):
 
     A program that for the first time plays a game to its end, or until the other one fails after a
     move was made, has 5 points for that; every game won is worth 2 points, every drawn one 1, those
-    of the knockout too. Where the number of programs is odd, one sits out in each round, and those who did
-    catch up afterwards, if need be against one for which this game does not count.
+    of the knockout too. Where the number of programs is odd, one sits out in each round, and those
+    who did catch up afterwards, if need be against one for which this game does not count.
     """
 
     adaptive = True
