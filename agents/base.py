@@ -16,6 +16,7 @@ from core.compile import Announce
 from core.game import Decision, Limits, Player, SearchStats
 from core.position import Position
 from core.rules import Color
+from core.settings import called
 
 __all__ = ["Agent", "Decision", "Limits", "SearchStats"]
 
@@ -42,6 +43,9 @@ class Agent(Player, ABC):
     selective: bool = False
     from_start: bool = False
     from_outside: bool = False
+
+    def __repr__(self) -> str:
+        return called(self)
 
     def boards(self) -> frozenset[int]:
         """The sizes of board (squares a side) it can play on; all of them by default."""

@@ -33,8 +33,9 @@ _OURS = ("agents", "core", "experiments")
 
 
 def is_ours(name: str) -> bool:
-    """Whether a module or class of this dotted name is the lab's own."""
-    return name.partition(".")[0] in _OURS
+    """Whether a module or class of this name is the lab's own; what stands in a file of its own
+    (``agents.py:Mine``) is not."""
+    return ".py:" not in name and name.partition(".")[0] in _OURS
 
 
 def names_outside(settings: Any) -> bool:

@@ -102,7 +102,7 @@ MOST_COUNTED = 1 << 48
 """The largest count that is believed: so many nodes take a month. Sums of a run fit 64 bits."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Decision:
     """A player's answer. It may hold numpy's numbers, and squares by name (``"d3"``); the judge
     reads them, see :func:`valid_answer`.
@@ -119,6 +119,18 @@ class Decision:
     pv: tuple[int, ...] = ()
     depth: int | None = None
     stats: SearchStats = field(default_factory=SearchStats)
+
+    def __repr__(self) -> str:
+        pv = tuple(map(_named, self.pv)) if type(self.pv) is tuple else self.pv
+        rest = {"value": self.value, "pv": pv, "depth": self.depth, "stats": self.stats}
+        usual = {"value": None, "pv": (), "depth": None, "stats": SearchStats()}
+        told = [f"{name}={part!r}" for name, part in rest.items() if part != usual[name]]
+        return f"Decision({', '.join([repr(_named(self.move)), *told])})"
+
+    @property
+    def line(self) -> tuple[str, ...]:
+        """The principal variation by the names of its squares, a pass as ``--``."""
+        return tuple(map(square_name, self.pv))
 
     def flaw(self) -> str | None:
         """What is wrong with this answer as data, or None; legality is the judge's matter.
@@ -144,6 +156,11 @@ class Decision:
             if type(count) is not int or not 0 <= count <= MOST_COUNTED:
                 return f"stats.{name} {count!r} is not a count"
         return None
+
+
+def _named(move: object) -> object:
+    """The name of a square; what is none stays as it is."""
+    return square_name(move) if type(move) is int and 0 <= move <= PASS else move
 
 
 def _is_int64(number: object) -> bool:

@@ -23,6 +23,7 @@ from agents.config import (
     literal,
     load,
     one_line,
+    short_name,
     unknown,
 )
 from agents.evaluation import Evaluation
@@ -32,7 +33,7 @@ from agents.search import SearchAgent
 from agents.search.context import MAX_DEPTH
 from core.game import Limits
 from core.rules import RULESETS, Ruleset, ruleset
-from core.settings import Choice, Each, Number, Text, Whole, check_settings, nearest
+from core.settings import Choice, Each, Number, Switch, Text, Whole, check_settings, nearest
 from experiments.pairing import Openings, Schedule
 from experiments.pairing.openings import Opening
 from experiments.pairing.schedule import Draw
@@ -182,6 +183,7 @@ class RunConfig:
     seed: Annotated[int, _SEED] = 1
     depth: Annotated[int, Whole(1)] = 4
     isolation: Annotated[str, Choice(*ISOLATION)] = AUTO
+    trial: Annotated[bool, Switch()] = True
     results: Annotated[str, Text(r".+", "a folder")] = "results"
     export: Annotated[list[str], Each(Choice("csv", "parquet"))] = field(default_factory=list)
     figures: bool = True
@@ -396,9 +398,14 @@ def _filled(config: DictConfig) -> tuple[RunConfig, set[str]]:
     except OmegaConfBaseException as error:
         raise ConfigError(one_line(error)) from error
     assert isinstance(raw, dict)
-    settings = typed({str(key): value for key, value in raw.items() if key not in _PLACES})
-    if "folder" in raw:
-        settings.agents = _handed_in(str(raw["folder"]), str(raw["protocol"]), settings)
+    said = {str(key): value for key, value in raw.items()}
+    folder, protocol = (said.pop(name, None) for name in _HANDED_IN)
+    places = {place: said.pop(place) for place in _PLACES if place in said}
+    if places:
+        _name_agents(said, places, config.hydra.runtime.choices)
+    settings = typed(said)
+    if folder is not None:
+        settings.agents = _handed_in(str(folder), str(protocol), settings)
     settings.agents, used = fill_open(
         settings.agents, depth=settings.depth, evaluation=settings.evaluation
     )
@@ -420,6 +427,27 @@ def _handed_in(folder: str, protocol: str, settings: RunConfig) -> dict[str, Any
     return settings.agents | found
 
 
+def _name_agents(
+    said: dict[str, Any], places: Mapping[str, Any], choices: Mapping[str, Any]
+) -> None:
+    """Name the agents of a duel by what they are, with a number where both are the same; settings
+    that name them by their place mean the same ones.
+
+    said: the settings, changed in place. places: the agents' settings. choices: of Hydra's files.
+    """
+    names = {}
+    for place, agent in places.items():
+        target = str(agent.get("_target_", place)) if isinstance(agent, Mapping) else place
+        names[place] = str(choices.get(f"agent@{place}") or short_name(target))
+    if len(set(names.values())) < len(names):
+        names = {place: f"{name}_{n}" for n, (place, name) in enumerate(names.items(), start=1)}
+    said["agents"] = {names.get(name, name): agent for name, agent in said["agents"].items()}
+    for group, key in _NAMING:
+        part = said.get(group)
+        if isinstance(part, dict) and part.get(key) in names:
+            part[key] = names[part[key]]
+
+
 def conditions_of(config: Mapping[str, Any]) -> Conditions:
     """The conditions of a run, from the plain data that its record has, for a process elsewhere."""
     return plan_of(typed(config)).conditions()
@@ -437,8 +465,11 @@ def chosen(group: str, asked: str | Mapping[str, Any]) -> dict[str, Any]:
     return load(group, str(changes.pop("kind", ""))) | changes
 
 
-# Of line-ups: keys of the composed configuration, but no settings of a run.
-_PLACES = ("first", "second", "folder", "protocol")
+# Keys of the composed configuration, but no settings of a run.
+_PLACES = ("first", "second")  # of a duel
+_HANDED_IN = ("folder", "protocol")  # of a folder's programs
+_NAMING = ("rating", "anchor"), ("schedule", "champion"), ("study", "baseline"), ("tuning", "agent")
+"""Settings that name one of the agents."""
 
 
 @functools.cache

@@ -30,7 +30,7 @@ import yaml
 from rich.console import Console
 
 from agents.base import Agent
-from agents.config import ConfigError, fill_open, load, one_line
+from agents.config import ConfigError, fill_open, load, one_line, short_name
 from core.game import FINISHED
 from core.shown import plain, visible
 from experiments.config import LimitsConfig, Plan, RunConfig, chosen, plan_of
@@ -40,6 +40,7 @@ from experiments.pairing.schedule import Draw
 from experiments.playing.conditions import FINISH_PAIRS, Conditions
 from experiments.playing.executors import Say
 from experiments.playing.match import MOST_DEATHS, PairResult, Play, TaskFailed
+from experiments.playing.trial import try_agents
 from experiments.record.folder import locked, new_folder, write_safely
 from experiments.record.log import logging_to
 from experiments.record.provenance import machine, versions
@@ -122,6 +123,7 @@ def run_match(
     clock: float | None = None,
     hang: float = 60.0,
     isolation: str = "auto",
+    trial: bool = True,
     workers: int | None = None,
     results: str | Path = "results",
     name: str = "match",
@@ -131,12 +133,13 @@ def run_match(
 ) -> RunResult:
     """Play a match, or a tournament, from Python, as ``python -m experiments run`` does.
 
-    agents: names of agents in ``conf/agent``, or a mapping from names of your choice to objects.
+    agents: names in ``conf/agent`` or ``path/to/file.py:Class``, or objects by names of your own.
     games: per pairing, even; of a sequential test at most so many.
     openings, schedule: names in ``conf/openings`` and ``conf/schedule``, or a mapping with the name
         as ``kind`` and other settings (``{"kind": "random", "plies": 12}``).
     nodes, seconds: limits per move. clock: seconds per player and game.
     isolation: who plays in a process of its own; by ``auto`` agents that are not the lab's.
+    trial: whether such an agent must first play in one of ten positions.
     workers: processes, default all cores; 0 plays in this process.
     export: what else to write the tables as, ``csv`` or ``parquet``.
     figures: whether to draw them, which takes about two seconds.
@@ -144,14 +147,12 @@ def run_match(
     """
     settings = RunConfig(name, games=games, seed=seed, depth=depth, export=list(export))
     settings.results, settings.figures = str(results), figures
-    settings.isolation = isolation
+    settings.isolation, settings.trial = isolation, trial
     settings.limits = LimitsConfig(nodes=nodes, seconds=seconds, clock=clock, hang=hang)
     settings.ruleset.name = ruleset
     settings.evaluation = load("evaluation", evaluation)
-    settings.openings, settings.schedule = (
-        chosen("openings", openings),
-        chosen("schedule", schedule),
-    )
+    settings.openings = chosen("openings", openings)
+    settings.schedule = chosen("schedule", schedule)
     executor = "serial" if workers == 0 else {"kind": "processes", "workers": workers}
     settings.executor = chosen("executor", executor)
     objects = _line_up(settings, agents)
@@ -168,9 +169,9 @@ def _line_up(
                 raise ConfigError(f"agent '{name}' is {agent!r}, which is no agents.Agent")
         settings.agents = {name: about_object(agent) for name, agent in agents.items()}
         return agents
-    if len(set(agents)) < len(agents):
+    if len(set(map(short_name, agents))) < len(agents):
         raise ConfigError("an agent is named twice; use a mapping to give each a name")
-    loaded = {name: load("agent", name) for name in agents}
+    loaded = {short_name(name): load("agent", name) for name in agents}
     filled, _ = fill_open(loaded, depth=settings.depth, evaluation=settings.evaluation)
     settings.agents = filled
     return None
@@ -191,6 +192,8 @@ def run(
     started = datetime.now()
     conditions = _prepared(plan, console)
     openings = plan.choose_openings()
+    if settings.trial:
+        try_agents(conditions)
     with ExitStack() as crew:
         play = crew.enter_context(plan.executor.ready(conditions, _line_to(console)))
         dated = Path(settings.results, settings.name, f"{started:%Y-%m-%d_%H-%M-%S}")

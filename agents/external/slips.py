@@ -11,6 +11,7 @@ import errno
 import os
 import stat
 import tempfile
+import time
 from pathlib import Path
 
 LONGEST = 4096
@@ -33,11 +34,19 @@ class Slip:
         """Whether there is anything of this name."""
         return os.path.lexists(self.path)
 
+    @property
+    def age(self) -> float:
+        """Seconds since it was written, by the clock of the day; 0 if it is not there."""
+        try:
+            return max(0.0, time.time() - self.path.lstat().st_mtime)
+        except OSError:
+            return 0.0
+
     def write(self, text: str) -> None:
         """Put a line there, in the place of what is there; raises OSError."""
         descriptor, name = tempfile.mkstemp(dir=self.path.parent, prefix=".", suffix=".partial")
         try:
-            with os.fdopen(descriptor, "w", encoding="ascii") as file:
+            with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:
                 file.write(f"{text}\n")
                 os.fchmod(file.fileno(), _EVERYBODY_READS)
             os.replace(name, self.path)
@@ -58,11 +67,13 @@ class Slip:
         except OSError as error:
             what = "a link" if error.errno == errno.ELOOP else f"no file ({error.strerror})"
             raise NoFile(f"{self.path.name} is {what}") from None
-        with os.fdopen(descriptor, "rb", 0) as file:
+        try:
             mode = os.fstat(descriptor).st_mode
             if not stat.S_ISREG(mode):
                 raise NoFile(f"{self.path.name} is {_KINDS.get(stat.S_IFMT(mode), 'a device')}")
-            return file.read(LONGEST).decode("utf-8-sig", errors="replace")
+            return os.read(descriptor, LONGEST).decode("utf-8-sig", errors="replace")
+        finally:
+            os.close(descriptor)
 
     def remove(self) -> None:
         """Remove it, if it is there; raises OSError, as for a folder."""

@@ -22,11 +22,10 @@ import yaml
 
 from agents.base import Agent, Decision, Limits
 from agents.conf_folder import ConfigError
-from agents.external.base import refuse_untold
+from agents.external.base import refuse_counts
 from agents.external.function import FunctionAgent
 from agents.external.line import LineAgent
-from agents.external.wpi import WpiAgent
-from agents.external.wpi import _Scratch as Scratch
+from agents.external.wpi import Scratch, WpiAgent
 from agents.loading import find, last_line, split_target
 from core.game import UNFIT, Fault
 from core.position import Position
@@ -77,7 +76,7 @@ class Submission(Agent):
 
     def check_limits(self, limits: Limits) -> None:
         if self.protocol in PROGRAMS:
-            refuse_untold(limits)
+            refuse_counts(limits)
 
     def begin_game(self, color: Color, start: Position, seed: int) -> None:
         super().begin_game(color, start, seed)

@@ -24,8 +24,8 @@ from core.rules import Color
 from core.settings import Number, Text, checked
 from core.wpi import color_letter, may_go_on, move_text, read_move
 
-_NAME = Text(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}", "one word of letters, digits, - and _")
-Name = Annotated[str | None, _NAME]
+NAME = Text(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}", "one word of letters, digits, - and _")
+Name = Annotated[str | None, NAME]
 """A setting: what a program's two files are called."""
 Folder = Annotated[str | None, Text(r"(?s).+", "a folder")]
 
@@ -64,8 +64,9 @@ class WpiAgent(ProgramAgent):
         super().__init__(command, patience)
         self.folder, self._given_name = folder, name
         self._program = Program(command, talks=False)
-        self._scratch: _Scratch | None = None
+        self._scratch: Scratch | None = None
         self._over_since: float | None = None
+        self._used = 0.0  # seconds, of the clock that started at the colour
 
     @property
     def name(self) -> str:
@@ -99,7 +100,7 @@ class WpiAgent(ProgramAgent):
         """Its two files, neither of them there."""
         try:
             if self.folder is None:
-                self._scratch = _Scratch()
+                self._scratch = Scratch()
                 self._program.folder = self._scratch.path
             else:
                 self._program.folder = Path(self.folder).absolute()
@@ -136,17 +137,28 @@ class WpiAgent(ProgramAgent):
         if not self._first:
             if self._last is None:
                 raise Fault(GARBAGE, _ELSEWHERE)
-            if self._outgoing.is_there:
-                self._program.fail(GARBAGE, f"wrote {self._outgoing.path.name} out of turn")
+            self._expect_nothing()
             self._deliver(self._last)
-        self._first = False  # whose first clock has started at the colour
+        else:  # whose clock has started at the colour; but it may take its patience to begin
+            self._used = max(0.0, self._used - max(0.0, self.patience - seconds))
+            self._first = False
         text = self._wait(self._written, seconds)
-        with contextlib.suppress(OSError):
-            self._outgoing.remove()
         try:
-            return read_move(text, position)
+            move = read_move(text, position)
         except IllegalMove as error:
             self._program.fail(ILLEGAL, f"wrote {error}")
+        with contextlib.suppress(OSError):
+            self._outgoing.remove()
+        return move
+
+    def _expect_nothing(self) -> None:
+        """It is not its turn. The end of a line may have come late, if it writes in pieces."""
+        if self._outgoing.is_there:
+            with contextlib.suppress(NoFile, OSError):
+                if not (self._outgoing.read() or "").strip():
+                    self._outgoing.remove()
+                    return
+            self._program.fail(ILLEGAL, f"wrote {self._outgoing.path.name} out of turn")
 
     def _deliver(self, text: str) -> None:
         """Its clock starts now."""
@@ -224,21 +236,23 @@ def name_of(command: str) -> str:
     """
     words = [word for word in words_in(command) if not word.startswith("-") and "=" not in word]
     name = Path(words[-1]).stem if words else ""
-    if not _NAME.allows(name):
+    if not NAME.allows(name):
         raise ValueError(f"command='{command}': its files need a name of one word; name=WORD")
     return name
 
 
 def check_folder(folder: str) -> None:
-    """Raise ValueError unless files can be made there."""
+    """Raise ValueError unless a game can be played there."""
     if not os.path.isdir(folder):
         raise ValueError(f"folder={folder}: no such folder")
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise ValueError(f"folder={folder}: cannot be written")
+    try:
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        raise ValueError(f"folder={folder}: cannot be written ({error.strerror})") from None
 
 
-class _Scratch:
-    """A folder of its own, for one game. It is locked as long as its owner lives; where that was
+class Scratch:
+    """A new folder for one game. It is locked as long as its owner lives; where that was
     killed, the next one removes it."""
 
     def __init__(self) -> None:

@@ -22,7 +22,7 @@ from core.rules import Color
 from core.settings import Switch, Whole, check_settings, check_values
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class SearchAgent(Agent):
     """A search to a fixed depth. Raises ValueError for settings that are not allowed."""
 

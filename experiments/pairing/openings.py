@@ -14,7 +14,6 @@ import numpy as np
 from agents.config import ConfigError
 from core.notation import (
     PASS,
-    GgfGame,
     NotationError,
     is_ggf,
     is_obf,
@@ -23,8 +22,9 @@ from core.notation import (
     square_name,
 )
 from core.position import Position
-from core.rules import Ruleset
+from core.rules import Color, Ruleset
 from core.settings import Switch, Whole, check_settings
+from core.wthor import GAMES, WthorGame, offset, parse_wthor
 
 BALANCED = Path(__file__).parent / "data" / "balanced_8.txt"
 """The balanced openings that come with the project; the YAML beside it tells how they were made
@@ -234,7 +234,7 @@ class BalancedOpenings(Openings):
 
 @dataclass(frozen=True)
 class FileOpenings(Openings):
-    """The openings of a text file; see :func:`read_openings`.
+    """The openings of a file; see :func:`read_openings`.
 
     file: its path. plies: games and transcripts are cut after so many; None takes them whole.
     shuffle: take them in an order drawn from the run's seed, not in the file's. With ``repeats`` a
@@ -289,60 +289,92 @@ def all_openings(plies: int, rules: Ruleset) -> list[tuple[Opening, Position]]:
 
 
 def read_openings(path: Path, rules: Ruleset, plies: int | None = None) -> list[Opening]:
-    """The openings of a text file, in its order.
+    """The openings of a file, in its order.
 
     Each line is a transcript (``f5d6c3``), an OBF position with or without scores, or any number
-    of games in GGF; blank lines and those that begin with # or % are skipped. A GGF game from
-    another position than the ruleset's start gives the position it leads to.
+    of games in GGF; blank lines and those that begin with # or % are skipped. A file whose name
+    ends with ``.wtb`` holds games in WTHOR (see :mod:`core.wthor`). A game from another position
+    than the ruleset's start gives the position it leads to.
 
     plies: transcripts and games are cut after so many, passes counted; None leaves them whole.
 
-    Raises ConfigError with file and line for what cannot be read, an illegal move, another board
-    than the ruleset's, or a position in which the game is over; or for a file without openings.
+    Raises ConfigError with file and line (WTHOR: byte) for what cannot be read, an illegal move,
+    another board than the ruleset's, or a position in which the game is over; or for a file without
+    openings.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise ConfigError(f"openings.file={path}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise ConfigError(f"openings.file={path}: not a text file (UTF-8 is needed)") from None
     openings: list[Opening] = []
-    for number, line in enumerate(text.splitlines(), start=1):
-        if not line.strip() or line.lstrip().startswith(_COMMENTS):
-            continue
+    for where, entry in _entries(path):
         try:
-            for opening in _in_line(line, rules, plies):
+            for opening in _in_entry(entry, rules, plies):
                 if opening.reach(rules).is_over:
-                    cut = "" if is_obf(line) else "; openings.plies=N takes its first N plies"
+                    cut = "" if isinstance(entry, str) and is_obf(entry) else _CUT
                     raise NotationError(f"the game is over there{cut}")
                 openings.append(opening)
         except ValueError as error:
-            raise ConfigError(f"{path}, line {number}: {error}") from None
+            raise ConfigError(f"{path}, {where}: {error}") from None
     if not openings:
         raise ConfigError(f"openings.file={path}: there is no opening in it")
     return openings
 
 
-def _in_line(line: str, rules: Ruleset, plies: int | None) -> Iterator[Opening]:
-    if not is_ggf(line):
-        yield Opening.read(line, rules, plies)
+_CUT = "; openings.plies=N takes its first N plies"
+
+
+def _entries(path: Path) -> Iterator[tuple[str, str | WthorGame]]:
+    """The lines of a text file, or the games of a WTHOR one, and where each of them is."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ConfigError(f"openings.file={path}: {error.strerror}") from None
+    if path.suffix.lower() == GAMES:
+        try:
+            games = parse_wthor(content)
+        except NotationError as error:
+            raise ConfigError(f"{path}, {error}") from None
+        for number, game in enumerate(games):
+            yield f"game {number + 1}, which begins at byte {offset(number)}", game
         return
-    games = parse_ggf(line)
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ConfigError(f"openings.file={path}: not a text file (UTF-8 is needed)") from None
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.strip() and not line.lstrip().startswith(_COMMENTS):
+            yield f"line {number}", line
+
+
+def _in_entry(entry: str | WthorGame, rules: Ruleset, plies: int | None) -> Iterator[Opening]:
+    if isinstance(entry, WthorGame):
+        start, words = Position.start(), [square_name(move) for move in entry.moves]
+        yield _of_game(8, start.to_obf(), words, (), rules, plies)
+        return
+    if not is_ggf(entry):
+        yield Opening.read(entry, rules, plies)
+        return
+    games = parse_ggf(entry)
     for number, game in enumerate(games, start=1):
         try:
-            yield _of_game(game, rules, plies)
+            yield _of_game(game.side, game.start, game.words, game.colors, rules, plies)
         except ValueError as error:
             which = f"game {number}: " if len(games) > 1 else ""
             raise NotationError(f"{which}{error}") from None
 
 
-def _of_game(game: GgfGame, rules: Ruleset, plies: int | None) -> Opening:
-    if game.side != rules.side:
+def _of_game(
+    side: int,
+    start: str,
+    words: Sequence[str],
+    colors: Sequence[Color],
+    rules: Ruleset,
+    plies: int | None,
+) -> Opening:
+    """The opening of a game on a board of this side, from a start (an OBF line)."""
+    if side != rules.side:
         raise NotationError(
-            f"a game on {game.side}x{game.side}; ruleset {rules.name} is {rules.side}x{rules.side}"
+            f"a game on {side}x{side}; ruleset {rules.name} is {rules.side}x{rules.side}"
         )
-    begin = Position.from_obf(game.start, rules)
-    _, moves = begin.follow(game.words, game.colors)
+    begin = Position.from_obf(start, rules)
+    _, moves = begin.follow(words, colors)
     opening = Opening(bytes(moves[:plies]))
     if begin == Position.start(rules):
         return opening

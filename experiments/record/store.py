@@ -19,6 +19,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_type_hints
 
 from core.game import FINISHED, SearchStats
+from core.notation import PASS, square_name
 from experiments.record.folder import sync
 
 if TYPE_CHECKING:
@@ -141,6 +142,14 @@ class PlayedGame(NamedTuple):
 def _columns(row: Any) -> dict[str, Any]:
     """The names and types of a table's columns."""
     return _MOVE_COLUMNS if row is MoveRow else get_type_hints(row)
+
+
+def _whole(table: pd.DataFrame, row: Any) -> pd.DataFrame:
+    """A table with whole numbers as such also where some are missing, which pandas would make
+    floats of."""
+    kinds = _columns(row)
+    whole = [name for name in table if int in get_args(kinds.get(name)) and name != "value"]
+    return table.astype(dict.fromkeys(whole, "Int64"))
 
 
 def _declared(row: Any, key: str) -> str:
@@ -417,18 +426,24 @@ class Record:
     def games(self) -> pd.DataFrame:
         """One row a game, in schedule order; ``black`` and ``white`` by name."""
         names = {"black": "b.name as black", "white": "w.name as white"}
-        return self.query(
+        table = self.query(
             f"""select {", ".join(names.get(column, column) for column in GameRow._fields)}
                from games join agents b on b.agent = black join agents w on w.agent = white
                order by game"""
         )
+        return _whole(table, GameRow)
 
     def moves(self) -> pd.DataFrame:
-        """One row a move made by an agent, ``agent`` by name; passes have square 64."""
-        return self.query(
+        """One row a move made by an agent, ``agent`` by name; passes have square 64. ``move``
+        is the square's name, of a pass ``--``."""
+        table = self.query(
             f"""select {", ".join(MoveRow._fields).replace("agent", "name as agent")}
                from moves join agents using (agent) order by game, ply"""
         )
+        names = {square: square_name(square) for square in range(PASS + 1)}
+        after = table.columns.get_loc("square") + 1
+        table.insert(after, "move", table["square"].map(names))
+        return _whole(table, MoveRow)
 
     def export(self, folder: Path, kinds: Iterable[str]) -> None:
         """Write agents, games and moves as ``csv`` and/or ``parquet``."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,7 @@ from agents.search.window.probcut import ProbCut
 from core import RULESETS, Position
 from core.notation import parse_ggf, parse_obf, parse_square, split_transcript
 from core.rules import ruleset
+from core.wthor import WthorGame, format_wthor
 from experiments.config import read
 from experiments.pairing.openings import Opening, read_openings
 from experiments.record.reading import damages, reading
@@ -134,6 +136,22 @@ def test_files_of_openings(
     path.write_bytes(text.encode("utf-8", "surrogatepass"))
     plies = data.draw(st.none() | st.integers(0, 70))
     refused(lambda: read_openings(path, ruleset(name), plies))
+
+
+@fuzzed
+@given(st.binary() | st.integers(0, 151).flatmap(lambda at: st.tuples(st.just(at), st.binary())))
+def test_files_of_wthor_games(
+    tmp_path_factory: pytest.TempPathFactory, content: bytes | tuple[int, bytes]
+) -> None:
+    """Any bytes, and a good file with others from some place on."""
+    if isinstance(content, tuple):
+        at, new = content
+        moves = bytes(Position.from_obf(OBF).moves[:1])
+        good = format_wthor(2 * [WthorGame(moves, 32)], date(2026, 1, 31), 2026)
+        content = good[:at] + new + good[at + len(new) :]
+    path = tmp_path_factory.getbasetemp() / "openings.wtb"
+    path.write_bytes(content)
+    refused(lambda: read_openings(path, ruleset("standard"), 2))
 
 
 # ---------------------------------------------------------------------- YAML

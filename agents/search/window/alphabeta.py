@@ -10,6 +10,7 @@ from agents.search.window.search import WindowSearch
 from core.bitboard import ONE, ZERO, after, legal_moves, lowest_square
 from core.compile import Address, Int, Mask, kernel
 from core.notation import PASS
+from core.settings import explained
 from core.vector import load
 
 
@@ -67,6 +68,7 @@ def alphabeta(
     return best
 
 
+@explained
 class AlphaBeta(WindowSearch):
     """Alpha-beta pruning: minimax's value with a fraction of its nodes.
 

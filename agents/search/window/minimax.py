@@ -14,6 +14,7 @@ from core.bitboard import ONE, ZERO, after, legal_moves, lowest_square
 from core.compile import Address, Int, Mask, kernel
 from core.notation import PASS
 from core.position import Position
+from core.settings import explained
 from core.vector import load
 
 
@@ -56,6 +57,7 @@ def minimax(context: Address, mover: Mask, opponent: Mask, depth: Int) -> Int:
     return best
 
 
+@explained
 class Minimax(SearchAgent):
     """Full-width search to a fixed depth; among equal moves the first from a1 to h8."""
 

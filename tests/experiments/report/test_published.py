@@ -121,7 +121,7 @@ def test_all_positions_of_the_games_are_each_taken_once(result: RunResult) -> No
         position = Position.from_transcript(game.opening)
         moves = result.moves[result.moves["game"] == game.game]
         for move in moves.itertuples():
-            if not np.isnan(move.depth):
+            if not pd.isna(move.depth):
                 seen.add(position)
             position = position.play(int(move.square))
     with Record.open(result.folder) as record:

@@ -50,12 +50,12 @@ def test_a_duel_shows_its_match_on_the_terminal_and_in_the_report(tmp_path: Path
     result, printed, report = play(tmp_path, *DUEL, "games=40")
     (row,) = pd.read_csv(result.folder / "matches.csv").itertuples()
     standings = result.standings.set_index("agent")
-    assert (row.first, row.wins) == ("first", standings.loc["first", "wins"])
+    assert (row.first, row.wins) == ("greedy", standings.loc["greedy", "wins"])
     assert row.wins + row.draws + row.losses == 40
     for name, cell in MATCH_COLUMNS.items():
         assert name in report
         assert f" {cell(row)} " in report
-    assert "first -" in printed
+    assert "greedy -" in printed
     assert MATCH_COLUMNS["nElo ± 95 %"](row) in printed
     assert "distinct games | 40; effective number of pairs 20" in report
     assert "superiority" not in report  # of two, LOS says it
@@ -78,7 +78,7 @@ def test_blacks_advantage_is_told_on_request(tmp_path: Path) -> None:
 
 
 def test_an_anchor_that_is_not_there() -> None:
-    with pytest.raises(ConfigError, match=r"unknown rating.anchor 'randm'; choose from first, sec"):
+    with pytest.raises(ConfigError, match=r"unknown rating.anchor 'randm'; choose from greedy"):
         read([*DUEL, "rating.anchor=randm"])
 
 
@@ -239,7 +239,7 @@ def test_moves_that_stand_though_late_by_the_wall_clock_are_counted(tmp_path: Pa
     with Record.open(folder) as record:
         (said,) = _about_late_moves(record, plan)
         moves = record.query("select * from moves where late = 1")
-    assert f": first {len(moves)}. They stand" in said
+    assert f": greedy {len(moves)}. They stand" in said
     assert "isolation=none" in (folder / "report.md").read_text(encoding="utf-8")
 
 

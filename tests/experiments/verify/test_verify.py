@@ -78,7 +78,7 @@ def test_forfeits_hold(tmp_path: Path, capsys: pytest.CaptureFixture[str], how: 
     folder = played(tmp_path, *words, "limits.seconds=0.15")
     code, printed = verified(capsys, folder)
     assert code == 0, printed
-    assert f"from outside the lab, --trust runs it: agents.second: misbehaving.{how}" in " ".join(
+    assert f"from outside the lab, --trust runs it: agents.random: misbehaving.{how}" in " ".join(
         printed.split()
     )
 
@@ -187,7 +187,7 @@ def test_code_from_outside_runs_only_where_that_is_asked_for(
     folder = played(tmp_path, *words, "second._target_=misbehaving.Mine")
     code, printed = verified(capsys, folder)
     assert code == 0
-    assert "from outside the lab, --trust runs it: agents.second: misbehaving.Mine" in " ".join(
+    assert "from outside the lab, --trust runs it: agents.random: misbehaving.Mine" in " ".join(
         printed.split()
     )
     code, printed = verified(capsys, folder, "--trust")
