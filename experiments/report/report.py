@@ -21,6 +21,7 @@ from experiments.report.programs import write_programs
 from experiments.report.published import comparison
 from experiments.report.tables import (
     MATCH_COLUMNS,
+    RATING,
     cells,
     columns_of,
     described,
@@ -78,18 +79,22 @@ def _write(
 ) -> None:
     head = facts.record.run()
     programs = write_programs(facts, folder)
+    columns = columns_of(facts.standings, facts.merits)
+    others = {
+        name: about for name, about in head["config"]["agents"].items() if name not in programs
+    }
     published = facts.plan.settings.published
     write_report(
         "report",
         folder,
         title=head["name"],
-        columns=columns_of(facts.standings, facts.merits),
+        columns=columns,
         tables=_linked(standings_by_part(facts.standings, facts.merits), programs),
         rounds=facts.tables,
-        zero=zero_text(facts.anchor),
+        zero=zero_text(facts.anchor) if RATING in columns else "",
         match_columns=MATCH_COLUMNS,
         matches=cells(MATCH_COLUMNS, facts.matches),
-        agents=described(head["config"]["agents"]),
+        agents=described(others),
         findings=said,
         figures=figures,
         published=published,

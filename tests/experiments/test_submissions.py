@@ -119,6 +119,17 @@ def test_a_tournament_of_submissions_is_resumed_with_trust(
         resume(result.folder, console=QUIET, trust=True)
 
 
+def test_of_one_that_hangs_nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    trouble = "open('written', 'w').close(); __import__('time').sleep(1000)"
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+    hand_in(tmp_path / "submissions", PYTHON, trouble={"agent": trouble})
+    result = played(tmp_path, "limits.seconds=0.3", "schedule.preliminary=1")
+    assert ends(result, "agent0") == {HUNG}
+    assert [*scratch.iterdir()] == []
+
+
 def test_one_of_the_labs_agents_may_play_too(tmp_path: Path) -> None:
     hand_in(tmp_path / "submissions", ["agent"])
     result = played(tmp_path, "+agent@agents.greedy=greedy")
