@@ -129,13 +129,17 @@ def _details(facts: RunFacts) -> dict[str, str]:
     of_all = "" if head["complete"] else f" of {plan.games:,} (stopped early)"
     if plan.schedule.may_end_early:
         of_all = f" of at most {plan.games:,}"
-    repeats = plan.openings.repeats
+    again = "again and again, " if plan.openings.repeats else ""
+    paired = plan.schedule.both_colours
+    how_often = "twice with colours swapped" if paired else "in single games"
+    distinct = {
+        "distinct games": f"{matches['distinct_games'].sum():,}; effective number of pairs "
+        f"{matches['pairs'].sum():,} (complete, and repeating no earlier one move for move)"
+    }
     return {
         "games": f"{played:,}{of_all}",
-        "openings": f"{openings:,} ({plan.openings.text}), each "
-        f"played {'again and again, ' if repeats else ''}twice with colours swapped",
-        "distinct games": f"{matches['distinct_games'].sum():,}; effective number of pairs "
-        f"{matches['pairs'].sum():,} (complete, and repeating no earlier one move for move)",
+        "openings": f"{openings:,} ({plan.openings.text}), each played {again}{how_often}",
+        **(distinct if paired else {}),
         "forfeits": f"{facts.standings['forfeits'].sum():,}",
         "ruleset": head["ruleset"],
         "seed": head["seed"],

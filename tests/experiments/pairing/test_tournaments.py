@@ -278,6 +278,19 @@ def test_a_tournament_is_the_same_on_any_number_of_workers_and_after_an_interrup
         assert resumed.standings["place"].tolist() == whole.standings["place"].tolist()
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("schedule", ["swiss", "class"])
+def test_a_tournament_is_the_same_on_a_cluster(schedule: str, tmp_path: Path) -> None:
+    pytest.importorskip("distributed", reason="needs the extra dask")
+    words = [*WORDS, f"schedule={schedule}", f"results={tmp_path}"]
+    here, there = (
+        run(read([*words, f"executor={executor}"]), "test", QUIET)
+        for executor in ("serial", "dask")
+    )
+    assert there.complete
+    assert content(there.folder) == content(here.folder)
+
+
 @pytest.mark.parametrize(
     ("schedule", "columns", "title"),
     [
