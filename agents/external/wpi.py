@@ -267,14 +267,28 @@ class Scratch:
     killed, the next one removes it."""
 
     def __init__(self) -> None:
-        for left in Path(tempfile.gettempdir()).glob(f"{_SCRATCH}*"):
-            with contextlib.suppress(OSError):
-                _discard(left, _locked(left))
-        self.path = Path(tempfile.mkdtemp(prefix=_SCRATCH))
-        self._lock = _locked(self.path)
+        remove_abandoned()
+        self.path, self._lock = self._made()
+
+    def _made(self) -> tuple[Path, int]:
+        while True:
+            path = Path(tempfile.mkdtemp(prefix=_SCRATCH))
+            # Before it is locked another process may take it for an abandoned one.
+            with contextlib.suppress(BlockingIOError, FileNotFoundError):
+                lock = _locked(path)
+                if path.exists():
+                    return path, lock
+                os.close(lock)
 
     def remove(self) -> None:
         _discard(self.path, self._lock)
+
+
+def remove_abandoned() -> None:
+    """Remove the scratch folders whose owners were killed."""
+    for left in Path(tempfile.gettempdir()).glob(f"{_SCRATCH}*"):
+        with contextlib.suppress(OSError):
+            _discard(left, _locked(left))
 
 
 def _locked(folder: Path) -> int:
