@@ -56,6 +56,8 @@ def coverage(
     held, nelo_held, bounds = [], [], 0
     for counts in np.random.default_rng(seed).multinomial(pairs, shares, size=matches):
         found = match_statistics(counts)
+        if found.split:
+            continue  # nothing is claimed
         if found.bound:
             bounds += 1
             held.append(elo >= found.elo if found.bound == ">" else elo <= found.elo)

@@ -236,6 +236,11 @@ class Plan:
         return draw_of(self.settings, self.schedule, openings)
 
     @property
+    def as_data(self) -> dict[str, Any]:
+        """The settings as the record has them."""
+        return asdict(self.settings)
+
+    @property
     def of_objects(self) -> bool:
         """Whether its agents are objects of a program, which settings cannot make again."""
         return any("object" in agent for agent in self.settings.agents.values())
@@ -255,7 +260,7 @@ class Plan:
             limits.memory_mb,
             limits.processes,
             self.settings.isolation,
-            None if self.of_objects else Elsewhere(conditions_of, asdict(self.settings)),
+            None if self.of_objects else Elsewhere(conditions_of, self.as_data),
         )
 
 

@@ -21,7 +21,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,7 +44,7 @@ from experiments.playing.trial import try_agents
 from experiments.record.folder import locked, new_folder, write_safely
 from experiments.record.log import logging_to
 from experiments.record.provenance import machine, versions
-from experiments.record.reading import damage_told
+from experiments.record.reading import damage_told, way_out
 from experiments.record.store import FILE, FORMAT, AgentRow, Record
 from experiments.recorded import about_object, replanned
 from experiments.report.progress import progress_bar
@@ -251,9 +251,7 @@ def resume(
             play = crew.enter_context(plan.executor.ready(conditions, _line_to(console)))
             with Record.append(folder) as record:
                 with record.transaction():
-                    record.continue_with(
-                        asdict(plan.settings), retry_skipped, plan.schedule.games_each
-                    )
+                    record.continue_with(plan.as_data, plan.schedule.games_each, retry_skipped)
                     record.write_openings(opening.text for opening in openings)
                     record.write_row("sessions", _session(plan, command, datetime.now()))
                 _write_config(plan, folder)
@@ -283,7 +281,7 @@ def _line_to(console: Console) -> Say:
 
 
 def _write_config(plan: Plan, folder: Path) -> None:
-    text = yaml.safe_dump(asdict(plan.settings), sort_keys=False, allow_unicode=True)
+    text = yaml.safe_dump(plan.as_data, sort_keys=False, allow_unicode=True)
     write_safely(folder / "config.yaml", text)
 
 
@@ -299,7 +297,7 @@ def _write_head(
             "format": FORMAT,
             "ruleset": plan.rules.name,
             "seed": settings.seed,
-            "config": asdict(settings),
+            "config": plan.as_data,
             **session,
         },
     )
@@ -464,6 +462,8 @@ def _told_why(folder: Path, plan: Plan) -> Iterator[None]:
         yield
     except (sqlite3.Error, OSError) as error:
         why = f"{folder} cannot be written: {one_line(error)}"
+        if saved := way_out(folder, error):
+            raise RunStopped(f"{why}{saved}") from error
     except (BrokenExecutor, TaskFailed) as error:
         why = one_line(error)
     else:

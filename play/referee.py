@@ -55,9 +55,9 @@ def referee(arguments: Sequence[str]) -> int:
     path = Path(options["record"]) if "record" in options else _new_record(contest)
     if path.is_dir():
         raise ConfigError(f"--record {path}: a folder; a file is needed")
-    prepare_rules(lambda line: print(line, file=sys.stderr))
     texts: list[str] = []
     write(path, texts)
+    prepare_rules(lambda line: print(line, file=sys.stderr))
     with closing(_heard(contest)) as heard:
         for kind, text in heard:
             if kind == "game":

@@ -11,7 +11,7 @@ from typing import Annotated
 
 from agents.config import ConfigError
 from agents.external.slips import NoFile, Slip, slips_of
-from agents.external.wpi import Name, check_folder
+from agents.external.wpi import NAME, check_folder
 from agents.search.context import MAX_DEPTH
 from core.game import Decision
 from core.notation import PASS, IllegalMove
@@ -55,7 +55,7 @@ _LOOK_SECONDS = 0.1  # the rules have it look no more often
 class WpiConfig:
     """As in USAGE."""
 
-    name: Name = None
+    name: Annotated[str, NAME] = ""
     folder: Annotated[str, Text(r".+", "a folder")] = "."
     limit: Annotated[float, Number(above=0)] = 60.0
 
@@ -66,7 +66,7 @@ def run_wpi(arguments: Sequence[str]) -> int:
         print(USAGE, end="")
         return 0
     own, table, player = read_player(arguments)
-    incoming, outgoing = slips_of(Path(own.folder), str(own.name))
+    incoming, outgoing = slips_of(Path(own.folder), own.name)
 
     def say(*lines: str) -> None:
         print(visible("\n".join(lines), keep="\n"), flush=True)
@@ -82,7 +82,7 @@ def run_wpi(arguments: Sequence[str]) -> int:
             limits = replace(table.limits, seconds=min(seconds, table.limits.seconds or seconds))
             return thinkers.ask(player, game, table.settings.seed, limits, _USE)
 
-        FilePlayer(str(own.name), incoming, outgoing, own.limit, decide, say).play()
+        FilePlayer(own.name, incoming, outgoing, own.limit, decide, say).play()
     return 0
 
 

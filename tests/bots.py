@@ -56,6 +56,8 @@ SEED = {seed}
 __name__ = "player"
 exec(open({example!r}).read())
 random.seed(SEED)
+sleep = time.sleep
+time.sleep = lambda seconds: sleep(0.005 if seconds == 0.1 else seconds)
 ANSWERS = 0
 honest = send
 

@@ -67,11 +67,13 @@ class Slip:
         except OSError as error:
             what = "a link" if error.errno == errno.ELOOP else f"no file ({error.strerror})"
             raise NoFile(f"{self.path.name} is {what}") from None
-        with os.fdopen(descriptor, "rb", 0) as file:
+        try:
             mode = os.fstat(descriptor).st_mode
             if not stat.S_ISREG(mode):
                 raise NoFile(f"{self.path.name} is {_KINDS.get(stat.S_IFMT(mode), 'a device')}")
-            return file.read(LONGEST).decode("utf-8-sig", errors="replace")
+            return os.read(descriptor, LONGEST).decode("utf-8-sig", errors="replace")
+        finally:
+            os.close(descriptor)
 
     def remove(self) -> None:
         """Remove it, if it is there; raises OSError, as for a folder."""

@@ -36,6 +36,8 @@ FILE, LINE, PYTHON, UNCLEAR = KINDS = "file", "line", "python", "unclear"
 """The file protocol, the line protocol, a class or function in Python, or what nobody knows."""
 PROGRAMS = (FILE, LINE)
 
+TARGET = f"{__package__}.Submission"
+"""The ``_target_`` of submissions."""
 _TOLD = "submission.yaml"
 _KEYS = ("protocol", "command", "target")
 _IGNORED = (".md", ".txt")  # read by people
@@ -180,7 +182,7 @@ def submissions(folder: str, protocol: str = FILE) -> dict[str, dict[str, Any]]:
             about = _described(path, protocol)
         except (ValueError, OSError) as error:
             about = {"protocol": UNCLEAR, "problem": " ".join(str(error).split())}
-        known = {"_target_": f"{__package__}.Submission", "path": str(path)}
+        known = {"_target_": TARGET, "path": str(path)}
         line_up[name] = known | about
     return line_up
 
@@ -201,12 +203,12 @@ def _described(path: Path, protocol: str) -> dict[str, Any]:
     kind = told.get("protocol", PYTHON if "target" in told else protocol)
     if "command" in told:
         return {"protocol": kind, "command": told["command"]}
+    folder = path if path.is_dir() else path.parent
+    if "target" in told:
+        return {"protocol": PYTHON, "target": f"{folder / told['target']}"}
     main = _main_file(path)
     if kind == PYTHON or ("protocol" not in told and _is_python(main)):
-        target = told.get("target") or _target(main)
-        place, _, name = target.rpartition(":")
-        file = path / place if path.is_dir() and place else main
-        return {"protocol": PYTHON, "target": f"{file}:{name}"}
+        return {"protocol": PYTHON, "target": f"{main.parent / _target(main)}"}
     if _is_executable(main):
         return {"protocol": kind, "command": f"./{shlex.quote(main.name)}"}
     if main.suffix == ".py":

@@ -24,8 +24,8 @@ from core.rules import Color
 from core.settings import Number, Text, checked
 from core.wpi import color_letter, may_go_on, move_text, read_move
 
-_NAME = Text(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}", "one word of letters, digits, - and _")
-Name = Annotated[str | None, _NAME]
+NAME = Text(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}", "one word of letters, digits, - and _")
+Name = Annotated[str | None, NAME]
 """A setting: what a program's two files are called."""
 Folder = Annotated[str | None, Text(r"(?s).+", "a folder")]
 
@@ -137,8 +137,7 @@ class WpiAgent(ProgramAgent):
         if not self._first:
             if self._last is None:
                 raise Fault(GARBAGE, _ELSEWHERE)
-            if self._outgoing.is_there:
-                self._program.fail(ILLEGAL, f"wrote {self._outgoing.path.name} out of turn")
+            self._expect_nothing()
             self._deliver(self._last)
         else:  # whose clock has started at the colour; but it may take its patience to begin
             self._used = max(0.0, self._used - max(0.0, self.patience - seconds))
@@ -151,6 +150,15 @@ class WpiAgent(ProgramAgent):
         with contextlib.suppress(OSError):
             self._outgoing.remove()
         return move
+
+    def _expect_nothing(self) -> None:
+        """It is not its turn. The end of a line may have come late, if it writes in pieces."""
+        if self._outgoing.is_there:
+            with contextlib.suppress(NoFile, OSError):
+                if not (self._outgoing.read() or "").strip():
+                    self._outgoing.remove()
+                    return
+            self._program.fail(ILLEGAL, f"wrote {self._outgoing.path.name} out of turn")
 
     def _deliver(self, text: str) -> None:
         """Its clock starts now."""
@@ -228,7 +236,7 @@ def name_of(command: str) -> str:
     """
     words = [word for word in words_in(command) if not word.startswith("-") and "=" not in word]
     name = Path(words[-1]).stem if words else ""
-    if not _NAME.allows(name):
+    if not NAME.allows(name):
         raise ValueError(f"command='{command}': its files need a name of one word; name=WORD")
     return name
 
@@ -237,8 +245,10 @@ def check_folder(folder: str) -> None:
     """Raise ValueError unless a game can be played there."""
     if not os.path.isdir(folder):
         raise ValueError(f"folder={folder}: no such folder")
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise ValueError(f"folder={folder}: cannot be written")
+    try:
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        raise ValueError(f"folder={folder}: cannot be written ({error.strerror})") from None
 
 
 class Scratch:

@@ -18,10 +18,10 @@ class ClassTournament(Schedule):
     """Every program gets some games against others, and then all play a knockout, seeded by the
     points they have, of one game each.
 
-    A program that for the first time plays a game to its end, or wins it because the other one
-    fails, has 5 points for that; every game won is worth 2 points, every drawn one 1, those of the
-    knockout too. Where the number of programs is odd, one sits out in each round, and those who did
-    catch up afterwards, if need be against one for which this game does not count.
+    A program that for the first time plays a game to its end, or until the other one fails after a
+    move was made, has 5 points for that; every game won is worth 2 points, every drawn one 1, those
+    of the knockout too. Where the number of programs is odd, one sits out in each round, and those
+    who did catch up afterwards, if need be against one for which this game does not count.
     """
 
     adaptive = True
@@ -132,7 +132,7 @@ class ClassTournament(Schedule):
                 if number < games and played[agent] > self.preliminary:
                     continue
                 points[agent] += self._worth(outcome, agent)
-                if outcome.games and agent not in outcome.forfeits and agent not in completed:
+                if outcome.begun and agent not in outcome.forfeits and agent not in completed:
                     completed.add(agent)
                     points[agent] += self.completed
         return points

@@ -48,7 +48,8 @@ class Outcome:
 
     first, second: its agents by number. points: of the first agent, 0 to 2. games: what tells its
     two games from others (:attr:`~experiments.record.store.GameRow.identity`); none if the pair was
-    skipped. forfeits: who lost a game of it by a fault, by number, once for each such game.
+    skipped. forfeits: who lost a game of it by a fault, by number, once for each such game. begun:
+    in how many of its games a move was made.
     """
 
     first: int
@@ -56,6 +57,7 @@ class Outcome:
     points: float
     games: tuple[str, ...]
     forfeits: tuple[int, ...] = ()
+    begun: int = 0
 
     def points_of(self, agent: int) -> float:
         """The points of one of its two agents, by number."""
@@ -281,7 +283,8 @@ class Draw:
             points = sum(game.points_of(first) for game in games)
             told = tuple(game.identity for game in games)
             forfeits = tuple(game.forfeited_by for game in games if game.forfeited_by is not None)
-            self.results.add(Outcome(first, second, points, told, forfeits))
+            begun = sum(game.begun for game in games)
+            self.results.add(Outcome(first, second, points, told, forfeits, begun))
             if last:
                 self.results.end_round()
             self.verdict = self.schedule.verdict(self.results)

@@ -14,6 +14,7 @@ import contextlib
 import json
 import logging
 import os
+import re
 import select
 import signal
 import time
@@ -425,8 +426,9 @@ class StandIn:
         self._logged += len(text)
         if left > 0:
             more = "" if len(text) < left else "\nit has logged too much; the rest is dropped"
-            name = f"{name:.100}"
-            _handle("agent", name, max(0, min(level, 100)), f"{name}: {text[:_LONGEST]}{more}")
+            name = re.sub(r"[^\w.]+", "_", name)[:100]
+            said = f"{self.name}: {text[:_LONGEST]}{more}"
+            _handle("agent", name, max(0, min(level, 100)), said)
 
 
 class _Raised(Fault):

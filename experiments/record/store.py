@@ -98,6 +98,11 @@ class GameRow(NamedTuple):
         return self.white if self.result == "black" else self.black
 
     @property
+    def begun(self) -> bool:
+        """Whether a move was made in it, after its opening."""
+        return len(self.identity) > len(self.opening)
+
+    @property
     def identity(self) -> str:
         """What tells it from other games of the same agents."""
         return identity(self.opening, self.transcript)
@@ -145,6 +150,14 @@ def _whole(table: pd.DataFrame, row: Any) -> pd.DataFrame:
     kinds = _columns(row)
     whole = [name for name in table if int in get_args(kinds.get(name)) and name != "value"]
     return table.astype(dict.fromkeys(whole, "Int64"))
+
+
+def fits(row: Any) -> bool:
+    """Whether all values of a row are of the types that its table declares."""
+    return all(
+        type(value) in (get_args(kind) or (kind,)) or (kind is bool and value in (0, 1))
+        for value, kind in zip(row, _columns(type(row)).values(), strict=True)
+    )
 
 
 def _declared(row: Any, key: str) -> str:
@@ -326,12 +339,10 @@ class Record:
         marks = ", ".join("?" * len(row._fields))
         self._connection.executemany(f"insert into {table} values ({marks})", rows)
 
-    def continue_with(
-        self, config: dict[str, Any], retry_skipped: bool, games_each: int = 2
-    ) -> None:
+    def continue_with(self, config: dict[str, Any], games_each: int, retry_skipped: bool) -> None:
         """Replace the run's configuration; there are games to come. Those without the other one of
-        their pair are deleted, to be played again; with ``retry_skipped`` skipped pairs are to be
-        played too. games_each: games of a pair, 1 or 2."""
+        their pair, of two (``games_each``), are deleted, to be played again; with ``retry_skipped``
+        skipped pairs are to be played too."""
         half = f"select game from games where pair not in ({_WHOLE.format(games_each)})"
         for table in ("moves", "games"):
             self._connection.execute(f"delete from {table} where game in ({half})")
@@ -364,6 +375,10 @@ class Record:
     def rows(self, sql: str, parameters: Iterable[Any] = ()) -> list[tuple[Any, ...]]:
         """The result of an SQL query as tuples, for what pandas is not needed for."""
         return self._connection.execute(sql, tuple(parameters)).fetchall()
+
+    def each(self, sql: str, parameters: Iterable[Any] = ()) -> Iterator[tuple[Any, ...]]:
+        """The same, one by one as they are read."""
+        yield from self._connection.execute(sql, tuple(parameters))
 
     def run(self) -> dict[str, Any]:
         """The row of ``run``, its JSON decoded; ValueError if it holds something else."""
