@@ -27,8 +27,8 @@ validity.py`` and ``tests/experiments/statistics/test_pool.py`` say how well:
   evenly split pairs give a narrow interval instead of none.
 - The quantiles are taken further out, so that a mean of N normal values would get Student's
   interval (the expanded percentile interval of Hesterberg 2015, The American Statistician 69); N
-  is the number of openings the agent played, the imagined pairs counting as one. Where that is further than
-  replicates of so few openings reach, the distance is multiplied instead.
+  is the number of openings the agent played, the imagined pairs counting as one. Where that is
+  further than replicates of so few openings reach, the distance is multiplied instead.
 - They are shifted by twice the bootstrap's median bias (the bias-corrected interval of Efron 1981,
   Canadian Journal of Statistics 9): maximum likelihood spreads a wide pool a little too far.
 
