@@ -8,7 +8,7 @@ of its own, named by its number.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -105,6 +105,10 @@ class Sweep:
             if number not in found or found[number].state is State.WAITING:
                 folder = self.folder / str(number)
                 found[number] = Combination(number, folder, tuple(settings))
+            elif found[number].state is State.FINISHED and found[number].settings != tuple(
+                settings
+            ):
+                found[number] = replace(found[number], state=State.STOPPED)  # it is to be extended
         return [found[number] for number in sorted(found)]
 
     def varied(self, known: Sequence[Combination]) -> dict[str, dict[int, Any]]:

@@ -101,6 +101,8 @@ def test_two_signals_of_any_kind_stop_at_once(tmp_path: Path) -> None:
     assert process.returncode == 130, printed
     assert "Traceback" not in printed
     assert games_in(tmp_path) == 0
+    (folder,) = runs_in(tmp_path)
+    assert printed.count(f"go on with  python -m experiments resume {folder}\n") == 1
 
 
 def test_a_hangup_that_is_ignored_stays_so(tmp_path: Path) -> None:
