@@ -16,6 +16,7 @@ import pickle
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from agents.external.wpi import remove_abandoned
 from core.game import FINISHED
 from core.processes import adopt_orphans, end_descendants, reap
 from experiments.pairing.schedule import Game, Pair
@@ -151,6 +152,7 @@ class Guardian:
         for each in everybody:
             each.kill()
         self._end_strays()
+        remove_abandoned()
 
 
 _guardian: Guardian | None = None  # one for each worker process of the pool

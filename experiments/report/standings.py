@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import stdtrit
 
 from core.rules import ruleset
 from experiments.config import RunConfig, draw_of
 from experiments.pairing import Results, Schedule
 from experiments.pairing.openings import Opening
 from experiments.record.store import TOTALS, Record
-from experiments.statistics.intervals import INSIDE
+from experiments.statistics.intervals import standard_error, student
 from experiments.statistics.match import match_statistics
 from experiments.statistics.pairs import IntArray, pentanomial
 from experiments.statistics.pool import Ratings, rate_pools
@@ -123,38 +122,26 @@ _MATCHES = """
             sum(b = 1) as black_draws, sum(b = 0) as black_losses, sum(w = 2) as white_wins,
             sum(w = 1) as white_draws, sum(w = 0) as white_losses, avg(b + w) / 4 as score,
             count(distinct one) + count(distinct other) as distinct_games,
-            count(*) as all_pairs
-        from pairs group by low, high),
-    rest as (
-        select low, high, count(*) as pairs, count(distinct opening) as openings,
-            sum(b + w = 0) as LL, sum(b + w = 1) as LD,
-            sum(b + w = 2) as DD_WL, sum(b + w = 3) as WD, sum(b + w = 4) as WW
-        from different group by low, high)
+            count(*) as all_pairs, count(distinct opening) as openings
+        from pairs group by low, high)
     select low, high, f.name as first, s.name as second, games,
         black_wins + white_wins as wins, black_draws + white_draws as draws,
         black_losses + white_losses as losses, black_wins, black_draws, black_losses,
-        white_wins, white_draws, white_losses, score, distinct_games, all_pairs, pairs,
-        openings, LL, LD, DD_WL, WD, WW
-    from sums join rest using (low, high)
-    join agents f on f.agent = low join agents s on s.agent = high order by low, high
+        white_wins, white_draws, white_losses, score, distinct_games, all_pairs, openings
+    from sums join agents f on f.agent = low join agents s on s.agent = high order by low, high
 """
 
-# How many units of a pairing gave how many pairs by outcome; and the discs of each unit.
+# How many units of a pairing gave how many pairs by outcome; and sums over these units of the
+# number n of pairs with a disc difference, and of those differences d.
 _UNITS = """
     , units as (
         select low, high, sum(b + w = 0) as LL, sum(b + w = 1) as LD,
             sum(b + w = 2) as DD_WL, sum(b + w = 3) as WD, sum(b + w = 4) as WW,
-            count(discs) as n, sum(discs) as discs
+            count(discs) as n, coalesce(sum(discs), 0.0) as d
         from different group by low, high, unit)
-"""
-_OUTCOMES_BY_UNIT = f"""{_UNITS}
-    select low, high, LL, LD, DD_WL, WD, WW, count(*) as times from units
-    group by low, high, LL, LD, DD_WL, WD, WW order by low, high
-"""
-_DISCS_BY_UNIT = f"""{_UNITS}
-    select low, high, sum(n > 0) as units, sum(n) as n, sum(discs) as discs,
-        sum(n * n) as nn, sum(n * discs) as nd, sum(discs * discs) as dd
-    from units group by low, high order by low, high
+    select low, high, LL, LD, DD_WL, WD, WW, count(*) as times, sum(n > 0) as units,
+        sum(n) as n, sum(d) as d, sum(n * n) as nn, sum(n * d) as nd, sum(d * d) as dd
+    from units group by low, high, LL, LD, DD_WL, WD, WW order by low, high
 """
 
 # How often a pairing's games ended how, the most frequent first.
@@ -333,28 +320,27 @@ def matches(record: Record) -> pd.DataFrame:
     """
     beginning = _with_pairs(np.arange(len(record.agents())))
     table = record.query(beginning + _MATCHES)
-    units = record.query(beginning + _OUTCOMES_BY_UNIT).groupby(["low", "high"])
-    found = [
-        match_statistics(rows[list(OUTCOME_COLUMNS)].to_numpy(np.int64), rows["times"])
-        for _, rows in units
-    ]
-    for name in MATCH_STATISTICS:
-        table[name] = [getattr(each, name) for each in found]
-    table["discs"], table["discs_margin"] = _discs(record.query(beginning + _DISCS_BY_UNIT))
+    units = record.query(beginning + _UNITS).groupby(["low", "high"])
+    table = table.merge(units.apply(_of_units), on=["low", "high"])
     ends = record.query(beginning + _ENDS)
     joined = ends.groupby(["low", "high"], sort=False)["text"].agg(", ".join).rename("ends")
     return table.merge(joined, on=["low", "high"]).drop(columns=["low", "high"])
 
 
-def _discs(sums: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
-    """The mean of the pairs' disc differences, and half the width of its 95 % interval, from sums
-    over openings."""
-    sums = sums.astype(float)  # all missing would be a column of None
-    n, free = sums["n"], sums["units"] - 1
-    mean = sums["discs"] / n.where(n > 0)
-    square = sums["dd"] - 2 * mean * sums["nd"] + mean**2 * sums["nn"]
-    variance = square.clip(lower=0) * sums["units"] / free.where(free > 0) / n**2
-    return mean, stdtrit(free, INSIDE) * np.sqrt(variance)
+def _of_units(units: pd.DataFrame) -> pd.Series:
+    """The statistics of a pairing; units: rows of the query about openings."""
+    import pandas as pd
+
+    counts, times = units[list(OUTCOME_COLUMNS)].to_numpy(np.int64), units["times"].to_numpy()
+    found = match_statistics(counts, times)
+    columns: dict[str, Any] = {"pairs": found.pairs}
+    columns |= dict(zip(OUTCOME_COLUMNS, times @ counts, strict=True))
+    columns |= {name: getattr(found, name) for name in MATCH_STATISTICS}
+    number, n, d, nn, nd, dd = units[["units", "n", "d", "nn", "nd", "dd"]].sum().tolist()
+    mean = d / n if n else np.nan
+    sums = np.sqrt(max(0.0, dd - 2 * mean * nd + mean**2 * nn))  # of openings' deviations, squared
+    error = standard_error(np.array([sums]), np.ones(1, dtype=np.int64), n, number)
+    return pd.Series(columns | {"discs": mean, "discs_margin": student(number) * error})
 
 
 def same_positions(record: Record) -> pd.DataFrame:

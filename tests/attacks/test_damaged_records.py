@@ -159,7 +159,7 @@ def test_what_can_be_read_is_recovered_and_the_rest_played_again(
         saved = record.count_games()
     assert 0 < saved < 40
     assert f"{saved} of 40 games are in {made}" in printed
-    assert shlex.split(printed)[-1] == str(made)
+    assert shlex.split(printed.splitlines()[-1])[-1] == str(made)
     assert {path: path.read_bytes() for path in damaged.iterdir()} == before, "nothing is lost"
     assert main(["verify", str(made)]) == 0
     assert main(["resume", str(made)]) == 0
