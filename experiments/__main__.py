@@ -31,6 +31,7 @@ usage: python -m experiments COMMAND ...
   extend FOLDER games=N   add games to a run, up to N a pairing
   watch FOLDER            the standings of a run in progress
   verify FOLDER           whether what a run's record says is true
+  recover FOLDER          what can be read of a damaged record, into a new folder
   export FOLDER ggf       a run's games for other programs
   bench                   nodes of every search over fixed positions, and their signature
 
@@ -214,6 +215,13 @@ def plan_command(arguments: Sequence[str]) -> int:
     return run_plan(arguments, make_console())
 
 
+def recover_command(arguments: Sequence[str]) -> int:
+    """``recover``: save what can be read of a damaged record."""
+    from experiments.recover import recover_command
+
+    return recover_command(arguments, make_console())
+
+
 def export_command(arguments: Sequence[str]) -> int:
     """``export``: write the games of a run for other programs."""
     from experiments.export import export_command
@@ -227,6 +235,7 @@ COMMANDS: dict[str, Command] = {
     "extend": extend_command,
     "watch": watch_command,
     "verify": verify_command,
+    "recover": recover_command,
     "export": export_command,
     "plan": plan_command,
     "bench": bench_command,

@@ -231,6 +231,8 @@ def export_command(arguments: Sequence[str], console: Console) -> int:
     output = options.output or options.folder / f"games{FORMATS[options.format].endings[0]}"
     count, left_out = export(options.folder, options.format, output)
     told = f"{count:,} games in {output}"
+    if others := FORMATS[options.format].endings[1:]:
+        told += f", with {' and '.join(others)} beside it"
     if left_out:
         these = ", ".join(f"{number:,} {what}" for what, number in left_out.items())
         told += f"; left out, as {options.format} cannot tell of them: {these}"

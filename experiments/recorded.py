@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,7 +37,7 @@ class _Recorded:
         """From the record in a folder, after a look at all of it; ConfigError."""
         with reading(folder) as record:
             if damage := next(damages(record), None):
-                raise ValueError(damage)
+                raise sqlite3.DatabaseError(damage)
             about = record.run()
             agents = dict(record.rows("select name, version from agents order by agent"))
             skipped = bool(record.rows("select * from skipped limit 1"))

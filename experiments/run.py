@@ -44,7 +44,7 @@ from experiments.playing.trial import try_agents
 from experiments.record.folder import locked, new_folder, write_safely
 from experiments.record.log import logging_to
 from experiments.record.provenance import machine, versions
-from experiments.record.reading import damage_told
+from experiments.record.reading import damage_told, way_out
 from experiments.record.store import FILE, FORMAT, AgentRow, Record
 from experiments.recorded import about_object, replanned
 from experiments.report.progress import progress_bar
@@ -462,6 +462,8 @@ def _told_why(folder: Path, plan: Plan) -> Iterator[None]:
         yield
     except (sqlite3.Error, OSError) as error:
         why = f"{folder} cannot be written: {one_line(error)}"
+        if saved := way_out(folder, error):
+            raise RunStopped(f"{why}{saved}") from error
     except (BrokenExecutor, TaskFailed) as error:
         why = one_line(error)
     else:

@@ -49,6 +49,7 @@ FLOORS = (
         "experiments.help",
         "experiments.export",
     ),
+    ("experiments.recover",),
     ("experiments",),
     ("experiments.__main__",),
     ("play.config", "play.game", "play.moves"),

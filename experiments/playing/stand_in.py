@@ -28,7 +28,7 @@ from core.game import DIED, FAULTS, GARBAGE, HUNG, RAISED, Fault, Spent
 from core.position import Position
 from core.processes import descendants, end_descendants
 from core.rules import Color
-from experiments.playing.account import CONTINUED, FOUND_STOPPED, STOPPED, Account, Look
+from experiments.playing.account import CONTINUED, FOUND_STOPPED, STALL, STOPPED, Account, Look
 from experiments.playing.conditions import Conditions
 from experiments.playing.seat import (
     LONGEST_TEXT,
@@ -284,6 +284,10 @@ class StandIn:
         except OSError:
             raise _Ended from None
         timed = question[0] == "decide" and self._conditions.limits.timed
+        if timed and (now := time.perf_counter_ns()) - self._received > STALL:
+            self._meter.look()
+            used = self._meter.cpu + self._meter.ready
+            self._account.send(now, own_ready() - self._ready, used)
         return self._receive(patience, timed)
 
     def _receive(self, patience: float, timed: bool = False) -> list[Any]:

@@ -5,6 +5,7 @@ Whether what it tells is true is for :mod:`experiments.verify`.
 
 from __future__ import annotations
 
+import shlex
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -39,7 +40,16 @@ def damage_told(folder: Path) -> Iterator[None]:
         name = "" if isinstance(error, sqlite3.Error | ValueError) else type(error).__name__ + " "
         raise ConfigError(
             f"{folder / FILE} is damaged, or no record of a run: {name}{one_line(error)}"
+            f"{way_out(folder, error)}"
         ) from error
+
+
+def way_out(folder: Path, error: Exception) -> str:
+    """How to save what can be read of a record where its file is damaged; else nothing."""
+    if not isinstance(error, sqlite3.DatabaseError) or isinstance(error, sqlite3.OperationalError):
+        return ""
+    command = f"python -m experiments recover {shlex.quote(str(folder))}"
+    return f". What can be read goes into a new folder with: {command}"
 
 
 def not_begun(folder: Path) -> bool:

@@ -152,6 +152,14 @@ def _whole(table: pd.DataFrame, row: Any) -> pd.DataFrame:
     return table.astype(dict.fromkeys(whole, "Int64"))
 
 
+def fits(row: Any) -> bool:
+    """Whether all values of a row are of the types that its table declares."""
+    return all(
+        type(value) in (get_args(kind) or (kind,)) or (kind is bool and value in (0, 1))
+        for value, kind in zip(row, _columns(type(row)).values(), strict=True)
+    )
+
+
 def _declared(row: Any, key: str) -> str:
     """The columns of a table in SQL; ``key`` says which of them is its primary key."""
     names = {int: "integer", bool: "integer", float: "real", str: "text"}
@@ -367,6 +375,10 @@ class Record:
     def rows(self, sql: str, parameters: Iterable[Any] = ()) -> list[tuple[Any, ...]]:
         """The result of an SQL query as tuples, for what pandas is not needed for."""
         return self._connection.execute(sql, tuple(parameters)).fetchall()
+
+    def each(self, sql: str, parameters: Iterable[Any] = ()) -> Iterator[tuple[Any, ...]]:
+        """The same, one by one as they are read."""
+        yield from self._connection.execute(sql, tuple(parameters))
 
     def run(self) -> dict[str, Any]:
         """The row of ``run``, its JSON decoded; ValueError if it holds something else."""

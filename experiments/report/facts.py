@@ -65,6 +65,12 @@ class RunFacts:
         return matches(self.record)
 
     @cached_property
+    def openings(self) -> int:
+        """From how many openings there are complete pairs."""
+        sql = "select count(distinct opening) from games where pair in (select pair from games "
+        return int(self.record.rows(f"{sql}group by pair having count(*) = 2)")[0][0])
+
+    @cached_property
     def costs(self) -> pd.DataFrame | None:
         """What each search costs on positions of the run; None unless that was asked for, or there
         is a choice of searches whose costs are settled by their depth alone."""

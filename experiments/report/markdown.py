@@ -23,7 +23,7 @@ import jinja2
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from core.shown import visible
+from core.shown import counted, visible
 
 SHORT_TABLE = 15
 """Rows of a table that is shown unfolded."""
@@ -113,7 +113,9 @@ def _template(file: str) -> jinja2.Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals.update(table=table, code=code, link=link, markdown=Markdown)
+    environment.globals.update(
+        table=table, code=code, link=link, markdown=Markdown, counted=counted
+    )
     return environment.get_template(file)
 
 

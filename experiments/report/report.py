@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import yaml
 from rich.console import Console
 
-from core.shown import plain
+from core.shown import counted, plain
 from experiments.config import Plan
 from experiments.record.store import Record
 from experiments.report.facts import RunFacts, zero_text
@@ -100,6 +100,7 @@ def _write(
         published=published,
         comparison=comparison(published, facts.record, facts.costs) if published else [],
         details=_details(facts),
+        openings=facts.openings,
         command=head["command"],
         settings=yaml.safe_dump(head["config"], sort_keys=False, allow_unicode=True),
     )
@@ -120,26 +121,26 @@ def _linked(
 
 def _details(facts: RunFacts) -> dict[str, str]:
     """How the games came about, by name."""
-    record, plan, matches = facts.record, facts.plan, facts.matches
+    record, plan = facts.record, facts.plan
     head = record.run()
-    counts = record.query(
-        "select count(*) as games, count(distinct opening) as openings from games"
+    ((played, openings, different),) = record.rows(
+        "select count(*), count(distinct opening), count(distinct identity(opening, transcript)) "
+        "from games"
     )
-    played, openings = counts.iloc[0]
     of_all = "" if head["complete"] else f" of {plan.games:,} (stopped early)"
     if plan.schedule.may_end_early:
         of_all = f" of at most {plan.games:,}"
     again = "again and again, " if plan.openings.repeats else ""
     paired = plan.schedule.both_colours
     how_often = "twice with colours swapped" if paired else "in single games"
-    distinct = {
-        "distinct games": f"{matches['distinct_games'].sum():,}; effective number of pairs "
-        f"{matches['pairs'].sum():,} (complete, and repeating no earlier one move for move)"
-    }
+    independent = {}
+    if paired:
+        independent["independent results"] = f"{_independent(facts)}; all intervals rest on these"
     return {
         "games": f"{played:,}{of_all}",
         "openings": f"{openings:,} ({plan.openings.text}), each played {again}{how_often}",
-        **(distinct if paired else {}),
+        "distinct games": f"{different:,}, move for move, whoever played them",
+        **independent,
         "forfeits": f"{facts.standings['forfeits'].sum():,}",
         "ruleset": head["ruleset"],
         "seed": head["seed"],
@@ -149,3 +150,11 @@ def _details(facts: RunFacts) -> dict[str, str]:
         "machine": ", ".join(f"{key} {value}" for key, value in head["machine"].items()),
         "versions": ", ".join(f"{key} {value}" for key, value in head["versions"].items()),
     }
+
+
+def _independent(facts: RunFacts) -> str:
+    """What the run's intervals count, and how many there are."""
+    if facts.openings == 1 and len(facts.matches):
+        most = int(facts.matches["pairs"].max())
+        return f"1 opening, with up to {counted(most, 'distinct pair')} of a pairing"
+    return f"{counted(facts.openings, 'opening')}, shared by all pairings"

@@ -3,31 +3,41 @@ no memory that grows with the number of games."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import stdtrit
+from numpy.typing import ArrayLike
 
 from core.rules import ruleset
 from experiments.config import RunConfig, draw_of
 from experiments.pairing import Results, Schedule
 from experiments.pairing.openings import Opening
 from experiments.record.store import Record
-from experiments.statistics.intervals import INSIDE
+from experiments.statistics.intervals import standard_error, student
 from experiments.statistics.match import match_statistics
-from experiments.statistics.pairs import IntArray
-from experiments.statistics.pool import Ratings, pentanomial, rate_pools
+from experiments.statistics.pairs import IntArray, pentanomial
+from experiments.statistics.pool import Ratings, rate_pools
+from experiments.studies.strategies import strategies
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# `identity` is that of experiments.record.store. `low` and `high` are a pair's agents by number;
-# `b` and `w` the half points that `low` made with Black and with White; `discs` the mean disc
-# difference of its games, as `low` sees it. `pairs` are the complete ones, `different` those of
-# them that repeat no earlier one move for move.
+# `identity` is that of experiments.record.store; `plays` says as which strategy an agent counts.
+# `low` and `high` are a pair's strategies by number; `b` and `w` the half points that `low` made
+# with Black and with White; `discs` the mean disc difference of its games, as `low` sees it.
+# `pairs` are the complete ones, `different` those of them that repeat no earlier one move for move.
+# `unit` is the opening, which all pairings share; of a run from one opening the pairs of each
+# pairing by their number, as chance alone makes them differ.
 _PAIRS = """
+    counted as (
+        select pair, b.strategy as black, w.strategy as white, opening, black_points,
+            disc_difference, end_reason, identity(opening, transcript) as moves
+        from games join plays b on b.agent = black join plays w on w.agent = white),
     pairs as (
         select pair, min(black, white) as low, max(black, white) as high, opening,
             max(case when black < white then 2 * black_points end) as b,
@@ -37,12 +47,23 @@ _PAIRS = """
             max(case when black < white then end_reason end) as one_end,
             max(case when black > white then end_reason end) as other_end,
             avg(case when black < white then disc_difference else -disc_difference end) as discs
-        from (select *, identity(opening, transcript) as moves from games)
-        group by pair having count(*) = 2),
+        from counted where black != white
+        group by pair having count(*) = 2 and count(distinct black) = 2),
+    distinct_pairs as (
+        select min(pair) as pair, min(opening) as opening, low, high, b, w, discs
+        from pairs group by low, high, one, other),
     different as (
-        select min(pair) as pair, low, high, b, w, discs
-        from pairs group by low, high, one, other)
+        select *, case when (select count(distinct opening) from distinct_pairs) > 1 then opening
+            else row_number() over (partition by low, high order by pair) end as unit
+        from distinct_pairs)
 """
+
+
+def _with_pairs(strategies: ArrayLike) -> str:
+    """The beginning of a query about pairs, of agents that play these strategies, by number."""
+    rows = ", ".join(f"({agent}, {each})" for agent, each in enumerate(np.asarray(strategies)))
+    return f"with plays(agent, strategy) as (values {rows}), {_PAIRS}"
+
 
 # An agent's games from both seats, what its searches cost, and how long its moves took. Speed is by
 # processor time, all moves taken together, as a wall clock would measure the scheduler and a single
@@ -94,63 +115,81 @@ _MAY_BE_MISSING = (
 )
 
 # Games and results come from all complete pairs, the statistics from the different ones.
-_MATCHES = f"""
-    with {_PAIRS},
-    sums as (
+_MATCHES = """
+    , sums as (
         select low, high, 2 * count(*) as games, sum(b = 2) as black_wins,
             sum(b = 1) as black_draws, sum(b = 0) as black_losses, sum(w = 2) as white_wins,
             sum(w = 1) as white_draws, sum(w = 0) as white_losses, avg(b + w) / 4 as score,
             count(distinct one) + count(distinct other) as distinct_games,
             count(*) as all_pairs, count(distinct opening) as openings
-        from pairs group by low, high),
-    rest as (
-        select low, high, count(*) as pairs, sum(b + w = 0) as LL, sum(b + w = 1) as LD,
-            sum(b + w = 2) as DD_WL, sum(b + w = 3) as WD, sum(b + w = 4) as WW,
-            count(discs) as n, avg(discs) as discs, avg(discs * discs) as squares
-        from different group by low, high)
+        from pairs group by low, high)
     select low, high, f.name as first, s.name as second, games,
         black_wins + white_wins as wins, black_draws + white_draws as draws,
         black_losses + white_losses as losses, black_wins, black_draws, black_losses,
-        white_wins, white_draws, white_losses, score, distinct_games, all_pairs, pairs,
-        openings, LL, LD, DD_WL, WD, WW, n, discs, squares
-    from sums join rest using (low, high)
-    join agents f on f.agent = low join agents s on s.agent = high order by low, high
+        white_wins, white_draws, white_losses, score, distinct_games, all_pairs, openings
+    from sums join agents f on f.agent = low join agents s on s.agent = high order by low, high
+"""
+
+# How many units of a pairing gave how many pairs by outcome; and sums over these units of the
+# number n of pairs with a disc difference, and of those differences d.
+_UNITS = """
+    , units as (
+        select low, high, sum(b + w = 0) as LL, sum(b + w = 1) as LD,
+            sum(b + w = 2) as DD_WL, sum(b + w = 3) as WD, sum(b + w = 4) as WW,
+            count(discs) as n, coalesce(sum(discs), 0.0) as d
+        from different group by low, high, unit)
+    select low, high, LL, LD, DD_WL, WD, WW, count(*) as times, sum(n > 0) as units,
+        sum(n) as n, sum(d) as d, sum(n * n) as nn, sum(n * d) as nd, sum(d * d) as dd
+    from units group by low, high, LL, LD, DD_WL, WD, WW order by low, high
 """
 
 # How often a pairing's games ended how, the most frequent first.
-_ENDS = f"""
-    with {_PAIRS},
-    ended as (
+_ENDS = """
+    , ended as (
         select low, high, one_end as reason from pairs
         union all select low, high, other_end from pairs)
     select low, high, reason || ' ' || count(*) as text from ended
     group by low, high, reason order by low, high, count(*) desc, reason
 """
 
+MATCH_STATISTICS = ("elo", "elo_margin", "bound", "nelo", "nelo_margin", "los", "split")
+"""Columns of :func:`matches`: fields of :class:`experiments.statistics.match.MatchStatistics`."""
+
 OUTCOME_COLUMNS = ("LL", "LD", "DD_WL", "WD", "WW")
 """Columns of :func:`matches`: pairs of which the first agent took 0 to 4 half points."""
 
 
-def pairs_by_colour(record: Record) -> IntArray:
-    """Outcomes of all complete pairs that repeat no earlier one, shape (agents, agents, 3, 3).
+def pairs_by_opening(record: Record, plays: ArrayLike | None = None) -> tuple[IntArray, IntArray]:
+    """Outcomes of all complete pairs that repeat no earlier one, opening by opening.
 
-    ``counts[i, j, b, w]`` pairs in which agent i made b/2 points with Black and w/2 with White
-    against agent j.
+    plays: the strategy of every agent, see :mod:`experiments.studies.strategies`; None to count
+        every agent for itself. Pairs of a strategy with itself are left out.
+
+    Returns the different tables that openings gave, shape (m, n, n, 3, 3) for n strategies, and how
+    many openings gave each, shape (m,). In a table, ``[i, j, b, w]`` are the pairs in which
+    strategy i made b/2 points with Black and w/2 with White against j. Of a run from one opening
+    each table holds at most one pair of a pairing: they differ by chance alone.
     """
-    size = len(record.agents())
-    counts = np.zeros((size, size, 3, 3), dtype=np.int64)
-    rows = record.query(
-        f"with {_PAIRS} select low, high, b, w, count(*) from different group by low, high, b, w"
+    plays = np.arange(len(record.agents())) if plays is None else np.asarray(plays)
+    rows = record.each(
+        f"{_with_pairs(plays)} select unit, low, high, cast(b as integer), cast(w as integer), "
+        "count(*) from different group by unit, low, high, b, w order by unit, low, high, b, w"
     )
-    for low, high, black, white, pairs in rows.astype(int).itertuples(index=False):
-        counts[low, high, black, white] = counts[high, low, 2 - white, 2 - black] = pairs
-    return counts
+    units = (tuple(row[1:] for row in group) for _, group in groupby(rows, key=itemgetter(0)))
+    often = Counter(units)
+    size = int(plays.max(initial=-1)) + 1
+    tables = np.zeros((len(often), size, size, 3, 3), dtype=np.int64)
+    for table, unit in zip(tables, often, strict=True):
+        for low, high, black, white, pairs in unit:
+            table[low, high, black, white] = table[high, low, 2 - white, 2 - black] = pairs
+    return tables, np.array(list(often.values()), dtype=np.int64)
 
 
 def pair_counts(record: Record) -> IntArray:
-    """The same, colours taken together, shape (agents, agents, 5): in ``counts[i, j, k]`` pairs
-    agent i scored k/2 points against agent j."""
-    return pentanomial(pairs_by_colour(record))
+    """The same of all openings and colours together and of every agent for itself, shape
+    (agents, agents, 5): in ``counts[i, j, k]`` pairs agent i scored k/2 points against agent j."""
+    tables, times = pairs_by_opening(record)
+    return np.asarray(np.tensordot(times, pentanomial(tables), axes=1))
 
 
 def rated_parts(
@@ -162,10 +201,14 @@ def rated_parts(
     advantage is fitted too.
     """
     names = record.agents()["name"].tolist()
+    plays = strategies(record)
+    tables, times = pairs_by_opening(record, plays)
     return rate_pools(
-        pairs_by_colour(record) if colour_advantage else pair_counts(record),
+        tables if colour_advantage else pentanomial(tables),
         seed=seed,
+        times=times,
         anchor=None if anchor is None else names.index(anchor),
+        strategies=plays,
     )
 
 
@@ -249,21 +292,32 @@ def matches(record: Record) -> pd.DataFrame:
     - elo, elo_margin, bound, nelo, nelo_margin, los, split: see
       :class:`experiments.statistics.match.MatchStatistics`.
     - discs, discs_margin: mean disc difference over pairs (games played to the end), and half the
-      width of its 95 % interval (Student's); nan where there are none, or only one.
+      width of its 95 % interval (Student's, over openings); nan where there are none, or only one.
     - ends: how the games ended, as ``finished 98, time exceeded 2``.
     """
-    table = record.query(_MATCHES)
-    found = [match_statistics(row) for row in table[list(OUTCOME_COLUMNS)].to_numpy(np.int64)]
-    for name in ("elo", "elo_margin", "bound", "nelo", "nelo_margin", "los", "split"):
-        table[name] = [getattr(each, name) for each in found]
-    discs, squares, n = (table.pop(name).astype(float) for name in ("discs", "squares", "n"))
-    free = n - 1
-    variance = (squares - discs**2).clip(lower=0) * n / free.where(free > 0)
-    table["discs"] = discs
-    table["discs_margin"] = stdtrit(free, INSIDE) * np.sqrt(variance / n)
-    ends = record.query(_ENDS)
+    beginning = _with_pairs(np.arange(len(record.agents())))
+    table = record.query(beginning + _MATCHES)
+    units = record.query(beginning + _UNITS).groupby(["low", "high"])
+    table = table.merge(units.apply(_of_units), on=["low", "high"])
+    ends = record.query(beginning + _ENDS)
     joined = ends.groupby(["low", "high"], sort=False)["text"].agg(", ".join).rename("ends")
     return table.merge(joined, on=["low", "high"]).drop(columns=["low", "high"])
+
+
+def _of_units(units: pd.DataFrame) -> pd.Series:
+    """The statistics of a pairing; units: rows of the query about openings."""
+    import pandas as pd
+
+    counts, times = units[list(OUTCOME_COLUMNS)].to_numpy(np.int64), units["times"].to_numpy()
+    found = match_statistics(counts, times)
+    columns: dict[str, Any] = {"pairs": found.pairs}
+    columns |= dict(zip(OUTCOME_COLUMNS, times @ counts, strict=True))
+    columns |= {name: getattr(found, name) for name in MATCH_STATISTICS}
+    number, n, d, nn, nd, dd = units[["units", "n", "d", "nn", "nd", "dd"]].sum().tolist()
+    mean = d / n if n else np.nan
+    sums = np.sqrt(max(0.0, dd - 2 * mean * nd + mean**2 * nn))  # of openings' deviations, squared
+    error = standard_error(np.array([sums]), np.ones(1, dtype=np.int64), n, number)
+    return pd.Series(columns | {"discs": mean, "discs_margin": student(number) * error})
 
 
 def same_positions(record: Record) -> pd.DataFrame:

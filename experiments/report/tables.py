@@ -18,9 +18,9 @@ from rich.text import Text
 from core.game import FINISHED
 from core.shown import plain
 from experiments.pairing import ResultTable
-from experiments.report.standings import OUTCOME_COLUMNS
+from experiments.report.standings import MATCH_STATISTICS, OUTCOME_COLUMNS
 from experiments.statistics.intervals import interval_text
-from experiments.statistics.match import MatchStatistics, match_statistics
+from experiments.statistics.match import MatchStatistics
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -185,7 +185,8 @@ def cells(columns: Mapping[str, Callable[[Any], str]], frame: pd.DataFrame) -> l
 
 
 def _statistics(row: Any) -> MatchStatistics:
-    return match_statistics([getattr(row, name) for name in OUTCOME_COLUMNS])
+    told = {name: getattr(row, name) for name in MATCH_STATISTICS}
+    return MatchStatistics(row.pairs, row.score, **told)
 
 
 def _discs(row: Any) -> str:

@@ -14,6 +14,7 @@ from core.game import SearchStats
 from core.position import Position
 from experiments.pairing.openings import Opening
 from experiments.record.store import Record
+from experiments.statistics.intervals import bootstrap_intervals
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,7 +96,7 @@ def compare_searches(
 
     rng = np.random.default_rng(seed)
     openings = sorted(set(costs["opening"]))
-    weights = rng.multinomial(len(openings), [1 / len(openings)] * len(openings), REPLICATES)
+    weights = rng.standard_exponential((REPLICATES, len(openings)))
     rows = []
     for (name, depth), group in costs.groupby(["agent", "depth"], sort=False):
         positions = group["positions"].sum()
@@ -108,10 +109,11 @@ def compare_searches(
                 each.set_index("opening")[measure].reindex(openings).to_numpy()
                 for each in (group, base)
             )
-            ratios = (weights @ own) / (weights @ other)
-            ends = np.quantile(ratios, [0.025, 0.975]) if len(openings) > 1 else [np.nan] * 2
-            row[f"{measure}_ratio"] = own.sum() / other.sum()
-            row[f"{measure}_low"], row[f"{measure}_high"] = ends
+            ratio = own.sum() / other.sum()
+            sample = np.log((weights @ own) / (weights @ other))[:, None]
+            ends = bootstrap_intervals(sample, np.log([ratio]), np.array([len(openings)]))
+            row[f"{measure}_ratio"] = ratio
+            row[f"{measure}_low"], row[f"{measure}_high"] = (np.exp(end[0]) for end in ends)
         rows.append(row)
     return pd.DataFrame(rows).sort_values(["depth", "nodes"], ignore_index=True, kind="stable")
 

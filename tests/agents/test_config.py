@@ -217,7 +217,7 @@ def test_what_an_object_is_shown_as_makes_it_again() -> None:
         again = eval(shown, names)
         assert type(again) is type(each)
         assert repr(again) == shown
-    assert repr(made[0]).startswith("Composite(weights={'corners': 25,")
+    assert repr(made[0]).startswith("Composite(weights={'corners': 25.0,")
 
 
 def test_a_decision_is_shown_with_names_of_squares() -> None:

@@ -48,7 +48,8 @@ DUEL = ("agents=duel", "agent@first=greedy", "agent@second=random")
 
 def test_a_duel_shows_its_match_on_the_terminal_and_in_the_report(tmp_path: Path) -> None:
     result, printed, report = play(tmp_path, *DUEL, "games=40")
-    (row,) = pd.read_csv(result.folder / "matches.csv").itertuples()
+    (row,) = result.matches.itertuples()
+    assert len(pd.read_csv(result.folder / "matches.csv")) == 1
     standings = result.standings.set_index("agent")
     assert (row.first, row.wins) == ("greedy", standings.loc["greedy", "wins"])
     assert row.wins + row.draws + row.losses == 40
@@ -57,7 +58,8 @@ def test_a_duel_shows_its_match_on_the_terminal_and_in_the_report(tmp_path: Path
         assert f" {cell(row)} " in report
     assert "greedy -" in printed
     assert MATCH_COLUMNS["nElo ± 95 %"](row) in printed
-    assert "distinct games | 40; effective number of pairs 20" in report
+    assert "| distinct games | 40, move for move" in report
+    assert "| independent results | 20 openings, shared by all pairings" in report
     assert "superiority" not in report  # of two, LOS says it
 
 
@@ -91,7 +93,9 @@ def test_two_agents_without_chance_and_one_opening(tmp_path: Path) -> None:
     told = "from the one opening only 1 of their 10 pairs are distinct"
     assert told in " ".join(printed.split())
     assert told in report
-    assert "distinct games | 2; effective number of pairs 1 " in report
+    assert "| distinct games | 2, move for move" in report
+    assert "| independent results | 1 opening, with up to 1 distinct pair of a pairing" in report
+    assert "so no interval can be given" in report or row.bound or row.split
 
 
 def test_agents_may_have_any_names(tmp_path: Path) -> None:

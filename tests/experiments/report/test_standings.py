@@ -15,7 +15,7 @@ from experiments.record.store import AgentRow, GameRow, MoveRow, PlayedGame, Rec
 from experiments.report.standings import (
     matches,
     pair_counts,
-    pairs_by_colour,
+    pairs_by_opening,
     rated_parts,
     standings,
 )
@@ -95,7 +95,8 @@ def test_pairs_by_colour_agree_with_the_games(record: Record) -> None:
     writer.add(
         "bob", "ann", result(10, "c"), result(8, "d")
     )  # ann: lost with White, won with Black
-    counts = pairs_by_colour(record)
+    tables, times = pairs_by_opening(record)
+    counts = np.tensordot(times, tables, axes=1)
     assert counts[0, 1, 2, 1] == 1 and counts[0, 1, 2, 0] == 1
     assert counts[1, 0, 1, 0] == 1 and counts[1, 0, 2, 0] == 1
     assert counts.sum() == 4

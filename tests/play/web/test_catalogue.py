@@ -14,7 +14,7 @@ from play.web.catalogue import Catalogue
 
 def test_who_is_nothing_without_a_program_or_a_file_is_not_listed() -> None:
     listed = Catalogue(read([])).agents
-    unlisted = {"function", "gtp", "line", "nboard", "openspiel"}
+    unlisted = {"function", "gtp", "line", "nboard", "openspiel", "wpi"}
     assert set(choices("agent")) - set(listed) == unlisted
 
 
