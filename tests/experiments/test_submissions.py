@@ -107,7 +107,7 @@ def test_a_tournament_of_submissions_is_resumed_with_trust(
     hand_in(tmp_path / "submissions", [*PYTHON, "agent"])
     result = played(tmp_path)
     with Record.append(result.folder) as record, record.transaction():
-        for table in ("games", "moves"):
+        for table in ("games", "turns"):
             record._connection.execute(f"delete from {table} where game > 2")
     with pytest.raises(ConfigError, match="runs code from outside the lab"):
         resume(result.folder, console=QUIET)
