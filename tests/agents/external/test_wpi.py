@@ -143,7 +143,14 @@ def test_the_example_of_the_page_plays(tmp_path: Path, closed: list[WpiAgent]) -
 def play(folder: Path, command: str, *words: str) -> tuple[set[tuple[str, str]], str]:
     """How the games of a program against a random agent ended: who won, and why; and the log."""
     line_up = ["agents=duel", "agent@first=wpi", f"first.command='{command}'"]
-    common = [*line_up, "agent@second=random", "figures=false", "games=2", "openings=start", "trial=false"]
+    common = [
+        *line_up,
+        "agent@second=random",
+        "figures=false",
+        "games=2",
+        "openings=start",
+        "trial=false",
+    ]
     plan = read([*common, "openings.repeats=true", f"results={folder}/results", *words])
     done = run(plan, "test", Console(quiet=True)).folder
     names = dict(query(done, "select agent, name from agents"))
