@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from agents.search import SearchAgent, WindowSearch
+from core.shown import counted
 from experiments.config import Plan
 from experiments.record.store import Record
 from experiments.report.standings import matches, rated_as_asked, standings
@@ -46,6 +47,16 @@ class RunFacts:
         """From how many openings there are complete pairs."""
         sql = "select count(distinct opening) from games where pair in (select pair from games "
         return int(self.record.rows(f"{sql}group by pair having count(*) = 2)")[0][0])
+
+    @cached_property
+    def context(self) -> str:
+        """What stands over every figure: ``100 games from 50 openings, standard, depth 4``; the
+        depth where all searches have the same."""
+        searchers = [agent for agent in self.plan.agents.values() if isinstance(agent, SearchAgent)]
+        depths = {agent.depth for agent in searchers}
+        games = counted(self.record.count_games(), "game")
+        parts = [f"{games} from {counted(self.openings, 'opening')}", self.plan.rules.name]
+        return ", ".join([*parts, *(f"depth {depth}" for depth in depths if len(depths) == 1)])
 
     @cached_property
     def costs(self) -> pd.DataFrame | None:
