@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from agents import loading
 from agents.base import Agent
 from agents.conf_folder import ConfigError, check_folders, conf_folder
 from agents.evaluation import Evaluation
@@ -119,6 +120,8 @@ def _explanations(
         refused = unknown_choice(_KINDS.get(group, group), name, sorted(error.options))
         needed = _EXTRAS.get(missing)
         yield f"{refused} ({name} needs {needed})" if needed else refused
+    if found := re.match(r"In '([^']+)': Could not find '([^']+)'", message):
+        yield _not_found(found[1], found[2], folders)
     if found := re.match(r"You must specify '([^']+)'.*Available options: (.*)", message):
         yield f"{found[1]}=NAME is needed; choose from {', '.join(found[2].split())}."
     if found := re.match(r"Ambiguous value for argument '([^']+)'", message):
@@ -126,10 +129,10 @@ def _explanations(
         yield f"{found[1]}: several values are for a sweep, run -m; a list is {key}=[{values}]"
     found = re.search(r"(?:Could not override|Key) '([^']*)'", message)
     if found and "is not in struct" in f"{message} {one_line(error.__cause__ or error)}":
-        if told := _without_setting(found[1], overrides, folders):
-            yield told
         if options := _options_with(found[1]):
             yield f"{found[1]} only goes with {' or '.join(options)}"
+        if told := _without_setting(found[1], config_name, overrides, folders):
+            yield told
         yield f"unknown setting '{found[1]}'.{nearest(found[1], _known_keys(config_name))}"
     if isinstance(error, TypeError) or re.search("group override|Could not load", message):
         for word in overrides:
@@ -152,30 +155,68 @@ _EXTRAS = {
 """What to install for some of Hydra's plugins."""
 
 
-def _without_setting(key: str, overrides: Sequence[str], folders: Sequence[Path]) -> str:
-    """What to say of ``second.depth`` where ``agent@second=greedy`` has no depth; else nothing."""
-    place, _, setting = key.partition(".")
-    for word in overrides:
-        if setting and word.startswith(f"agent@{place}="):
-            name = word.partition("=")[2]
-            known = [each for each in load("agent", name, folders) if each != "_target_"]
-            told = f"{key}: {name} has no setting '{setting}'; it has: {', '.join(known) or 'none'}"
-            return f"{told}.{nearest(setting, known)}"
-    return ""
+def _not_found(file: str, missing: str, folders: Sequence[Path]) -> str:
+    """What to say of a YAML's default that is not there."""
+    own = file.rpartition("/")[0]
+    group, _, name = missing.removeprefix(f"{own}/").rpartition("/")
+    if missing.startswith(f"{own}/") and name in choices(group, folders):
+        return (
+            f"{file}.yaml: {group}@...: {name} is looked for below {own}/; from the top it is "
+            f"written with a slash, - /{group}@NAME: {name}"
+        )
+    return f"{file}.yaml names {missing}.yaml, which is in none of the folders of YAMLs"
+
+
+def _without_setting(
+    key: str, config_name: str, overrides: Sequence[str], folders: Sequence[Path]
+) -> str:
+    """What to say of ``second.depth`` where ``agent@second=greedy`` has no depth, and of the same
+    for an agent of a line-up; else nothing."""
+    from agents import hydra_parts
+
+    place, _, setting = key.rpartition(".")
+    others = [word for word in overrides if word.lstrip("+~").partition("=")[0] != key]
+    try:
+        config = hydra_parts.compose(config_name, others, folders)
+    except Exception:  # something else is wrong as well
+        return ""
+    if "first" in config and re.match(r"agents\.[^.]+$", place):
+        return f"{key}: the agents of a duel are set as first.{setting} and second.{setting}"
+    node: Any = config
+    described = False  # whether it is part of what describes an object
+    for part in place.split("."):
+        if node is config.get("agents") and part not in node:
+            return f"{key}: {unknown_choice('agent of this line-up', part, node)}"
+        node = node.get(part) if isinstance(node, Mapping) else None
+        described = described or (isinstance(node, Mapping) and "_target_" in node)
+    if not described or not isinstance(node, Mapping):
+        return ""
+    known = [str(each) for each in node if each != "_target_"]
+    chosen = config.hydra.runtime.choices
+    has = ", ".join(known) or "none"
+    if name := chosen.get(f"agent@{place}"):
+        told = f"{key}: {name} has no setting '{setting}'; it has: {has}"
+        return f"{told}.{nearest(setting, known)}"
+    name = f"{place}={chosen[place]}" if place in chosen else place
+    near = nearest(key, [f"{place}.{each}" for each in known])
+    return f"unknown setting '{key}'; those of {name}: {has}.{near}"
 
 
 def _options_with(key: str) -> list[str]:
     """The choices of a group, as ``openings=file``, that have a setting: ``openings.file``."""
     from omegaconf import OmegaConf
 
-    group, _, name = key.rpartition(".")
+    inside, _, name = key.rpartition(".")
+    group = inside or "agents"  # some line-ups have settings of their own
     folder = conf_folder() / group
-    if not group or not folder.is_dir():
+    if not folder.is_dir():
         return []
     found = []
     for path in sorted(folder.glob("*.yaml")):
         settings: Any = OmegaConf.load(path)
-        if name in settings.get(group, settings):  # some begin with the group's name
+        if inside:
+            settings = settings.get(inside, settings)  # some begin with the group's name
+        if name in set(settings):  # also if it is left open
             found.append(f"{group}={path.stem}")
     return found
 
@@ -252,13 +293,25 @@ def _check(node: Any, where: str) -> None:
     if "_target_" in node:
         name = str(node["_target_"])
         try:
-            target = pkgutil.resolve_name(name)
+            target = resolve(name)
         except Exception as error:
-            cause = one_line(error)
+            if ":" in name:  # which is in the message
+                raise ConfigError(f"{where}: {one_line(error)}") from error
+            cause = one_line(error) + loading.searched(error, name)
             raise ConfigError(f"{where}: cannot import _target_ '{name}': {cause}") from error
         _check_names(target, name, [key for key in node if key != "_target_"], where)
     for key, value in node.items():
         _check(value, f"{where}.{key}")
+
+
+def resolve(target: str) -> Any:
+    """What a ``_target_`` names: ``module.Class``, or ``path/to/file.py:Class``."""
+    return loading.named(target) if ":" in target else pkgutil.resolve_name(target)
+
+
+def short_name(target: str) -> str:
+    """What an agent given by its class, as a ``_target_`` names it, is called by default."""
+    return re.split("[.:]", target)[-1]
 
 
 def _check_names(target: Any, name: str, given: Sequence[str], where: str) -> None:
@@ -306,12 +359,15 @@ def _made(node: Any, where: str) -> Any:
 
 def load(group: str, name: str, extra_folders: Sequence[str | Path] = ()) -> dict[str, Any]:
     """The settings of ``conf/<group>/<name>.yaml``, or of a file in one of the further folders, as
-    plain data, open ones as ``???``.
+    plain data, open ones as ``???``. An agent may be named by its class, as
+    ``path/to/file.py:Class``.
 
     Raises ConfigError, listing the choices, where there is no such file.
     """
     from omegaconf import OmegaConf
 
+    if group == "agent" and ":" in name:
+        return {"_target_": name}
     known = choices(group, extra_folders)
     if name not in known:
         raise unknown(_KINDS.get(group, group), name, known)

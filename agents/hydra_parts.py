@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 import os
 import pickle
+import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -28,6 +29,7 @@ from hydra.core.override_parser.types import Override
 from hydra.errors import HydraException
 from omegaconf import DictConfig
 
+from agents import loading
 from agents.conf_folder import ConfigError, conf_folder
 
 VERSION_BASE = "1.3"  # of Hydra, whose defaults are used
@@ -43,7 +45,7 @@ which of them it is given before Hydra takes over."""
 
 def hand_over(program: str, arguments: Sequence[str], task: Callable[[DictConfig], Any]) -> None:
     """Let Hydra's own command line do the rest. Public, but it reads ``sys.argv`` alone."""
-    sys.argv = [program, *arguments]
+    sys.argv = [program, *with_targets(arguments)]
     main = hydra.main(config_path=str(conf_folder()), config_name="run", version_base=VERSION_BASE)
     main(task)()
 
@@ -72,6 +74,28 @@ def all_values(override: str) -> list[str]:
         ) from error
 
 
+def with_targets(words: Sequence[str]) -> list[str]:
+    """Overrides in which an agent is named by its class, ``agent@first=./mine.py:Corners``, as
+    Hydra understands them: it has no file for such an agent, whose settings are all new to it.
+
+    >>> with_targets(["agent@first=./mine.py:Corners", "first.depth=3", "games=2"])
+    ['~agent@first', "++first._target_='./mine.py:Corners'", '++first.depth=3', 'games=2']
+    """
+    told, places = [], []
+    for word in words:
+        found = re.fullmatch(r"(\+?)agent@([^=]+)=.*:.*", word, re.DOTALL)
+        target = parse(word).value() if found else None
+        if found is None or not isinstance(target, str):
+            told.append(word)
+            continue
+        places.append(f"{found[2]}.")
+        if not found[1]:  # another one stands there
+            told.append(f"~agent@{found[2]}")
+        escaped = target.replace("\\", "\\\\").replace("'", "\\'")
+        told.append(f"++{found[2]}._target_='{escaped}'")
+    return [f"++{word}" if word.startswith(tuple(places)) else word for word in told]
+
+
 # ---------------------------------------------------------------------- composing
 
 
@@ -83,11 +107,12 @@ def compose(
     folders: further ones, searched after the project's own. The public function needs a Hydra that
     was cleared of what was composed before, and does not make ``${hydra:...}`` ask the result.
     """
+    overrides = with_targets(overrides)
     if folders:
         paths = ",".join(f"'file://{folder.resolve()}'" for folder in folders)
         config = _compose_anew(config_name, [*overrides, f"hydra.searchpath=[{paths}]"])
     else:
-        config = _composed(config_name, list(overrides))
+        config = _composed(config_name, overrides)
     HydraConfig.instance().set_config(config)
     return config
 
@@ -145,7 +170,10 @@ def maker(target: str) -> Callable[..., Any]:
     """What ``_target_`` names, to be called. Raises InstantiationException.
 
     It is asked of ``instantiate``, which since Hydra 1.3.8 refuses dangerous ones such as
-    ``os.system``; but without the settings, in which it would look for interpolations, twice.
+    ``os.system``; but without the settings, in which it would look for interpolations, twice. What
+    stands in a file, ``./mine.py:Corners``, is not asked for: Hydra knows no files.
     """
+    if ":" in target:
+        return loading.named(target)
     made: Callable[..., Any] = hydra.utils.instantiate({"_target_": target, "_partial_": True})
     return made

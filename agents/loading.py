@@ -5,14 +5,16 @@ from __future__ import annotations
 import ast
 import importlib
 import importlib.util
+import itertools
 import sys
+import sysconfig
 import traceback
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from core.settings import nearest
+from core.settings import nearest, unknown_choice
 from core.shown import visible
 
 _LONGEST = 300  # characters of what a user has typed that a message repeats
@@ -34,7 +36,8 @@ def load_module(place: str) -> Any:
     """The module in a file, or of a dotted name; ValueError, one line, if it cannot be loaded."""
     path = Path(place).expanduser()
     if path.suffix == ".py" and not path.is_file():
-        raise ValueError(f"target: there is no file {place}")
+        where = "" if path.is_absolute() else f" in {Path.cwd()}"
+        raise ValueError(f"target: there is no file {place}{where}")
     file = str(path.resolve())
     try:
         if path.suffix != ".py":
@@ -42,19 +45,57 @@ def load_module(place: str) -> Any:
         status = path.stat()
         return _loaded(path.resolve(), (status.st_mtime_ns, status.st_size))
     except (Exception, SystemExit) as error:
-        raise ValueError(f"target '{place}' cannot be loaded: {last_line(error, file)}") from error
+        why = last_line(error, file) + searched(error, place)
+        raise ValueError(f"target '{place}' cannot be loaded: {why}") from error
+
+
+def searched(error: BaseException, module: str) -> str:
+    """What to add where a module, or the package it is in, was found nowhere: the folders that were
+    searched, those of Python itself apart. Else nothing."""
+    if not isinstance(error, ModuleNotFoundError) or error.name is None:
+        return ""
+    if not f"{module}.".startswith(f"{error.name}.") or "." in error.name:
+        return ""  # something that it imports, or in a package that was found
+    own = [Path(path) for path in set(sysconfig.get_paths().values())]
+    folders = [Path(path).resolve() for path in sys.path if Path(path).is_dir()]
+    told = [
+        str(folder)
+        for folder in dict.fromkeys(folders)
+        if not any(folder.is_relative_to(each) for each in own)
+    ]
+    return f" (searched: {', '.join([*told, 'what is installed'])})"
+
+
+def named(target: str) -> Any:
+    """What ``path/to/file.py:name`` or ``module:name`` names; ValueError, one line."""
+    place, name = split_target(target)
+    module = load_module(place)
+    if not hasattr(module, name):
+        own = [
+            key
+            for key, value in vars(module).items()
+            if getattr(value, "__module__", None) == module.__name__ and not key.startswith("_")
+        ]
+        raise ValueError(f"target '{target}': {unknown_choice('name', name, own)}")
+    return getattr(module, name)
 
 
 @cache
 def _loaded(path: Path, stamp: tuple[int, int]) -> Any:
     """The module in a file, loaded once as long as the file stays as it is (``stamp``), so that
     two agents with the same heuristic do not compile and try it twice."""
-    spec = importlib.util.spec_from_file_location(f"_loaded_{path.stem}", path)
+    names = (f"_loaded_{path.stem}{number or ''}" for number in itertools.count())
+    name = next(name for name in names if name not in sys.modules)
+    spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.path.insert(0, str(path.parent))  # it may import what stands beside it
+    sys.modules[name] = module  # where dataclasses look for their annotations
     try:
         spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
     finally:
         sys.path.pop(0)
     return module

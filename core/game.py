@@ -29,10 +29,11 @@ GARBAGE = "no valid answer"
 LATE = "time exceeded"
 HUNG = "never answered"
 DIED = "process died"
-END_REASONS = (FINISHED, ILLEGAL, RAISED, GARBAGE, LATE, HUNG, DIED)
-"""How a game can end. All but the first are forfeits; the last two are found by whoever watches
+UNFIT = "could not be started"
+END_REASONS = (FINISHED, ILLEGAL, RAISED, GARBAGE, LATE, HUNG, DIED, UNFIT)
+"""How a game can end. All but the first are forfeits; the last three are found by whoever watches
 the process that plays."""
-FAULTS = (GARBAGE, HUNG, DIED)
+FAULTS = (ILLEGAL, GARBAGE, LATE, HUNG, DIED, UNFIT)
 """Reasons that may be told of a program that an agent stands for."""
 
 IN_TIME, LATE_BY_WALL, TOO_LATE = range(3)
@@ -101,7 +102,7 @@ MOST_COUNTED = 1 << 48
 """The largest count that is believed: so many nodes take a month. Sums of a run fit 64 bits."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Decision:
     """A player's answer. It may hold numpy's numbers, and squares by name (``"d3"``); the judge
     reads them, see :func:`valid_answer`.
@@ -118,6 +119,18 @@ class Decision:
     pv: tuple[int, ...] = ()
     depth: int | None = None
     stats: SearchStats = field(default_factory=SearchStats)
+
+    def __repr__(self) -> str:
+        pv = tuple(map(_named, self.pv)) if type(self.pv) is tuple else self.pv
+        rest = {"value": self.value, "pv": pv, "depth": self.depth, "stats": self.stats}
+        usual = {"value": None, "pv": (), "depth": None, "stats": SearchStats()}
+        told = [f"{name}={part!r}" for name, part in rest.items() if part != usual[name]]
+        return f"Decision({', '.join([repr(_named(self.move)), *told])})"
+
+    @property
+    def line(self) -> tuple[str, ...]:
+        """The principal variation by the names of its squares, a pass as ``--``."""
+        return tuple(map(square_name, self.pv))
 
     def flaw(self) -> str | None:
         """What is wrong with this answer as data, or None; legality is the judge's matter.
@@ -143,6 +156,11 @@ class Decision:
             if type(count) is not int or not 0 <= count <= MOST_COUNTED:
                 return f"stats.{name} {count!r} is not a count"
         return None
+
+
+def _named(move: object) -> object:
+    """The name of a square; what is none stays as it is."""
+    return square_name(move) if type(move) is int and 0 <= move <= PASS else move
 
 
 def _is_int64(number: object) -> bool:
@@ -231,9 +249,9 @@ class Player(Protocol):
 class Ply:
     """One turn of a game. ``decision`` is None for a forced pass, which nobody is asked about.
 
-    microseconds: wall time of the decision. cpu_microseconds: time this process really had the
+    nanoseconds: wall time of the decision. cpu_nanoseconds: time this process really had the
         processor meanwhile; much less means that the machine was busy with something else.
-    waited_microseconds: how much of the wall time is not the player's: its process stood ready but
+    waited_nanoseconds: how much of the wall time is not the player's: its process stood ready but
         was not run, or everything was stopped. Measured where time is limited.
     late: IN_TIME; LATE_BY_WALL, a move that stands, as the player could not use all of that time;
         or TOO_LATE, a move that lost the game and was not made.
@@ -242,9 +260,9 @@ class Ply:
     move: int
     color: Color
     decision: Decision | None = None
-    microseconds: int = 0
-    cpu_microseconds: int = 0
-    waited_microseconds: int = 0
+    nanoseconds: int = 0
+    cpu_nanoseconds: int = 0
+    waited_nanoseconds: int = 0
     late: int = 0
 
 
@@ -378,10 +396,10 @@ def play_game(
         game.play()
     except _Forfeit as lost:
         return game.record(opening, lost.loser.other, lost.reason, lost.detail, lost.too_late)
-    return game.record(opening, _leader(game.position))
+    return game.record(opening, leader(game.position))
 
 
-def _leader(position: Position) -> Color | None:
+def leader(position: Position) -> Color | None:
     """Who has more discs."""
     difference = position.disc_difference
     if not difference:
@@ -482,8 +500,8 @@ class _Game:
         except ValueError as error:
             raise _Forfeit(color, GARBAGE, str(error)) from None
         late = clock.late(spent)
-        times = spent.wall // 1000, spent.cpu // 1000, spent.waited // 1000
-        ply = Ply(decision.move, color, _kept(decision), *times, late)
+        kept = _kept(decision)
+        ply = Ply(decision.move, color, kept, spent.wall, spent.cpu, spent.waited, late)
         if late == TOO_LATE:
             raise _Forfeit(color, LATE, _lateness(spent, limits), ply)
         try:

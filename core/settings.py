@@ -19,24 +19,33 @@ core.settings.SettingError: unknown reward 'disc'; choose from win, discs. Did y
 
 ``None`` is allowed where the type allows it. The arguments of a class that is no dataclass are
 checked by putting :func:`checked` on its ``__init__``. Refusals are SettingErrors.
+
+From the same declarations :func:`explained` makes what ``help`` says of a class, and :func:`called`
+the call that makes an object again.
 """
 
 from __future__ import annotations
 
+import ast
 import difflib
 import functools
 import inspect
+import itertools
 import math
 import re
 import sys
+import textwrap
+import tokenize
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from types import NoneType
-from typing import Annotated, Any, TypeVar, get_args, get_origin
+from typing import Annotated, Any, TypeVar, cast, get_args, get_origin
 
 _Init = TypeVar("_Init", bound=Callable[..., None])
+
+_Class = TypeVar("_Class", bound=type[Any])
 _LONGEST = 60  # letters of a value that a message shows
 
 
@@ -283,3 +292,64 @@ def _annotations(declared_by: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
         for name, hint in inspect.get_annotations(part).items():
             with suppress(NameError):
                 yield name, eval(hint, known) if isinstance(hint, str) else hint
+
+
+# ---------------------------------------------------------------------- told of
+
+
+def called(thing: object, given: Mapping[str, Any] | None = None) -> str:
+    """The call that makes an object again, ``Search(depth=3)``: the arguments of its class that
+    are not what they are by default, each from the attribute of that name. What no attribute tells
+    is written as three dots.
+
+    given: arguments that no attribute tells.
+    """
+    told = []
+    for each in inspect.signature(type(thing)).parameters.values():
+        if each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD):
+            continue
+        known = given if given is not None and each.name in given else vars(thing)
+        value = known.get(each.name, ...)
+        if each.default is each.empty or value != each.default:
+            told.append(f"{each.name}={'...' if value is ... else repr(value)}")
+    return f"{type(thing).__name__}({', '.join(told)})"
+
+
+def explained(settings: _Class) -> _Class:
+    """Put into a dataclass's documentation what each of its settings may be, its default, and what
+    stands below it where it is declared."""
+    lines = [inspect.cleandoc(settings.__doc__ or ""), "", "Settings:"]
+    allowed, about = constraints(cast("Any", settings)), _written_below(settings)
+    for field in fields(settings):
+        constraint, optional = allowed.get(field.name, (None, False))
+        may_be = constraint.needed.rstrip(", ") if constraint else str(field.type)
+        may_be += ", or None" if optional else ""
+        default = "" if field.default is MISSING else f" (default {field.default!r})"
+        lines += ["", f"{field.name}: {may_be}{default}"]
+        lines += textwrap.indent(about.get(field.name, ""), "    ").splitlines()
+    settings.__doc__ = "\n".join(lines)
+    return settings
+
+
+def _written_below(settings: type) -> dict[str, str]:
+    """The texts that stand below the fields of a class and of its bases, by field."""
+    found = {}
+    for part in reversed(settings.__mro__):
+        file = getattr(sys.modules[part.__module__], "__file__", None)
+        body = _bodies(file).get(part.__name__) if is_dataclass(part) and file else None
+        for field, below in itertools.pairwise(body or ()):
+            text = below.value if isinstance(below, ast.Expr) else None
+            if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Constant):
+                found[ast.unparse(field.target)] = inspect.cleandoc(str(text.value))
+    return found
+
+
+@functools.cache
+def _bodies(file: str) -> dict[str, list[ast.stmt]]:
+    """What stands in the classes of a file; nothing where there is no source to be read."""
+    try:
+        with tokenize.open(file) as source:
+            tree = ast.parse(source.read())
+    except (OSError, SyntaxError):
+        return {}
+    return {each.name: each.body for each in tree.body if isinstance(each, ast.ClassDef)}

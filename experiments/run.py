@@ -21,7 +21,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,7 +30,7 @@ import yaml
 from rich.console import Console
 
 from agents.base import Agent
-from agents.config import ConfigError, fill_open, load, one_line
+from agents.config import ConfigError, fill_open, load, one_line, short_name
 from core.game import FINISHED
 from core.shown import plain, visible
 from experiments.config import LimitsConfig, Plan, RunConfig, chosen, plan_of
@@ -40,10 +40,11 @@ from experiments.pairing.schedule import Draw
 from experiments.playing.conditions import FINISH_PAIRS, Conditions
 from experiments.playing.executors import Say
 from experiments.playing.match import MOST_DEATHS, PairResult, Play, TaskFailed
+from experiments.playing.trial import try_agents
 from experiments.record.folder import locked, new_folder, write_safely
 from experiments.record.log import logging_to
 from experiments.record.provenance import machine, versions
-from experiments.record.reading import damage_told
+from experiments.record.reading import damage_told, way_out
 from experiments.record.store import FILE, FORMAT, AgentRow, Record
 from experiments.recorded import about_object, replanned
 from experiments.report.progress import progress_bar
@@ -122,6 +123,7 @@ def run_match(
     clock: float | None = None,
     hang: float = 60.0,
     isolation: str = "auto",
+    trial: bool = True,
     workers: int | None = None,
     results: str | Path = "results",
     name: str = "match",
@@ -131,12 +133,13 @@ def run_match(
 ) -> RunResult:
     """Play a match, or a tournament, from Python, as ``python -m experiments run`` does.
 
-    agents: names of agents in ``conf/agent``, or a mapping from names of your choice to objects.
+    agents: names in ``conf/agent`` or ``path/to/file.py:Class``, or objects by names of your own.
     games: per pairing, even; of a sequential test at most so many.
     openings, schedule: names in ``conf/openings`` and ``conf/schedule``, or a mapping with the name
         as ``kind`` and other settings (``{"kind": "random", "plies": 12}``).
     nodes, seconds: limits per move. clock: seconds per player and game.
     isolation: who plays in a process of its own; by ``auto`` agents that are not the lab's.
+    trial: whether such an agent must first play in one of ten positions.
     workers: processes, default all cores; 0 plays in this process.
     export: what else to write the tables as, ``csv`` or ``parquet``.
     figures: whether to draw them, which takes about two seconds.
@@ -144,14 +147,12 @@ def run_match(
     """
     settings = RunConfig(name, games=games, seed=seed, depth=depth, export=list(export))
     settings.results, settings.figures = str(results), figures
-    settings.isolation = isolation
+    settings.isolation, settings.trial = isolation, trial
     settings.limits = LimitsConfig(nodes=nodes, seconds=seconds, clock=clock, hang=hang)
     settings.ruleset.name = ruleset
     settings.evaluation = load("evaluation", evaluation)
-    settings.openings, settings.schedule = (
-        chosen("openings", openings),
-        chosen("schedule", schedule),
-    )
+    settings.openings = chosen("openings", openings)
+    settings.schedule = chosen("schedule", schedule)
     executor = "serial" if workers == 0 else {"kind": "processes", "workers": workers}
     settings.executor = chosen("executor", executor)
     objects = _line_up(settings, agents)
@@ -168,9 +169,9 @@ def _line_up(
                 raise ConfigError(f"agent '{name}' is {agent!r}, which is no agents.Agent")
         settings.agents = {name: about_object(agent) for name, agent in agents.items()}
         return agents
-    if len(set(agents)) < len(agents):
+    if len(set(map(short_name, agents))) < len(agents):
         raise ConfigError("an agent is named twice; use a mapping to give each a name")
-    loaded = {name: load("agent", name) for name in agents}
+    loaded = {short_name(name): load("agent", name) for name in agents}
     filled, _ = fill_open(loaded, depth=settings.depth, evaluation=settings.evaluation)
     settings.agents = filled
     return None
@@ -190,7 +191,9 @@ def run(
     settings = plan.settings
     started = datetime.now()
     conditions = _prepared(plan, console)
-    openings = plan.openings.choose(plan.rounds, plan.rules, settings.seed)
+    openings = plan.choose_openings()
+    if settings.trial:
+        try_agents(conditions)
     with ExitStack() as crew:
         play = crew.enter_context(plan.executor.ready(conditions, _line_to(console)))
         dated = Path(settings.results, settings.name, f"{started:%Y-%m-%d_%H-%M-%S}")
@@ -248,7 +251,7 @@ def resume(
             play = crew.enter_context(plan.executor.ready(conditions, _line_to(console)))
             with Record.append(folder) as record:
                 with record.transaction():
-                    record.continue_with(asdict(plan.settings), retry_skipped)
+                    record.continue_with(plan.as_data, plan.schedule.games_each, retry_skipped)
                     record.write_openings(opening.text for opening in openings)
                     record.write_row("sessions", _session(plan, command, datetime.now()))
                 _write_config(plan, folder)
@@ -278,7 +281,7 @@ def _line_to(console: Console) -> Say:
 
 
 def _write_config(plan: Plan, folder: Path) -> None:
-    text = yaml.safe_dump(asdict(plan.settings), sort_keys=False, allow_unicode=True)
+    text = yaml.safe_dump(plan.as_data, sort_keys=False, allow_unicode=True)
     write_safely(folder / "config.yaml", text)
 
 
@@ -294,7 +297,7 @@ def _write_head(
             "format": FORMAT,
             "ruleset": plan.rules.name,
             "seed": settings.seed,
-            "config": asdict(settings),
+            "config": plan.as_data,
             **session,
         },
     )
@@ -339,7 +342,7 @@ class _Session:
     ) -> None:
         self._plan, self._record, self._folder = plan, record, folder
         self._console, self._conditions = console, conditions
-        self._resumed = resumed
+        self._resumed, self._told = resumed, False
 
     def play(self, play: Play, crew: ExitStack, openings: Sequence[Opening]) -> RunResult:
         """Play, and conclude. crew: the workers; closed, lets them go, as their last words belong
@@ -350,23 +353,24 @@ class _Session:
         clock = time.perf_counter()
         plan, record, stop = self._plan, self._record, self._conditions.stop
         log_file = logging_to(self._folder / "log.txt", plan.settings.log_level)
-        with stoppable(stop), log_file:
+        with self._way_on_told(), stoppable(stop), log_file:
             with self._reading():
                 draw = self._drawn(openings)
             with guarded(record.path, stop):
                 self._write_down(play(draw), draw)
             interrupted = stop.value == FINISH_PAIRS
             crew.close()
-            complete = draw.complete(len(record.settled()), plan.pairs)
+            settled = record.settled(plan.schedule.games_each)
+            complete = draw.complete(len(settled), plan.pairs)
             record.finish(time.perf_counter() - clock, complete)
             played = record.count_games()
-            log.info("%d of %d games", played, 2 * plan.pairs)
-            if not complete:
-                _line_to(self._console)(f"go on with  {way_on(self._folder, plan)}")
+            log.info("%d of %d games", played, plan.games)
             if not played and complete:
                 raise RunStopped(f"no game could be played: of every pair, {SKIPPED}")
             if not played:
                 raise KeyboardInterrupt
+            if not complete:
+                self._tell_way_on()
             # pandas takes a third of a second to import, which the first game need not wait for.
             from experiments.report.report import conclude
 
@@ -375,6 +379,20 @@ class _Session:
             if plan.settings.export:
                 record.export(self._folder, plan.settings.export)
         return RunResult(self._folder, standings, complete, interrupted)
+
+    @contextmanager
+    def _way_on_told(self) -> Iterator[None]:
+        """Within it Ctrl-C may end everything at once."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            self._tell_way_on()
+            raise
+
+    def _tell_way_on(self) -> None:
+        if not self._told:
+            _line_to(self._console)(f"go on with  {way_on(self._folder, self._plan)}")
+        self._told = True
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
@@ -389,11 +407,11 @@ class _Session:
     def _drawn(self, openings: Sequence[Opening]) -> Draw:
         """The pairs of the run, those in the record played already."""
         plan = self._plan
-        draw = Draw(plan.schedule, plan.names, openings, plan.settings.seed)
-        settled = self._record.settled()
+        draw, each = plan.draw(openings), plan.schedule.games_each
+        settled = self._record.settled(each)
         draw.skip(settled)
         if plan.schedule.listens:
-            for number, games in self._record.pairs():
+            for number, games in self._record.pairs(each):
                 draw.tell(number, games)
         log.info("begins, with %d of %d pairs to play", plan.pairs - len(settled), plan.pairs)
         return draw
@@ -406,7 +424,7 @@ class _Session:
         with progress_bar(self._console) as progress:
             bar = progress.add_task(
                 plan.settings.name,
-                total=2 * plan.pairs,
+                total=plan.games,
                 completed=played,
                 before=played,
                 note=draw.note,
@@ -458,6 +476,8 @@ def _told_why(folder: Path, plan: Plan) -> Iterator[None]:
         yield
     except (sqlite3.Error, OSError) as error:
         why = f"{folder} cannot be written: {one_line(error)}"
+        if saved := way_out(folder, error):
+            raise RunStopped(f"{why}{saved}") from error
     except (BrokenExecutor, TaskFailed) as error:
         why = one_line(error)
     else:

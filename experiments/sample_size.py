@@ -36,6 +36,7 @@ from core.shown import plain
 from experiments.config import Plan, read
 from experiments.pairing.schedule import Draw, Results
 from experiments.playing.match import TaskFailed
+from experiments.playing.trial import try_agents
 from experiments.run import RunStopped
 from experiments.statistics.elo import ELO, NELO, expected_score
 from experiments.statistics.pairs import SHARES, FloatArray, IntArray
@@ -214,6 +215,8 @@ def time_pairs(plan: Plan, console: Console) -> Timing:
 
     conditions = plan.conditions()
     conditions.prepare(say)
+    if plan.settings.trial:
+        try_agents(conditions)
     openings = replace(plan.openings, repeats=True).choose(
         _TIMED_OPENINGS, plan.rules, plan.settings.seed
     )

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 HELP = """\
 usage: othello-lab COMMAND ...
 
-  run, resume, extend, watch, verify, plan, bench, openings
+  run, resume, extend, watch, verify, recover, export, plan, bench, openings
                 as python -m experiments COMMAND ...
   agents ...    as python -m agents ...
   play ...      as python -m play ...
@@ -25,13 +25,9 @@ othello-lab COMMAND --help explains each of them.
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; 0 on success, 2 for bad input, 130 after Ctrl-C."""
-    try:
-        # Loading takes a second, in which Ctrl-C may come too.
-        from core.cli import dispatch
-        from experiments.__main__ import COMMANDS, FAILURES
-    except KeyboardInterrupt:
-        print("stopped", file=sys.stderr)
-        return 130
+    from core.cli import dispatch
+    from experiments.__main__ import COMMANDS, FAILURES
+
     if "" not in sys.path:
         sys.path.append("")  # last, so that no file there can stand in for one of the lab's
     packages = {name: _package(name) for name in ("agents", "play", "core")}

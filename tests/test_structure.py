@@ -49,12 +49,21 @@ FLOORS = (
         "experiments.help",
         "experiments.export",
     ),
+    ("experiments.recover",),
     ("experiments",),
     ("experiments.__main__",),
     ("play.config", "play.game", "play.moves"),
     ("play.help", "play.switches", "play.thinking", "play.written"),
-    ("play.hints", "play.recorded", "play.tree", "play.engine", "play.gtp", "play.nboard"),
-    ("play.terminal", "play.web"),
+    (
+        "play.hints",
+        "play.recorded",
+        "play.tree",
+        "play.engine",
+        "play.gtp",
+        "play.nboard",
+        "play.umpire",
+    ),
+    ("play.terminal", "play.web", "play.referee", "play.wpi"),
     ("play", "play.__main__", "play.lab"),
 )
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}

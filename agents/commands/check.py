@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
-import pkgutil
 import re
-import sys
 from argparse import Namespace
 from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -23,8 +19,7 @@ from agents.config import (
     build_agent,
     evaluation_settings,
     load,
-    one_line,
-    unknown,
+    resolve,
 )
 from agents.contract import FAILED, NOT_ASKED, OK, PATIENCE, findings
 from core.cli import seconds
@@ -107,15 +102,14 @@ def _settings(target: str, words: Sequence[str], folders: Sequence[str]) -> dict
     for word in words:
         if "=" not in word or word.startswith("="):
             raise ConfigError(f"cannot read '{word}': settings are written key=value")
-    named = not {".", ":"} & set(target)
     settings: dict[str, Any] = {}
-    settings |= load("agent", target, folders) if named else {"_target_": _class_of(target)}
+    settings |= {"_target_": target} if "." in target else load("agent", target, folders)
     for name in [word for word in words if re.match(r"evaluation=[^{]", word)]:
         settings["evaluation"] = evaluation_settings(name.partition("=")[2])
         words = [word for word in words if word != name]
     typed: Any = OmegaConf.to_container(OmegaConf.from_dotlist(list(words)))
     with suppress(Exception):  # building it will say what is wrong
-        parameters = inspect.signature(pkgutil.resolve_name(settings["_target_"])).parameters
+        parameters = inspect.signature(resolve(settings["_target_"])).parameters
         for key in ("depth", "evaluation"):
             if key in parameters and parameters[key].default is inspect.Parameter.empty:
                 settings.setdefault(key, OPEN)
@@ -123,25 +117,3 @@ def _settings(target: str, words: Sequence[str], folders: Sequence[str]) -> dict
         settings["depth"] = _DEPTH
     merged: Any = OmegaConf.to_container(OmegaConf.merge(settings, typed))
     return {str(key): value for key, value in merged.items()}
-
-
-def _class_of(target: str) -> str:
-    """``module.Class`` for a class given so, or as ``path/to/file.py:Class``."""
-    place, _, name = target.rpartition(":" if ":" in target else ".")
-    path = Path(place).expanduser()
-    if path.suffix == ".py":
-        if not path.is_file():
-            raise ConfigError(f"{target}: there is no file {place}")
-        sys.path.insert(0, str(path.resolve().parent))  # where a run would have to be started
-        place = path.stem
-    try:
-        module = importlib.import_module(place)
-    except (Exception, SystemExit) as error:
-        raise ConfigError(f"{target}: cannot import {place}: {one_line(error)}") from error
-    if path.suffix == ".py" and Path(str(module.__file__)).resolve() != path.resolve():
-        raise ConfigError(f"{target}: another module is called {place}; give the file another name")
-    if not hasattr(module, name):
-        classes = inspect.getmembers(module, inspect.isclass)
-        agents = {key for key, value in classes if issubclass(value, Agent)}
-        raise unknown(f"class of {place}", name, agents - {"Agent"})
-    return f"{place}.{name}"

@@ -33,6 +33,7 @@ from core.compile import (
     why_not,
 )
 from core.position import Position
+from core.settings import called
 from core.vector import call_evaluation
 
 FINAL_UNIT = 1 << 24
@@ -82,6 +83,9 @@ class Evaluation(ABC):
 
     sides: frozenset[int] = frozenset({4, 6, 8})
     compiled: bool = True
+
+    def __repr__(self) -> str:
+        return called(self)
 
     @staticmethod
     @abstractmethod

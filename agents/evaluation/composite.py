@@ -19,7 +19,7 @@ from agents.evaluation.stable_discs import StableDiscs
 from core.bitboard import popcount
 from core.compile import Announce, Array, Mask
 from core.position import Position
-from core.settings import Number, unknown_choice
+from core.settings import Number, called, unknown_choice
 from core.vector import address_of, call_evaluation, load, load_float
 
 FEATURES: dict[str, Callable[[], Evaluation]] = {
@@ -68,6 +68,10 @@ class Composite(Evaluation):
         that overlap or leave a gap.
         """
         everywhere = _checked_weights(weights or {}, "weights")
+        self._given = {
+            "weights": {name: w for name, w in everywhere.items() if w},
+            "stages": stages,
+        }
         self._stage_of = np.zeros(MOST_EMPTIES + 1, dtype=np.int64)
         self.stages: list[dict[str, float]] = [everywhere]
         if stages:
@@ -81,6 +85,9 @@ class Composite(Evaluation):
             raise ValueError("a composite needs at least one weight that is not 0")
         self.features = {name: FEATURES[name]() for name in names}
         self.sides = frozenset.intersection(*(f.sides for f in self.features.values()))
+
+    def __repr__(self) -> str:
+        return called(self, self._given)
 
     def prepare(self, announce: Announce | None = None) -> None:
         for feature in self.features.values():

@@ -40,12 +40,13 @@ from core.forked import Forked, Link
 from core.notation import PASS
 from core.position import Position
 from core.rules import Color
-from core.settings import Number, Switch, check_settings, nearest
+from core.settings import Number, Switch, check_settings, explained, nearest
 
 LARGEST = FINAL_UNIT - 1
 CHECK_POSITIONS = 1000
 CHECK_SECONDS = 10.0
 """A new heuristic is tried on so many random positions, and stopped after so many seconds."""
+_TWICE = 5  # each so manieth of them twice, to see whether the answer stays
 FLOAT_SCALE = 1000
 """Results that are floats are multiplied by this, so that three digits survive the rounding."""
 
@@ -80,7 +81,8 @@ class NotZero(Number):
         return value != 0 and super().allows(value)
 
 
-@dataclass(eq=False)
+@explained
+@dataclass(eq=False, repr=False)
 class FunctionEvaluation(Evaluation):
     """The evaluation made of a user's function.
 
@@ -218,6 +220,9 @@ def _compile(function: Callable[..., Any], target: str) -> Any:
             "(evaluation.compiled=false) runs it as ordinary Python, slower"
         ) from error
     result = compiled.nopython_signatures[0].return_type
+    if isinstance(result, numba.types.NoneType | numba.types.Optional):
+        # Also what never returns, which trying it tells.
+        _tried(target, function, None, FLOAT_SCALE)
     if not isinstance(result, numba.types.Integer | numba.types.Float):
         raise ValueError(
             f"'{target}' returns {str(result).capitalize()}; an integer or a float is needed"
@@ -276,13 +281,15 @@ def _try(
     symmetric, complaint = True, ""
     position = positions[0]
     try:
-        results = []
+        results: list[tuple[Position, Any, Any]] = []
         for position in positions:
             result = function(*position.masks)
             if isinstance(result, bool | np.bool) or not isinstance(
                 result, int | float | np.integer | np.floating
             ):
                 complaint = f"returns {result!r:.60}; an integer or a float is needed"
+                break
+            if not len(results) % _TWICE and (complaint := _changes(position, result, function)):
                 break
             # As numbers of Python's own: numpy's unsigned ones cannot be negated.
             swapped = function(*reversed(position.masks))
@@ -300,6 +307,17 @@ def _try(
     link.send(json.dumps([floating, bool(symmetric), complaint]).encode())
 
 
+def _changes(position: Position, result: Any, function: Callable[..., Any]) -> str:
+    """What is wrong if a function does not give the same result again, or nothing."""
+    again = function(*position.masks)
+    if again == result or (again != again and result != result):
+        return ""
+    return (
+        f"gives {result}, and then {again}, for the same position {position.to_obf()}; it may "
+        "neither draw random numbers nor remember anything"
+    )
+
+
 def _complaint(position: Position, result: Any, compiled: Any, floating: bool, scale: float) -> str:
     """What is wrong with a result, or nothing."""
     where = f"at {position.to_obf()}"
@@ -309,6 +327,8 @@ def _complaint(position: Position, result: Any, compiled: Any, floating: bool, s
         return f"returns {result} {where}; at most {LARGEST} (floats: after scaling) is allowed"
     if compiled:
         other = compiled(*position.masks)
+        if complaint := _changes(position, other, compiled):
+            return complaint
         if not math.isclose(other, result, rel_tol=1e-9, abs_tol=1e-9):
             return (
                 f"gives {other} compiled but {result} as ordinary Python {where}; write masks that "

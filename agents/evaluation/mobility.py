@@ -12,10 +12,10 @@ from agents.evaluation.base import Evaluation
 from core.bitboard import around, bits, legal_moves, neighbours, popcount
 from core.compile import Array, Mask
 from core.position import Position
-from core.settings import Choice, check_settings
+from core.settings import Choice, check_settings, explained
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class _Mobility(Evaluation):
     sides = frozenset({8})
 
@@ -38,6 +38,7 @@ class _Mobility(Evaluation):
         return plain_compared(self.count(position), self.count(other), self.form)
 
 
+@explained
 class Mobility(_Mobility):
     """Current mobility: the mover's legal moves against those the opponent would have.
 
@@ -57,6 +58,7 @@ class Mobility(_Mobility):
         return len(position.moves)
 
 
+@explained
 class PotentialMobility(_Mobility):
     """Potential mobility: the empty squares next to an opponent disc (a legal move is always one
     of them) against those next to the mover's own.

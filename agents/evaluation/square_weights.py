@@ -12,6 +12,7 @@ from agents.evaluation.base import Evaluation
 from core.bitboard import BYTE, CORNERS, ONE, ZERO, around, bits
 from core.compile import Array, Mask, kernel
 from core.position import Position
+from core.settings import called
 
 CORNER_TO_CENTRE = (
     (120, -20, 20, 5),
@@ -65,6 +66,10 @@ class SquareWeights(Evaluation):
         if table.dtype.kind not in "iu" or not -100_000 <= table.min() <= table.max() <= 100_000:
             raise ValueError("square weights must be integers between -100000 and 100000")
         self.weights = full_board(table) if table.shape == (4, 4) else table.astype(np.int32)
+
+    def __repr__(self) -> str:
+        usual = np.array_equal(self.weights, full_board(CORNER_TO_CENTRE))
+        return called(self, {"weights": CORNER_TO_CENTRE if usual else self.weights.tolist()})
 
     def make_parameters(self) -> np.ndarray:
         """A table of 8 rows x 256 values: what each pattern of discs on that row is worth, so

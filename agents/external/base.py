@@ -12,9 +12,19 @@ from core.compile import Announce
 from core.game import Fault
 from core.position import Position
 from core.rules import Color
-from core.settings import Each, Number, Whole, checked
+from core.settings import Each, Number, Whole, called, checked
 
 _CLOSE_SECONDS = 0.5
+
+
+def refuse_counts(limits: Limits) -> None:
+    """Raise ValueError for limits that cannot be told to what is not the lab's."""
+    for name in ("depth", "nodes"):
+        if getattr(limits, name) is not None:
+            raise ValueError(
+                f"limits.{name}={getattr(limits, name)}: another program cannot be told; limit "
+                "its time, or give it a setting of its own"
+            )
 
 
 class ProgramAgent(Agent):
@@ -44,6 +54,9 @@ class ProgramAgent(Agent):
         self._sides = frozenset(boards)
         self._program = Program(command)
 
+    def __repr__(self) -> str:
+        return called(self, {"boards": (8,) if self._sides == {8} else tuple(sorted(self._sides))})
+
     def boards(self) -> frozenset[int]:
         return self._sides
 
@@ -52,12 +65,7 @@ class ProgramAgent(Agent):
         words_of(self.command)
 
     def check_limits(self, limits: Limits) -> None:
-        for name in ("depth", "nodes"):
-            if getattr(limits, name) is not None:
-                raise ValueError(
-                    f"limits.{name}={getattr(limits, name)}: another program cannot be told; limit "
-                    "its time, or give it a setting in its command"
-                )
+        refuse_counts(limits)
 
     def begin_game(self, color: Color, start: Position, seed: int) -> None:
         super().begin_game(color, start, seed)

@@ -5,13 +5,21 @@ Whether what it tells is true is for :mod:`experiments.verify`.
 
 from __future__ import annotations
 
+import shlex
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from agents.config import ConfigError, one_line
-from experiments.record.store import FILE, FORMAT, Record, made_by_schema
+from experiments.record.store import (
+    FILE,
+    FORMAT,
+    MOVES,
+    Record,
+    fits,
+    made_by_schema,
+)
 
 _NAMES = {"integer": "a whole number", "real": "a number", "text": "text"}
 
@@ -39,7 +47,16 @@ def damage_told(folder: Path) -> Iterator[None]:
         name = "" if isinstance(error, sqlite3.Error | ValueError) else type(error).__name__ + " "
         raise ConfigError(
             f"{folder / FILE} is damaged, or no record of a run: {name}{one_line(error)}"
+            f"{way_out(folder, error)}"
         ) from error
+
+
+def way_out(folder: Path, error: Exception) -> str:
+    """How to save what can be read of a record where its file is damaged; else nothing."""
+    if not isinstance(error, sqlite3.DatabaseError) or isinstance(error, sqlite3.OperationalError):
+        return ""
+    command = f"python -m experiments recover {shlex.quote(str(folder))}"
+    return f". What can be read goes into a new folder with: {command}"
 
 
 def not_begun(folder: Path) -> bool:
@@ -84,13 +101,15 @@ def damages(record: Record) -> Iterator[str]:
     if len(record.rows("select * from run")) != 1:
         yield "table run: one row is needed"
     for table in made_by_schema():
-        yield from _wrong_types(record, table)
+        if table != MOVES:
+            yield from _wrong_types(record, table)
+    yield from _wrong_turns(record)
     known = "(select agent from agents)"
-    for table, column in (("games", "black"), ("games", "white"), ("moves", "agent")):
-        sql = f"select game, {column} from {table} where {column} not in {known} limit 1"
+    for column in ("black", "white"):
+        sql = f"select game, {column} from games where {column} not in {known} limit 1"
         for game, agent in record.rows(sql):
-            yield f"game {game}: {table}.{column} is {agent!r}, which is no agent's number"
-    alone = "select game from moves where game not in (select game from games) limit 1"
+            yield f"game {game}: games.{column} is {agent!r}, which is no agent's number"
+    alone = "select game from turns where game not in (select game from games) limit 1"
     for (game,) in record.rows(alone):
         yield f"game {game}: it has moves, but is not among the games"
 
@@ -105,3 +124,19 @@ def _wrong_types(record: Record, table: str) -> Iterator[str]:
         if count:
             shown = one if isinstance(one, int | float | None) else repr(one)[:40]
             yield f"table {table}: {column} is {shown}, not {_NAMES[kind]} ({count:,} rows)"
+
+
+def _wrong_turns(record: Record) -> Iterator[str]:
+    """Where a game's turns are no turns, or a column of one has something else in it."""
+    agents = {agent for (agent,) in record.rows("select agent from agents")}
+    for (game,) in record.rows("select game from turns order by game"):
+        try:
+            turns = record.turns(game)
+        except ValueError as error:
+            yield one_line(error)
+            continue
+        for turn in turns:
+            if not fits(turn):
+                yield f"game {game}: a turn with something else than numbers: {list(turn)!r:.200}"
+            elif turn.agent not in agents:
+                yield f"game {game}: an agent of its turns is {turn.agent!r:.40}, which is none"

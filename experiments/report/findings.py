@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from agents.search import SearchAgent
-from core.game import FINISHED, LATE_BY_WALL
+from core.game import FINISHED
 from core.shown import counted
 from experiments.config import Plan
 from experiments.playing.conditions import NONE
 from experiments.record.provenance import differences
 from experiments.record.store import Record
 from experiments.report.facts import RunFacts
-from experiments.report.standings import pair_counts, same_positions
+from experiments.report.standings import SEATS, pair_counts, same_positions
 from experiments.report.tables import marked
 from experiments.statistics.intervals import interval_text
 from experiments.system import available_cores
@@ -114,7 +114,11 @@ def _about_openings(facts: RunFacts) -> Iterable[str]:
 def _about_ratings(facts: RunFacts) -> Iterable[str]:
     """What the ratings rest on, where that is not as usual."""
     rating, parts = facts.plan.settings.rating, facts.parts
-    if not parts or len(parts[0][0]) < len(facts.standings):
+    if not facts.plan.schedule.both_colours:
+        yield (
+            "There are no ratings: agents met in single games, not in pairs with colours swapped."
+        )
+    elif not parts or len(parts[0][0]) < len(facts.standings):
         yield (
             "Not all agents met, if only through others, so the pool falls into parts whose ratings"
             " cannot be compared."
@@ -213,7 +217,8 @@ def _about_time(record: Record, plan: Plan) -> Iterable[str]:
     if not clocked:
         return
     share = record.query(
-        f"""select 1.0 * sum(cpu_microseconds) / sum(microseconds) as share from moves
+        f"""with {SEATS}
+            select 1.0 * sum(cpu_nanoseconds) / sum(nanoseconds) as share from seats
             join agents using (agent)
             where nodes > 0 and name in ({", ".join("?" * len(clocked))})""",
         clocked,
@@ -234,9 +239,9 @@ def _about_late_moves(record: Record, plan: Plan) -> Iterable[str]:
     if not plan.limits.timed:
         return
     late = record.query(
-        """select name, count(*) as moves from moves join agents using (agent)
-           where late = ? group by name order by name""",
-        [LATE_BY_WALL],
+        f"""with {SEATS}
+            select name, sum(late) as moves from seats join agents using (agent)
+            where late > 0 group by name order by name"""
     )
     if late.empty:
         return

@@ -3,8 +3,8 @@ no memory that grows with the number of games."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
@@ -13,8 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from experiments.config import RunConfig
-from experiments.record.store import Record
+from core.rules import ruleset
+from experiments.config import RunConfig, draw_of
+from experiments.pairing import Results, Schedule
+from experiments.pairing.openings import Opening
+from experiments.record.store import TOTALS, Record
 from experiments.statistics.intervals import standard_error, student
 from experiments.statistics.match import match_statistics
 from experiments.statistics.pairs import IntArray, pentanomial
@@ -62,45 +65,46 @@ def _with_pairs(strategies: ArrayLike) -> str:
     return f"with plays(agent, strategy) as (values {rows}), {_PAIRS}"
 
 
-# An agent's games from both seats, what its searches cost, and how long its moves took. Speed is by
-# processor time, all moves taken together, as a wall clock would measure the scheduler and a single
-# move is too short; where the system tells no processor time of others, by the wall clock. The time
-# of a move is what its player could use of it.
-_STANDINGS = """
-    with seats as (
+SEATS = f"""
+    seats as (
         select black as agent, black_points as points, disc_difference as difference,
-            end_reason != 'finished' and result = 'white' as forfeit
+            end_reason != 'finished' and result = 'white' as forfeit,
+            {", ".join(f"black_{name} as {name}" for name in TOTALS)}
         from games union all
         select white, 1 - black_points, -disc_difference,
-            end_reason != 'finished' and result = 'black' from games),
+            end_reason != 'finished' and result = 'black',
+            {", ".join(f"white_{name}" for name in TOTALS)}
+        from games)
+"""
+"""SQL of every game as each of its two agents sees it."""
+
+# What an agent's games brought, and what its searches cost. Speed is by processor time, all moves
+# taken together, as a wall clock would measure the scheduler and a single move is too short; where
+# the system tells no processor time of others, by the wall clock.
+_STANDINGS = f"""
+    with {SEATS},
     totals as (
         select agent, count(*) as games, sum(points = 1) as wins, sum(points = 0.5) as draws,
             sum(points = 0) as losses, avg(points) as score,
             avg(difference) as disc_difference, sum(forfeit) as forfeits
         from seats group by agent),
     costs as (
-        select agent, avg(nodes) as nodes_per_move, avg(evaluations) as evaluations_per_move,
-            1e6 * sum(nodes) / max(1, coalesce(nullif(sum(cpu_microseconds), 0), sum(microseconds)))
+        select agent, 1.0 * sum(nodes) / sum(moves) as nodes_per_move,
+            1.0 * sum(evaluations) / sum(moves) as evaluations_per_move,
+            1e9 * sum(nodes) / max(1, coalesce(nullif(sum(cpu_nanoseconds), 0), sum(nanoseconds)))
                 as nodes_per_second
-        from moves where nodes is not null group by agent),
-    ordered as (
-        select agent, microseconds - waited_microseconds as own,
-            row_number() over (
-                partition by agent order by microseconds - waited_microseconds) as place,
-            count(*) over (partition by agent) as moves
-        from moves where microseconds is not null),
-    times as (
-        select agent, min(case when 2 * place >= moves then own end) as median_microseconds,
-            min(case when 20 * place >= 19 * moves then own end) as p95_microseconds
-        from ordered group by agent)
+        from seats where moves > 0 group by agent)
     select agents.agent as number, name as agent, selective,
         games, wins, draws, losses, score,
-        disc_difference, nodes_per_move, nodes_per_second, evaluations_per_move,
-        median_microseconds, p95_microseconds, forfeits
+        disc_difference, nodes_per_move, nodes_per_second, evaluations_per_move, forfeits
     from agents join totals using (agent)
-    left join costs using (agent) left join times using (agent)
+    left join costs using (agent)
     order by number
 """
+
+TIMED_GAMES = 2000
+"""Of larger runs the times of moves are those of so many games, drawn by chance: reading every move
+of a million games would take longer than playing them."""
 
 _MAY_BE_MISSING = (
     "disc_difference",
@@ -224,11 +228,14 @@ def standings(record: Record, parts: Sequence[tuple[IntArray, Ratings]]) -> pd.D
     no rating for an agent without a complete pair), disc_difference (mean over games played to the
     end, the agent's view), selective, nodes_per_move, nodes_per_second (of processor time),
     evaluations_per_move, median_microseconds and p95_microseconds (of a move, what the player could
-    use), forfeits.
+    use; see :data:`TIMED_GAMES`; nan where no moves are recorded), forfeits.
 
     parts: from :func:`rated_as_asked`, or :func:`rated_parts`.
     """
     table = record.query(_STANDINGS)
+    times = _times(record)
+    for column, name in enumerate(("median_microseconds", "p95_microseconds")):
+        table[name] = [times.get(number, (np.nan, np.nan))[column] for number in table["number"]]
     for name in _MAY_BE_MISSING:
         table[name] = table[name].astype(float)  # all missing would make it a column of None
     table = table.assign(elo=np.nan, low=np.nan, high=np.nan, bound="", split=False, part=-1)
@@ -243,6 +250,53 @@ def standings(record: Record, parts: Sequence[tuple[IntArray, Ratings]]) -> pd.D
         listed += members[ratings.order].tolist()
     others = table.drop(index=listed).sort_values("score", ascending=False, kind="stable")
     return table.loc[[*listed, *others.index]].reset_index(drop=True)
+
+
+def _times(record: Record) -> dict[int, tuple[float, float]]:
+    """Median and 95th percentile, in microseconds, of what the player could use of the time of a
+    move, by agent; of at most TIMED_GAMES games."""
+    games = [game for (game,) in record.rows("select game from turns order by game")]
+    if len(games) > TIMED_GAMES:
+        games = sorted(np.random.default_rng(0).choice(games, TIMED_GAMES, replace=False).tolist())
+    own = defaultdict(list)
+    for game in games:
+        for turn in record.turns(game):
+            if turn.nanoseconds is not None:
+                own[turn.agent].append((turn.nanoseconds - turn.waited_nanoseconds) / 1000)
+    ends = {}
+    for agent, found in own.items():
+        ordered = np.sort(found)
+        median, last = ((share * len(ordered) + 99) // 100 - 1 for share in (50, 95))
+        ends[agent] = float(ordered[median]), float(ordered[last])
+    return ends
+
+
+def tournament_results(record: Record, settings: RunConfig, schedule: Schedule) -> Results:
+    """What became of the pairs of a run, as its schedule is told; nothing for one without standings
+    of its own."""
+    if not schedule.has_standings:
+        return Results()
+    rules = ruleset(settings.ruleset.name)
+    openings = [Opening.read(text, rules) for text in record.openings()]
+    draw = draw_of(settings, schedule, openings)
+    for number, games in record.pairs(schedule.games_each):
+        draw.tell(number, games)
+    return draw.results
+
+
+def ranked(
+    standings: pd.DataFrame, names: Sequence[str], merits: Mapping[str, Sequence[Any]]
+) -> pd.DataFrame:
+    """Standings in the order of a schedule's own, with its columns behind the names.
+
+    names: the line-up. merits: see :meth:`experiments.pairing.Schedule.standings`.
+    """
+    if not merits:
+        return standings
+    number = standings["agent"].map({name: number for number, name in enumerate(names)})
+    for place, (column, values) in enumerate(merits.items(), start=1):
+        standings.insert(place, column, [values[each] for each in number])
+    return standings.sort_values("place", kind="stable", ignore_index=True)
 
 
 def matches(record: Record) -> pd.DataFrame:
@@ -304,17 +358,16 @@ def same_positions(record: Record) -> pd.DataFrame:
            alike as (
                select low, high, count(*) as pairs from twins group by low, high
                having min(alike) = 1),
-           decisions as (
-               select low, high, x.agent as agent, x.nodes as nodes, y.nodes as counterpart
-               from twins join alike using (low, high)
-               join moves x on x.game in (one, other)
-               join moves y on y.game = one + other - x.game and y.ply = x.ply
-               where x.depth is not null and y.depth is not null)
-           select f.name as first, s.name as second, pairs,
-               sum(d.agent = low) as positions,
-               sum(case when d.agent = low then d.nodes else 0 end) as first_nodes,
-               sum(case when d.agent = low then d.counterpart else 0 end) as second_nodes
-           from decisions d join alike using (low, high)
+           costs as (
+               select low, high,
+                   sum(case when low = black then black_moves else white_moves end) as positions,
+                   sum(case when low = black then black_nodes else white_nodes end) as low_nodes,
+                   sum(case when low = black then white_nodes else black_nodes end) as high_nodes
+               from alike join games
+               on low = min(black, white) and high = max(black, white) group by low, high)
+           select f.name as first, s.name as second, pairs, positions,
+               low_nodes as first_nodes, high_nodes as second_nodes
+           from costs join alike using (low, high)
            join agents f on f.agent = low join agents s on s.agent = high
-           group by low, high order by low, high"""
+           where low_nodes > 0 and high_nodes > 0 order by low, high"""
     )

@@ -15,9 +15,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 from omegaconf import OmegaConf
 
-from agents import hydra_parts
+import agents.evaluation
+import agents.external
+from agents import AlphaBeta, Decision, SquareWeights, hydra_parts
 from agents.conf_folder import conf_folder
-from agents.config import ConfigError, build, choices, compose, literal
+from agents.config import (
+    ConfigError,
+    build,
+    build_agent,
+    choices,
+    compose,
+    evaluation_settings,
+    fill_open,
+    literal,
+    load,
+    load_evaluation,
+)
+from agents.evaluation import Composite
+from core.game import valid_answer
+from core.position import Position
 
 HOME = "${oc.env:HOME}"
 
@@ -178,3 +194,37 @@ def test_a_file_named_like_one_of_the_labs_is_refused(tmp_path: Path) -> None:
     assert "mine" in choices("agent", [tmp_path])
     compose("run", [], [tmp_path])
     choices("agent", [conf_folder()])  # the same files
+
+
+def test_what_an_object_is_shown_as_makes_it_again() -> None:
+    names = {**vars(agents), **vars(agents.evaluation), **vars(agents.external)}
+    paip = Path(__file__).parent / "external" / "paip.py"
+    evaluation = evaluation_settings(f"{paip}:mean_weight")
+    filled = {"depth": 3, "command": "cat -n", "target": f"{paip}:random_strategy"}
+    made = [
+        *(load_evaluation(name) for name in choices("evaluation") if name != "function"),
+        build(evaluation, "evaluation"),
+        SquareWeights([[1, 2, 3, 4]] * 4),
+        Composite({"mobility": 2}, [{"empties": [0, 60], "weights": {"disc_count": 1.5}}]),
+    ]
+    for name in choices("agent"):
+        weights = evaluation_settings("square_weights")
+        settings, _ = fill_open({name: load("agent", name)}, evaluation=weights, **filled)
+        made.append(build_agent(settings[name], name))
+    for each in made:
+        shown = repr(each)
+        assert "..." not in shown
+        again = eval(shown, names)
+        assert type(again) is type(each)
+        assert repr(again) == shown
+    assert repr(made[0]).startswith("Composite(weights={'corners': 25.0,")
+
+
+def test_a_decision_is_shown_with_names_of_squares() -> None:
+    decision = AlphaBeta(3, SquareWeights()).search(Position.start())
+    shown = repr(decision)
+    assert shown.startswith("Decision('d3', value=13, pv=('d3', 'c3', 'b3'), depth=3, stats=")
+    assert valid_answer(eval(shown, vars(agents))) == decision
+    assert decision.line == ("d3", "c3", "b3")
+    assert repr(Decision(64)) == "Decision('--')"
+    assert repr(Decision("k9", pv=3)) == "Decision('k9', pv=3)"  # type: ignore[arg-type]

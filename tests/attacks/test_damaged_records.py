@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import random
+import shlex
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -12,10 +13,13 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+import records
+from records import edit
 from rich.console import Console
 
 from experiments.__main__ import main
 from experiments.config import read
+from experiments.record.store import Record
 from experiments.run import run
 
 WORDS = ["agents=duel", "agent@first=alphabeta", "agent@second=random", "depth=1", "games=4"]
@@ -25,6 +29,7 @@ COMMANDS = {
     "watch": (["watch", "RUN", "--once"], {0, 2}),
     "verify": (["verify", "RUN", "--games", "2"], {0, 1, 2}),
     "resume": (["resume", "RUN"], {0, 1, 2}),
+    "recover": (["recover", "RUN"], {0, 2}),
 }
 """The words of each command, and the exit codes that it may have."""
 
@@ -105,6 +110,7 @@ def mutate(
             (folder / "games.sqlite").write_bytes(content)
             outcome(command, folder, capsys)
             shutil.rmtree(folder)
+            shutil.rmtree(folder.with_name(f"{folder.name}-recovered"), ignore_errors=True)
 
 
 def test_mutated_records_surprise_nobody(
@@ -119,8 +125,50 @@ def test_many_mutated_records_surprise_nobody(
 ) -> None:
     """MUTATED_RECORDS=3000 in the environment takes so many; 400 without it."""
     many = int(os.environ.get("MUTATED_RECORDS", "400"))
-    mutate(small_run, tmp_path, capsys, range(100, 100 + many), ["watch", "verify"])
+    mutate(small_run, tmp_path, capsys, range(100, 100 + many), ["watch", "verify", "recover"])
     mutate(small_run, tmp_path, capsys, range(10_000, 10_000 + many // 6), ["resume"])
+
+
+def test_what_can_be_read_is_recovered_and_the_rest_played_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [*WORDS, "games=40", "openings.plies=6", f"results={tmp_path / 'results'}"]
+    sound = run(read(words), "test", Console(quiet=True)).folder
+    damaged = shutil.copytree(sound, tmp_path / "it's damaged")
+    with closing(sqlite3.connect(sound / "games.sqlite")) as connection:
+        found = "select pageno from dbstat where name = 'moves' and pagetype = 'leaf'"
+        try:
+            pages = [page for (page,) in connection.execute(found)]
+        except sqlite3.OperationalError:
+            pytest.skip("this SQLite does not tell what its pages hold")
+    content = bytearray((damaged / "games.sqlite").read_bytes())
+    spoilt = 4096 * (pages[len(pages) // 2] - 1)
+    content[spoilt : spoilt + 4096] = bytes(4096)
+    (damaged / "games.sqlite").write_bytes(content)
+    before = {path: path.read_bytes() for path in damaged.iterdir()}
+
+    assert main(["resume", str(damaged)]) == 2
+    said = capsys.readouterr().err
+    way_out = "python -m experiments recover "
+    assert way_out in said
+    assert shlex.split(said[said.index(way_out) :])[-1] == str(damaged)
+    assert main(["recover", str(damaged)]) == 0
+    made = tmp_path / "it's damaged-recovered"
+    printed = capsys.readouterr().out
+    with Record.open(made) as record:
+        saved = record.count_games()
+    assert 0 < saved < 40
+    assert f"{saved} of 40 games are in {made}" in printed
+    assert shlex.split(printed.splitlines()[-1])[-1] == str(made)
+    assert {path: path.read_bytes() for path in damaged.iterdir()} == before, "nothing is lost"
+    assert main(["verify", str(made)]) == 0
+    assert main(["resume", str(made)]) == 0
+    assert records.content(made) == records.content(sound)
+
+    assert main(["recover", str(damaged)]) == 0, "a second time, too"
+    (damaged / "games.sqlite").write_bytes(bytes(4096) + content[4096:])
+    assert main(["recover", str(damaged)]) == 2
+    assert "nothing can be read of it" in capsys.readouterr().err
 
 
 # ---------------------------------------------------------------------- what it says
@@ -130,14 +178,23 @@ ENDLESS = "with recursive n (x) as (select 1 union all select x + 1 from n)"
 # What is done to the record, and by what `verify` finds it (2: that nothing can be said).
 LOGICAL: dict[str, tuple[str, int]] = {
     "no table of games": ("drop table games", 2),
-    "no table of moves": ("drop table moves", 2),
+    "no table of turns": ("drop table turns", 2),
+    "no view of moves": ("drop view moves", 2),
+    "an endless view of moves": (f"drop view moves; create view moves as {ENDLESS} select * from n", 2),  # noqa: E501
+    "turns that are no JSON": ("update turns set turns = '[[' where game = 1", 1),
+    "turns that are a number": ("update turns set turns = '7' where game = 1", 1),
+    "a turn that is a number": ("update turns set turns = '[7]' where game = 1", 1),
+    "a turn that is too long": (f"update turns set turns = '{[[0] * 99]}' where game = 1", 1),
+    "turns nested deep": (f"update turns set turns = '{'[' * 100_000}' where game = 1", 1),
+    "turns that are missing": ("delete from turns where game = 1", 1),
+    "a total that is wrong": ("update games set white_nodes = white_nodes + 1 where game = 1", 1),
     "no table of agents": ("drop table agents", 2),
     "no table of a run": ("drop table run", 2),
     "no row of a run": ("delete from run", 2),
     "two rows of a run": ("insert into run select * from run", 1),
     "a column less": ("alter table games drop column seed", 2),
     "a column more": ("alter table games add column comment text", 2),
-    "a column of another name": ("alter table moves rename column nodes to knots", 2),
+    "a column of another name": ("alter table games rename column black_nodes to knots", 2),
     "an endless view": (f"drop table games; create view games as {ENDLESS} select * from n", 2),
     "an endless run": (f"drop table run; create view run as {ENDLESS} select x as format from n where x < 0", 2),  # noqa: E501
     "a trigger": ("create trigger t after insert on sessions begin delete from games; end", 2),
@@ -181,7 +238,7 @@ def test_logical_damages_surprise_nobody(
     folder = tmp_path / "run"
     shutil.copytree(small_run, folder)
     with closing(sqlite3.connect(folder / "games.sqlite", isolation_level=None)) as connection:
-        connection.executescript(statements)
+        edit(connection, statements)
     code = outcome(command, folder, capsys)
     if command == "verify":
         assert code == found

@@ -94,7 +94,7 @@ def foreign_run(own_run: Path) -> ForeignRun:
             row = json.dumps(config), json.dumps(versions(built_from(typed(config))))
             connection.execute("update run set complete = 0, config = ?, versions = ?", row)
             connection.execute("delete from games")
-            connection.execute("delete from moves")
+            connection.execute("delete from turns")
         (made / "config.yaml").unlink()
         return made
 
@@ -102,36 +102,36 @@ def foreign_run(own_run: Path) -> ForeignRun:
 
 
 def an_agent(config: dict[str, Any]) -> None:
-    config["agents"]["first"] = {"_target_": "evil.Agent"}
+    config["agents"]["greedy"] = {"_target_": "evil.Agent"}
 
 
 def a_package(config: dict[str, Any]) -> None:
-    config["agents"]["first"] = {"_target_": "evilpack.inside.Agent"}
+    config["agents"]["greedy"] = {"_target_": "evilpack.inside.Agent"}
 
 
 def a_heuristic(config: dict[str, Any]) -> None:
     evaluation = {"_target_": "agents.evaluation.FunctionEvaluation", "target": "evil.py:flat"}
-    config["agents"]["first"] = {"_target_": "agents.Maximizer", "evaluation": evaluation}
+    config["agents"]["greedy"] = {"_target_": "agents.Maximizer", "evaluation": evaluation}
 
 
 def a_module(config: dict[str, Any]) -> None:
     evaluation = {"_target_": "agents.evaluation.FunctionEvaluation", "target": "evil:flat"}
-    config["agents"]["first"] = {"_target_": "agents.Maximizer", "evaluation": evaluation}
+    config["agents"]["greedy"] = {"_target_": "agents.Maximizer", "evaluation": evaluation}
 
 
 def a_program(config: dict[str, Any]) -> None:
-    config["agents"]["first"] = {"_target_": "agents.external.LineAgent", "command": COMMAND}
+    config["agents"]["greedy"] = {"_target_": "agents.external.LineAgent", "command": COMMAND}
 
 
 def a_program_that_is_not_there(config: dict[str, Any]) -> None:
     agent = {"_target_": "agents.external.LineAgent", "command": "core evil.sh 'x"}
-    config["agents"]["first"] = agent
+    config["agents"]["greedy"] = agent
 
 
 def in_a_list(config: dict[str, Any]) -> None:
     stages = [{"empties": [0, 60], "weights": [{"_target_": "evil.Agent"}]}]
     evaluation = {"_target_": "agents.evaluation.Composite", "stages": stages}
-    config["agents"]["first"] = {"_target_": "agents.Maximizer", "evaluation": evaluation}
+    config["agents"]["greedy"] = {"_target_": "agents.Maximizer", "evaluation": evaluation}
 
 
 def a_schedule(config: dict[str, Any]) -> None:
@@ -139,7 +139,7 @@ def a_schedule(config: dict[str, Any]) -> None:
 
 
 def by_a_name_of_ours(config: dict[str, Any]) -> None:
-    config["agents"]["first"] = {"_target_": "experiments.run.os.makedirs", "name": "it_ran"}
+    config["agents"]["greedy"] = {"_target_": "experiments.run.os.makedirs", "name": "it_ran"}
 
 
 def by_a_function_of_ours(config: dict[str, Any]) -> None:
@@ -150,16 +150,16 @@ def by_a_function_of_ours(config: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("change", "named"),
     [
-        (an_agent, "agents.first: evil.Agent ("),
-        (a_package, "agents.first: evilpack.inside.Agent ("),
-        (a_heuristic, "agents.first.evaluation: evil.py:flat ("),
-        (a_module, "agents.first.evaluation: evil:flat ("),
-        (a_program, f"agents.first: {COMMAND} ("),
+        (an_agent, "agents.greedy: evil.Agent ("),
+        (a_package, "agents.greedy: evilpack.inside.Agent ("),
+        (a_heuristic, "agents.greedy.evaluation: evil.py:flat ("),
+        (a_module, "agents.greedy.evaluation: evil:flat ("),
+        (a_program, f"agents.greedy: {COMMAND} ("),
         (a_program, "evil.py, unchanged since the record)"),
-        (a_program_that_is_not_there, "agents.first: core evil.sh 'x (no file of it is found)"),
-        (in_a_list, "agents.first.evaluation.stages[0].weights[0]: evil.Agent ("),
+        (a_program_that_is_not_there, "agents.greedy: core evil.sh 'x (no file of it is found)"),
+        (in_a_list, "agents.greedy.evaluation.stages[0].weights[0]: evil.Agent ("),
         (a_schedule, "schedule: evil.Schedule ("),
-        (by_a_name_of_ours, "agents.first: experiments.run.os.makedirs ("),
+        (by_a_name_of_ours, "agents.greedy: experiments.run.os.makedirs ("),
         (by_a_function_of_ours, "openings: experiments.sweep.folder.put_aside ("),
     ],
 )
@@ -273,7 +273,7 @@ HIDDEN = '${oc.decode:"{_tar${oc.env:NO,get}_: evil.Agent}"}'
 @pytest.mark.parametrize(
     ("arguments", "combination", "named"),
     [
-        ([], ["first._target_=evil.Agent"], "agents.first: evil.Agent ("),
+        ([], ["first._target_=evil.Agent"], "agents.greedy: evil.Agent ("),
         ([], [f"+agents.x='{HIDDEN}'"], "agents.x: evil.Agent ("),
         (["+hydra.callbacks.x._target_=evil.Agent"], [], "hydra.callbacks.x._target_=evil.Agent"),
         ([], ["hydra.searchpath=[pkg://evilpack]"], "hydra.searchpath=[pkg://evilpack]"),
@@ -303,7 +303,7 @@ def test_the_records_of_a_sweep_are_looked_into(
 ) -> None:
     record = foreign_run(tmp_path / "made", an_agent)
     with closing(sqlite3.connect(record / "games.sqlite", isolation_level=None)) as connection:
-        values = "0, 0, 0, 1, 'draw', 0.5, 0, 32, 32, 'finished', '', 1, '', ''"
+        values = "0, 0, 0, 1, 'draw', 0.5, 0, 32, 32, 'finished', '', 1, '', ''" + 12 * ", 0"
         connection.execute(f"insert into games values ({values})")
     folder = foreign_sweep(tmp_path, ["-m", *WORDS], WORDS)
     record.rename(folder / "0")
@@ -311,7 +311,7 @@ def test_the_records_of_a_sweep_are_looked_into(
         yaml.safe_dump({"settings": WORDS, "objective": None})
     )
     assert main(["resume", str(folder)]) == 2
-    assert "agents.first: evil.Agent (" in capsys.readouterr().err
+    assert "agents.greedy: evil.Agent (" in capsys.readouterr().err
     assert not marker.exists()
 
 
@@ -328,7 +328,7 @@ ENDLESS = "with recursive n(x) as (select 1 union all select x + 1 from n) selec
         f"create trigger t before update on run begin {ENDLESS} count(*) from n; end;",
         "drop table openings; create virtual table openings using fts5(number, text);",
         "drop table skipped; create table skipped (pair, reason as (hex(zeroblob(1e9))));",
-        "drop table moves;",
+        "drop table turns;",
     ],
     ids=["view", "view of run", "trigger", "virtual table", "generated column", "missing table"],
 )

@@ -25,7 +25,7 @@ from experiments.run import run
 
 pytestmark = pytest.mark.skipif(not LINUX, reason="finds processes by /proc")
 
-COMMON = ["agents=duel", "seed=3", "figures=false", "limits.hang=20"]
+COMMON = ["agents=duel", "seed=3", "figures=false", "limits.hang=20", "trial=false"]
 LINE_UPS = {
     "the lab's own": ["agent@first=alphabeta", "agent@second=greedy", "first.depth=6"],
     "from outside": [

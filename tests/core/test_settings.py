@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pydoc
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +18,7 @@ from core.settings import (
     Switch,
     Text,
     Whole,
+    called,
     check_settings,
     checked,
     constraints,
@@ -120,3 +122,33 @@ def test_settings_of_a_class_are_those_of_its_bases_too() -> None:
     assert set(constraints(Special)) == {"games", "export", "depth"}
     with pytest.raises(SettingError, match="games=1"):
         check_settings(Special(games=1))
+
+
+# ------------------------------------------------------------------ told of
+
+
+class Called:
+    def __init__(self, depth: int, name: str = "x", *more: int, lost: int = 3, **rest: int) -> None:
+        self.depth, self.name = depth, name
+
+
+def test_the_call_that_makes_an_object_again() -> None:
+    assert called(Called(3)) == "Called(depth=3, lost=...)"
+    assert called(Called(3, "y's"), {"lost": 4}) == """Called(depth=3, name="y's", lost=4)"""
+
+
+def test_help_tells_what_settings_may_be() -> None:
+    from agents import AlphaBeta, Minimax
+
+    told = " ".join(str(AlphaBeta.__doc__).split())
+    assert told.startswith("Alpha-beta pruning: ")
+    for expected in (
+        "depth: a whole number from 1 to 64 Plies to look ahead; a pass is a ply.",
+        "step: a whole number of 1 or more (default 1) Plies from one depth",
+        "table_mb: a whole number of MB, 1 or more, or None (default None) Size of",
+    ):
+        assert expected in told
+    assert "ordering" not in str(Minimax.__doc__)
+    assert "evaluation: Evaluation\n    The heuristic at the leaves." in pydoc.render_doc(
+        Minimax, renderer=pydoc.plaintext
+    ).replace(" |  ", "")

@@ -63,7 +63,7 @@ def test_a_duel_from_the_command_line(tmp_path: Path) -> None:
     words += "figures=false"
     assert main(["run", *words.split(), f"results={tmp_path}"]) == 0
     with Record.open(*runs_in(tmp_path)) as record:
-        assert set(record.games()["black"]) == {"first", "second"}
+        assert set(record.games()["black"]) == {"alphabeta", "random"}
 
 
 BAD = [
@@ -201,7 +201,7 @@ def test_an_agent_and_a_heuristic_from_another_folder(tmp_path: Path) -> None:
     with Record.open(*runs_in(tmp_path / "results")) as record:
         games, moves = record.games(), record.moves()
     assert set(games["end_reason"]) == {"finished"}
-    values = moves[(moves["agent"] == "second") & moves["value"].notna()]["value"]
+    values = moves[(moves["agent"] == "alphabeta") & moves["value"].notna()]["value"]
     # Corners and mobility, or finished games.
     assert (values.abs().lt(80) | values.abs().ge(1 << 24)).all()
 

@@ -13,12 +13,13 @@ from rich.console import Console
 
 from agents import AlphaBeta, DiscCount, GreedyAgent, SquareWeights
 from agents.config import ConfigError, choices
+from agents.outside import Outsider
 from experiments.config import read, typed
 from experiments.record.store import Record
 from experiments.run import resume, run
 
 
-@pytest.mark.parametrize("name", sorted(set(choices("agents")) - {"duel"}))
+@pytest.mark.parametrize("name", sorted(set(choices("agents")) - {"duel", "folder"}))
 @pytest.mark.parametrize("rules", ["standard", "wpi"])
 def test_every_line_up_can_be_run(name: str, rules: str) -> None:
     plan = read([f"agents={name}", f"ruleset.name={rules}"])
@@ -54,7 +55,7 @@ def test_top_level_depth_and_evaluation_fill_what_a_line_up_leaves_open() -> Non
 
 def test_two_agents_meet_without_a_file() -> None:
     plan = read(["agents=duel", "agent@first=alphabeta", "agent@second=greedy", "first.depth=5"])
-    first, second = plan.agents["first"], plan.agents["second"]
+    first, second = plan.agents["alphabeta"], plan.agents["greedy"]
     assert isinstance(first, AlphaBeta)
     assert isinstance(second, GreedyAgent)
     assert first.depth == 5
@@ -76,6 +77,73 @@ def test_plain_overrides() -> None:
     assert (plan.executor.workers, plan.rules.name) == (2, "wpi")
 
 
+MINE = """
+from __future__ import annotations
+from dataclasses import dataclass
+from agents import AlphaBeta, RandomAgent
+
+class Careful(RandomAgent):
+    def __init__(self, patience: int = 1) -> None:
+        self.patience = patience
+
+@dataclass(eq=False)
+class Mine(AlphaBeta):
+    hope: float = 0.5
+"""
+
+
+def test_agents_by_the_path_of_their_class(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also in a file that is named like one of the lab's packages."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "agents.py").write_text(MINE, encoding="utf-8")
+    there = tmp_path / "two words"
+    there.mkdir()
+    (there / "it's.py").write_text(MINE, encoding="utf-8")
+    words = ["agents=duel", "agent@first=./agents.py:Careful", "first.patience=3"]
+    words.append(f'agent@second="{there}/it\'s.py:Mine"')
+    words += ["second.depth=5", "+evaluation@second.evaluation=iago", "second.hope=1.5"]
+    made = {}
+    for name, agent in read(words).agents.items():
+        assert isinstance(agent, Outsider), "it is not run where the judge is"
+        made[name] = agent.make()
+    assert list(made) == ["Careful", "Mine"]
+    assert vars(made["Careful"])["patience"] == 3
+    assert (made["Mine"].depth, made["Mine"].hope) == (5, 1.5)  # type: ignore[attr-defined]
+
+    words = ["agents=ab_vs_minimax", "+agent@agents.mine=./agents.py:Careful", "depth=2"]
+    assert list(read(words).agents) == ["minimax", "alphabeta", "mine"]
+    words = ["agents=ab_vs_minimax", "agent@agents.minimax=./agents.py:Careful"]
+    assert isinstance(read(words).agents["minimax"], Outsider)
+
+
+@pytest.mark.parametrize(
+    ("default", "complaint"),
+    [
+        ("agent@a: greedy", r"slash, - /agent@NAME: greedy"),
+        ("/agent@a: gredy", r"unknown agent 'gredy'.*Did you mean 'greedy'"),
+        ("nothing: here", r"agents/two\.yaml names agents/nothing/here\.yaml, which is in none"),
+    ],
+)
+def test_a_line_ups_default_that_is_not_there(tmp_path: Path, default: str, complaint: str) -> None:
+    (tmp_path / "agents").mkdir()
+    text = f"# Two\ndefaults:\n  - /agent@b: greedy\n  - {default}\n"
+    (tmp_path / "agents" / "two.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigError, match=complaint):
+        read(["agents=two"], [tmp_path])
+
+
+def test_agents_of_a_duel_are_named_by_their_choices() -> None:
+    names = ["agents=duel", "agent@first=alphabeta", "agent@second=greedy"]
+    plan = read([*names, "rating.anchor=second", "study.baseline=first", "tuning.agent=alphabeta"])
+    assert list(plan.agents) == ["alphabeta", "greedy"]
+    assert (plan.settings.rating.anchor, plan.settings.study.baseline) == ("greedy", "alphabeta")
+    names = ["agents=duel", "agent@first=alphabeta", "agent@second=alphabeta"]
+    plan = read([*names, "second.depth=2", "schedule=gauntlet", "schedule.champion=second"])
+    assert list(plan.agents) == ["alphabeta_1", "alphabeta_2"]
+    assert plan.agents["alphabeta_2"].depth == 2  # type: ignore[attr-defined]
+    assert plan.settings.schedule["champion"] == "alphabeta_2"
+
+
 def test_agents_and_heuristics_from_outside(tmp_path: Path) -> None:
     (tmp_path / "agent").mkdir()
     (tmp_path / "agent" / "mine.yaml").write_text(
@@ -89,8 +157,8 @@ def test_agents_and_heuristics_from_outside(tmp_path: Path) -> None:
     )
     words = ["agents=duel", "agent@first=mine", "agent@second=alphabeta"]
     plan = read([*words, "evaluation=corners_only"], [tmp_path])
-    assert plan.agents["first"].make().favourite == "f5"  # type: ignore[attr-defined]
-    assert plan.agents["second"].evaluation.weights.sum() == 4  # type: ignore[attr-defined]
+    assert plan.agents["mine"].make().favourite == "f5"  # type: ignore[attr-defined]
+    assert plan.agents["alphabeta"].evaluation.weights.sum() == 4  # type: ignore[attr-defined]
 
 
 BAD = {
@@ -103,6 +171,21 @@ BAD = {
     "agents=duel agent@first=alphabta agent@second=greedy": r"unknown agent 'alphabta'.*alphabeta",
     "agents=duel agent@first=greedy": r"agent@second",
     "evaluation=disk_count": r"unknown evaluation 'disk_count'; .* Did you mean 'disc_count'",
+    "agents=duel agent@first=./nowhere.py:Mine agent@second=greedy": (
+        r"agent 'Mine': target: there is no file ./nowhere.py in /"
+    ),
+    "agents=duel agent@first=nowhere:Mine agent@second=greedy": r"'nowhere'.*\(searched: /.*\)",
+    "agents=duel agent@first=misbehaving:Raise agent@second=greedy": r"Did you mean 'Raises'",
+    "agents=duel agent@first=misbehaving:Raises agent@second=greedy first.dpth=3": (
+        r"agent 'Raises': .* has no setting 'dpth'"
+    ),
+    "agents=duel agent@first=alphabeta agent@second=greedy agents.greedy.depth=4": (
+        r"a duel are set as first\.depth and second\.depth"
+    ),
+    "agents=classics agents.greedy.depth=4": r"greedy has no setting 'depth'; it has: none",
+    "agents=classics agents.gredy.depth=4": r"line-up 'gredy'; .* Did you mean 'greedy'",
+    "evaluation=composite evaluation.weights.mobilty=4": r"Did you mean 'mobility'",
+    "openings.file=mine.txt": r"openings\.file only goes with openings=file",
     "agent=alphabeta": r"agents=duel agent@first=alphabeta agent@second=NAME",
     "+agent=greedy": r"agents=duel agent@first=greedy",
     "agents=duel agent@first=alphabeta agent@second=greedy second.depth=4": (
@@ -153,7 +236,9 @@ BAD = {
     "dpeth=3": r"unknown setting 'dpeth'\. Did you mean 'depth'",
     "+dpeth=3": r"unknown setting 'dpeth'\. Did you mean 'depth'",
     "executor.worker=3": r"unknown setting 'executor\.worker'.*'executor\.workers'",
-    "agents.minimax.depht=3": r"unknown setting 'agents\.minimax\.depht'.*depth",
+    "agents.minimax.depht=3": (
+        r"agents\.minimax\.depht: minimax has no setting 'depht'.* Did you mean 'depth'"
+    ),
     "depth": r"cannot read 'depth': settings are written key=value",
     "=3": r"cannot read '=3'",
     "ruleset=mini6": r"evaluation square weights of agent 'minimax' .* 8x8; .* mini6 is 6x6",
@@ -194,7 +279,7 @@ def test_a_missing_folder_of_yamls_is_named() -> None:
 
 def test_an_agent_without_any_limit_is_refused_before_a_game() -> None:
     duel = ["agents=duel", "agent@first=mcts", "agent@second=random", "first.playouts=null"]
-    with pytest.raises(ConfigError, match=r"agent 'first': playouts: set it, or seconds"):
+    with pytest.raises(ConfigError, match=r"agent 'mcts': playouts: set it, or seconds"):
         read(duel)
     read([*duel, "limits.seconds=1"])
 

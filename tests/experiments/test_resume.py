@@ -219,7 +219,7 @@ def _newer_format(folder: Path) -> None:
 
 def _older_agent(folder: Path) -> None:
     with closing(sqlite3.connect(folder / "games.sqlite", isolation_level=None)) as connection:
-        connection.execute("update agents set version = 0 where name = 'first'")
+        connection.execute("update agents set version = 0 where name = 'greedy'")
 
 
 def _no_database(folder: Path) -> None:
@@ -248,7 +248,7 @@ def _no_record(folder: Path) -> None:
     [
         (_edit_config, "config.yaml"),
         (_other_version, "numba none -> "),
-        (_older_agent, "agent 'first' version 0 -> 1"),
+        (_older_agent, "agent 'greedy' version 0 -> 1"),
         (_newer_format, "newer version of the lab (record format 99"),
         (_no_database, "not a database"),
         (_damaged, "malformed"),

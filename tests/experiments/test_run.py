@@ -17,6 +17,7 @@ from rich.console import Console
 from agents import AlphaBeta, GreedyAgent, Minimax, RandomAgent, SquareWeights
 from agents.config import ConfigError
 from core import PASS, Position
+from core.notation import square_name
 from experiments import run_match
 from experiments.config import read
 from experiments.record.store import Record
@@ -47,6 +48,7 @@ def test_the_record_can_be_replayed(tmp_path: Path) -> None:
     words = "agents=ab_mirror games=10 depth=2 ruleset=wpi executor=serial"
     result = play(tmp_path, *words.split())
     games, moves = result.games, result.moves
+    assert (games.dtypes["disc_difference"], moves.dtypes["nodes"]) == ("Int64", "Int64")
     for game in games.itertuples():
         position = Position.from_transcript(game.opening, "wpi")
         for move in moves[moves["game"] == game.game].itertuples():
@@ -54,6 +56,7 @@ def test_the_record_can_be_replayed(tmp_path: Path) -> None:
             assert move.agent == name
             assert (move.square == PASS) == position.must_pass
             assert pd.isna(move.nodes) == (move.square == PASS)
+            assert move.move == square_name(move.square)
             position = position.play(int(move.square))
         assert position == Position.from_transcript(game.transcript, "wpi")
         assert position.is_over

@@ -79,7 +79,7 @@ def test_the_command_tells_pairs_and_minutes(
     for expected in (
         "SPRT if it is 60 Elo",
         "SPRT if it is 0 Elo",
-        "first, second",
+        "greedy, random",
         "workers: none (serial).",
     ):
         assert expected in printed

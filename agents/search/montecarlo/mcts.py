@@ -21,7 +21,7 @@ from core.compile import Announce, prepare
 from core.notation import PASS
 from core.position import Position
 from core.rules import Color
-from core.settings import Choice, Number, Switch, Whole, check_settings
+from core.settings import Choice, Number, Switch, Whole, check_settings, explained
 
 EXPLORATION = {"win": 0.7, "discs": 0.2}
 """The rewards, and the constant of UCT that suits each."""
@@ -29,7 +29,8 @@ _REUSED_DISCS = 4
 """The tree of the last decision is searched for a position with at most so many more discs."""
 
 
-@dataclass(eq=False)
+@explained
+@dataclass(eq=False, repr=False)
 class MCTS(Agent):
     """Monte-Carlo tree search with UCT.
 

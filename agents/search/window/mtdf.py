@@ -8,8 +8,10 @@ from agents.search import context as layout
 from agents.search.context import INFINITY
 from agents.search.window.search import WindowSearch
 from core.position import Position
+from core.settings import explained
 
 
+@explained
 class MTDf(WindowSearch):
     """MTD(f): from a first guess, windows of width 1 move a lower and an upper bound of the value
     towards each other until they meet. Each pass repeats most of the one before, so it needs a

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from agents.search.window.search import WindowSearch
+from core.settings import explained
 
 
+@explained
 class PVS(WindowSearch):
     """Principal variation search (NegaScout): the first move of a node is searched with the whole
     window, each later one first with a window of width 1, which only asks whether it is better,

@@ -31,7 +31,7 @@ from core.settings import Number, Switch, Whole
 _ROOT = np.int64(0)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class WindowSearch(SearchAgent):
     """Minimax's value by alpha-beta windows, with any of the techniques.
 

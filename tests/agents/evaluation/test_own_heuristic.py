@@ -402,6 +402,10 @@ def test_a_mistake_in_a_file_beside_it_is_found_there(write: Write) -> None:
     ("body", "complaint"),
     [
         ("    pass", "returns None; an integer or a float is needed"),
+        ("    if count(mover) > 9:\n        return 1", "returns None; an integer"),
+        ("    raise ValueError('never')", "raises line 8: ValueError: never"),
+        ("    return np.random.randint(0, 99)", "may neither draw random numbers nor remember"),
+        ("    return count(mover) + (np.random.random() < 0.01)", "neither draw random numbers"),
         ("    return 'many'", "an integer or a float is needed"),
         ("    return count(mover) > count(opponent)", "an integer or a float is needed"),
         ("    return (1, 2)", "an integer or a float is needed"),
@@ -466,12 +470,19 @@ def test_the_wrong_number_of_arguments(write: Write, arguments: str, compiled: b
     assert "argument" in refusal(f"{path}:wrong", compiled=compiled)
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    n = 0\n    while count(mover) > 3:\n        n += 1\n    return n\n",
+        "    while True:\n        pass\n",  # of which the compiler says that it gives None
+    ],
+)
 @pytest.mark.parametrize("compiled", [True, False])
 def test_one_that_never_ends_is_stopped(
-    write: Write, compiled: bool, monkeypatch: pytest.MonkeyPatch
+    write: Write, body: str, compiled: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(function_module, "CHECK_SECONDS", 0.2)
-    path = write(HEAD + "    n = 0\n    while count(mover) > 3:\n        n += 1\n    return n\n")
+    path = write(HEAD + body)
     message = refusal(f"{path}:wrong", compiled=compiled)
     assert "did not end on 1000 positions within 0.2 s" in message
 

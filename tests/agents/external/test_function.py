@@ -121,7 +121,14 @@ def test_a_strategy_is_made_anew_for_each_game() -> None:
 
 def play(folder: Path, target: str, *words: str) -> Path:
     line_up = ["agents=duel", "agent@first=function", f"first.target='{target}'"]
-    common = [*line_up, "agent@second=random", "figures=false", "games=4", "study.positions=1"]
+    common = [
+        *line_up,
+        "agent@second=random",
+        "figures=false",
+        "games=4",
+        "study.positions=1",
+        "trial=false",
+    ]
     return run(read([*common, f"results={folder}", *words]), "test", QUIET).folder
 
 
@@ -133,7 +140,7 @@ def test_a_run_comes_out_the_same_on_any_number_of_workers(tmp_path: Path) -> No
     ]
     assert content(runs[0]) == content(runs[1])
     assert query(runs[0], "select distinct end_reason from games") == [(FINISHED,)]
-    assert query(runs[0], "select reproducible from agents where name = 'first'") == [(1,)]
+    assert query(runs[0], "select reproducible from agents where name = 'function'") == [(1,)]
     assert main(["verify", str(runs[0]), "--trust", "--games", "4"]) == 0
 
 
@@ -145,7 +152,7 @@ def test_the_file_is_not_loaded_where_the_judge_is(tmp_path: Path) -> None:
     )
     line_up = ["agents=duel", "agent@first=function", f"first.target={tmp_path}/mine.py:first"]
     plan = read([*line_up, "agent@second=random"])
-    assert isinstance(plan.agents["first"], Outsider)
+    assert isinstance(plan.agents["function"], Outsider)
     assert str(os.getpid()) not in marker.read_text().split()
 
 
@@ -171,7 +178,7 @@ def test_a_strategy_that_does_wrong_loses(
         "select distinct end_reason, name from games join agents on agent = "
         "case result when 'black' then black else white end",
     )
-    assert ends == [(reason, "second")]
+    assert ends == [(reason, "random")]
     assert told in (folder / "log.txt").read_text()
 
 
@@ -202,7 +209,7 @@ def test_an_evaluation_plays_in_a_search(tmp_path: Path) -> None:
         name: query(folder, f"select sum(evaluations) > 0 from moves where agent = {number}")
         for name, number in rows
     }
-    assert nodes == {"first": [(1,)], "second": [(1,)]}
+    assert nodes == {"minimax_1": [(1,)], "minimax_2": [(1,)]}
 
 
 def test_an_evaluation_of_lists_runs_as_ordinary_python(
@@ -258,8 +265,8 @@ def test_targets_that_are_none(target: str, complaint: str) -> None:
 def test_bad_input_of_a_run_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     line_up = ["run", "agents=duel", "agent@first=function", "agent@second=greedy"]
     for words, complaint in (
-        ([f"first.target={FILE}:maximizer"], "agent 'first': target .*maximizer': it takes"),
-        ([], "agent 'first' leaves 'target' open"),
+        ([f"first.target={FILE}:maximizer"], "agent 'function': target .*maximizer': it takes"),
+        ([], "agent 'function' leaves 'target' open"),
         ([f"first.target={FILE}:random_strategy", "ruleset=mini6"], "plays on boards of 8x8"),
     ):
         assert main([*line_up, *words]) == 2

@@ -42,7 +42,14 @@ def example(language: str, path: Path) -> Path:
 def play(folder: Path, command: str, *words: str) -> tuple[set[tuple[str, str]], str]:
     """How the games of a bot against a random agent ended: who won, and why; and the log."""
     line_up = ["agents=duel", "agent@first=line", f"first.command='{command}'"]
-    common = [*line_up, "agent@second=random", "figures=false", "games=2", "study.positions=1"]
+    common = [
+        *line_up,
+        "agent@second=random",
+        "figures=false",
+        "games=2",
+        "study.positions=1",
+        "trial=false",
+    ]
     plan = read([*common, f"results={folder}", "executor.workers=1", *words])
     done = run(plan, "test", Console(quiet=True)).folder
     names = dict(query(done, "select agent, name from agents"))
@@ -55,7 +62,7 @@ def play(folder: Path, command: str, *words: str) -> tuple[set[tuple[str, str]],
     return ends, (done / "log.txt").read_text()
 
 
-LOST = "second"
+LOST = "random"
 
 TROUBLES = {
     "illegal": ("print('a1', flush=True)", ILLEGAL, "a1: "),
@@ -129,7 +136,7 @@ def test_a_bot_that_says_what_it_thinks_is_recorded(tmp_path: Path) -> None:
     rows = query(
         folder,
         "select distinct value, depth, nodes, evaluations from moves join agents using (agent) "
-        "where name = 'first' and nodes > 0",
+        "where name = 'line' and nodes > 0",
     )
     assert rows == [(-1.5, 4, 77, 30)]
 
@@ -137,7 +144,7 @@ def test_a_bot_that_says_what_it_thinks_is_recorded(tmp_path: Path) -> None:
 def test_what_it_prints_to_its_error_stream_is_kept(tmp_path: Path) -> None:
     play(tmp_path, bot(tmp_path, begin="print('here I am', file=sys.stderr)"))
     (output,) = tmp_path.rglob("output.txt")
-    assert "first: here I am" in output.read_text()
+    assert "line: here I am" in output.read_text()
 
 
 # ------------------------------------------------------------------ the examples of the page
@@ -260,7 +267,7 @@ def test_nothing_is_started_because_somebody_looks(tmp_path: Path) -> None:
     plan = read(
         ["agents=duel", "agent@first=line", "agent@second=greedy", f"first.command='{command}'"]
     )
-    agent = plan.agents["first"]
+    agent = plan.agents["line"]
     agent.prepare()
     agent.close()
     assert is_outside(agent) and not agent.reproducible
@@ -270,13 +277,13 @@ def test_nothing_is_started_because_somebody_looks(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        ("first.command=no-such-program", "agent 'first': .*'no-such-program' is not there"),
+        ("first.command=no-such-program", "agent 'line': .*'no-such-program' is not there"),
         ("first.command=''", "command=: a command, such as 'python3 bot.py', is needed"),
         ('first.command="\'"', "No closing quotation"),
-        ("", "agent 'first' leaves 'command' open"),
+        ("", "agent 'line' leaves 'command' open"),
         ("first.command=cat first.patience=0", "patience=0: a number of more than 0 is needed"),
         ("first.command=cat first.boards=[5]", "boards=5: an even number from 4 to 8 is needed"),
-        ("first.command=cat ruleset=mini6", "agent 'first' plays on boards of 8x8"),
+        ("first.command=cat ruleset=mini6", "agent 'line' plays on boards of 8x8"),
         ("first.command=cat limits.nodes=10", "limits.nodes=10: another program cannot be told"),
     ],
 )

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from records import edit_moves
 from rich.console import Console
 
 from agents import Decision, GreedyAgent, Limits, RandomAgent
@@ -51,12 +52,12 @@ def test_a_duel_shows_its_match_on_the_terminal_and_in_the_report(tmp_path: Path
     (row,) = result.matches.itertuples()
     assert len(pd.read_csv(result.folder / "matches.csv")) == 1
     standings = result.standings.set_index("agent")
-    assert (row.first, row.wins) == ("first", standings.loc["first", "wins"])
+    assert (row.first, row.wins) == ("greedy", standings.loc["greedy", "wins"])
     assert row.wins + row.draws + row.losses == 40
     for name, cell in MATCH_COLUMNS.items():
         assert name in report
         assert f" {cell(row)} " in report
-    assert "first -" in printed
+    assert "greedy -" in printed
     assert MATCH_COLUMNS["nElo ± 95 %"](row) in printed
     assert "| distinct games | 40, move for move" in report
     assert "| independent results | 20 openings, shared by all pairings" in report
@@ -80,7 +81,7 @@ def test_blacks_advantage_is_told_on_request(tmp_path: Path) -> None:
 
 
 def test_an_anchor_that_is_not_there() -> None:
-    with pytest.raises(ConfigError, match=r"unknown rating.anchor 'randm'; choose from first, sec"):
+    with pytest.raises(ConfigError, match=r"unknown rating.anchor 'randm'; choose from greedy"):
         read([*DUEL, "rating.anchor=randm"])
 
 
@@ -221,10 +222,11 @@ def test_little_processor_time_for_much_thinking_is_told(
     plan = read([*words, "limits.seconds=9"])
     folder = run(plan, "test", Console(quiet=True)).folder
     with closing(sqlite3.connect(folder / "games.sqlite")) as connection, connection:
-        connection.execute("update moves set microseconds = 100")
-        connection.execute("update moves set cpu_microseconds = ?", [share and 100 * share])
-        if share is None:
-            connection.execute("delete from moves")
+        edit_moves(
+            connection,
+            f"update moves set nanoseconds = 1000, cpu_nanoseconds = {1000 * (share or 0):.0f}",
+            "select 1" if share else "delete from moves",
+        )
     with Record.open(folder) as record:
         said = [line for line in _about_time(record, plan) if "oversubscribed" in line]
     assert len(said) == told
@@ -239,11 +241,12 @@ def test_moves_that_stand_though_late_by_the_wall_clock_are_counted(tmp_path: Pa
     with Record.open(folder) as record:
         assert list(_about_late_moves(record, plan)) == []
     with closing(sqlite3.connect(folder / "games.sqlite")) as connection, connection:
-        connection.execute("update moves set late = 1 where agent = 0 and ply < 20 and game = 0")
+        late = "update moves set late = 1 where agent = 0 and ply < 20 and game = 0"
+        edit_moves(connection, late)
     with Record.open(folder) as record:
         (said,) = _about_late_moves(record, plan)
         moves = record.query("select * from moves where late = 1")
-    assert f": first {len(moves)}. They stand" in said
+    assert f": greedy {len(moves)}. They stand" in said
     assert "isolation=none" in (folder / "report.md").read_text(encoding="utf-8")
 
 

@@ -9,6 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from records import edit
 from rich.console import Console
 
 from experiments.__main__ import main
@@ -42,8 +43,7 @@ def lying(honest: Path, copy: Path, *statements: str) -> Path:
     """A copy of a run after SQL on its record."""
     shutil.copytree(honest, copy)
     with closing(sqlite3.connect(copy / "games.sqlite", isolation_level=None)) as connection:
-        for statement in statements:
-            connection.execute(statement)
+        edit(connection, *statements)
     return copy
 
 
@@ -78,7 +78,7 @@ def test_forfeits_hold(tmp_path: Path, capsys: pytest.CaptureFixture[str], how: 
     folder = played(tmp_path, *words, "limits.seconds=0.15")
     code, printed = verified(capsys, folder)
     assert code == 0, printed
-    assert f"from outside the lab, --trust runs it: agents.second: misbehaving.{how}" in " ".join(
+    assert f"from outside the lab, --trust runs it: agents.random: misbehaving.{how}" in " ".join(
         printed.split()
     )
 
@@ -187,7 +187,7 @@ def test_code_from_outside_runs_only_where_that_is_asked_for(
     folder = played(tmp_path, *words, "second._target_=misbehaving.Mine")
     code, printed = verified(capsys, folder)
     assert code == 0
-    assert "from outside the lab, --trust runs it: agents.second: misbehaving.Mine" in " ".join(
+    assert "from outside the lab, --trust runs it: agents.random: misbehaving.Mine" in " ".join(
         printed.split()
     )
     code, printed = verified(capsys, folder, "--trust")

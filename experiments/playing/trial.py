@@ -1,0 +1,134 @@
+"""Before a run: does every agent from outside the lab play at all?
+
+Each is asked for moves in positions of a game, in a process of its own and by the run's own judge,
+until one answer is legal. An agent that fails in all of them would only lose all of its games.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+import time
+from contextlib import closing
+
+import numpy as np
+
+from agents.config import ConfigError
+from agents.outside import START_SECONDS, is_outside
+from core.forked import Forked, Link
+from core.game import ILLEGAL, Fault
+from core.notation import PASS, IllegalMove
+from core.position import Position
+from core.processes import adopt_orphans, die_with_parent, end_descendants
+from core.rules import Ruleset
+from experiments.playing.conditions import NONE, Conditions
+from experiments.playing.game import in_a_line
+from experiments.playing.stand_in import Children, StandIn
+from experiments.system import keep_from_children
+
+POSITIONS = 10
+SECONDS = 10.0
+"""An agent that has not answered by then is slow, or hangs: the run will tell."""
+
+Line = list[tuple[int, Position]]
+"""Moves from the start, each with the position that it leads to."""
+
+
+def try_agents(conditions: Conditions) -> None:
+    """Let all agents from outside the lab play; ConfigError for the first one that fails in all
+    positions, with what it failed of last. Nobody is tried where agents share the judge's process,
+    which is for debugging."""
+    if conditions.isolation == NONE:
+        return
+    for number, agent in enumerate(conditions.agents):
+        if is_outside(agent) and (flaw := _flaw(conditions, number)):
+            raise ConfigError(
+                f"agent '{conditions.names[number]}' fails in all of {POSITIONS} positions: "
+                f"{flaw} (trial=false plays all the same)"
+            )
+
+
+def lines(rules: Ruleset, count: int = POSITIONS) -> list[Line]:
+    """The ways to ``count`` positions of a random game that have a legal move, always the same;
+    those near its end first, where a search is quick."""
+    rng = np.random.default_rng(0)
+    line: Line = []
+    position = Position.start(rules)
+    while not position.is_over:
+        move = int(rng.choice(position.moves or (PASS,)))
+        position = position.play(move)
+        line.append((move, position))
+    usable = [length for length in range(1, len(line)) if line[length - 1][1].moves]
+    chosen = np.linspace(len(usable) - 1, 0, count).round()
+    return [line[: usable[int(index)]] for index in chosen]
+
+
+def _flaw(conditions: Conditions, number: int) -> str:
+    """What an agent has failed of at last, in a line; nothing if it has answered, or was slow."""
+    child = Forked(_try, conditions, number, os.getpid())
+    with closing(child):
+        try:
+            return (child.receive_within(START_SECONDS + SECONDS) or b"").decode()
+        except EOFError:
+            return "the process that watches over it was killed"
+
+
+def _try(link: Link, conditions: Conditions, number: int, parent: int) -> None:
+    """The main function of a process that has an agent's own process tried."""
+    die_with_parent(parent)
+    adopt_orphans()
+    keep_from_children(conditions.stop)
+    logging.disable()  # what it says here it will say in the run
+    trial = _Trial(conditions, number)
+    flaw = ""
+    try:
+        for line in lines(conditions.rules):
+            flaw = trial.failure(line)
+            if not flaw:
+                break
+    except _TimeIsUp:
+        flaw = ""
+    trial.player.kill()
+    end_descendants([os.getpid()])
+    link.send(flaw.encode())
+
+
+class _TimeIsUp(Exception):
+    """The agent has not answered so far."""
+
+
+class _Trial:
+    def __init__(self, conditions: Conditions, number: int) -> None:
+        self.player = StandIn(conditions, number, Children(), self._check)
+        self._conditions = conditions
+        self._until = math.inf
+
+    def _check(self) -> None:
+        if time.monotonic() > self._until:
+            raise _TimeIsUp
+
+    def failure(self, line: Line) -> str:
+        """What the agent fails of at the end of a line; nothing if its move is legal."""
+        position = line[-1][1]
+        try:
+            self._lead(line)
+            move = self.player.decide(position, self._conditions.limits).move
+            if type(move) is not int:
+                raise IllegalMove(f"{move!r:.100} is no square")
+            position.play(move)
+        except Fault as fault:
+            return ": ".join(filter(None, (fault.reason, in_a_line(fault.detail))))
+        except IllegalMove as error:
+            return f"{ILLEGAL}: {error}"
+        return ""
+
+    def _lead(self, line: Line) -> None:
+        color, rules = line[-1][1].to_move, self._conditions.rules
+        try:
+            self.player.begin_game(color, Position.start(rules), 1)
+        finally:  # the time to make it, and to prepare, is not counted
+            self._until = min(self._until, time.monotonic() + SECONDS)
+        if self.player.observes:
+            for move, after in line:
+                self.player.observe(move, after)

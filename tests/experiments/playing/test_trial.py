@@ -1,0 +1,77 @@
+"""Agents from outside the lab are tried before a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core.rules import RULESETS
+from experiments import run_match
+from experiments.__main__ import main
+from experiments.config import read
+from experiments.playing import trial
+from experiments.playing.trial import lines, try_agents
+
+FAILING = {
+    "Raises": "raised an exception: RuntimeError: a bug in a student's agent (misbehaving.py, line",
+    "Illegal": "illegal move: ",
+    "Garbage": "no valid answer: ",
+    "Hangs": "never answered: no answer for 0.3 s",
+    "Dies": "process died: exit code",
+}
+"""Agents that fail from their first move on, and what is said of each."""
+
+
+def words(folder: Path, name: str, *more: str) -> list[str]:
+    duel = ["agents=duel", f"agent@first=misbehaving:{name}", "agent@second=greedy", "games=2"]
+    return [*duel, "limits.hang=0.3", f"results={folder}", "figures=false", *more]
+
+
+@pytest.mark.parametrize("name", FAILING)
+def test_one_that_fails_everywhere_stops_the_run(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    after = "first.after=0"
+    assert main(["run", *words(tmp_path, name, after)]) == 2
+    output = capsys.readouterr()
+    assert f"agent '{name}' fails in all of 10 positions: {FAILING[name]}" in output.err
+    assert output.err.count("\n") == 1
+    assert not list(tmp_path.iterdir()), "nothing is begun"
+
+
+def test_unless_told_not_to(tmp_path: Path) -> None:
+    assert main(["run", *words(tmp_path, "Raises", "first.after=0", "trial=false")]) == 0
+    from misbehaving import Raises
+
+    agents = {"mine": Raises(after=0)}
+    with pytest.raises(ValueError, match="'mine' fails in all of 10 positions"):
+        run_match(agents | {"same": Raises(after=0)}, games=2, quiet=True, results=tmp_path)
+
+
+def test_one_that_fails_now_and_then_plays(tmp_path: Path) -> None:
+    plan = read(words(tmp_path, "Raises", "first.after=3"))
+    try_agents(plan.conditions())
+
+
+def test_one_that_is_slow_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trial, "SECONDS", 0.5)
+    plan = read(words(tmp_path, "Hangs", "first.after=0", "limits.hang=300"))
+    try_agents(plan.conditions())
+
+
+def test_a_plan_is_refused_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plan", "elo=60", *words(tmp_path, "Illegal", "first.after=0")]) == 2
+    assert "fails in all" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", RULESETS)
+def test_the_positions(name: str) -> None:
+    found = lines(RULESETS[name])
+    assert len(found) == trial.POSITIONS
+    assert all(line[-1][1].moves for line in found)
+    lengths = [len(line) for line in found]
+    assert lengths == sorted(lengths, reverse=True)
+    assert lengths[-1] == 1
