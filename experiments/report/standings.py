@@ -320,8 +320,11 @@ def matches(record: Record) -> pd.DataFrame:
     """
     beginning = _with_pairs(np.arange(len(record.agents())))
     table = record.query(beginning + _MATCHES)
-    units = record.query(beginning + _UNITS).groupby(["low", "high"])
-    table = table.merge(units.apply(_of_units), on=["low", "high"])
+    units = record.query(beginning + _UNITS)
+    pairings = units.groupby(["low", "high"]).apply(_of_units)
+    if units.empty:  # then pandas has not asked what the columns are
+        pairings = units[["low", "high"]].assign(**dict.fromkeys(_of_units(units).index, 0))
+    table = table.merge(pairings, on=["low", "high"])
     ends = record.query(beginning + _ENDS)
     joined = ends.groupby(["low", "high"], sort=False)["text"].agg(", ".join).rename("ends")
     return table.merge(joined, on=["low", "high"]).drop(columns=["low", "high"])
