@@ -9,7 +9,6 @@ from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -17,6 +16,7 @@ from rich.text import Text
 from core.game import FINISHED
 from core.shown import plain
 from experiments.report.standings import OUTCOME_COLUMNS
+from experiments.report.terminal import terminal_table
 from experiments.statistics.intervals import interval_text
 from experiments.statistics.match import MatchStatistics, match_statistics
 
@@ -192,17 +192,6 @@ MATCH_COLUMNS: dict[str, Callable[[Any], str]] = {
 
 
 # ---------------------------------------------------------------------- on the terminal
-
-
-def terminal_table(columns: Iterable[str] = ()) -> Table:
-    """An empty table for the terminal. Words go left, numbers right, and headings of two words
-    break between them, so that the standings fit into some 90 columns."""
-    shown = Table(box=box.SIMPLE_HEAD, header_style="bold", padding=(0, 1, 0, 0))
-    for name in columns:
-        words = name in ("agent", "settings", "algorithm")
-        heading = name.replace("/", "\n/").replace(" ", "\n", 1)
-        shown.add_column(heading, justify="left" if words else "right", no_wrap=True)
-    return shown
 
 
 def standings_tables(standings: pd.DataFrame, console: Console) -> Iterable[Table]:
