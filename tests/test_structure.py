@@ -56,7 +56,9 @@ FLOORS = (
     ("play.help", "play.switches", "play.thinking", "play.written"),
     ("play.hints", "play.recorded", "play.tree", "play.engine", "play.gtp", "play.nboard"),
     ("play.terminal", "play.web"),
-    ("play", "play.__main__", "play.lab"),
+    ("play", "play.__main__"),
+    ("play.completion",),
+    ("play.lab",),
 )
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 
