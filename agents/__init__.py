@@ -1,5 +1,6 @@
 """Who decides: simple agents, evaluations (heuristics), searches. Imports only :mod:`core`."""
 
+import core as core  # first, for Ctrl-C
 from agents.base import Agent, Decision, Limits, SearchStats
 from agents.evaluation import DiscCount, Evaluation, SquareWeights
 from agents.search import MCTS, PVS, AlphaBeta, Minimax, MTDf

@@ -15,8 +15,9 @@ import numpy as np
 from core.compile import Announce
 from core.game import Decision, Limits, Player, SearchStats
 from core.position import Position
-from core.rules import Color
+from core.rules import Color, Ruleset
 from core.settings import called
+from core.whole_games import CompiledPlayer
 
 __all__ = ["Agent", "Decision", "Limits", "SearchStats"]
 
@@ -70,7 +71,26 @@ class Agent(Player, ABC):
         game; not if that process is killed, as with an agent that hangs. It has about a second.
         """
 
+    def compiled_player(self, rules: Ruleset, limits: Limits) -> CompiledPlayer | None:
+        """This agent as a player of whole games in compiled code, which makes the same moves at the
+        same cost; None, as by default, for an agent that decides in Python, or for limits that need
+        it. It is valid as long as the agent lives, until this is called again. What it is asked
+        for must have been prepared."""
+        return None
+
     @abstractmethod
     def decide(self, position: Position, limits: Limits) -> Decision:
         """Choose one of the legal moves of ``position`` (there is at least one) within ``limits``,
         and say what it is worth and what the choice cost."""
+
+
+def compiled_player(agent: Agent, rules: Ruleset, limits: Limits) -> CompiledPlayer | None:
+    """:meth:`Agent.compiled_player`, but None for an agent of a class that changes anything but the
+    constructor of the one that offers it: what it changes the compiled player would not do."""
+    for kind in type(agent).__mro__:
+        if "compiled_player" in vars(kind):
+            return None if limits.timed else agent.compiled_player(rules, limits)
+        own = [value for name, value in vars(kind).items() if not name.startswith("__")]
+        if any(callable(value) or isinstance(value, property) for value in own):
+            return None
+    return None

@@ -216,7 +216,7 @@ def _options_with(key: str) -> list[str]:
         settings: Any = OmegaConf.load(path)
         if inside:
             settings = settings.get(inside, settings)  # some begin with the group's name
-        if name in list(settings):  # also if it is left open
+        if name in set(settings):  # also if it is left open
             found.append(f"{group}={path.stem}")
     return found
 

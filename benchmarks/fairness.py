@@ -109,7 +109,7 @@ def supervise(moves: int, seconds: float, seed: int, agents: dict[str, Any], tol
                 if ply.late == TOO_LATE and not truly:
                     found["lost falsely"] += 1
                     who = f"{names[players[ply.color]]}'s move {len(record.plies)}"
-                    used = f"{ply.cpu_microseconds} us of processor time"
+                    used = f"{ply.cpu_nanoseconds / 1000:.0f} us of processor time"
                     found[f"{who}: {record.detail}, {used}"] += 1
         if record.end_reason != FINISHED and not record.too_late:
             found["lost falsely"] += 1

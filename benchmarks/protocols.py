@@ -62,7 +62,7 @@ def charged(agent: ProgramAgent, moves: int) -> np.ndarray:
         players = {Color.BLACK: seat, Color.WHITE: RandomAgent()}
         for ply in play_game(players, limits=limits, seeds=seeds).plies:
             if ply.color is Color.BLACK and ply.decision is not None:
-                found.append(ply.microseconds - ply.waited_microseconds)
+                found.append((ply.nanoseconds - ply.waited_nanoseconds) / 1000)
     seat.kill()
     return np.array(found)
 

@@ -6,6 +6,7 @@ import argparse
 import io
 import math
 import os
+import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -60,6 +61,8 @@ def in_order(program: str, run: Callable[[], int], failures: Mapping[type[Except
 
     failures: exceptions that are told in one line, and the exit code of each.
     """
+    if signal.getsignal(signal.SIGINT) == signal.SIG_DFL:  # see core/__init__.py
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=NARROW)

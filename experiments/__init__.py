@@ -19,6 +19,7 @@ for _name in ("core", "agents"):
             sys.exit(2)
         raise ImportError(_said)
 
+import core as core  # noqa: E402  # first, for Ctrl-C
 from experiments.run import RunResult, resume, run_match  # noqa: E402
 
 __all__ = ["RunResult", "resume", "run_match"]

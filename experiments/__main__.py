@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from rich.console import Console
 
@@ -112,41 +112,46 @@ def resume_command(arguments: Sequence[str]) -> int:
     options = vars(parser.parse_args(arguments))
     folder = options.pop("folder")
     if is_sweep(folder):
-        trust = options.pop("trust")
-        if any(options.values()):
-            raise ConfigError(
-                f"{folder} is a sweep; options are for single runs, the numbered folders in it"
-            )
         from experiments.sweep import running
 
-        return running.resume(folder, make_console(), trust)
+        return running.resume(folder, make_console(), _trust_alone(folder, options))
     return _code(resume(folder, as_typed(["resume", *arguments]), make_console(), **options))
+
+
+def _trust_alone(folder: Path, options: dict[str, Any]) -> bool:
+    """Whether to trust a sweep; ConfigError for an option that is for single runs."""
+    trust = bool(options.pop("trust"))
+    if any(options.values()):
+        raise ConfigError(
+            f"{folder} is a sweep; options are for single runs, the numbered folders in it"
+        )
+    return trust
 
 
 def extend_command(arguments: Sequence[str]) -> int:
     """``extend``: add games to a run."""
     parser = _resume_parser(
-        "extend", "Add games to a run: it goes on until every pairing has so many in all."
+        "extend",
+        "Add games to a run, or to each run of a sweep: it goes on until every pairing has so many "
+        "in all.",
     )
     parser.add_argument("games", metavar="games=N", help="games per pairing in all, an even number")
     options = vars(parser.parse_args(arguments))
     folder, asked = options.pop("folder"), options.pop("games")
-    _check_single(folder)
     key, _, value = asked.partition("=")
     if key != "games" or not value.isdecimal():
         raise ConfigError(f"{asked}: games=N is needed, an even number of games a pairing")
+    if is_sweep(folder):
+        from experiments.sweep import running
+
+        return running.extend(folder, int(value), make_console(), _trust_alone(folder, options))
     options["games"] = int(value)
     return _code(resume(folder, as_typed(["extend", *arguments]), make_console(), **options))
 
 
-def _check_single(folder: Path) -> None:
-    if is_sweep(folder):
-        raise ConfigError(f"{folder} is a sweep; its runs are the numbered folders in it")
-
-
 def _resume_parser(command: str, description: str) -> Parser:
     parser = Parser(prog=f"python -m experiments {command}", description=description)
-    parser.add_argument("folder", type=Path, help="the run's folder, results/NAME/DATE")
+    parser.add_argument("folder", type=Path, help="the folder, results/NAME/DATE")
     parser.add_argument("--workers", type=whole_number(1), help="processes (default: as before)")
     parser.add_argument(
         "--executor", metavar="KIND", help="where to play from now on (default: as before)"
@@ -179,18 +184,20 @@ def watch_command(arguments: Sequence[str]) -> int:
     """``watch``: show the standings of a run in progress."""
     parser = Parser(
         prog="python -m experiments watch",
-        description="Show the standings of a run in progress from another terminal, until it has "
-        "ended. Reading disturbs nothing.",
+        description="Show the standings of a run, or how far a sweep is, from another terminal, "
+        "until it has ended. Reading disturbs nothing.",
     )
     parser.add_argument("folder", type=Path, help="the run's folder, results/NAME/DATE")
     parser.add_argument("--every", type=seconds, default=2.0, help="seconds from look to look (2)")
     parser.add_argument("--once", action="store_true", help="look once and leave")
     options = parser.parse_args(arguments)
 
-    from experiments.report.watch import watch
+    from experiments.report.watch import look, watch
 
-    _check_single(options.folder)
-    watch(options.folder, make_console(), options.every, options.once)
+    look_at = look
+    if is_sweep(options.folder):
+        from experiments.sweep.watching import look_at_sweep as look_at
+    watch(options.folder, make_console(), look_at, options.every, options.once)
     return 0
 
 

@@ -162,6 +162,10 @@ class RatingConfig:
             raise unknown("rating.anchor", self.anchor, agents)
 
 
+RECORDED = ALL, GAMES = "all", "games"
+"""What is recorded: every move, or only games with their transcripts and totals."""
+
+
 @dataclass
 class RunConfig:
     """A run, as written in ``conf/run.yaml``; the comments there explain each setting.
@@ -183,6 +187,8 @@ class RunConfig:
     seed: Annotated[int, _SEED] = 1
     depth: Annotated[int, Whole(1)] = 4
     isolation: Annotated[str, Choice(*ISOLATION)] = AUTO
+    compiled_games: bool = True
+    record: Annotated[str, Choice(*RECORDED)] = ALL
     trial: Annotated[bool, Switch()] = True
     results: Annotated[str, Text(r".+", "a folder")] = "results"
     export: Annotated[list[str], Each(Choice("csv", "parquet"))] = field(default_factory=list)
@@ -260,6 +266,8 @@ class Plan:
             limits.memory_mb,
             limits.processes,
             self.settings.isolation,
+            self.settings.compiled_games,
+            self.settings.record == ALL,
             None if self.of_objects else Elsewhere(conditions_of, self.as_data),
         )
 

@@ -342,7 +342,7 @@ class _Session:
     ) -> None:
         self._plan, self._record, self._folder = plan, record, folder
         self._console, self._conditions = console, conditions
-        self._resumed = resumed
+        self._resumed, self._told = resumed, False
 
     def play(self, play: Play, crew: ExitStack, openings: Sequence[Opening]) -> RunResult:
         """Play, and conclude. crew: the workers; closed, lets them go, as their last words belong
@@ -353,7 +353,7 @@ class _Session:
         clock = time.perf_counter()
         plan, record, stop = self._plan, self._record, self._conditions.stop
         log_file = logging_to(self._folder / "log.txt", plan.settings.log_level)
-        with stoppable(stop), log_file:
+        with self._way_on_told(), stoppable(stop), log_file:
             with self._reading():
                 draw = self._drawn(openings)
             with guarded(record.path, stop):
@@ -365,12 +365,12 @@ class _Session:
             record.finish(time.perf_counter() - clock, complete)
             played = record.count_games()
             log.info("%d of %d games", played, plan.games)
-            if not complete:
-                _line_to(self._console)(f"go on with  {way_on(self._folder, plan)}")
             if not played and complete:
                 raise RunStopped(f"no game could be played: of every pair, {SKIPPED}")
             if not played:
                 raise KeyboardInterrupt
+            if not complete:
+                self._tell_way_on()
             # pandas takes a third of a second to import, which the first game need not wait for.
             from experiments.report.report import conclude
 
@@ -379,6 +379,20 @@ class _Session:
             if plan.settings.export:
                 record.export(self._folder, plan.settings.export)
         return RunResult(self._folder, standings, complete, interrupted)
+
+    @contextmanager
+    def _way_on_told(self) -> Iterator[None]:
+        """Within it Ctrl-C may end everything at once."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            self._tell_way_on()
+            raise
+
+    def _tell_way_on(self) -> None:
+        if not self._told:
+            _line_to(self._console)(f"go on with  {way_on(self._folder, self._plan)}")
+        self._told = True
 
     @contextmanager
     def _reading(self) -> Iterator[None]:

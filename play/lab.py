@@ -25,13 +25,9 @@ othello-lab COMMAND --help explains each of them.
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; 0 on success, 2 for bad input, 130 after Ctrl-C."""
-    try:
-        # Loading takes a second, in which Ctrl-C may come too.
-        from core.cli import dispatch
-        from experiments.__main__ import COMMANDS, FAILURES
-    except KeyboardInterrupt:
-        print("stopped", file=sys.stderr)
-        return 130
+    from core.cli import dispatch
+    from experiments.__main__ import COMMANDS, FAILURES
+
     if "" not in sys.path:
         sys.path.append("")  # last, so that no file there can stand in for one of the lab's
     packages = {name: _package(name) for name in ("agents", "play", "core")}

@@ -201,7 +201,7 @@ class _Umpire:
             ply = plies[-1]
             who = f"{ply.color.value.capitalize()} ({names[ply.color]})"
             made = move_text(ply.move, ply.color, RULES)
-            self.say("", f"{len(plies)}. {who} {made}  {ply.microseconds / 1e6:.2f} s")
+            self.say("", f"{len(plies)}. {who} {made}  {ply.nanoseconds / 1e9:.2f} s")
             self.say(str(position))
 
     def _hand_on(self, loser: str, winner: str, who: int) -> None:

@@ -165,7 +165,7 @@ class FilePlayer:
         text = self._receive(lambda text: bool(text.strip()))
         letter = text.strip().upper()
         if letter not in (FIRST, SECOND):
-            raise ConfigError(f"{self._incoming.path} says '{text:.60}'; W or B is needed")
+            raise ConfigError(f"{self._incoming.path} says '{text.strip():.60}'; W or B is needed")
         return next(color for color in Color if color_letter(color, game.start.ruleset) == letter)
 
     def _move(self, game: Game) -> None:

@@ -7,12 +7,14 @@ import sys
 import time
 from argparse import Namespace
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.status import Status
 
 from agents.commands.shared import announce, empty_table
 from agents.search.endgame.solver import EndgameSolver, Solution
@@ -24,6 +26,8 @@ from core.shown import visible
 
 SOLVED, WRONG, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 _COMMENTS = ("%", "#")
+_LONG = 26
+"""Empty squares from which on it is said that solving takes long."""
 _COLUMNS = "{:>5}  {:>7}  {:<9}  {:>5}  {:>15}  {:>10}  {:>9}  {}"
 
 
@@ -137,13 +141,58 @@ def mistakes(solution: Solution, expected: dict[int, int], every: bool) -> list[
 def _interruptible(solver: EndgameSolver, position: Position, every: bool) -> tuple[Solution, bool]:
     """The solution, and whether Ctrl-C ended it early. Python tells of it between its own
     instructions only, so compiled code must run in another thread to be stopped."""
-    with ThreadPoolExecutor(1) as pool:
+    if position.empties >= _LONG:
+        told = "each two more take about ten times as long"
+        print(
+            f"{position.empties} empty squares: {_LONG} may take minutes, and {told}; Ctrl-C tells "
+            "what is known then",
+            file=sys.stderr,
+        )
+    with ThreadPoolExecutor(1) as pool, _Waiting(solver, every) as waiting:
         future = pool.submit(solver.analyse if every else solver.solve, position)
         try:
+            while not wait([future], waiting.seconds).done:
+                waiting.tell()
             return future.result(), False
         except KeyboardInterrupt:
             solver.stop()
             return future.result(), True
+
+
+class _Waiting(ExitStack):
+    """Says on the error stream how far a solving is: on a terminal in a line that changes, from
+    the third second on, otherwise now and then."""
+
+    def __init__(self, solver: EndgameSolver, every: bool) -> None:
+        super().__init__()
+        self._solver, self._every = solver, every
+        self._since = time.monotonic()
+        self._console = Console(stderr=True)
+        self._status: Status | None = None
+        self.seconds = 0.5 if self._console.is_terminal else 60.0
+
+    def tell(self) -> None:
+        """Say it; to be called every ``seconds``."""
+        seconds = time.monotonic() - self._since
+        nodes, lower, upper = self._solver.so_far()
+        line = f"{nodes:,} nodes in {seconds:,.0f} s ({_speed(nodes, seconds)})"
+        if not self._every:
+            line += f"; {_known(lower, upper)}"
+        if not self._console.is_terminal:
+            print(line, file=sys.stderr, flush=True)
+        elif self._status is not None:
+            self._status.update(line)
+        elif seconds > 2:
+            self._status = self.enter_context(self._console.status(line))
+
+
+def _known(lower: int, upper: int) -> str:
+    """What is known of a score, in words."""
+    if lower > 0:
+        return f"the side to move wins, by {lower} at least"
+    if upper < 0:
+        return f"the side to move loses, by {-upper} at least"
+    return "it is not known yet who wins"
 
 
 def _speed(nodes: int, seconds: float) -> str:
@@ -188,6 +237,7 @@ def _print_one(position: Position, solution: Solution, every: bool, console: Con
     if not solution.complete:
         console.print("Stopped before the score was proven.")
     noun = "Best moves" if len(solution.best) > 1 else "Best move"
+    noun += "" if solution.complete else " so far"
     console.print(f"{noun}: {_names(solution.best)}. Scores are to the side to move.")
 
 

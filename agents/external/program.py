@@ -19,7 +19,7 @@ from collections import deque
 from pathlib import Path
 from typing import Annotated, NoReturn
 
-from core.game import DIED, GARBAGE, HUNG, Fault
+from core.game import DIED, GARBAGE, HUNG, Fault, ready_but_not_run
 from core.processes import die_with_parent, end_descendants
 from core.settings import Text
 from core.shown import visible
@@ -40,12 +40,17 @@ _TICK = 0.1
 _CHUNK = 1 << 16
 
 
+def shown(command: str) -> str:
+    """A command as messages quote it."""
+    return f"{visible(command):.{_TAIL_WIDTH}}"
+
+
 def words_in(command: str) -> list[str]:
     """The words of a command; ValueError if it cannot be read, or has none."""
     try:
         words = shlex.split(command)
     except ValueError as error:
-        raise ValueError(f"command='{command}': {error}") from None
+        raise ValueError(f"command='{shown(command)}': {error}") from None
     if not words:
         raise ValueError("command='': a program is needed")
     return words
@@ -155,6 +160,14 @@ class Program:
     def has_ended(self) -> bool:
         """Whether it was started and has ended by itself."""
         return self._process is not None and self._process.poll() is not None
+
+    @property
+    def waited(self) -> float:
+        """Seconds that it has stood ready while others had the processor: the process itself, which
+        is most of it for a program of one thread (Linux; 0 elsewhere)."""
+        with contextlib.suppress(OSError):
+            return ready_but_not_run(f"/proc/{self.number}/schedstat") / 1e9
+        return 0.0
 
     def attend(self, seconds: float) -> None:
         """Let it work for a moment, of so many seconds at most; what it prints is read. Raises

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import math
 import os
 import shutil
 import tempfile
@@ -15,19 +16,19 @@ from typing import Annotated, TypeVar
 
 from agents.base import Agent, Decision, Limits
 from agents.external.base import ProgramAgent
-from agents.external.program import PATIENCE, Command, Program, words_in
+from agents.external.program import PATIENCE, Command, Program, shown, words_in
 from agents.external.slips import NoFile, Slip, slips_of
 from core.game import DIED, GARBAGE, ILLEGAL, LATE, Fault
 from core.notation import PASS, IllegalMove
 from core.position import Position
 from core.rules import Color
-from core.settings import Number, Text, checked
+from core.settings import Number, Text, called, checked
 from core.wpi import color_letter, may_go_on, move_text, read_move
 
 NAME = Text(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}", "one word of letters, digits, - and _")
 Name = Annotated[str | None, NAME]
 """A setting: what a program's two files are called."""
-Folder = Annotated[str | None, Text(r"(?s).+", "a folder")]
+Folder = Annotated[str | None, Text(r".+", "a folder")]
 
 EXIT_SECONDS = 5.0
 """A program may take so long to end by itself after a game."""
@@ -58,15 +59,19 @@ class WpiAgent(ProgramAgent):
         """
         command: the program and its arguments; no shell is asked. name: of its files, by default
         that of the program, see :func:`name_of`. folder: where it runs and its files are; by
-        default a new one for each game, which is removed. patience: seconds in which it has to take
-        its colour, and for each move where the game has no limit.
+        default a new one for each game, which is removed. patience: seconds in which it has to
+        begin, and take its colour.
         """
         super().__init__(command, patience)
         self.folder, self._given_name = folder, name
         self._program = Program(command, talks=False)
         self._scratch: Scratch | None = None
         self._over_since: float | None = None
-        self._used = 0.0  # seconds, of the clock that started at the colour
+        # Seconds since it was given something; when that was seen; and what it had waited before.
+        self._used = self._looked = self._waited = 0.0
+
+    def __repr__(self) -> str:
+        return called(self, {"name": self._given_name})
 
     @property
     def name(self) -> str:
@@ -85,7 +90,7 @@ class WpiAgent(ProgramAgent):
         Agent.begin_game(self, color, start, seed)
         self._end(EXIT_SECONDS)
         self._color, self._own = color, color_letter(color, start.ruleset)
-        self._limit = self.patience
+        self._limit = math.inf
         self._last: str | None = None  # what the opponent has done and it does not know
         if start != Position.start(start.ruleset):
             raise Fault(GARBAGE, _ELSEWHERE)
@@ -120,7 +125,7 @@ class WpiAgent(ProgramAgent):
                     self._incoming.write(self._last)
         elif move == PASS:
             before = Position(position.opponent, position.mover, mover, position.ruleset)
-            self._move(before, max(self.patience, self._limit))
+            self._move(before, self._limit)
         elif move != self._decided:
             raise Fault(GARBAGE, _ELSEWHERE)
         if position.is_over:
@@ -128,7 +133,7 @@ class WpiAgent(ProgramAgent):
 
     def decide(self, position: Position, limits: Limits) -> Decision:
         given = limits.clock if limits.seconds is None else limits.seconds
-        self._limit = self.patience if given is None else given
+        self._limit = math.inf if given is None else given
         self._decided = self._move(position, self._limit)
         return Decision(self._decided)
 
@@ -167,7 +172,7 @@ class WpiAgent(ProgramAgent):
         except OSError as error:
             name = self._incoming.path.name
             self._program.fail(GARBAGE, f"does not let {name} be written ({error.strerror})")
-        self._used, self._looked = 0.0, time.monotonic()
+        self._used, self._looked, self._waited = 0.0, time.monotonic(), self._program.waited
 
     def _taken(self) -> bool | None:
         return None if self._incoming.is_there else True
@@ -194,15 +199,19 @@ class WpiAgent(ProgramAgent):
             now = time.monotonic()
             self._used += min(now - self._looked, _LONGEST_TICK)
             self._looked = now
-            if self._used > seconds + _MORE_SECONDS:
+            over = self._used - seconds - _MORE_SECONDS
+            if over > 0 and over > self._program.waited - self._waited:
                 self._program.fail(LATE, f"{self._undone()} within {seconds:g} s")
 
     def _undone(self) -> str:
         if self._incoming.is_there:
             return f"did not remove {self._incoming.path.name}"
-        if not self._outgoing.is_there:
-            return f"wrote no {self._outgoing.path.name}"
-        return f"wrote no whole move to {self._outgoing.path.name} ('{self._outgoing.read():.60}')"
+        name, text = self._outgoing.path.name, None
+        with contextlib.suppress(NoFile):
+            text = self._outgoing.read()
+        return (
+            f"wrote no {name}" if text is None else f"wrote no whole move to {name} ('{text:.60}')"
+        )
 
     # ------------------------------------------------------------------ its end
 
@@ -237,7 +246,9 @@ def name_of(command: str) -> str:
     words = [word for word in words_in(command) if not word.startswith("-") and "=" not in word]
     name = Path(words[-1]).stem if words else ""
     if not NAME.allows(name):
-        raise ValueError(f"command='{command}': its files need a name of one word; name=WORD")
+        raise ValueError(
+            f"command='{shown(command)}': its files need a name of one word; name=WORD"
+        )
     return name
 
 
@@ -256,14 +267,28 @@ class Scratch:
     killed, the next one removes it."""
 
     def __init__(self) -> None:
-        for left in Path(tempfile.gettempdir()).glob(f"{_SCRATCH}*"):
-            with contextlib.suppress(OSError):
-                _discard(left, _locked(left))
-        self.path = Path(tempfile.mkdtemp(prefix=_SCRATCH))
-        self._lock = _locked(self.path)
+        remove_abandoned()
+        self.path, self._lock = self._made()
+
+    def _made(self) -> tuple[Path, int]:
+        while True:
+            path = Path(tempfile.mkdtemp(prefix=_SCRATCH))
+            # Before it is locked another process may take it for an abandoned one.
+            with contextlib.suppress(BlockingIOError, FileNotFoundError):
+                lock = _locked(path)
+                if path.exists():
+                    return path, lock
+                os.close(lock)
 
     def remove(self) -> None:
         _discard(self.path, self._lock)
+
+
+def remove_abandoned() -> None:
+    """Remove the scratch folders whose owners were killed."""
+    for left in Path(tempfile.gettempdir()).glob(f"{_SCRATCH}*"):
+        with contextlib.suppress(OSError):
+            _discard(left, _locked(left))
 
 
 def _locked(folder: Path) -> int:

@@ -19,6 +19,7 @@ import multiprocessing
 import os
 import shlex
 import signal
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, fields
@@ -53,6 +54,7 @@ TAIL = 0.1
 """Share of the candidates, by the shallow value, that is set apart at either end. The curve is not
 asked about them, and they would bend it: they hold the lost positions, in which a value is a matter
 of many discs, while among the others it foretells little."""
+_TIMED = 5  # positions that are searched, and played out, to tell how long all of them take
 ENDGAME = 12
 """Empty squares from which on the games are played perfectly."""
 
@@ -228,10 +230,49 @@ def make(recipe: Recipe, workers: int, console: Console | None = None) -> Balanc
             return np.array(list(shown), dtype=float)
 
         try:
+            if not console.quiet:
+                times = _timed(recipe, searcher, [position for _, position in candidates])
+                _foretell(recipe, len(candidates), times, workers, console)
             return _select(recipe, [opening for opening, _ in candidates], each)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+
+
+def _timed(
+    recipe: Recipe, searcher: Searcher, positions: Sequence[Position]
+) -> tuple[float, float, float]:
+    """Seconds that a shallow search takes, a deep one, and a game, each on average."""
+    works = partial(searcher.value, recipe.shallow), partial(searcher.value, recipe.depth)
+    taken = []
+    for work in (*works, searcher.play_out):
+        seconds = []
+        for index in np.linspace(0, len(positions) - 1, _TIMED).astype(int):
+            begun = time.perf_counter()
+            work(positions[index])
+            seconds.append(time.perf_counter() - begun)
+        taken.append(float(np.mean(seconds)))
+    return taken[0], taken[1], taken[2]
+
+
+def _foretell(
+    recipe: Recipe,
+    candidates: int,
+    times: tuple[float, float, float],
+    workers: int,
+    console: Console,
+) -> None:
+    """Say about how long all of it takes; see :func:`_select`."""
+    sample = min(recipe.games, candidates)
+    likely = min(2 * recipe.most, candidates - sample)
+    work = candidates, sample + likely, sample + recipe.games // 4
+    seconds = sum(count * each for count, each in zip(work, times, strict=True)) / workers
+    about = f"{seconds / 60:,.0f} minutes" if seconds > 90 else f"{seconds:,.0f} seconds"
+    console.print(
+        plain(f"about {about} by {workers} workers: {work[0]:,} positions, {work[1]:,} of them")
+        + f" searched {recipe.depth} plies deep, {work[2]:,} games",
+        soft_wrap=True,
+    )
 
 
 def _line_of(shallow: np.ndarray, deep: np.ndarray) -> Any:

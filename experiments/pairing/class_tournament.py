@@ -72,7 +72,8 @@ class ClassTournament(Schedule):
 
     def tables(self, names: Sequence[str], results: Results) -> Sequence[ResultTable]:
         place = list(self.standings(names, results)["place"])
-        rounds = round_table("Preliminary games", names, place, self._met(names, results))
+        met = self._met(names, results)
+        rounds = round_table("Preliminary games", names, place, met, "game")
         bracket = self._bracket(names, results)
         return [rounds, bracket.table(names)] if bracket is not None else [rounds]
 
@@ -108,14 +109,15 @@ class ClassTournament(Schedule):
         return found
 
     def _met(self, names: Sequence[str], results: Results) -> list[list[Meeting]]:
-        """Whom each has met before the knockout, round by round."""
+        """Whom each has met before the knockout, game by game."""
         met: list[list[Meeting]] = [[] for _ in names]
         before = len(self._preliminaries(names, results))
         for outcome in (outcome for each in results.rounds[:before] for outcome in each):
             pairing = outcome.first, outcome.second
             for agent, opponent in (pairing, pairing[::-1]):
                 share = outcome.points_of(agent) if outcome.games else None
-                met[agent].append(Meeting(opponent, share))
+                counts = len(met[agent]) < self.preliminary
+                met[agent].append(Meeting(opponent, share, counts))
         return met
 
     def _points(

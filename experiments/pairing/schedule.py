@@ -5,9 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -18,8 +18,7 @@ from experiments.statistics.sequential import IntArray
 _GAMES, _LOTS = 2, 3  # keep these random numbers apart, and from those of the openings (1)
 
 
-@dataclass(frozen=True, slots=True)
-class Game:
+class Game(NamedTuple):
     """One game to be played.
 
     number: position in the schedule, from 0. pair: number of its pair. black, white: agents by
@@ -332,7 +331,7 @@ def paired(number: int, first: int, second: int, opening: Opening, seed: int) ->
 
 def _single(pair: Pair) -> Pair:
     """The first game of a pair, where each is a game alone: they have the same numbers."""
-    return (replace(pair[0], number=pair[0].pair),)
+    return (pair[0]._replace(number=pair[0].pair),)
 
 
 # ---------------------------------------------------------------------- standings

@@ -70,18 +70,23 @@ class Swiss(Schedule):
 
 @dataclass
 class Meeting:
-    """What a round was for an agent: whom it met, BYE for nobody, and the share of the points that
-    it took, None as long as it is not known."""
+    """What a round was for an agent: whom it met, BYE for nobody, the share of the points that it
+    took, None where nothing was played, and whether that counts for it."""
 
     opponent: int
     share: float | None
+    counts: bool = True
 
 
 def round_table(
-    title: str, names: Sequence[str], place: Sequence[int], met: Sequence[Sequence[Meeting]]
+    title: str,
+    names: Sequence[str],
+    place: Sequence[int],
+    met: Sequence[Sequence[Meeting]],
+    word: str = "round",
 ) -> ResultTable:
     """Whom each agent met in which round, and with which result. place: of each agent. met: by
-    agent, round by round."""
+    agent, round by round. word: what a round is called."""
     order = sorted(range(len(names)), key=lambda agent: place[agent])
     row_of = {agent: row for row, agent in enumerate(order, start=1)}
 
@@ -90,7 +95,8 @@ def round_table(
             return "bye"
         share = meeting.share
         sign = "?" if share is None else "+" if share > 0.5 else "=" if share == 0.5 else "-"
-        return f"{row_of[meeting.opponent]}{sign}"
+        told = f"{row_of[meeting.opponent]}{sign}"
+        return told if meeting.counts else f"({told})"
 
     most = max(map(len, met), default=0)
     rows = [
@@ -98,12 +104,13 @@ def round_table(
         + [""] * (most - len(met[agent]))
         for agent in order
     ]
-    columns = ["row", "agent", *[f"round {number}" for number in range(1, most + 1)]]
-    note = (
-        "*3+*: met the agent of row 3 and won, *3=*: drew, *3-*: lost; *bye*: had no opponent in "
-        "this round."
-    )
-    return ResultTable(title, columns, rows, words=(1,), note=note)
+    columns = ["row", "agent", *[f"{word} {number}" for number in range(1, most + 1)]]
+    note = "*3+*: met the agent of row 3 and won, *3=*: drew, *3-*: lost"
+    if any(each.opponent == BYE for row in met for each in row):
+        note += "; *bye*: had no opponent"
+    if not all(each.counts for row in met for each in row):
+        note += "; in brackets: helped another one to its games, and does not count"
+    return ResultTable(title, columns, rows, words=(1,), note=f"{note}.")
 
 
 def met_by(rounds: Sequence[Pairing]) -> list[Pairing]:

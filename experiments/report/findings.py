@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from agents.search import SearchAgent
-from core.game import FINISHED, LATE_BY_WALL
+from core.game import FINISHED
 from core.shown import counted
 from experiments.config import Plan
 from experiments.playing.conditions import NONE
 from experiments.record.provenance import differences
 from experiments.record.store import Record
 from experiments.report.facts import RunFacts
-from experiments.report.standings import pair_counts, same_positions
+from experiments.report.standings import SEATS, pair_counts, same_positions
 from experiments.report.tables import marked
 from experiments.statistics.intervals import interval_text
 from experiments.system import available_cores
@@ -217,7 +217,8 @@ def _about_time(record: Record, plan: Plan) -> Iterable[str]:
     if not clocked:
         return
     share = record.query(
-        f"""select 1.0 * sum(cpu_microseconds) / sum(microseconds) as share from moves
+        f"""with {SEATS}
+            select 1.0 * sum(cpu_nanoseconds) / sum(nanoseconds) as share from seats
             join agents using (agent)
             where nodes > 0 and name in ({", ".join("?" * len(clocked))})""",
         clocked,
@@ -238,9 +239,9 @@ def _about_late_moves(record: Record, plan: Plan) -> Iterable[str]:
     if not plan.limits.timed:
         return
     late = record.query(
-        """select name, count(*) as moves from moves join agents using (agent)
-           where late = ? group by name order by name""",
-        [LATE_BY_WALL],
+        f"""with {SEATS}
+            select name, sum(late) as moves from seats join agents using (agent)
+            where late > 0 group by name order by name"""
     )
     if late.empty:
         return

@@ -21,6 +21,7 @@ from experiments.report.programs import write_programs
 from experiments.report.published import comparison
 from experiments.report.tables import (
     MATCH_COLUMNS,
+    RATING,
     cells,
     columns_of,
     described,
@@ -78,18 +79,22 @@ def _write(
 ) -> None:
     head = facts.record.run()
     programs = write_programs(facts, folder)
+    columns = columns_of(facts.standings, facts.merits)
+    others = {
+        name: about for name, about in head["config"]["agents"].items() if name not in programs
+    }
     published = facts.plan.settings.published
     write_report(
         "report",
         folder,
         title=head["name"],
-        columns=columns_of(facts.standings, facts.merits),
+        columns=columns,
         tables=_linked(standings_by_part(facts.standings, facts.merits), programs),
         rounds=facts.tables,
-        zero=zero_text(facts.anchor),
+        zero=zero_text(facts.anchor) if RATING in columns else "",
         match_columns=MATCH_COLUMNS,
         matches=cells(MATCH_COLUMNS, facts.matches),
-        agents=described(head["config"]["agents"]),
+        agents=described(others),
         findings=said,
         figures=figures,
         published=published,
@@ -125,13 +130,17 @@ def _details(facts: RunFacts) -> dict[str, str]:
     of_all = "" if head["complete"] else f" of {plan.games:,} (stopped early)"
     if plan.schedule.may_end_early:
         of_all = f" of at most {plan.games:,}"
-    repeats = plan.openings.repeats
+    again = "again and again, " if plan.openings.repeats else ""
+    paired = plan.schedule.both_colours
+    how_often = "twice with colours swapped" if paired else "in single games"
+    independent = {}
+    if paired:
+        independent["independent results"] = f"{_independent(facts)}; all intervals rest on these"
     return {
         "games": f"{played:,}{of_all}",
-        "openings": f"{openings:,} ({plan.openings.text}), each "
-        f"played {'again and again, ' if repeats else ''}twice with colours swapped",
+        "openings": f"{openings:,} ({plan.openings.text}), each played {again}{how_often}",
         "distinct games": f"{different:,}, move for move, whoever played them",
-        "independent results": f"{_independent(facts)}; all intervals rest on these",
+        **independent,
         "forfeits": f"{facts.standings['forfeits'].sum():,}",
         "ruleset": head["ruleset"],
         "seed": head["seed"],

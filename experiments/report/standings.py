@@ -3,7 +3,7 @@ no memory that grows with the number of games."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import stdtrit
 
 from core.rules import ruleset
 from experiments.config import RunConfig, draw_of
 from experiments.pairing import Results, Schedule
 from experiments.pairing.openings import Opening
-from experiments.record.store import Record
-from experiments.statistics.intervals import INSIDE
+from experiments.record.store import TOTALS, Record
+from experiments.statistics.intervals import standard_error, student
 from experiments.statistics.match import match_statistics
 from experiments.statistics.pairs import IntArray, pentanomial
 from experiments.statistics.pool import Ratings, rate_pools
@@ -66,45 +65,46 @@ def _with_pairs(strategies: ArrayLike) -> str:
     return f"with plays(agent, strategy) as (values {rows}), {_PAIRS}"
 
 
-# An agent's games from both seats, what its searches cost, and how long its moves took. Speed is by
-# processor time, all moves taken together, as a wall clock would measure the scheduler and a single
-# move is too short; where the system tells no processor time of others, by the wall clock. The time
-# of a move is what its player could use of it.
-_STANDINGS = """
-    with seats as (
+SEATS = f"""
+    seats as (
         select black as agent, black_points as points, disc_difference as difference,
-            end_reason != 'finished' and result = 'white' as forfeit
+            end_reason != 'finished' and result = 'white' as forfeit,
+            {", ".join(f"black_{name} as {name}" for name in TOTALS)}
         from games union all
         select white, 1 - black_points, -disc_difference,
-            end_reason != 'finished' and result = 'black' from games),
+            end_reason != 'finished' and result = 'black',
+            {", ".join(f"white_{name}" for name in TOTALS)}
+        from games)
+"""
+"""SQL of every game as each of its two agents sees it."""
+
+# What an agent's games brought, and what its searches cost. Speed is by processor time, all moves
+# taken together, as a wall clock would measure the scheduler and a single move is too short; where
+# the system tells no processor time of others, by the wall clock.
+_STANDINGS = f"""
+    with {SEATS},
     totals as (
         select agent, count(*) as games, sum(points = 1) as wins, sum(points = 0.5) as draws,
             sum(points = 0) as losses, avg(points) as score,
             avg(difference) as disc_difference, sum(forfeit) as forfeits
         from seats group by agent),
     costs as (
-        select agent, avg(nodes) as nodes_per_move, avg(evaluations) as evaluations_per_move,
-            1e6 * sum(nodes) / max(1, coalesce(nullif(sum(cpu_microseconds), 0), sum(microseconds)))
+        select agent, 1.0 * sum(nodes) / sum(moves) as nodes_per_move,
+            1.0 * sum(evaluations) / sum(moves) as evaluations_per_move,
+            1e9 * sum(nodes) / max(1, coalesce(nullif(sum(cpu_nanoseconds), 0), sum(nanoseconds)))
                 as nodes_per_second
-        from moves where nodes is not null group by agent),
-    ordered as (
-        select agent, microseconds - waited_microseconds as own,
-            row_number() over (
-                partition by agent order by microseconds - waited_microseconds) as place,
-            count(*) over (partition by agent) as moves
-        from moves where microseconds is not null),
-    times as (
-        select agent, min(case when 2 * place >= moves then own end) as median_microseconds,
-            min(case when 20 * place >= 19 * moves then own end) as p95_microseconds
-        from ordered group by agent)
+        from seats where moves > 0 group by agent)
     select agents.agent as number, name as agent, selective,
         games, wins, draws, losses, score,
-        disc_difference, nodes_per_move, nodes_per_second, evaluations_per_move,
-        median_microseconds, p95_microseconds, forfeits
+        disc_difference, nodes_per_move, nodes_per_second, evaluations_per_move, forfeits
     from agents join totals using (agent)
-    left join costs using (agent) left join times using (agent)
+    left join costs using (agent)
     order by number
 """
+
+TIMED_GAMES = 2000
+"""Of larger runs the times of moves are those of so many games, drawn by chance: reading every move
+of a million games would take longer than playing them."""
 
 _MAY_BE_MISSING = (
     "disc_difference",
@@ -122,38 +122,26 @@ _MATCHES = """
             sum(b = 1) as black_draws, sum(b = 0) as black_losses, sum(w = 2) as white_wins,
             sum(w = 1) as white_draws, sum(w = 0) as white_losses, avg(b + w) / 4 as score,
             count(distinct one) + count(distinct other) as distinct_games,
-            count(*) as all_pairs
-        from pairs group by low, high),
-    rest as (
-        select low, high, count(*) as pairs, count(distinct opening) as openings,
-            sum(b + w = 0) as LL, sum(b + w = 1) as LD,
-            sum(b + w = 2) as DD_WL, sum(b + w = 3) as WD, sum(b + w = 4) as WW
-        from different group by low, high)
+            count(*) as all_pairs, count(distinct opening) as openings
+        from pairs group by low, high)
     select low, high, f.name as first, s.name as second, games,
         black_wins + white_wins as wins, black_draws + white_draws as draws,
         black_losses + white_losses as losses, black_wins, black_draws, black_losses,
-        white_wins, white_draws, white_losses, score, distinct_games, all_pairs, pairs,
-        openings, LL, LD, DD_WL, WD, WW
-    from sums join rest using (low, high)
-    join agents f on f.agent = low join agents s on s.agent = high order by low, high
+        white_wins, white_draws, white_losses, score, distinct_games, all_pairs, openings
+    from sums join agents f on f.agent = low join agents s on s.agent = high order by low, high
 """
 
-# How many units of a pairing gave how many pairs by outcome; and the discs of each unit.
+# How many units of a pairing gave how many pairs by outcome; and sums over these units of the
+# number n of pairs with a disc difference, and of those differences d.
 _UNITS = """
     , units as (
         select low, high, sum(b + w = 0) as LL, sum(b + w = 1) as LD,
             sum(b + w = 2) as DD_WL, sum(b + w = 3) as WD, sum(b + w = 4) as WW,
-            count(discs) as n, sum(discs) as discs
+            count(discs) as n, coalesce(sum(discs), 0.0) as d
         from different group by low, high, unit)
-"""
-_OUTCOMES_BY_UNIT = f"""{_UNITS}
-    select low, high, LL, LD, DD_WL, WD, WW, count(*) as times from units
-    group by low, high, LL, LD, DD_WL, WD, WW order by low, high
-"""
-_DISCS_BY_UNIT = f"""{_UNITS}
-    select low, high, sum(n > 0) as units, sum(n) as n, sum(discs) as discs,
-        sum(n * n) as nn, sum(n * discs) as nd, sum(discs * discs) as dd
-    from units group by low, high order by low, high
+    select low, high, LL, LD, DD_WL, WD, WW, count(*) as times, sum(n > 0) as units,
+        sum(n) as n, sum(d) as d, sum(n * n) as nn, sum(n * d) as nd, sum(d * d) as dd
+    from units group by low, high, LL, LD, DD_WL, WD, WW order by low, high
 """
 
 # How often a pairing's games ended how, the most frequent first.
@@ -240,11 +228,14 @@ def standings(record: Record, parts: Sequence[tuple[IntArray, Ratings]]) -> pd.D
     no rating for an agent without a complete pair), disc_difference (mean over games played to the
     end, the agent's view), selective, nodes_per_move, nodes_per_second (of processor time),
     evaluations_per_move, median_microseconds and p95_microseconds (of a move, what the player could
-    use), forfeits.
+    use; see :data:`TIMED_GAMES`; nan where no moves are recorded), forfeits.
 
     parts: from :func:`rated_as_asked`, or :func:`rated_parts`.
     """
     table = record.query(_STANDINGS)
+    times = _times(record)
+    for column, name in enumerate(("median_microseconds", "p95_microseconds")):
+        table[name] = [times.get(number, (np.nan, np.nan))[column] for number in table["number"]]
     for name in _MAY_BE_MISSING:
         table[name] = table[name].astype(float)  # all missing would make it a column of None
     table = table.assign(elo=np.nan, low=np.nan, high=np.nan, bound="", split=False, part=-1)
@@ -259,6 +250,25 @@ def standings(record: Record, parts: Sequence[tuple[IntArray, Ratings]]) -> pd.D
         listed += members[ratings.order].tolist()
     others = table.drop(index=listed).sort_values("score", ascending=False, kind="stable")
     return table.loc[[*listed, *others.index]].reset_index(drop=True)
+
+
+def _times(record: Record) -> dict[int, tuple[float, float]]:
+    """Median and 95th percentile, in microseconds, of what the player could use of the time of a
+    move, by agent; of at most TIMED_GAMES games."""
+    games = [game for (game,) in record.rows("select game from turns order by game")]
+    if len(games) > TIMED_GAMES:
+        games = sorted(np.random.default_rng(0).choice(games, TIMED_GAMES, replace=False).tolist())
+    own = defaultdict(list)
+    for game in games:
+        for turn in record.turns(game):
+            if turn.nanoseconds is not None:
+                own[turn.agent].append((turn.nanoseconds - turn.waited_nanoseconds) / 1000)
+    ends = {}
+    for agent, found in own.items():
+        ordered = np.sort(found)
+        median, last = ((share * len(ordered) + 99) // 100 - 1 for share in (50, 95))
+        ends[agent] = float(ordered[median]), float(ordered[last])
+    return ends
 
 
 def tournament_results(record: Record, settings: RunConfig, schedule: Schedule) -> Results:
@@ -310,28 +320,27 @@ def matches(record: Record) -> pd.DataFrame:
     """
     beginning = _with_pairs(np.arange(len(record.agents())))
     table = record.query(beginning + _MATCHES)
-    units = record.query(beginning + _OUTCOMES_BY_UNIT).groupby(["low", "high"])
-    found = [
-        match_statistics(rows[list(OUTCOME_COLUMNS)].to_numpy(np.int64), rows["times"])
-        for _, rows in units
-    ]
-    for name in MATCH_STATISTICS:
-        table[name] = [getattr(each, name) for each in found]
-    table["discs"], table["discs_margin"] = _discs(record.query(beginning + _DISCS_BY_UNIT))
+    units = record.query(beginning + _UNITS).groupby(["low", "high"])
+    table = table.merge(units.apply(_of_units), on=["low", "high"])
     ends = record.query(beginning + _ENDS)
     joined = ends.groupby(["low", "high"], sort=False)["text"].agg(", ".join).rename("ends")
     return table.merge(joined, on=["low", "high"]).drop(columns=["low", "high"])
 
 
-def _discs(sums: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
-    """The mean of the pairs' disc differences, and half the width of its 95 % interval, from sums
-    over openings."""
-    sums = sums.astype(float)  # all missing would be a column of None
-    n, free = sums["n"], sums["units"] - 1
-    mean = sums["discs"] / n.where(n > 0)
-    square = sums["dd"] - 2 * mean * sums["nd"] + mean**2 * sums["nn"]
-    variance = square.clip(lower=0) * sums["units"] / free.where(free > 0) / n**2
-    return mean, stdtrit(free, INSIDE) * np.sqrt(variance)
+def _of_units(units: pd.DataFrame) -> pd.Series:
+    """The statistics of a pairing; units: rows of the query about openings."""
+    import pandas as pd
+
+    counts, times = units[list(OUTCOME_COLUMNS)].to_numpy(np.int64), units["times"].to_numpy()
+    found = match_statistics(counts, times)
+    columns: dict[str, Any] = {"pairs": found.pairs}
+    columns |= dict(zip(OUTCOME_COLUMNS, times @ counts, strict=True))
+    columns |= {name: getattr(found, name) for name in MATCH_STATISTICS}
+    number, n, d, nn, nd, dd = units[["units", "n", "d", "nn", "nd", "dd"]].sum().tolist()
+    mean = d / n if n else np.nan
+    sums = np.sqrt(max(0.0, dd - 2 * mean * nd + mean**2 * nn))  # of openings' deviations, squared
+    error = standard_error(np.array([sums]), np.ones(1, dtype=np.int64), n, number)
+    return pd.Series(columns | {"discs": mean, "discs_margin": student(number) * error})
 
 
 def same_positions(record: Record) -> pd.DataFrame:
@@ -349,17 +358,16 @@ def same_positions(record: Record) -> pd.DataFrame:
            alike as (
                select low, high, count(*) as pairs from twins group by low, high
                having min(alike) = 1),
-           decisions as (
-               select low, high, x.agent as agent, x.nodes as nodes, y.nodes as counterpart
-               from twins join alike using (low, high)
-               join moves x on x.game in (one, other)
-               join moves y on y.game = one + other - x.game and y.ply = x.ply
-               where x.depth is not null and y.depth is not null)
-           select f.name as first, s.name as second, pairs,
-               sum(d.agent = low) as positions,
-               sum(case when d.agent = low then d.nodes else 0 end) as first_nodes,
-               sum(case when d.agent = low then d.counterpart else 0 end) as second_nodes
-           from decisions d join alike using (low, high)
+           costs as (
+               select low, high,
+                   sum(case when low = black then black_moves else white_moves end) as positions,
+                   sum(case when low = black then black_nodes else white_nodes end) as low_nodes,
+                   sum(case when low = black then white_nodes else black_nodes end) as high_nodes
+               from alike join games
+               on low = min(black, white) and high = max(black, white) group by low, high)
+           select f.name as first, s.name as second, pairs, positions,
+               low_nodes as first_nodes, high_nodes as second_nodes
+           from costs join alike using (low, high)
            join agents f on f.agent = low join agents s on s.agent = high
-           group by low, high order by low, high"""
+           where low_nodes > 0 and high_nodes > 0 order by low, high"""
     )

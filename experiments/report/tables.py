@@ -117,7 +117,7 @@ def time_text(microseconds: float) -> str:
     return "< 1\N{NO-BREAK SPACE}µs"
 
 
-_RATING = "Elo [95 %]"
+RATING = "Elo [95 %]"
 
 COLUMNS: dict[str, Callable[[Any], str]] = {
     "agent": lambda row: marked(row.agent, row.selective),
@@ -126,7 +126,7 @@ COLUMNS: dict[str, Callable[[Any], str]] = {
     "draws": lambda row: f"{row.draws:,}",
     "losses": lambda row: f"{row.losses:,}",
     "score %": lambda row: f"{100 * row.score:.1f}",
-    _RATING: elo_text,
+    RATING: elo_text,
     "discs": lambda row: "-" if np.isnan(row.disc_difference) else f"{row.disc_difference:+.1f}",
     "nodes/move": lambda row: _count(row.nodes_per_move),
     "nodes/s": lambda row: _per_second(row.nodes_per_second),
@@ -146,13 +146,14 @@ LESS_NEEDED = ("95 % within", "evals/move", "nodes/s", "discs", "time/move", "dr
 def columns_of(
     standings: pd.DataFrame, merits: Iterable[str] = ()
 ) -> dict[str, Callable[[Any], str]]:
-    """The columns of a standings table. merits: those that the schedule has added; without ratings
-    there is no column for them."""
+    """The columns of a standings table. merits: those that the schedule has added; where there are
+    any, columns in which no agent has anything are left out."""
+    if not merits:
+        return COLUMNS
     columns = {"agent": COLUMNS["agent"]} | {name: partial(_merit, name) for name in merits}
     columns |= COLUMNS
-    if merits and standings["elo"].isna().all():
-        del columns[_RATING]
-    return columns
+    rows = list(standings.itertuples())
+    return {name: cell for name, cell in columns.items() if {*map(cell, rows)} != {"-"}}
 
 
 def _merit(name: str, row: Any) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,24 +23,30 @@ from experiments.report.standings import (
 )
 from experiments.report.tables import standings_tables
 
+Look = Callable[[Path, Console], tuple[RenderableType, bool]]
+"""Says how far what is in a folder is, and whether nobody is playing any more."""
 
-def watch(folder: Path, console: Console, every: float = 2.0, once: bool = False) -> None:
-    """Print the standings of a run, again and again until nobody plays any more (or ``once``).
 
-    every: seconds between two looks. Raises ConfigError where there is no record of a run.
+def watch(
+    folder: Path, console: Console, look_at: Look, every: float = 2.0, once: bool = False
+) -> None:
+    """Print how far what is in a folder is, again and again until nobody plays any more (or
+    ``once``).
+
+    every: seconds between two looks. Raises ConfigError where there is nothing of that kind.
     """
-    screen, ended = look(folder, console)
+    screen, ended = look_at(folder, console)
     if once or ended or not console.is_terminal:
         console.print(screen)
         return
     with Live(screen, console=console, auto_refresh=False) as live:
         while not ended:
             time.sleep(every)
-            screen, ended = look(folder, console)
+            screen, ended = look_at(folder, console)
             live.update(screen, refresh=True)
 
 
-def _total(settings: RunConfig) -> str:
+def total_games(settings: RunConfig) -> str:
     """How many games are to be played. A schedule from outside the lab is not asked: the record may
     be somebody else's, and looking at it must not run anything."""
     if foreign_code({"schedule": settings.schedule}, {}):
@@ -58,7 +64,7 @@ def look(folder: Path, console: Console) -> tuple[RenderableType, bool]:
         head = record.run()
         played = record.count_games()
         settings = typed(head["config"])
-        line = f"{head['name']}: {played:,} of {_total(settings)} games"
+        line = f"{head['name']}: {played:,} of {total_games(settings)} games"
         if ended:
             line += ", complete" if head["complete"] else ", stopped (resume goes on with it)"
         if not played:

@@ -21,14 +21,14 @@ perfect by chance, so every replicate has finite ratings; and few openings still
 uncertainty. Three corrections make it hold for few openings and for wide pools; ``benchmarks/
 validity.py`` and ``tests/experiments/statistics/test_pool.py`` say how well:
 
-- A sample of alike openings knows nothing of the outcomes it missed. One imagined opening, whose
-  pairs are won or lost outright by the odds of the fitted ratings, joins each replicate: it moves
-  no rating on average, and 100 evenly split pairs give a narrow interval instead of none. Where
-  each pair has an opening of its own there is one imagined pair for each free rating.
+- A sample of alike openings knows nothing of the outcomes it missed. Imagined pairs, won
+  or lost outright by the odds of the fitted ratings, join each replicate: half as many as one
+  opening has, or one for each free rating if that is more. They move no rating on average, and 100
+  evenly split pairs give a narrow interval instead of none.
 - The quantiles are taken further out, so that a mean of N normal values would get Student's
   interval (the expanded percentile interval of Hesterberg 2015, The American Statistician 69); N
-  is the number of openings the agent played, the imagined one included. Where that is further than
-  replicates of so few openings reach, the distance is multiplied instead.
+  is the number of openings the agent played, the imagined pairs counting as one. Where that is
+  further than replicates of so few openings reach, the distance is multiplied instead.
 - They are shifted by twice the bootstrap's median bias (the bias-corrected interval of Efron 1981,
   Canadian Journal of Statistics 9): maximum likelihood spreads a wide pool a little too far.
 
@@ -314,7 +314,7 @@ def _with_intervals(
         return elo, elo.copy(), elo.copy(), (0.0, 0.0, 0.0)  # the one rated agent is the scale's 0
     among = units.among(rated, by_colour=False)
     seen = np.append(among.number, among.total)
-    ends = bootstrap_intervals(sample, fitted, seen + (seen > 1))  # and the imagined one
+    ends = bootstrap_intervals(sample, fitted, seen + (seen > 1))  # and one imagined
     lowest, highest = (ELO * end for end in ends)
     low, high = elo.copy(), elo.copy()
     low[rated] = np.minimum(elo[rated], lowest[:-1])
@@ -358,15 +358,15 @@ def _imagined(units: Units, difference: FloatArray) -> FloatArray:
     """Gamma shapes of the weight of the imagined pairs that each pairing's first agent lost and won
     outright, shape (pairings, 2).
 
-    They are as many as one opening has, and one for each of the free ratings at least, shared among
-    the pairings by their size; the odds are those expected at the fitted ``difference`` (natural
-    units).
+    They are half as many as one opening has, and one for each of the free ratings at least, shared
+    among the pairings by their size; the odds are those expected at the fitted ``difference``
+    (natural units). Simulated pools say that this is cautious enough, and no more.
     """
     first, second = pairings(units.cells)
     pairs = units.counts[first, second].sum(axis=1)
-    most = max(pairs.sum() / units.total, len(units.cells) - 1)
+    number = max(0.5 * pairs.sum() / units.total, len(units.cells) - 1)
     odds = expit(np.stack([-difference, difference], axis=1))
-    return np.asarray(most * (pairs / pairs.sum())[:, None] * odds)
+    return np.asarray(number * (pairs / pairs.sum())[:, None] * odds)
 
 
 def _superiority(sample: FloatArray, openings: IntArray) -> FloatArray:

@@ -40,22 +40,23 @@ def searched_positions(record: Record, count: int | str, seed: int) -> Sample:
     same game, drawn with ``seed``; or ``all`` there are. All are distinct."""
     rules = record.run()["ruleset"]
     rng = np.random.default_rng(seed)
-    games = record.query("select distinct game from moves where depth is not null order by game")
-    every = games["game"].to_numpy()
+    every = record.query("select game from games order by game")["game"].to_numpy()
     found: dict[Position, str] = {}
     for game in every if count == "all" else rng.permutation(every):
         if len(found) == count:
             break
         which = [int(game)]
         opening = record.query("select opening from games where game = ?", which)["opening"].iloc[0]
-        moves = record.query("select square, depth from moves where game = ? order by ply", which)
-        decided = np.flatnonzero(moves["depth"].notna())
+        turns = record.turns(int(game))
+        decided = np.flatnonzero([turn.depth is not None for turn in turns])
+        if not decided.size:
+            continue
         wanted = decided.tolist() if count == "all" else [int(rng.choice(decided))]
         position = Opening.read(opening, rules).reach(rules)
-        for number, square in enumerate(moves["square"].iloc[: wanted[-1] + 1]):
+        for number, turn in enumerate(turns[: wanted[-1] + 1]):
             if number in wanted:
                 found.setdefault(position, opening)
-            position = position.play(int(square))
+            position = position.play(turn.square)
     return [(opening, position) for position, opening in found.items()]
 
 

@@ -8,7 +8,7 @@ of its own, named by its number.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -101,10 +101,12 @@ class Sweep:
             for path in self.folder.iterdir()
             if path.name.isdecimal() and path.is_dir()
         }
-        for number, settings in enumerate(self.known or ()):
-            if number not in found or found[number].state is State.WAITING:
-                folder = self.folder / str(number)
-                found[number] = Combination(number, folder, tuple(settings))
+        for number, settings in enumerate(map(tuple, self.known or ())):
+            there = found.get(number)
+            if there is None or there.state is State.WAITING:
+                found[number] = Combination(number, self.folder / str(number), settings)
+            elif there.state is State.FINISHED and there.settings != settings:
+                found[number] = replace(there, state=State.STOPPED)  # it is to be extended
         return [found[number] for number in sorted(found)]
 
     def varied(self, known: Sequence[Combination]) -> dict[str, dict[int, Any]]:

@@ -24,7 +24,7 @@ from experiments import run as runs
 from experiments.command_line import as_typed, make_console
 from experiments.config import read
 from experiments.foreign import check_trusted
-from experiments.record.folder import new_folder
+from experiments.record.folder import locked, new_folder
 from experiments.record.store import FILE
 from experiments.sweep.composing import expand, in_a_line, is_hydras, varied, without_guesses
 from experiments.sweep.folder import (
@@ -33,6 +33,7 @@ from experiments.sweep.folder import (
     Combination,
     State,
     Sweep,
+    about,
     has_begun,
     put_aside,
     read_combination,
@@ -92,6 +93,35 @@ def resume(folder: Path | str, console: Console, trust: bool = False) -> int:
     return _go(asked, Path(folder), console)
 
 
+def extend(folder: Path | str, games: int, console: Console, trust: bool = False) -> int:
+    """Go on with a sweep, with so many games a pairing in all its runs; as :func:`resume`."""
+    asked = Sweep.read(folder)
+    if asked.known is None:
+        raise ConfigError(
+            f"{folder}: the trials of a search are told from each other by as many games; extend "
+            f"{Path(folder, CONFIRMATION)}"
+        )
+    if len({word for words in asked.known for word in words if _is_games(word)}) > 1:
+        raise ConfigError(f"{folder}: games is what it varies; extend one of its numbered folders")
+    known = [[*(w for w in words if not _is_games(w)), f"games={games}"] for words in asked.known]
+    foreign = foreign_in(asked)
+    check_trusted(folder, foreign, trust, console)
+    for before, words in zip(asked.known, known, strict=True):
+        already = read(before, asked.extra_folders).settings.games
+        if games < already:
+            raise ConfigError(
+                f"games={games}: {folder} has {already} games a pairing already; it can only grow"
+            )
+        read(words, asked.extra_folders)
+    said = about(asked.folder)
+    write_about(asked.folder, said["command"], said["arguments"], known)
+    return _go(replace(asked, known=known, trusted=bool(foreign)), Path(folder), console)
+
+
+def _is_games(word: str) -> bool:
+    return word.lstrip("+").startswith("games=")
+
+
 def _hydras_settings(overrides: Sequence[str], folders: Sequence[str]) -> DictConfig:
     """Hydra's own settings, as far as they don't depend on what is swept."""
     # Of the rest only an experiment may choose a sweeper, and some of it can only be composed
@@ -125,24 +155,30 @@ def _go(asked: Sweep, folder: Path, console: Console) -> int:
     Hydra sweeps over the combinations' numbers alone, unless it searches.
     """
     confirmed = True
-    try:
-        if asked.known is None:
-            words = list(asked.overrides)
-            if "max_failure_rate" in _hydras_settings(words, asked.extra_folders).sweeper:
-                words.append("hydra.sweeper.max_failure_rate=1.0")  # or one failure ends the search
-            _hand_over(asked, words)
-            confirmed = _confirm(asked, console)
-        else:
-            known = asked.combinations()
-            left = [str(each.number) for each in known if each.state is not State.FINISHED]
-            words = [override for override in asked.overrides if is_hydras(override)]
-            words.append(f"+combination={','.join(left)}")
-            words.append("hydra.sweeper.params=null")  # they are among the combinations' settings
-            if left:
-                _hand_over(asked, words)
-    finally:
-        failed = _end(asked, folder, console)
+    with locked(asked.folder):
+        try:
+            confirmed = _run_all(asked, console)
+        finally:
+            failed = _end(asked, folder, console)
     return 0 if confirmed and not failed else 1
+
+
+def _run_all(asked: Sweep, console: Console) -> bool:
+    """Run what is not finished; False if a search could not be confirmed."""
+    if asked.known is None:
+        words = list(asked.overrides)
+        if "max_failure_rate" in _hydras_settings(words, asked.extra_folders).sweeper:
+            words.append("hydra.sweeper.max_failure_rate=1.0")  # or one failure ends the search
+        _hand_over(asked, words)
+        return _confirm(asked, console)
+    known = asked.combinations()
+    left = [str(each.number) for each in known if each.state is not State.FINISHED]
+    words = [override for override in asked.overrides if is_hydras(override)]
+    words.append(f"+combination={','.join(left)}")
+    words.append("hydra.sweeper.params=null")  # they are among the combinations' settings
+    if left:
+        _hand_over(asked, words)
+    return True
 
 
 def _hand_over(asked: Sweep, words: Sequence[str]) -> None:
@@ -232,7 +268,8 @@ def _attempt(asked: Sweep, name: str, settings: Sequence[str], console: Console)
     """Play a combination in the folder of this name; write a failure down before it is raised."""
     folder = asked.folder / name
     before = read_combination(folder)
-    if before.state is not State.WAITING and before.settings != tuple(settings):
+    others = ([w for w in words if not _is_games(w)] for words in (before.settings, settings))
+    if before.state is not State.WAITING and len({tuple(words) for words in others}) > 1:
         raise ConfigError(f"{folder} holds another combination: {' '.join(before.settings)}")
     try:
         return _play(asked, before, settings, console)
@@ -250,21 +287,26 @@ def _play(
 ) -> float | None:
     """Play, or play on, or take as played, what belongs into a combination's folder."""
     plan, folder = read(settings, asked.extra_folders), before.folder
-    if before.state is not State.FINISHED:
+    extended = before.state is not State.WAITING and before.settings != tuple(settings)
+    if before.state is not State.FINISHED or extended:
         (folder / FAILURE).unlink(missing_ok=True)
         begun = has_begun(folder)
         if not begun and (folder / FILE).exists():
             put_aside(folder)
         folder.mkdir(exist_ok=True)
-        write_note(folder, settings)
+        if not extended:
+            write_note(folder, settings)
         if begun:
+            games = plan.settings.games if extended else None
             command = as_typed(["resume", str(folder)])
-            result = runs.resume(folder, command, console, trust=asked.trusted)
+            result = runs.resume(folder, command, console, games=games, trust=asked.trusted)
         else:
             extra = [f"--config-dir={each}" for each in asked.extra_folders]
             result = runs.run(plan, as_typed(["run", *extra, *settings]), console, folder)
         if result.interrupted or not result.complete:
             raise KeyboardInterrupt
+        if extended:
+            write_note(folder, settings)
     if plan.settings.tuning.agent is None:
         return None
     found = elo_of_tuned(folder, plan.settings.tuning)[0]

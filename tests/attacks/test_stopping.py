@@ -6,13 +6,15 @@ import os
 import shutil
 import signal
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from processes import Command, await_, descendants
-from records import content, games_in, query, runs_in
+from records import content, edit, games_in, query, runs_in
 from rich.console import Console
 
 from experiments.__main__ import main
@@ -37,8 +39,7 @@ def edited(run: Path, copy: Path, *statements: str) -> Path:
     """A copy of a run after SQL on its record."""
     shutil.copytree(run, copy)
     with closing(sqlite3.connect(copy / "games.sqlite", isolation_level=None)) as connection:
-        for statement in statements:
-            connection.execute(statement)
+        edit(connection, *statements)
     return copy
 
 
@@ -101,6 +102,8 @@ def test_two_signals_of_any_kind_stop_at_once(tmp_path: Path) -> None:
     assert process.returncode == 130, printed
     assert "Traceback" not in printed
     assert games_in(tmp_path) == 0
+    (folder,) = runs_in(tmp_path)
+    assert printed.count(f"go on with  python -m experiments resume {folder}\n") == 1
 
 
 def test_a_hangup_that_is_ignored_stays_so(tmp_path: Path) -> None:
@@ -246,3 +249,31 @@ def test_nobody_but_the_driver_has_the_record_open(tmp_path: Path, whole: Path) 
     (folder,) = runs_in(tmp_path)
     (folder / "log.txt").unlink()
     check(Command("resume", str(folder)), lambda: folder / "log.txt")
+
+
+# ---------------------------------------------------------------------- while it loads
+
+
+@pytest.mark.parametrize("module", ["experiments", "agents", "play", "core"])
+def test_ctrl_c_while_a_command_loads_ends_it_without_a_word(module: str, tmp_path: Path) -> None:
+    """It comes as soon as numpy is looked for, which takes most of the time."""
+    root = str(Path(__file__).parents[2])
+    (tmp_path / "numpy.py").write_text(
+        "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(60)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", module, "--help"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": root},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")
+
+
+def test_a_program_that_uses_the_lab_keeps_its_handler() -> None:
+    asked = "import signal, experiments; print(signal.getsignal(signal.SIGINT))"
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    assert "default_int_handler" in done.stdout

@@ -12,7 +12,7 @@ from core.notation import square_name
 from core.wpi import color_letter, may_go_on, move_text, read_move
 
 START = Position.start("wpi")
-PASSING = Position.from_obf("XO--" + "-" * 60 + " X", "wpi").play("c1")
+PASSING = Position.from_obf(f"XO{'-' * 14}XO{'-' * 46} X", "wpi").play("c1")
 
 
 def test_all_moves_of_games_are_read_as_they_are_written(

@@ -46,10 +46,14 @@ def page(result: RunResult, name: str) -> str:
 
 
 @pytest.mark.slow
-def test_programs_of_all_kinds_play_each_other(tmp_path: Path) -> None:
+def test_programs_of_all_kinds_play_each_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     kinds = ["file", "line", *PYTHON, "agent", "silent", "dying", "unreadable", "missing", "data"]
     names = hand_in(tmp_path / "submissions", kinds)
-    scratch = set(Path(tempfile.gettempdir()).glob("othello-lab-*"))
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
     result = played(tmp_path, "limits.prepare=3")
     assert result.complete
     assert list(result.games.sort_values("game")["game"]) == list(range(len(result.games)))
@@ -68,7 +72,7 @@ def test_programs_of_all_kinds_play_each_other(tmp_path: Path) -> None:
     assert "No module named 'no_such_module'" in page(result, "missing8")
     assert "neither executable (chmod +x) nor Python" in page(result, "data9")
     assert main(["verify", str(result.folder)]) == 0
-    assert set(Path(tempfile.gettempdir()).glob("othello-lab-*")) <= scratch
+    assert [*scratch.iterdir()] == []
 
 
 def test_a_page_tells_of_games_losses_and_logs(tmp_path: Path) -> None:
@@ -103,7 +107,7 @@ def test_a_tournament_of_submissions_is_resumed_with_trust(
     hand_in(tmp_path / "submissions", [*PYTHON, "agent"])
     result = played(tmp_path)
     with Record.append(result.folder) as record, record.transaction():
-        for table in ("games", "moves"):
+        for table in ("games", "turns"):
             record._connection.execute(f"delete from {table} where game > 2")
     with pytest.raises(ConfigError, match="runs code from outside the lab"):
         resume(result.folder, console=QUIET)
@@ -113,6 +117,17 @@ def test_a_tournament_of_submissions_is_resumed_with_trust(
     (tmp_path / "submissions" / "agent0.py").write_text("# another one\n")
     with pytest.raises(ConfigError, match=r"changed since its first games: agent0.py"):
         resume(result.folder, console=QUIET, trust=True)
+
+
+def test_of_one_that_hangs_nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    trouble = "open('written', 'w').close(); __import__('time').sleep(1000)"
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+    hand_in(tmp_path / "submissions", PYTHON, trouble={"agent": trouble})
+    result = played(tmp_path, "limits.seconds=0.3", "schedule.preliminary=1")
+    assert ends(result, "agent0") == {HUNG}
+    assert [*scratch.iterdir()] == []
 
 
 def test_one_of_the_labs_agents_may_play_too(tmp_path: Path) -> None:

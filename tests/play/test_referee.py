@@ -35,7 +35,6 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
     monkeypatch.setattr("play.umpire.EXIT_SECONDS", 0.3)
-    monkeypatch.setattr("play.umpire.START_SECONDS", 0.0)
     return folder
 
 
@@ -155,15 +154,22 @@ def test_a_hostile_program_loses_for_that_reason_and_leaves_nothing(
     assert not living(tmp_path) and not list(scratch.iterdir())
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2])
 def test_a_program_that_does_not_take_its_colour_loses(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    seed: int,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for seed in (1, 2):  # with either colour
-        hostile = player(tmp_path, begin="time.sleep(300)", name="hostile")
-        honest = player(tmp_path, name="honest")
-        shown = refereed(tmp_path, capsys, hostile, honest, "limit=0.5", f"seed={seed}")
-        reason = f"{LATE}: did not remove hostile.in within 0.5 s. "
-        assert lost(shown)[0] == "hostile" and lost(shown)[1].startswith(reason), shown
+    """With either colour. The other has so long to begin, too."""
+    monkeypatch.setattr("play.umpire.START_SECONDS", 5.0)
+    hostile = player(tmp_path, begin="time.sleep(300)", name="hostile")
+    honest = player(tmp_path, name="honest")
+    shown = refereed(tmp_path, capsys, hostile, honest, "limit=1", f"seed={seed}")
+    who, why = lost(shown)
+    assert who == "hostile", shown
+    assert why.startswith(f"{LATE}: did not remove hostile.in within 5 s. "), shown
 
 
 def test_a_program_that_answers_twice_loses(

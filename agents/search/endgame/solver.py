@@ -118,6 +118,7 @@ class EndgameSolver:
 
     def __post_init__(self) -> None:
         check_settings(self)
+        self._proven = _Bounds(0, 0)
 
     @cached_property
     def _memory(self) -> memory.SolverMemory:
@@ -135,6 +136,11 @@ class EndgameSolver:
     def stop(self) -> None:
         """Let the solving that is going on in another thread end at once, with what it has."""
         self._memory.context[layout.LIMIT] = 0
+
+    def so_far(self) -> tuple[int, int, int]:
+        """Of the solving that is going on in another thread: nodes, and the bounds proven so far of
+        the position that it is at."""
+        return int(self._memory.context[layout.NODES]), self._proven.lower, self._proven.upper
 
     # ------------------------------------------------------------------ what can be asked
 
@@ -254,7 +260,7 @@ class EndgameSolver:
     def _bounds(self, position: Position, guess: int = 0, exact: bool = True) -> _Bounds:
         """What can be proven of a position: at first whether its score is less than, equal to or
         more than ``guess`` (an even number); then, if ``exact``, the score."""
-        bounds = self._widest(position)
+        bounds = self._proven = self._widest(position)
         widest = self._widest(position)
         while not bounds.exact:
             alpha, beta = guess - 1, guess + 1

@@ -218,6 +218,16 @@ def test_every_program_of_a_class_gets_three_games_and_then_a_knockout(size: int
             assert table["points"][agent] <= 5 + 2 * wins[agent]
 
 
+def test_a_game_that_only_helps_another_one_stands_in_brackets() -> None:
+    draw, _ = tournament(ClassTournament(), 5)
+    before, _ = draw.schedule.tables([str(number) for number in range(5)], draw.results)
+    assert list(before.columns) == ["row", "agent", "game 1", "game 2", "game 3", "game 4"]
+    fourth = [row[5] for row in before.rows if row[5]]
+    assert len(fourth) == 1
+    assert fourth[0].startswith("(")
+    assert "does not count" in before.note
+
+
 def test_points_of_a_class_are_for_a_completed_game_for_wins_and_for_draws() -> None:
     draw, rounds = tournament(ClassTournament(replays=0), 4, nobody)
     assert len(rounds) == 5
@@ -266,6 +276,19 @@ def test_a_tournament_is_the_same_on_any_number_of_workers_and_after_an_interrup
         assert resumed.complete
         assert content(resumed.folder) == content(whole.folder)
         assert resumed.standings["place"].tolist() == whole.standings["place"].tolist()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("schedule", ["swiss", "class"])
+def test_a_tournament_is_the_same_on_a_cluster(schedule: str, tmp_path: Path) -> None:
+    pytest.importorskip("distributed", reason="needs the extra dask")
+    words = [*WORDS, f"schedule={schedule}", f"results={tmp_path}"]
+    here, there = (
+        run(read([*words, f"executor={executor}"]), "test", QUIET)
+        for executor in ("serial", "dask")
+    )
+    assert there.complete
+    assert content(there.folder) == content(here.folder)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from records import edit_moves
 from rich.console import Console
 
 from agents import Decision, GreedyAgent, Limits, RandomAgent
@@ -221,10 +222,11 @@ def test_little_processor_time_for_much_thinking_is_told(
     plan = read([*words, "limits.seconds=9"])
     folder = run(plan, "test", Console(quiet=True)).folder
     with closing(sqlite3.connect(folder / "games.sqlite")) as connection, connection:
-        connection.execute("update moves set microseconds = 100")
-        connection.execute("update moves set cpu_microseconds = ?", [share and 100 * share])
-        if share is None:
-            connection.execute("delete from moves")
+        edit_moves(
+            connection,
+            f"update moves set nanoseconds = 1000, cpu_nanoseconds = {1000 * (share or 0):.0f}",
+            "select 1" if share else "delete from moves",
+        )
     with Record.open(folder) as record:
         said = [line for line in _about_time(record, plan) if "oversubscribed" in line]
     assert len(said) == told
@@ -239,7 +241,8 @@ def test_moves_that_stand_though_late_by_the_wall_clock_are_counted(tmp_path: Pa
     with Record.open(folder) as record:
         assert list(_about_late_moves(record, plan)) == []
     with closing(sqlite3.connect(folder / "games.sqlite")) as connection, connection:
-        connection.execute("update moves set late = 1 where agent = 0 and ply < 20 and game = 0")
+        late = "update moves set late = 1 where agent = 0 and ply < 20 and game = 0"
+        edit_moves(connection, late)
     with Record.open(folder) as record:
         (said,) = _about_late_moves(record, plan)
         moves = record.query("select * from moves where late = 1")

@@ -20,9 +20,10 @@ from agents.config import ConfigError
 from experiments import run as runs
 from experiments.__main__ import main
 from experiments.config import TuningConfig
+from experiments.record.folder import locked
 from experiments.record.store import FILE, Record
 from experiments.report import report
-from experiments.sweep import composing, load, reporting, results, running
+from experiments.sweep import composing, load, reporting, results, running, watching
 from experiments.sweep import folder as folders
 from experiments.sweep.folder import State, Sweep
 
@@ -250,6 +251,78 @@ def test_failures_and_ctrl_c_end_in_a_report_and_resume_does_the_rest(
     assert load(folder)["depth"].tolist() == [1, 1, 2, 2, 3, 3]
     assert "no such luck" not in (folder / "report.md").read_text()
     assert (folder / "0" / FILE).stat().st_mtime_ns == first, "it was played again"
+
+
+def test_games_are_added_to_all_runs_of_a_sweep(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reporting, "_draw", lambda *args: [])
+    assert main(["run", "-m", *QUICK, "depth=1,2", f"results={tmp_path}"]) == 0
+    folder = folder_of(tmp_path)
+    for words, complaint in (
+        (["games=2"], "has 4 games a pairing already; it can only grow"),
+        (["games=8", "--workers", "2"], "options are for single runs"),
+    ):
+        assert main(["extend", str(folder), *words]) == 2
+        assert complaint in capsys.readouterr().err
+
+    resume, interrupted = runs.resume, []
+
+    def stopped(*arguments: Any, **more: Any) -> Any:
+        """The second one is stopped before it begins."""
+        if interrupted or len(list(tmp_path.rglob(folders.COMBINATION))) < 2:
+            return resume(*arguments, **more)
+        result = resume(*arguments, **more)
+        interrupted.append(result)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(runs, "resume", stopped)
+    assert main(["extend", str(folder), "games=8"]) == 130
+    assert "python -m experiments resume" in capsys.readouterr().out
+    assert running.resume(folder, Console(quiet=True)) == 0
+    assert load(folder)["games"].tolist() == [8] * 4
+    assert [each.state for each in Sweep.read(folder).combinations()] == [State.FINISHED] * 2
+    capsys.readouterr()
+    assert main(["watch", str(folder)]) == 0
+    printed = capsys.readouterr().out
+    assert "2 finished" in printed
+    assert "depth=2   finished  8 of 8" in printed
+
+
+def test_a_sweep_over_games_is_not_extended(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reporting, "_draw", lambda *args: [])
+    assert (
+        main(["run", "-m", "agents=ab_mirror", "depth=1", "games=2,4", f"results={tmp_path}"]) == 0
+    )
+    assert main(["extend", str(folder_of(tmp_path)), "games=8"]) == 2
+    assert "games is what it varies" in capsys.readouterr().err
+
+
+def test_a_sweep_that_is_being_played_is_watched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+    attempt = running._attempt
+
+    def watched(asked: Sweep, name: str, *arguments: Any) -> Any:
+        found = attempt(asked, name, *arguments)
+        console = Console(width=100)
+        with locked(asked.folder / name), console.capture() as shown:
+            screen, ended = watching.look_at_sweep(asked.folder, console)
+            console.print(screen)
+        assert not ended
+        seen.append(" ".join(shown.get().split()))
+        return found
+
+    monkeypatch.setattr(reporting, "_draw", lambda *args: [])
+    monkeypatch.setattr(running, "_attempt", watched)
+    assert main(["run", "-m", *QUICK, "depth=1,2", f"results={tmp_path}"]) == 0
+    assert "1 playing, 1 waiting" in seen[0]
+    assert "1 finished, 1 playing" in seen[1]
+    assert "0 depth=1 finished 4 of 4 1 depth=2 playing 4 of 4" in seen[1]
+    assert "ab_mirror: 4 of 4 games" in seen[1]
 
 
 def test_a_folder_that_is_no_sweep(tmp_path: Path) -> None:
