@@ -15,8 +15,9 @@ import numpy as np
 from core.compile import Announce
 from core.game import Decision, Limits, Player, SearchStats
 from core.position import Position
-from core.rules import Color
+from core.rules import Color, Ruleset
 from core.settings import called
+from core.whole_games import CompiledPlayer
 
 __all__ = ["Agent", "Decision", "Limits", "SearchStats"]
 
@@ -31,6 +32,8 @@ class Agent(Player, ABC):
     watches_clock: whether a time limit changes what it plays, so that a game with one cannot be
         reproduced.
     selective: whether it leaves moves out on probability, so that its values are not minimax's.
+    from_start: whether it knows whole games only: from the start of the ruleset on, and each of its
+        moves its own choice.
     from_outside: whether it runs what is not the lab's, such as another program, although its class
         is; it then plays in a process of its own.
     """
@@ -39,6 +42,7 @@ class Agent(Player, ABC):
     reproducible: bool = True
     watches_clock: bool = False
     selective: bool = False
+    from_start: bool = False
     from_outside: bool = False
 
     def __repr__(self) -> str:
@@ -67,7 +71,26 @@ class Agent(Player, ABC):
         game; not if that process is killed, as with an agent that hangs. It has about a second.
         """
 
+    def compiled_player(self, rules: Ruleset, limits: Limits) -> CompiledPlayer | None:
+        """This agent as a player of whole games in compiled code, which makes the same moves at the
+        same cost; None, as by default, for an agent that decides in Python, or for limits that need
+        it. It is valid as long as the agent lives, until this is called again. What it is asked
+        for must have been prepared."""
+        return None
+
     @abstractmethod
     def decide(self, position: Position, limits: Limits) -> Decision:
         """Choose one of the legal moves of ``position`` (there is at least one) within ``limits``,
         and say what it is worth and what the choice cost."""
+
+
+def compiled_player(agent: Agent, rules: Ruleset, limits: Limits) -> CompiledPlayer | None:
+    """:meth:`Agent.compiled_player`, but None for an agent of a class that changes anything but the
+    constructor of the one that offers it: what it changes the compiled player would not do."""
+    for kind in type(agent).__mro__:
+        if "compiled_player" in vars(kind):
+            return None if limits.timed else agent.compiled_player(rules, limits)
+        own = [value for name, value in vars(kind).items() if not name.startswith("__")]
+        if any(callable(value) or isinstance(value, property) for value in own):
+            return None
+    return None

@@ -206,14 +206,17 @@ def _options_with(key: str) -> list[str]:
     """The choices of a group, as ``openings=file``, that have a setting: ``openings.file``."""
     from omegaconf import OmegaConf
 
-    group, _, name = key.rpartition(".")
+    inside, _, name = key.rpartition(".")
+    group = inside or "agents"  # some line-ups have settings of their own
     folder = conf_folder() / group
-    if not group or not folder.is_dir():
+    if not folder.is_dir():
         return []
     found = []
     for path in sorted(folder.glob("*.yaml")):
         settings: Any = OmegaConf.load(path)
-        if name in set(settings.get(group, settings)):  # some begin with the group's name
+        if inside:
+            settings = settings.get(inside, settings)  # some begin with the group's name
+        if name in set(settings):  # also if it is left open
             found.append(f"{group}={path.stem}")
     return found
 

@@ -305,8 +305,11 @@ class _Case:
         """So many random lines by each ruleset that it plays, from its start to any later stage."""
         for rules in self.rulesets:
             for _ in range(count):
-                plies = int(self.rng.integers(rules.squares - 4))
-                yield _random_line(Position.start(rules), plies, self.rng)
+                yield self.line(rules, int(self.rng.integers(rules.squares - 4)))
+
+    def line(self, rules: Ruleset, plies: int) -> _Line:
+        """So many random plies, or the bare start for who knows whole games only."""
+        return _random_line(Position.start(rules), 0 if self.agent.from_start else plies, self.rng)
 
     def lead(self, line: _Line, seed: int = 1) -> None:
         """Begin a game and tell of its moves."""
@@ -376,7 +379,7 @@ def _itself(case: _Case, number: int) -> None:
         raise _Broken(f"boards() is {boards!r}; a set of sizes out of 4, 6 and 8 is needed")
     if type(agent.version) is not int:
         raise _Broken(f"version is {agent.version!r}; a whole number is needed")
-    for name in ("reproducible", "watches_clock", "selective"):
+    for name in ("reproducible", "watches_clock", "selective", "from_start"):
         if type(getattr(agent, name)) is not bool:
             raise _Broken(f"{name} is {getattr(agent, name)!r}; true or false is needed")
     case.tell("check_limits()")
@@ -426,9 +429,10 @@ def _games(case: _Case, number: int) -> None:
 
 def _cut_short(case: _Case, number: int) -> None:
     for rules in case.rulesets:
-        case.ask(_random_line(Position.start(rules), 5, case.rng))
-        start = _random_line(Position.start(rules), 3, case.rng).position
-        case.ask(_line_with_pass(start, case.rng))
+        case.ask(case.line(rules, 5))
+        if not case.agent.from_start:
+            start = case.line(rules, 3).position
+            case.ask(_line_with_pass(start, case.rng))
         case.ask(_Line(Position.start(rules), ()))
 
 
@@ -455,8 +459,7 @@ def _memory(case: _Case, number: int) -> Any:
 def _depth(case: _Case, number: int) -> None:
     limits = case.accepted(replace(case.limits, depth=1))
     # Near the beginning of a large board's games: an end may be solved, however deep it is.
-    start = Position.start(case.rulesets[0])
-    lines = [_random_line(start, plies, case.rng) for plies in range(6)]
+    lines = [case.line(case.rulesets[0], plies) for plies in range(6)]
     decisions = [(line.position, case.ask(line, limits)) for line in lines]
     for position, decision in decisions:
         if decision.depth is not None and decision.depth > 1:
@@ -504,7 +507,7 @@ def _hands_off(case: _Case, number: int) -> None:
 
 def _close(case: _Case, number: int) -> Any:
     if number:
-        case.ask(_random_line(Position.start(case.rulesets[0]), 5, case.rng))
+        case.ask(case.line(case.rulesets[0], 5))
     case.tell("close()")
     case.agent.close()
     return []

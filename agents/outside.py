@@ -102,6 +102,7 @@ class Outsider(Agent):
             self.reproducible = bool(about["reproducible"])
             self.watches_clock = bool(about["watches_clock"])
             self.selective = bool(about["selective"])
+            self.from_start = bool(about["from_start"])
             self.observes = bool(about["observes"])
             self._sides = frozenset(map(int, about["sides"]))
             self._overrides = set(map(str, about["overrides"]))
@@ -219,6 +220,7 @@ def _about(agent: Agent) -> dict[str, Any]:
         "reproducible": agent.reproducible,
         "watches_clock": agent.watches_clock,
         "selective": agent.selective,
+        "from_start": agent.from_start,
         "observes": kind.observe is not Player.observe,
         "sides": sorted(agent.boards()),
         "overrides": [

@@ -2,14 +2,43 @@
 
 from __future__ import annotations
 
+from functools import cache
+
+import numpy as np
+
 from agents.base import Agent, Decision, Limits
 from agents.evaluation import DiscCount, Evaluation
 from agents.search.window.minimax import Minimax
+from core.bitboard import ONE, lowest_square, popcount
+from core.compile import Address, Int, Mask
 from core.position import Position
+from core.random import draw_below
+from core.rules import Ruleset
+from core.vector import store
+from core.whole_games import COUNTERS, COUNTS, DEPTH, JUDGED, CompiledPlayer, decision
+
+
+def _draw(
+    memory: Address, mover: Mask, opponent: Mask, moves: Mask, generator: Address, answer: Address
+) -> Int:
+    """A random agent's decision, see :data:`core.whole_games.Decide`."""
+    store(answer, JUDGED, np.int64(0))
+    store(answer, DEPTH, np.int64(-1))
+    for place in range(COUNTERS):
+        store(answer, COUNTS + place, np.int64(0))
+    for _ in range(draw_below(generator, np.int64(popcount(moves)))):
+        moves &= moves - ONE
+    return np.int64(lowest_square(moves))
+
+
+_drawn = cache(lambda: decision(_draw))
 
 
 class RandomAgent(Agent):
     """Any legal move, all equally likely: the floor that every strategy must beat."""
+
+    def compiled_player(self, rules: Ruleset, limits: Limits) -> CompiledPlayer:
+        return CompiledPlayer(_drawn().address, 0)
 
     def decide(self, position: Position, limits: Limits) -> Decision:
         moves = position.moves

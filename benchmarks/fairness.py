@@ -1,4 +1,5 @@
-"""Whether time is judged fairly: who loses by time on a busy machine, while processes are stopped.
+"""Whether time is judged fairly: who loses by time on a busy machine, while processes are stopped;
+with ``--engines`` of other programs, which nobody stops.
 
 Honest agents must lose nothing, and of a late agent every late move must be found. The late agent
 says in its counts which moves were late, by the time that it could use.
@@ -13,34 +14,37 @@ import json
 import multiprocessing
 import os
 import random
+import shutil
 import signal
+import sys
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
+from timed_bot import GRACE, overrun, use
+
 from agents import MCTS, PVS, Decision, Limits, RandomAgent, SearchStats, SquareWeights
+from agents.external import GtpAgent, LineAgent, NBoardAgent
 from core.game import FINISHED, LATE_BY_WALL, TOO_LATE, play_game
-from core.position import Position
+from core.position import Position, prepare_rules
 from core.processes import descendants
 from core.rules import Color, ruleset
 from experiments.playing.conditions import Conditions
 from experiments.playing.stand_in import Children, StandIn
 from experiments.system import available_cores
 
-GRACE = 0.02
-_SLICE = 0.001
+BOT = f"{sys.executable} {Path(__file__).with_name('timed_bot.py')}"
 
 
 class Honest(RandomAgent):
     """From outside: looks at its clock, and ends a little before its time is up."""
 
     def decide(self, position: Position, limits: Limits) -> Decision:
-        end = time.perf_counter() + 0.8 * (limits.seconds or 0.0)
-        while time.perf_counter() < end:
-            pass
+        use(0.8 * (limits.seconds or 0.0))
         return super().decide(position, limits)
 
 
@@ -48,30 +52,31 @@ class Late(RandomAgent):
     """Now and then thinks, or sleeps, 50 to 80 ms beyond limit and grace; ``playouts`` is then 1.
     It counts no time in which it was stopped or waited for a processor."""
 
+    def begin_game(self, color: Color, start: Position, seed: int) -> None:
+        super().begin_game(color, start, seed)
+        self.chance = random.Random(seed)
+
     def decide(self, position: Position, limits: Limits) -> Decision:
         answer = super().decide(position, limits)
-        if self.rng.random() < 0.75:
+        if not overrun(limits.seconds or 0.0, self.chance):
             return answer
-        beyond = (limits.seconds or 0.0) + GRACE + self.rng.uniform(0.05, 0.08)
-        _think(beyond) if self.rng.random() < 0.5 else _sleep(beyond)
         return Decision(answer.move, stats=SearchStats(playouts=1))
 
 
-def _think(seconds: float) -> None:
-    end = time.thread_time() + seconds
-    while time.thread_time() < end:
-        pass
+def engines() -> dict[str, Any]:
+    """Other programs: two that answer at once, an honest one and a late one."""
+    rhino = shutil.which("gtp-rhino", path=f"{os.environ['PATH']}:/usr/games")
+    gtp = f"{rhino} -l 1" if rhino else f"{sys.executable} -m play gtp agent=greedy"
+    return {
+        "gtp": GtpAgent(gtp, patience=60),
+        "nboard": NBoardAgent(f"{sys.executable} -m play nboard agent=greedy", 1, patience=60),
+        "honest": LineAgent(f"{BOT} honest", patience=60),
+        "late": LineAgent(f"{BOT} late", patience=60),
+    }
 
 
-def _sleep(seconds: float) -> None:
-    while seconds > 0:
-        begun = time.perf_counter()
-        time.sleep(_SLICE)
-        seconds -= min(time.perf_counter() - begun, 1.2 * _SLICE)
-
-
-def line_up() -> dict[str, Any]:
-    """Those who play: two of the lab, an honest and a late one from outside."""
+def agents() -> dict[str, Any]:
+    """Two of the lab, an honest one and a late one from outside."""
     search = PVS(60, SquareWeights(), ordering="tt+mobility+static", table_mb=16, iterative=True)
     return {"pvs": search, "mcts": MCTS(), "honest": Honest(), "late": Late()}
 
@@ -104,7 +109,7 @@ def supervise(moves: int, seconds: float, seed: int, agents: dict[str, Any], tol
                 if ply.late == TOO_LATE and not truly:
                     found["lost falsely"] += 1
                     who = f"{names[players[ply.color]]}'s move {len(record.plies)}"
-                    used = f"{ply.cpu_microseconds} us of processor time"
+                    used = f"{ply.cpu_nanoseconds / 1000:.0f} us of processor time"
                     found[f"{who}: {record.detail}, {used}"] += 1
         if record.end_reason != FINISHED and not record.too_late:
             found["lost falsely"] += 1
@@ -173,9 +178,23 @@ def _spin() -> None:
         time.perf_counter()
 
 
-def judged(moves: int, seconds: float, what: str, workers: int) -> Counter[str]:
+@contextmanager
+def busy(processes: int) -> Iterator[None]:
+    """Within it so many processes do nothing but take up a core each."""
+    others = [multiprocessing.Process(target=_spin, daemon=True) for _ in range(processes)]
+    for other in others:
+        other.start()
+    try:
+        yield
+    finally:
+        for other in others:
+            other.kill()
+
+
+def judged(
+    agents: dict[str, Any], moves: int, seconds: float, what: str, workers: int
+) -> Counter[str]:
     """What became of so many moves."""
-    agents = line_up()
     lines = [multiprocessing.Pipe() for _ in range(workers)]
     supervisors = [
         multiprocessing.Process(
@@ -200,23 +219,22 @@ def main() -> None:
     parser.add_argument("--moves", type=int, default=20_000, help="in all")
     parser.add_argument("--seconds", type=float, default=0.02)
     parser.add_argument("--only", choices=DISTURBANCES)
+    parser.add_argument("--engines", action="store_true", help="other programs play, undisturbed")
     options = parser.parse_args()
-    for agent in line_up().values():
-        agent.prepare()
+    prepare_rules()
+    players = engines() if options.engines else agents()
+    for player in players.values():
+        player.prepare()
     cores = available_cores()
-    others = [multiprocessing.Process(target=_spin, daemon=True) for _ in range(cores)]
-    for other in others:
-        other.start()
-    kinds = [options.only] if options.only else list(DISTURBANCES)
-    try:
+    kinds = list(DISTURBANCES)
+    if options.only or options.engines:
+        kinds = [options.only or kinds[0]]
+    with busy(cores):
         for kind in kinds:
-            found = judged(options.moves // len(kinds), options.seconds, kind, workers=2)
+            found = judged(players, options.moves // len(kinds), options.seconds, kind, workers=2)
             load = f"load {os.getloadavg()[0]:.1f} on {cores} cores"
             said = ", ".join(f"{count:,} {what}" for what, count in found.items())
             print(f"{kind} ({load}): {said}; {found['lost falsely']} lost falsely", flush=True)
-    finally:
-        for other in others:
-            other.kill()
 
 
 if __name__ == "__main__":

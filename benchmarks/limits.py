@@ -26,7 +26,7 @@ def overruns(moves: int, seconds: float, seed: int) -> np.ndarray:
         seeds = {Color.BLACK: seed, Color.WHITE: seed + 1}
         record = play_game(players, limits=Limits(seconds=seconds), grace=10, seeds=seeds)
         own = (ply for ply in record.plies if ply.color is Color.BLACK and ply.decision)
-        found += [ply.microseconds / 1e6 - seconds for ply in own]
+        found += [ply.nanoseconds / 1e9 - seconds for ply in own]
         seed += 2
     return np.array(found[:moves])
 

@@ -1,8 +1,8 @@
 """Whether the statistics say the truth: simulated matches, tests and pools whose truth is known.
 
 Prints how often 95 % intervals hold it, how often sequential tests are wrong, how well a ladder is
-recovered, and how long the bootstrap takes. Pairs are drawn from the model of ``plan``
-(:func:`experiments.sample_size.pair_shares`).
+recovered, and how long the bootstrap takes. Pairs of matches are drawn from the model of ``plan``
+(:func:`experiments.sample_size.pair_shares`), those of pools from that of :class:`SharedOpenings`.
 """
 
 from __future__ import annotations
@@ -10,15 +10,17 @@ from __future__ import annotations
 import argparse
 import math
 import time
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import brentq
 
 from experiments.sample_size import pair_shares
-from experiments.statistics.elo import NELO
+from experiments.statistics.bradley_terry import fit
+from experiments.statistics.elo import ELO, NELO, expected_score
 from experiments.statistics.match import match_statistics
-from experiments.statistics.pairs import SHARES, FloatArray
-from experiments.statistics.pool import rate
+from experiments.statistics.pairs import SHARES, FloatArray, IntArray
+from experiments.statistics.pool import rate, rate_pools
 from experiments.statistics.sequential import Sprt, simulate
 
 MATCHES = [  # Elo, pairs, share of draws, share of pairs split by the opening
@@ -29,6 +31,18 @@ MATCHES = [  # Elo, pairs, share of draws, share of pairs split by the opening
     (50, 100, 0.3, 0.0),
     (50, 100, 0.04, 0.6),
     (100, 200, 0.04, 0.4),
+]
+
+FEW_PAIRS = [(elo, pairs, 0.04, 0.0) for elo in (0, 200) for pairs in (4, 8, 16, 32)]
+
+OPENINGS = (4, 8, 16, 50)
+
+POOLS = [  # agents, Elo between neighbours, what openings do: to agents and to Black, Elo
+    (4, 100, 0, 0),
+    (4, 100, 200, 200),
+    (8, 0, 0, 0),
+    (8, 50, 200, 200),
+    (8, 50, 400, 0),
 ]
 
 TESTS = [  # model, elo0, elo1, alpha, beta, share of draws, share of split pairs
@@ -56,13 +70,17 @@ def coverage(
     held, nelo_held, bounds = [], [], 0
     for counts in np.random.default_rng(seed).multinomial(pairs, shares, size=matches):
         found = match_statistics(counts)
+        if found.split:
+            continue  # nothing is claimed
         if found.bound:
             bounds += 1
             held.append(elo >= found.elo if found.bound == ">" else elo <= found.elo)
         else:
             held.append(abs(found.elo - elo) <= found.elo_margin)
-            nelo_held.append(abs(found.nelo - nelo) <= found.nelo_margin)
-    return float(np.mean(held)), float(np.mean(nelo_held)), bounds / matches
+            if not math.isnan(found.nelo):
+                nelo_held.append(abs(found.nelo - nelo) <= found.nelo_margin)
+    nelo_share = float(np.mean(nelo_held)) if nelo_held else math.nan
+    return float(np.mean(held)), nelo_share, bounds / matches
 
 
 def truth(model: str, elo: float, draws: float, split: float) -> FloatArray:
@@ -82,6 +100,80 @@ def errors(
     return float((under0 != 0).mean()), wrong1, float(pairs0.mean()), float(pairs1.mean())
 
 
+@dataclass(frozen=True)
+class SharedOpenings:
+    """Pools whose pairings share openings that suit some agents, and Black, better than others.
+
+    elo: of each strategy. suits, colour: standard deviations of what an opening adds to each
+        strategy against everybody, and to Black, in Elo. copies: how many more agents play the
+        first strategy, move for move, by other names.
+    """
+
+    elo: FloatArray
+    suits: float
+    colour: float
+    copies: int = 0
+
+    def expected(self, openings: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+        """The share of points of the first of each two strategies with Black and with White, shape
+        (openings, pairings)."""
+        first, second = np.triu_indices(len(self.elo), 1)
+        strength = self.elo + rng.normal(0, self.suits, (openings, len(self.elo)))
+        gap, black = strength[:, first] - strength[:, second], rng.normal(0, self.colour, openings)
+        return expected_score(gap + black[:, None]), expected_score(gap - black[:, None])
+
+    def truth(self, rng: np.random.Generator) -> FloatArray:
+        """The ratings of a run without end, shape (strategies,)."""
+        first, second = np.triu_indices(len(self.elo), 1)
+        share = np.mean(
+            [np.mean(self.expected(20_000, rng), axis=(0, 1)) for _ in range(20)], axis=0
+        )
+        start = np.zeros((1, len(self.elo) + 1))
+        games = np.ones((1, 1, len(first)))
+        return ELO * fit(share[None, None], games, first, second, start)[0, :-1]
+
+    def play(self, openings: int, rng: np.random.Generator) -> IntArray:
+        """The pairs of one run, shape (openings, strategies, strategies, 5)."""
+        first, second = np.triu_indices(len(self.elo), 1)
+        black, white = (rng.random(share.shape) < share for share in self.expected(openings, rng))
+        half_points = 2 * (black.astype(int) + white)
+        tables = np.zeros((openings, len(self.elo), len(self.elo), 5), dtype=int)
+        opening = np.arange(openings)[:, None]
+        tables[opening, first, second, half_points] = 1
+        tables[opening, second, first, 4 - half_points] = 1
+        return tables
+
+
+def pool_coverage(
+    model: SharedOpenings, openings: int, pools: int, seed: int
+) -> tuple[float, float, float]:
+    """How often agents' 95 % intervals hold the truth, in pools without bounds; how often an agent
+    is wrongly called superior, at 97.5 %; and how often intervals hold it that take each pair for
+    independent evidence, and copies for agents of their own."""
+    rng = np.random.default_rng(seed)
+    plays = np.append(np.zeros(model.copies, dtype=int), np.arange(len(model.elo)))
+    truth = model.truth(rng)
+    naive_truth = truth[plays] - truth[plays].mean()
+    held, naive, wrong = [], [], []
+    for number in range(pools):
+        tables = model.play(openings, rng)
+        ((_, found),) = rate_pools(tables, seed=number, strategies=plays)
+        if any(found.bound):
+            continue
+        held.append((found.low <= truth[plays]) & (truth[plays] <= found.high))
+        better = truth[plays][:, None] > truth[plays] + 1
+        wrong.append(((found.superiority > 0.975) & ~better).any())
+        pairs = np.where(
+            (plays[:, None] == plays)[..., None],
+            openings * np.eye(5, dtype=int)[2],
+            tables.sum(axis=0)[np.ix_(plays, plays)],
+        )
+        pairs[np.arange(len(plays)), np.arange(len(plays))] = 0
+        alone = rate(pairs, seed=number)
+        naive.append((alone.low <= naive_truth) & (naive_truth <= alone.high))
+    return float(np.mean(held)), float(np.mean(wrong)), float(np.mean(naive))
+
+
 def round_robin(ladder: FloatArray, pairs: int, seed: int) -> np.ndarray:
     """Counts of a simulated round robin, shape (n, n, 5)."""
     rng = np.random.default_rng(seed)
@@ -93,22 +185,48 @@ def round_robin(ladder: FloatArray, pairs: int, seed: int) -> np.ndarray:
     return counts
 
 
+def print_pools(pools: int, seed: int) -> None:
+    """How often the intervals of pools hold the truth."""
+    print(
+        f"\nHow often a 95 % interval holds the truth, {pools:,} simulated round robins each, whose"
+    )
+    print(
+        "pairings share openings; wrong: runs in which one of all pairs of agents is wrongly called"
+    )
+    print("superior at 97.5 %; naive: intervals that take each pair for independent")
+    print("agents copies Elo apart  suits colour openings   held  wrong  naive")
+    for agents, gap, suits, colour in POOLS:
+        elo = gap * (np.arange(agents) - (agents - 1) / 2)
+        for copies in (0, 4) if agents == 4 else (0,):
+            model = SharedOpenings(elo, suits, colour, copies)
+            for openings in OPENINGS:
+                held, wrong, naive = pool_coverage(model, openings, pools, seed)
+                print(
+                    f"{agents:6} {copies:6} {gap:9} {suits:6} {colour:6} {openings:8} "
+                    f"{100 * held:5.1f} % {100 * wrong:4.1f} % {100 * naive:5.1f} %",
+                    flush=True,
+                )
+
+
 def main() -> None:
     """Print all of it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--matches", type=int, default=10_000)
+    parser.add_argument("--pools", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     matches, seed = options.matches, options.seed
 
     print(f"How often a 95 % interval holds the truth, {matches:,} simulated matches each")
     print("   Elo  pairs  draws  split    Elo held  nElo held  only a bound")
-    for elo, pairs, draws, split in MATCHES:
+    for elo, pairs, draws, split in (*MATCHES, *FEW_PAIRS):
         held, nelo_held, bounds = coverage(elo, pairs, draws, split, matches, seed)
         print(
             f"{elo:6} {pairs:6} {draws:6.2f} {split:6.2f} {100 * held:9.1f} % "
             f"{100 * nelo_held:8.1f} % {100 * bounds:11.2f} %"
         )
+
+    print_pools(options.pools, seed)
 
     print(f"\nHow often a sequential test is wrong, {matches:,} simulated tests each")
     print("model       elo0 elo1  draws split   H0 rejected (limit)  H1 rejected (limit)  pairs")

@@ -13,6 +13,8 @@ form elsewhere or if the environment variable ``OTHELLO_LAB_PORTABLE`` is set.
 from __future__ import annotations
 
 import platform
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -179,21 +181,35 @@ def around(square: int) -> set[int]:
     }
 
 
-def _swap(mask: int, select: int, distance: int) -> int:
+def symmetric_forms(mover: Any, opponent: Any, side: int) -> Iterator[tuple[Any, Any]]:
+    """The eight positions that differ from this one by a symmetry of the board, itself among them.
+
+    mover, opponent: masks as Python integers, or arrays of uint64. side: of the board.
+    """
+    shift = 8 - side
+    for _ in range(4):
+        # Mirroring and transposing in turn runs through all eight symmetries.
+        mover, opponent = mirror(mover) >> shift, mirror(opponent) >> shift
+        yield mover, opponent
+        mover, opponent = transpose(mover), transpose(opponent)
+        yield mover, opponent
+
+
+def _swap(mask: Any, select: int, distance: int) -> Any:
     """Exchange the selected bits with those ``distance`` higher (a delta swap)."""
     changed = (mask ^ (mask >> distance)) & select
     return mask ^ changed ^ (changed << distance)
 
 
-def mirror(mask: int) -> int:
-    """Left and right exchanged: a1 becomes h1 (Python integers)."""
+def mirror(mask: Any) -> Any:
+    """Left and right exchanged: a1 becomes h1 (Python integers, or arrays)."""
     mask = _swap(mask, 0x5555555555555555, 1)
     mask = _swap(mask, 0x3333333333333333, 2)
     return _swap(mask, 0x0F0F0F0F0F0F0F0F, 4)
 
 
-def transpose(mask: int) -> int:
-    """Rows and columns exchanged: b1 becomes a2 (Python integers)."""
+def transpose(mask: Any) -> Any:
+    """Rows and columns exchanged: b1 becomes a2 (Python integers, or arrays)."""
     mask = _swap(mask, 0x00AA00AA00AA00AA, 7)
     mask = _swap(mask, 0x0000CCCC0000CCCC, 14)
     return _swap(mask, 0x00000000F0F0F0F0, 28)

@@ -29,10 +29,11 @@ GARBAGE = "no valid answer"
 LATE = "time exceeded"
 HUNG = "never answered"
 DIED = "process died"
-END_REASONS = (FINISHED, ILLEGAL, RAISED, GARBAGE, LATE, HUNG, DIED)
-"""How a game can end. All but the first are forfeits; the last two are found by whoever watches
+UNFIT = "could not be started"
+END_REASONS = (FINISHED, ILLEGAL, RAISED, GARBAGE, LATE, HUNG, DIED, UNFIT)
+"""How a game can end. All but the first are forfeits; the last three are found by whoever watches
 the process that plays."""
-FAULTS = (GARBAGE, HUNG, DIED)
+FAULTS = (ILLEGAL, GARBAGE, LATE, HUNG, DIED, UNFIT)
 """Reasons that may be told of a program that an agent stands for."""
 
 IN_TIME, LATE_BY_WALL, TOO_LATE = range(3)
@@ -248,9 +249,9 @@ class Player(Protocol):
 class Ply:
     """One turn of a game. ``decision`` is None for a forced pass, which nobody is asked about.
 
-    microseconds: wall time of the decision. cpu_microseconds: time this process really had the
+    nanoseconds: wall time of the decision. cpu_nanoseconds: time this process really had the
         processor meanwhile; much less means that the machine was busy with something else.
-    waited_microseconds: how much of the wall time is not the player's: its process stood ready but
+    waited_nanoseconds: how much of the wall time is not the player's: its process stood ready but
         was not run, or everything was stopped. Measured where time is limited.
     late: IN_TIME; LATE_BY_WALL, a move that stands, as the player could not use all of that time;
         or TOO_LATE, a move that lost the game and was not made.
@@ -259,9 +260,9 @@ class Ply:
     move: int
     color: Color
     decision: Decision | None = None
-    microseconds: int = 0
-    cpu_microseconds: int = 0
-    waited_microseconds: int = 0
+    nanoseconds: int = 0
+    cpu_nanoseconds: int = 0
+    waited_nanoseconds: int = 0
     late: int = 0
 
 
@@ -395,10 +396,10 @@ def play_game(
         game.play()
     except _Forfeit as lost:
         return game.record(opening, lost.loser.other, lost.reason, lost.detail, lost.too_late)
-    return game.record(opening, _leader(game.position))
+    return game.record(opening, leader(game.position))
 
 
-def _leader(position: Position) -> Color | None:
+def leader(position: Position) -> Color | None:
     """Who has more discs."""
     difference = position.disc_difference
     if not difference:
@@ -499,8 +500,8 @@ class _Game:
         except ValueError as error:
             raise _Forfeit(color, GARBAGE, str(error)) from None
         late = clock.late(spent)
-        times = spent.wall // 1000, spent.cpu // 1000, spent.waited // 1000
-        ply = Ply(decision.move, color, _kept(decision), *times, late)
+        kept = _kept(decision)
+        ply = Ply(decision.move, color, kept, spent.wall, spent.cpu, spent.waited, late)
         if late == TOO_LATE:
             raise _Forfeit(color, LATE, _lateness(spent, limits), ply)
         try:

@@ -227,14 +227,7 @@ class Position:
 
     def canonical(self) -> Position:
         """The same representative for all positions that differ by a symmetry of the board."""
-        shift = 8 - self.ruleset.side
-        forms = []
-        mover, opponent = self.mover, self.opponent
-        for _ in range(4):
-            # Mirroring and transposing in turn runs through all eight symmetries.
-            for change in (lambda mask: bitboard.mirror(mask) >> shift, bitboard.transpose):
-                mover, opponent = change(mover), change(opponent)
-                forms.append((mover, opponent))
+        forms = bitboard.symmetric_forms(self.mover, self.opponent, self.ruleset.side)
         return Position(*min(forms), self.to_move, self.ruleset)
 
     def to_obf(self) -> str:

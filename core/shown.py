@@ -1,5 +1,5 @@
 """Text that the lab did not write itself (names of agents, files, what they say), made fit to be
-shown: it is read as it is, and does nothing else.
+shown: it is read as it is, and does nothing else. And how the lab says a number of things.
 
 Every medium has one place for that: :func:`plain` for the terminal,
 ``experiments.report.figures.base.drawn`` for figures, ``experiments.report.markdown.escaped`` for
@@ -35,6 +35,15 @@ def _seen(character: str) -> str:
     if character.isprintable() or unicodedata.category(character) == "Zs":
         return character
     return character.encode("unicode_escape").decode()
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things in words.
+
+    >>> counted(1, "opening"), counted(1200, "opening")
+    ('1 opening', '1,200 openings')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 NARROW = "narrow"

@@ -27,6 +27,7 @@ from agents.config import (
     unknown,
 )
 from agents.evaluation import Evaluation
+from agents.external.submission import submissions
 from agents.outside import Outsider, names_outside
 from agents.search import SearchAgent
 from agents.search.context import MAX_DEPTH
@@ -34,6 +35,8 @@ from core.game import Limits
 from core.rules import RULESETS, Ruleset, ruleset
 from core.settings import Choice, Each, Number, Switch, Text, Whole, check_settings, nearest
 from experiments.pairing import Openings, Schedule
+from experiments.pairing.openings import Opening
+from experiments.pairing.schedule import Draw
 from experiments.playing import Executor
 from experiments.playing.conditions import AUTO, ISOLATION, NONE, PROCESS, Conditions, Elsewhere
 
@@ -159,6 +162,10 @@ class RatingConfig:
             raise unknown("rating.anchor", self.anchor, agents)
 
 
+RECORDED = ALL, GAMES = "all", "games"
+"""What is recorded: every move, or only games with their transcripts and totals."""
+
+
 @dataclass
 class RunConfig:
     """A run, as written in ``conf/run.yaml``; the comments there explain each setting.
@@ -180,6 +187,8 @@ class RunConfig:
     seed: Annotated[int, _SEED] = 1
     depth: Annotated[int, Whole(1)] = 4
     isolation: Annotated[str, Choice(*ISOLATION)] = AUTO
+    compiled_games: bool = True
+    record: Annotated[str, Choice(*RECORDED)] = ALL
     trial: Annotated[bool, Switch()] = True
     results: Annotated[str, Text(r".+", "a folder")] = "results"
     export: Annotated[list[str], Each(Choice("csv", "parquet"))] = field(default_factory=list)
@@ -214,15 +223,28 @@ class Plan:
         """The line-up."""
         return list(self.agents)
 
-    @property
-    def rounds(self) -> int:
-        """How many rounds the schedule has at most, each from one opening."""
-        return self.schedule.rounds(self.settings.games // 2)
+    def choose_openings(self) -> list[Opening]:
+        """All that the schedule needs; ConfigError."""
+        return chosen_openings(self.settings, self.openings, self.schedule)
 
     @functools.cached_property
     def pairs(self) -> int:
         """How many pairs the schedule has at most."""
         return scheduled_of(self.settings)[1]
+
+    @property
+    def games(self) -> int:
+        """How many games the schedule has at most."""
+        return self.pairs * self.schedule.games_each
+
+    def draw(self, openings: Sequence[Opening]) -> Draw:
+        """The pairs of the run, from these openings."""
+        return draw_of(self.settings, self.schedule, openings)
+
+    @property
+    def as_data(self) -> dict[str, Any]:
+        """The settings as the record has them."""
+        return asdict(self.settings)
 
     @property
     def of_objects(self) -> bool:
@@ -244,7 +266,9 @@ class Plan:
             limits.memory_mb,
             limits.processes,
             self.settings.isolation,
-            None if self.of_objects else Elsewhere(conditions_of, asdict(self.settings)),
+            self.settings.compiled_games,
+            self.settings.record == ALL,
+            None if self.of_objects else Elsewhere(conditions_of, self.as_data),
         )
 
 
@@ -283,6 +307,11 @@ def plan_of(settings: RunConfig, agents: Mapping[str, Agent] | None = None) -> P
             raise ConfigError(_AGENT_NAME.refusal("agents", name, optional=False))
         check_board(agent, name, rules)
         _checked(f"agent '{name}'", agent.check_limits, limits)
+        if agent.from_start and openings.find(1, rules, settings.seed)[:1] != [Opening()]:
+            raise ConfigError(
+                f"agent '{name}' knows no game that begins elsewhere than at the start, but these "
+                f"begin from {openings.text}; openings=start is for everybody"
+            )
     _checked("schedule", schedule.check, list(agents))
     for part in (settings.rating, settings.study, settings.tuning, settings.published):
         if part is not None:
@@ -305,6 +334,18 @@ def scheduled_of(settings: RunConfig) -> tuple[Schedule, int]:
     """The schedule of a run, and how many pairs it has at most; ConfigError."""
     schedule = build(settings.schedule, "schedule", Schedule)
     return schedule, schedule.length(list(settings.agents), settings.games // 2)
+
+
+def draw_of(settings: RunConfig, schedule: Schedule, openings: Sequence[Opening]) -> Draw:
+    """The pairs of the run with these settings, from these openings."""
+    return Draw(schedule, list(settings.agents), openings, settings.seed, settings.games // 2)
+
+
+def chosen_openings(settings: RunConfig, openings: Openings, schedule: Schedule) -> list[Opening]:
+    """All openings that the schedule of a run needs; ConfigError."""
+    count = schedule.openings_needed(list(settings.agents), settings.games // 2)
+    rules = ruleset(settings.ruleset.name)
+    return openings.choose(count, rules, settings.seed, settled=not schedule.can_grow)
 
 
 def _checked(where: str, check: Any, *arguments: Any) -> Any:
@@ -366,14 +407,32 @@ def _filled(config: DictConfig) -> tuple[RunConfig, set[str]]:
         raise ConfigError(one_line(error)) from error
     assert isinstance(raw, dict)
     said = {str(key): value for key, value in raw.items()}
+    folder, protocol = (said.pop(name, None) for name in _HANDED_IN)
     places = {place: said.pop(place) for place in _PLACES if place in said}
     if places:
         _name_agents(said, places, config.hydra.runtime.choices)
     settings = typed(said)
+    if folder is not None:
+        settings.agents = _handed_in(str(folder), str(protocol), settings)
     settings.agents, used = fill_open(
         settings.agents, depth=settings.depth, evaluation=settings.evaluation
     )
     return settings, used
+
+
+def _handed_in(folder: str, protocol: str, settings: RunConfig) -> dict[str, Any]:
+    """The line-up with the programs of a folder; see :func:`submissions`."""
+    if folder == MISSING:
+        raise ConfigError("folder=FOLDER is needed: where the programs are")
+    if settings.isolation == NONE:
+        raise ConfigError(
+            "isolation=none: programs of a folder play in processes of their own; auto or process "
+            "is needed"
+        )
+    found = submissions(folder, protocol)
+    if both := sorted(set(found) & set(settings.agents)):
+        raise ConfigError(f"agents.{both[0]}: a program in folder={folder} is called so too")
+    return settings.agents | found
 
 
 def _name_agents(
@@ -414,7 +473,9 @@ def chosen(group: str, asked: str | Mapping[str, Any]) -> dict[str, Any]:
     return load(group, str(changes.pop("kind", ""))) | changes
 
 
-_PLACES = ("first", "second")  # of a duel: keys of the composed configuration, but no settings
+# Keys of the composed configuration, but no settings of a run.
+_PLACES = ("first", "second")  # of a duel
+_HANDED_IN = ("folder", "protocol")  # of a folder's programs
 _NAMING = ("rating", "anchor"), ("schedule", "champion"), ("study", "baseline"), ("tuning", "agent")
 """Settings that name one of the agents."""
 

@@ -81,19 +81,30 @@ def replanned(
         if not force:
             _refuse_changes(folder, _changed_agents(recorded, plan))
         openings = [Opening.read(text, plan.rules) for text in recorded.openings]
-    if retry_skipped and recorded.skipped and plan.schedule.listens:
-        raise ConfigError(
-            "--retry-skipped: this run's schedule goes by results, and what came after the "
-            "skipped pairs was decided without theirs"
-        )
-    if len(openings) < plan.rounds:
-        more = plan.openings.choose(plan.rounds, plan.rules, plan.settings.seed)
+    _refuse_what_schedule_does_not(plan, recorded, retry_skipped)
+    needed = plan.schedule.openings_needed(plan.names, plan.settings.games // 2)
+    if len(openings) < needed:
+        more = plan.choose_openings()
         if more[: len(openings)] != openings:
             raise ConfigError(
                 f"openings ({plan.openings.text}): no longer those the run began with"
             )
         openings = more
     return plan, openings
+
+
+def _refuse_what_schedule_does_not(plan: Plan, recorded: _Recorded, retry_skipped: bool) -> None:
+    games = plan.settings.games
+    if games != typed(recorded.config).games and not plan.schedule.can_grow:
+        raise ConfigError(
+            f"games={games}: in this run's schedule those who met went by the games before; a new "
+            "run with more games is needed"
+        )
+    if retry_skipped and recorded.skipped and plan.schedule.listens:
+        raise ConfigError(
+            "--retry-skipped: this run's schedule goes by results, and what came after the "
+            "skipped pairs was decided without theirs"
+        )
 
 
 def _executor(

@@ -24,7 +24,7 @@ from agents.config import ConfigError, one_line
 from core.cli import Parser
 from core.rules import ruleset
 from core.shown import plain
-from experiments.config import scheduled_of, typed
+from experiments.config import ALL, scheduled_of, typed
 from experiments.foreign import foreign_code
 from experiments.record.folder import locked, new_folder, write_safely
 from experiments.record.reading import DAMAGES
@@ -33,12 +33,12 @@ from experiments.record.store import (
     FORMAT,
     AgentRow,
     GameRow,
-    MoveRow,
     OpeningRow,
     PlayedGame,
     Record,
     SkippedRow,
     fits,
+    written,
 )
 from experiments.verify.games import flaws
 
@@ -179,10 +179,12 @@ class _Damaged:
         """A game with its moves; None if any of it cannot be read, or has a flaw."""
         try:
             (found,) = self._record.rows("select * from games where game = ?", [number])
-            moves = self._record.rows("select * from moves where game = ? order by ply", [number])
-            game, rows = GameRow._make(found), [MoveRow._make(move) for move in moves]
-            if not all(map(fits, (game, *rows))) or any(flaws(game, rows, self._rules)):
+            game, rows = GameRow._make(found), self._record.turns(number)
+            if not all(map(fits, (game, *rows))):
+                return None
+            with_moves = self._settings.record == ALL
+            if any(flaws(game, rows if with_moves else None, self._rules)):
                 return None
         except DAMAGES:
             return None
-        return PlayedGame(game, rows)
+        return PlayedGame(game, written(rows) if with_moves else None)

@@ -21,7 +21,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -191,7 +191,7 @@ def run(
     settings = plan.settings
     started = datetime.now()
     conditions = _prepared(plan, console)
-    openings = plan.openings.choose(plan.rounds, plan.rules, settings.seed)
+    openings = plan.choose_openings()
     if settings.trial:
         try_agents(conditions)
     with ExitStack() as crew:
@@ -251,7 +251,7 @@ def resume(
             play = crew.enter_context(plan.executor.ready(conditions, _line_to(console)))
             with Record.append(folder) as record:
                 with record.transaction():
-                    record.continue_with(asdict(plan.settings), retry_skipped)
+                    record.continue_with(plan.as_data, plan.schedule.games_each, retry_skipped)
                     record.write_openings(opening.text for opening in openings)
                     record.write_row("sessions", _session(plan, command, datetime.now()))
                 _write_config(plan, folder)
@@ -281,7 +281,7 @@ def _line_to(console: Console) -> Say:
 
 
 def _write_config(plan: Plan, folder: Path) -> None:
-    text = yaml.safe_dump(asdict(plan.settings), sort_keys=False, allow_unicode=True)
+    text = yaml.safe_dump(plan.as_data, sort_keys=False, allow_unicode=True)
     write_safely(folder / "config.yaml", text)
 
 
@@ -297,7 +297,7 @@ def _write_head(
             "format": FORMAT,
             "ruleset": plan.rules.name,
             "seed": settings.seed,
-            "config": asdict(settings),
+            "config": plan.as_data,
             **session,
         },
     )
@@ -360,10 +360,11 @@ class _Session:
                 self._write_down(play(draw), draw)
             interrupted = stop.value == FINISH_PAIRS
             crew.close()
-            complete = draw.complete(len(record.settled()), plan.pairs)
+            settled = record.settled(plan.schedule.games_each)
+            complete = draw.complete(len(settled), plan.pairs)
             record.finish(time.perf_counter() - clock, complete)
             played = record.count_games()
-            log.info("%d of %d games", played, 2 * plan.pairs)
+            log.info("%d of %d games", played, plan.games)
             if not played and complete:
                 raise RunStopped(f"no game could be played: of every pair, {SKIPPED}")
             if not played:
@@ -406,11 +407,11 @@ class _Session:
     def _drawn(self, openings: Sequence[Opening]) -> Draw:
         """The pairs of the run, those in the record played already."""
         plan = self._plan
-        draw = Draw(plan.schedule, plan.names, openings, plan.settings.seed)
-        settled = self._record.settled()
+        draw, each = plan.draw(openings), plan.schedule.games_each
+        settled = self._record.settled(each)
         draw.skip(settled)
         if plan.schedule.listens:
-            for number, games in self._record.pairs():
+            for number, games in self._record.pairs(each):
                 draw.tell(number, games)
         log.info("begins, with %d of %d pairs to play", plan.pairs - len(settled), plan.pairs)
         return draw
@@ -425,7 +426,7 @@ class _Session:
         with progress_bar(self._console, tally, lambda: self._conditions.stopping) as progress:
             bar = progress.add_task(
                 plan.settings.name,
-                total=2 * plan.pairs,
+                total=plan.games,
                 completed=played,
                 before=played,
                 note=draw.note,

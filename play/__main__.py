@@ -27,6 +27,8 @@ usage: python -m play COMMAND ...
   web [key=value ...]         play in the browser     (web --help: all settings)
   gtp agent=NAME [...]        an agent as an engine for other programs (gtp --help)
   nboard agent=NAME [...]     the same, by another protocol
+  wpi NAME agent=NAME [...]   the same, by the files of the file protocol
+  referee COMMAND COMMAND     referee two programs of that protocol
 
 Start with:
 
@@ -154,6 +156,20 @@ def nboard_command(arguments: Sequence[str]) -> int:
     )
 
 
+def wpi_command(arguments: Sequence[str]) -> int:
+    """``wpi``: be a program that speaks the file protocol."""
+    from play.wpi import run_wpi
+
+    return run_wpi(arguments)
+
+
+def referee_command(arguments: Sequence[str]) -> int:
+    """``referee``: referee two programs that speak it."""
+    from play.referee import referee
+
+    return referee(arguments)
+
+
 COMMANDS: dict[str, Command] = {
     "terminal": terminal_command,
     "series": series_command,
@@ -161,6 +177,8 @@ COMMANDS: dict[str, Command] = {
     "web": web_command,
     "gtp": gtp_command,
     "nboard": nboard_command,
+    "wpi": wpi_command,
+    "referee": referee_command,
 }
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
+import yaml
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
@@ -30,6 +31,7 @@ AUTO, UNICODE, ASCII = BOARDS = ("auto", "unicode", "ascii")
 _SIDES = ("black", "white", "hint")
 _DEFAULTS = {"black": HUMAN}  # which Hydra has no word for
 
+_Settings = TypeVar("_Settings")
 Settings = dict[str, Any]
 """Of an agent, as :func:`agents.config.build_agent` takes them."""
 
@@ -186,23 +188,43 @@ def player(name: str, agent: Mapping[str, Any], fill: Mapping[str, Any]) -> Play
     return PlayerSettings(name, fill_open({name: agent}, **fill)[0][name])
 
 
-def _typed(raw: Mapping[str, Any]) -> PlayConfig:
+def typed(kind: type[_Settings], raw: Mapping[str, Any]) -> _Settings:
+    """Settings in plain data as a dataclass declares them; raises ConfigError."""
     try:
-        schema = OmegaConf.structured(PlayConfig)
+        schema = OmegaConf.structured(kind)
         settings: Any = OmegaConf.to_object(OmegaConf.merge(schema, literal(raw)))
         check_settings(settings)
     except OmegaConfBaseException as error:
         key = str(getattr(error, "full_key", None) or "")
         first = str(error).splitlines()[0]
         if "not in" in first:
-            known = PlayConfig.__dataclass_fields__
+            known: Any = getattr(kind, "__dataclass_fields__", ())
             raise ConfigError(f"unknown setting '{key}'.{nearest(key, known)}") from error
         raise ConfigError(f"{key}: {first}") from error
     except ValueError as error:
         raise ConfigError(str(error)) from error
+    return settings
+
+
+def _typed(raw: Mapping[str, Any]) -> PlayConfig:
+    settings = typed(PlayConfig, raw)
     if settings.series.games is not None and settings.series.points is not None:
         raise ConfigError("series: games or points, not both")
     return settings
+
+
+def read_plain(kind: type[_Settings], words: Iterable[str]) -> _Settings:
+    """Settings that are said as ``key=value`` alone, with no YAML of ours; raises ConfigError."""
+    given: dict[str, Any] = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not equals or not key:
+            raise ConfigError(f"{word}: key=value is needed")
+        try:
+            given[key] = yaml.safe_load(value)
+        except (yaml.YAMLError, ValueError):
+            given[key] = value
+    return typed(kind, given)
 
 
 def config_folders(words: Sequence[str], allowed: Sequence[str] = ()) -> tuple[list[str], Settings]:

@@ -11,6 +11,7 @@ import re
 from core.notation import PASS, IllegalMove, parse_square, square_name
 from core.position import Position
 from core.rules import Color, Ruleset
+from core.wpi import move_text
 
 _TOURNAMENT = re.compile(r"\(?\s*([BbWw])\s+([A-Za-z])\s+(\d+)\s*\)?")
 _NUMBERS = re.compile(r"\(?\s*(\d+)[\s,]+(\d+)\s*\)?")
@@ -48,8 +49,4 @@ def written(move: int, color: Color, rules: Ruleset) -> str:
     """A move as the ruleset has it written."""
     if rules.name != "wpi":
         return "passes" if move == PASS else square_name(move)
-    letter = "B" if color is Color.BLACK else "W"
-    if move == PASS:
-        return f"({letter} P 1)"
-    name = square_name(move).upper()
-    return f"({letter} {name[0]} {name[1]})"
+    return move_text(move, color, rules)

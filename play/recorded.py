@@ -55,14 +55,13 @@ def game_of_run(folder: Path, number: int) -> Read:
             raise ConfigError(f"game={number}: the record's games are {last}")
         row: dict[str, Any] = found.iloc[0].to_dict()
         rules = record.run()["config"]["ruleset"]["name"]
-        moves = record.query("select * from moves where game = ? order by ply", [row["game"]])
-        stated = {int(each["ply"]): each for each in moves.to_dict("records")}
+        stated = {turn.ply: turn for turn in record.turns(int(row["game"]))}
         players = {color: str(row[color.value]) for color in Color}
         opening = Opening.read(row["opening"], rules)
         shown = Read(Game(opening.begin(rules)), players)
         for ply, move in enumerate(_plies(shown.game.start, row["transcript"]), start=1):
             name = players[shown.game.position.to_move]
-            turn = shown.game.play(move, name, *_stated(move, stated.get(ply, {})))
+            turn = shown.game.play(move, name, *_stated(move, stated.get(ply)))
             shown.notes.append(decision_lines(turn) or ["(opening)"] * (ply not in stated))
     if row["end_reason"] != "finished" and shown.notes:
         shown.notes[-1].append(f"Here the game ended: {row['result']} ({row['end_reason']}).")
@@ -93,11 +92,9 @@ def _plies(start: Position, transcript: str) -> Iterator[int]:
         yield PASS
 
 
-def _stated(move: int, row: dict[str, Any]) -> tuple[Decision | None, float]:
-    """What the record has of a move: what its player stated, and the seconds it took."""
-    if row.get("nodes") is None or row["nodes"] != row["nodes"]:
+def _stated(move: int, row: Any) -> tuple[Decision | None, float]:
+    """What the record has of a move, a MoveRow: what its player stated, and the seconds it took."""
+    if row is None or row.nodes is None:
         return None, 0.0
-    stats = SearchStats(*(int(row[name]) for name in COUNTS))
-    value, depth = (None if row[key] != row[key] else row[key] for key in ("value", "depth"))
-    decision = Decision(move, value, (), None if depth is None else int(depth), stats)
-    return decision, row["microseconds"] / 1e6
+    stats = SearchStats(*(getattr(row, name) for name in COUNTS))
+    return Decision(move, row.value, (), row.depth, stats), row.nanoseconds / 1e9

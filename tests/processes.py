@@ -40,10 +40,16 @@ class Command:
 
     It leads a process group of its own, and may print as much as a pipe holds (64 KiB).
 
-    before: called in the new process before the command.
+    before: called in the new process before the command. main: of another package.
     """
 
-    def __init__(self, *words: str, before: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self,
+        *words: str,
+        before: Callable[[], None] = lambda: None,
+        main: Callable[[Sequence[str]], int] = main,
+    ) -> None:
+        self._main = main
         self._output, theirs = os.pipe()
         os.set_blocking(self._output, False)
         self._printed = ""
@@ -67,7 +73,7 @@ class Command:
         signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the tests may run under nohup
         before()
         try:
-            return main(words)
+            return self._main(words)
         except BaseException:
             traceback.print_exc()
             return 1

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
+from collections import defaultdict
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from experiments.record.store import COUNTS
+from experiments.record.store import COUNTS, TOTALS, GameRow, MoveRow, seat_totals, written
 
+GAMES = ", ".join(name for name in GameRow._fields if not name.endswith("nanoseconds"))
 MOVES = f"game, ply, agent, square, value, depth, {', '.join(COUNTS)}"
 
 
@@ -25,7 +28,7 @@ def query(run: Path, sql: str) -> list[tuple[Any, ...]]:
 def content(run: Path) -> dict[str, list[tuple[Any, ...]]]:
     """All of a record that does not depend on time or on how often the run was interrupted."""
     return {
-        "games": query(run, "select * from games order by game"),
+        "games": query(run, f"select {GAMES} from games order by game"),
         "moves": query(run, f"select {MOVES} from moves order by game, ply"),
         "agents": query(run, "select * from agents order by agent"),
         "openings": query(run, "select * from openings order by number"),
@@ -39,3 +42,37 @@ def games_in(folder: Path) -> int:
         return int(query(runs_in(folder)[0], "select count(*) from games")[0][0])
     except (IndexError, sqlite3.OperationalError):
         return 0
+
+
+def edit(connection: sqlite3.Connection, *statements: str) -> None:
+    """Change a record by SQL, in which ``moves`` may be changed like a table."""
+    of_moves = [sql for sql in statements if re.match(r"(update|delete from) moves\b", sql)]
+    for statement in statements:
+        if statement not in of_moves:
+            connection.executescript(statement)
+    if of_moves:
+        edit_moves(connection, *of_moves)
+
+
+def edit_moves(connection: sqlite3.Connection, *statements: str) -> None:
+    """Change the turns of a record by SQL on a table ``moves``; the games' totals follow."""
+    connection.execute("create temp table moves as select * from main.moves")
+    for statement in statements:
+        connection.execute(statement)
+    rows = connection.execute("select * from temp.moves order by game, ply")
+    turns = defaultdict(list)
+    for row in map(MoveRow._make, rows):
+        turns[row.game].append(row)
+    connection.execute("drop table temp.moves")
+    connection.execute("delete from turns")
+    connection.executemany(
+        "insert into turns values (?, ?)", [(game, written(rows)) for game, rows in turns.items()]
+    )
+    columns = [f"{side}_{name} = ?" for side in ("black", "white") for name in TOTALS]
+    change = f"update games set {', '.join(columns)} where game = ?"
+    for game, *seats in connection.execute("select game, black, white from games").fetchall():
+        try:
+            black, white = seat_totals(turns[game], seats)
+        except (KeyError, TypeError):  # what tests write there is not always what can be added up
+            continue
+        connection.execute(change, (*black, *white, game))

@@ -5,5 +5,7 @@ from agents.external.function import FunctionAgent
 from agents.external.gtp import GtpAgent
 from agents.external.line import LineAgent
 from agents.external.nboard import NBoardAgent
+from agents.external.submission import Submission
+from agents.external.wpi import WpiAgent
 
-__all__ = ["FunctionAgent", "GtpAgent", "LineAgent", "NBoardAgent"]
+__all__ = ["FunctionAgent", "GtpAgent", "LineAgent", "NBoardAgent", "Submission", "WpiAgent"]

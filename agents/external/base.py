@@ -17,6 +17,16 @@ from core.settings import Each, Number, Whole, called, checked
 _CLOSE_SECONDS = 0.5
 
 
+def refuse_counts(limits: Limits) -> None:
+    """Raise ValueError for limits that cannot be told to what is not the lab's."""
+    for name in ("depth", "nodes"):
+        if getattr(limits, name) is not None:
+            raise ValueError(
+                f"limits.{name}={getattr(limits, name)}: another program cannot be told; limit "
+                "its time, or give it a setting of its own"
+            )
+
+
 class ProgramAgent(Agent):
     """Stands for another program, which is started for the first game, and again for the next one
     after a game that it has lost by a fault of its own.
@@ -55,12 +65,7 @@ class ProgramAgent(Agent):
         words_of(self.command)
 
     def check_limits(self, limits: Limits) -> None:
-        for name in ("depth", "nodes"):
-            if getattr(limits, name) is not None:
-                raise ValueError(
-                    f"limits.{name}={getattr(limits, name)}: another program cannot be told; limit "
-                    "its time, or give it a setting in its command"
-                )
+        refuse_counts(limits)
 
     def begin_game(self, color: Color, start: Position, seed: int) -> None:
         super().begin_game(color, start, seed)

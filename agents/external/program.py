@@ -1,4 +1,4 @@
-"""Another program, talked to in lines: started, asked, and ended, whatever it does.
+"""Another program, talked to in lines or not at all: started, asked, and ended, whatever it does.
 
 All that can go wrong with it is handled here, once: a :class:`core.game.Fault` is raised, with the
 program's last output, and the program is ended. Whoever needs it again starts it again.
@@ -16,9 +16,10 @@ import subprocess
 import sys
 import time
 from collections import deque
+from pathlib import Path
 from typing import Annotated, NoReturn
 
-from core.game import DIED, GARBAGE, HUNG, Fault
+from core.game import DIED, GARBAGE, HUNG, Fault, ready_but_not_run
 from core.processes import die_with_parent, end_descendants
 from core.settings import Text
 from core.shown import visible
@@ -30,6 +31,8 @@ PATIENCE = 8.0
 """Seconds for an answer that is no move, unless somebody says otherwise."""
 LONGEST_LINE = 1 << 16
 """Bytes."""
+MOST_PRINTED = 1 << 24
+"""Bytes that a program may print that has nothing to say."""
 _TAIL = 20  # lines that are kept for messages
 _TAIL_WIDTH = 300  # characters of each
 _END_SECONDS = 1.0  # from the end of a program's output to its own
@@ -37,15 +40,26 @@ _TICK = 0.1
 _CHUNK = 1 << 16
 
 
-def words_of(command: str) -> list[str]:
-    """A command as the system takes it; ValueError if it cannot be read, or if there is no such
-    program. Nothing is started."""
+def shown(command: str) -> str:
+    """A command as messages quote it."""
+    return f"{visible(command):.{_TAIL_WIDTH}}"
+
+
+def words_in(command: str) -> list[str]:
+    """The words of a command; ValueError if it cannot be read, or has none."""
     try:
         words = shlex.split(command)
     except ValueError as error:
-        raise ValueError(f"command='{command}': {error}") from None
+        raise ValueError(f"command='{shown(command)}': {error}") from None
     if not words:
         raise ValueError("command='': a program is needed")
+    return words
+
+
+def words_of(command: str) -> list[str]:
+    """A command as the system takes it; ValueError if it cannot be read, or if there is no such
+    program. Nothing is started."""
+    words = words_in(command)
     if shutil.which(words[0]) is None:
         there = "is not executable" if os.path.isfile(words[0]) else "is not there"
         raise ValueError(f"command='{command}': the program '{words[0]}' {there}")
@@ -53,14 +67,21 @@ def words_of(command: str) -> list[str]:
 
 
 class Program:
-    """A program of this command, running or not. It ends with this process."""
+    """A program of this command, running or not. It ends with this process.
 
-    def __init__(self, command: str) -> None:
+    folder: where it runs; files that its command names are found nevertheless. talks: whether lines
+    go to and fro; otherwise it has no input, and all that it prints is like its error output.
+    """
+
+    def __init__(self, command: str, talks: bool = True) -> None:
         self.command = command
+        self.folder: Path | None = None
+        self._talks = talks
         self._process: subprocess.Popen[bytes] | None = None
         self._starter = 0  # the process that has started it
         self._said = bytearray()  # by its standard output, not yet taken
         self._errors = bytearray()  # by its standard error, the last line, not yet ended
+        self._printed = 0  # bytes
         self._open: set[int] = set()  # its outputs, as long as they are open
         self._tail: deque[str] = deque(maxlen=_TAIL)
 
@@ -81,10 +102,13 @@ class Program:
         self._tail.clear()
         self._said.clear()
         self._errors.clear()
+        self._printed = 0
         try:
+            words = words_of(self.command)
             self._process = subprocess.Popen(
-                words_of(self.command),
-                stdin=subprocess.PIPE,
+                words if self.folder is None else [_found_from_elsewhere(word) for word in words],
+                cwd=self.folder,
+                stdin=subprocess.PIPE if self._talks else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 process_group=0,
@@ -92,8 +116,9 @@ class Program:
             )
         except (OSError, ValueError, subprocess.SubprocessError) as error:
             raise Fault(DIED, f"'{self.command}' cannot be started: {error}") from None
-        assert self._process.stdin and self._process.stdout and self._process.stderr
-        os.set_blocking(self._process.stdin.fileno(), False)
+        assert self._process.stdout and self._process.stderr
+        if self._process.stdin is not None:
+            os.set_blocking(self._process.stdin.fileno(), False)
         self._open = {self._process.stdout.fileno(), self._process.stderr.fileno()}
 
     # ------------------------------------------------------------------ talking
@@ -112,7 +137,7 @@ class Program:
                     self.fail(HUNG, f"did not read '{line:.60}' within {patience:g} s")
                 self._listen(min(_TICK, patience), process.stdin.fileno())
             except OSError:
-                self._died()
+                self.fail_as_ended()
 
     def receive(self, patience: float | None = None) -> str:
         """The next line that it prints, without its end; raises Fault if it ends, prints what is no
@@ -122,7 +147,7 @@ class Program:
             if until is not None and time.monotonic() > until:
                 self.fail(HUNG, f"did not answer within {patience:g} s")
             if not self._listen(_TICK if patience is None else min(_TICK, patience)):
-                self._died()
+                self.fail_as_ended()
         return line
 
     def overheard(self) -> str | None:
@@ -130,6 +155,27 @@ class Program:
         self._living()
         self._listen(0.0)
         return self._take()
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it was started and has ended by itself."""
+        return self._process is not None and self._process.poll() is not None
+
+    @property
+    def waited(self) -> float:
+        """Seconds that it has stood ready while others had the processor: the process itself, which
+        is most of it for a program of one thread (Linux; 0 elsewhere)."""
+        with contextlib.suppress(OSError):
+            return ready_but_not_run(f"/proc/{self.number}/schedstat") / 1e9
+        return 0.0
+
+    def attend(self, seconds: float) -> None:
+        """Let it work for a moment, of so many seconds at most; what it prints is read. Raises
+        Fault if it prints more than can be meant."""
+        self._living()
+        self._listen(seconds)
+        if self._printed > MOST_PRINTED:
+            self.fail(GARBAGE, f"printed more than {MOST_PRINTED >> 20} MiB")
 
     def _take(self) -> str | None:
         """A whole line of what was read."""
@@ -162,10 +208,12 @@ class Program:
             read = _read(source)
             if not read:
                 self._open.discard(source)
-            elif source == out:
+                continue
+            heard = True
+            if source == out and self._talks:
                 self._said += read
-                heard = True
             else:
+                self._printed += len(read)
                 self._hear_errors(read)
         # A child of its own may hold its output open.
         return heard or (out in self._open and process.poll() is None)
@@ -185,7 +233,7 @@ class Program:
             raise Fault(DIED, f"'{self.command}' is not running")
         return self._process
 
-    def _died(self) -> NoReturn:
+    def fail_as_ended(self) -> NoReturn:
         """It has ended, or closed its output: raise Fault."""
         process = self._living()
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -220,6 +268,8 @@ class Program:
                 return False
             if not self._listen(0.02):
                 time.sleep(0.02)  # it has closed its output
+        while self._process is not None and self._listen(0.0):
+            pass  # its last words
         return True
 
     def kill(self) -> None:
@@ -246,6 +296,11 @@ class Program:
             self.send(farewell, seconds)
             self.ended_within(seconds)
         self.kill()
+
+
+def _found_from_elsewhere(word: str) -> str:
+    """A word of a command; where it names a file, the whole path to it."""
+    return os.path.abspath(word) if os.path.isfile(word) else word
 
 
 def _read(descriptor: int) -> bytes:

@@ -18,8 +18,9 @@ from agents.search.watch import UNWATCHED, Watch
 from core.compile import Address, Announce, Int, Mask, prepare
 from core.notation import PASS
 from core.position import Position
-from core.rules import Color
+from core.rules import Color, Ruleset
 from core.settings import Switch, Whole, check_settings, check_values
+from core.whole_games import CompiledPlayer
 
 
 @dataclass(eq=False, repr=False)
@@ -71,8 +72,10 @@ class SearchAgent(Agent):
             prepare(name, lambda: self.search(Position.start(), 1), announce)
 
     def decide(self, position: Position, limits: Limits) -> Decision:
-        depth = self.depth if limits.depth is None else min(self.depth, limits.depth)
-        return self._search(position, depth, limits)
+        return self._search(position, self._depth_within(limits), limits)
+
+    def _depth_within(self, limits: Limits) -> int:
+        return self.depth if limits.depth is None else min(self.depth, limits.depth)
 
     def search(
         self,
@@ -138,6 +141,14 @@ class SearchAgent(Agent):
         if layout.stopped(self._context):
             return None, pv, 0
         return value, pv, depth
+
+    def _compiled_player(self, function: Any, rules: Ruleset, limits: Limits) -> CompiledPlayer:
+        """Itself with the compiled decision ``function``, for a search of which nothing but a
+        kernel on the context is needed."""
+        layout.set_constants(self._context, rules, self.evaluation)
+        self._context[layout.PLAYED_DEPTH] = self._depth_within(limits)
+        self._context[layout.LIMIT] = layout.NO_LIMIT if limits.nodes is None else limits.nodes
+        return CompiledPlayer(function.address, int(self._address))
 
     @abstractmethod
     def _compiled(self, context: Address, mover: Mask, opponent: Mask, depth: Int) -> Int:

@@ -14,10 +14,11 @@ import numpy as np
 
 from agents.base import SearchStats
 from agents.evaluation.base import FINAL_UNIT, Evaluation
-from core.bitboard import ZERO, disc_difference, legal_moves
+from core.bitboard import ZERO, disc_difference, legal_moves, lowest_square
 from core.compile import Address, Int, Mask, kernel
 from core.rules import Ruleset
 from core.vector import call_evaluation, load, store
+from core.whole_games import COUNTS, DEPTH, JUDGED, VALUE
 
 
 class Layout:
@@ -110,6 +111,10 @@ MOVES = _layout.block(64 * PLIES)  # a list of 64 keys by ply
 WIDTHS = _layout.block(RANKS_KNOWN * PLIES)  # of a tapered search, by ply and rank
 RANKS = _layout.block(PLIES)  # rank of the move that led to the node now searched at each ply
 EXTENSIONS = _layout.block(PLIES)  # plies by which the line to it was extended
+
+# What only whole games in compiled code use.
+PLAYED_DEPTH = _layout.word()
+"""Plies to look ahead."""
 SIZE = _layout.size
 
 INFINITY = np.int64(65 * FINAL_UNIT)
@@ -180,6 +185,29 @@ def set_pv(context: Address, row: Int, move: Int) -> None:
     """The best line of a node is this move; what follows is not known."""
     store(context, PV + row * PLIES, move)
     store(context, PV + row * PLIES + 1, END)
+
+
+@kernel
+def begin_decision(context: Address) -> Int:
+    """Set the counters to 0; the depth that is to be searched."""
+    for place in range(COUNTERS):
+        store(context, place, np.int64(0))
+    return load(context, PLAYED_DEPTH)
+
+
+@kernel
+def end_decision(context: Address, value: Int, moves: Mask, answer: Address) -> Int:
+    """Write what was found into an answer (:mod:`core.whole_games`); the move. A search that ran
+    out of nodes has no value, and the best of the moves that it has looked at."""
+    depth = load(context, PLAYED_DEPTH)
+    complete = not out_of_budget(context)
+    store(answer, VALUE, value)
+    store(answer, JUDGED, np.int64(complete))
+    store(answer, DEPTH, depth if complete else np.int64(0))
+    for place in range(COUNTERS):
+        store(answer, COUNTS + place, load(context, place))
+    square = load(context, PV + depth * PLIES)
+    return np.int64(lowest_square(moves)) if square == END else square
 
 
 def new() -> np.ndarray:

@@ -7,14 +7,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import cycle, islice
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, NoReturn, TypeVar
 
 import numpy as np
 
 from agents.config import ConfigError
+from core.bitboard import symmetric_forms
+from core.lines import LineDrawer, follow_line
 from core.notation import (
     PASS,
-    GgfGame,
     NotationError,
     is_ggf,
     is_obf,
@@ -23,8 +24,9 @@ from core.notation import (
     square_name,
 )
 from core.position import Position
-from core.rules import Ruleset
+from core.rules import Color, Ruleset
 from core.settings import Switch, Whole, check_settings
+from core.wthor import GAMES, WthorGame, offset, parse_wthor
 
 BALANCED = Path(__file__).parent / "data" / "balanced_8.txt"
 """The balanced openings that come with the project; the YAML beside it tells how they were made
@@ -34,6 +36,7 @@ ENUMERABLE = 100_000
 
 _PURPOSE = 1  # keeps the openings' random numbers apart from those of the games
 _TRIES = 1000
+_FIRST_LINES, _MORE_LINES = 256, 4096  # drawn at a time
 _COMMENTS = ("#", "%")
 _Item = TypeVar("_Item")
 
@@ -77,10 +80,23 @@ class Opening:
 
     def reach(self, rules: str | Ruleset) -> Position:
         """The first position in which a player is asked."""
-        position = self.begin(rules)
-        for move in self.moves:
-            position = position.play(move)
-        return position
+        begin = self.begin(rules)
+        moves = np.frombuffer(self.moves, dtype=np.uint8)
+        mover, opponent, made = follow_line(*begin.masks, np.uint64(begin.ruleset.board), moves)
+        if made < len(self.moves):
+            _refuse_line(begin, self.moves)
+        color = begin.to_move if made % 2 == 0 else begin.to_move.other
+        return Position(int(mover), int(opponent), color, begin.ruleset)
+
+    def __reduce__(self) -> Any:  # pickles four times as fast as a dataclass does
+        return Opening, (self.moves, self.start)
+
+
+def _refuse_line(position: Position, moves: bytes) -> NoReturn:
+    """Raise IllegalMove for the first move of these that is not legal."""
+    for move in moves:
+        position = position.play(move)
+    raise AssertionError("a line that compiled code refuses")
 
 
 # ---------------------------------------------------------------------- what a run may ask for
@@ -117,8 +133,10 @@ class Openings(ABC):
     def check(self, rules: Ruleset) -> None:  # noqa: B027
         """Raise ValueError if there are none for this ruleset."""
 
-    def choose(self, count: int, rules: Ruleset, seed: int) -> list[Opening]:
+    def choose(self, count: int, rules: Ruleset, seed: int, settled: bool = False) -> list[Opening]:
         """The openings of ``count`` pairs of games, in their order.
+
+        settled: whether fewer games cannot be asked for.
 
         Unless ``repeats`` is set, no two of them lead to the same position, also up to the
         symmetries of the board; with it the list is gone through again and again.
@@ -132,6 +150,11 @@ class Openings(ABC):
         if count > len(found) and not self.repeats:
             are = "are" if len(found) > 1 else "is"
             number = f"{len(found):,} distinct openings" if len(found) > 1 else "one opening"
+            if settled:
+                raise ConfigError(
+                    f"openings: this schedule may need {count:,}, and there {are} only {number} "
+                    f"({self.text}, ruleset {rules.name}); set openings.repeats=true"
+                )
             raise ConfigError(
                 f"games={2 * count}: there {are} only {number} ({self.text}, ruleset {rules.name}),"
                 f" to be played twice; ask for at most games={2 * len(found)}, or set "
@@ -167,21 +190,16 @@ class RandomOpenings(Openings):
     def find(self, count: int, rules: Ruleset, seed: int) -> list[Opening]:
         rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_PURPOSE,)))
         openings: list[Opening] = []
-        seen: set[int] = set()
+        seen: set[tuple[int, int]] = set()
         failures = 0
-        while len(openings) < count and failures <= _TRIES + 20 * len(openings):
-            position, moves = Position.start(rules), bytearray()
-            while len(moves) < self.plies and not position.is_over:
-                legal = position.moves or (PASS,)
-                move = legal[int(rng.integers(len(legal)))]
-                moves.append(move)
-                position = position.play(move)
-            key = _key(position)
-            if position.is_over or key in seen:
+        for line, end in _drawn(LineDrawer(rng, rules, self.plies)):
+            if len(openings) == count or failures > _TRIES + 20 * len(openings):
+                break
+            if end is None or end in seen:
                 failures += 1
                 continue
-            seen.add(key)
-            openings.append(Opening(bytes(moves)))
+            seen.add(end)
+            openings.append(Opening(line))
         if not openings:
             raise ValueError(_too_long(self.plies, rules))
         return openings
@@ -227,7 +245,7 @@ class BalancedOpenings(Openings):
 
 @dataclass(frozen=True)
 class FileOpenings(Openings):
-    """The openings of a text file; see :func:`read_openings`.
+    """The openings of a file; see :func:`read_openings`.
 
     file: its path. plies: games and transcripts are cut after so many; None takes them whole.
     shuffle: take them in an order drawn from the run's seed, not in the file's. With ``repeats`` a
@@ -282,60 +300,92 @@ def all_openings(plies: int, rules: Ruleset) -> list[tuple[Opening, Position]]:
 
 
 def read_openings(path: Path, rules: Ruleset, plies: int | None = None) -> list[Opening]:
-    """The openings of a text file, in its order.
+    """The openings of a file, in its order.
 
     Each line is a transcript (``f5d6c3``), an OBF position with or without scores, or any number
-    of games in GGF; blank lines and those that begin with # or % are skipped. A GGF game from
-    another position than the ruleset's start gives the position it leads to.
+    of games in GGF; blank lines and those that begin with # or % are skipped. A file whose name
+    ends with ``.wtb`` holds games in WTHOR (see :mod:`core.wthor`). A game from another position
+    than the ruleset's start gives the position it leads to.
 
     plies: transcripts and games are cut after so many, passes counted; None leaves them whole.
 
-    Raises ConfigError with file and line for what cannot be read, an illegal move, another board
-    than the ruleset's, or a position in which the game is over; or for a file without openings.
+    Raises ConfigError with file and line (WTHOR: byte) for what cannot be read, an illegal move,
+    another board than the ruleset's, or a position in which the game is over; or for a file without
+    openings.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise ConfigError(f"openings.file={path}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise ConfigError(f"openings.file={path}: not a text file (UTF-8 is needed)") from None
     openings: list[Opening] = []
-    for number, line in enumerate(text.splitlines(), start=1):
-        if not line.strip() or line.lstrip().startswith(_COMMENTS):
-            continue
+    for where, entry in _entries(path):
         try:
-            for opening in _in_line(line, rules, plies):
+            for opening in _in_entry(entry, rules, plies):
                 if opening.reach(rules).is_over:
-                    cut = "" if is_obf(line) else "; openings.plies=N takes its first N plies"
+                    cut = "" if isinstance(entry, str) and is_obf(entry) else _CUT
                     raise NotationError(f"the game is over there{cut}")
                 openings.append(opening)
         except ValueError as error:
-            raise ConfigError(f"{path}, line {number}: {error}") from None
+            raise ConfigError(f"{path}, {where}: {error}") from None
     if not openings:
         raise ConfigError(f"openings.file={path}: there is no opening in it")
     return openings
 
 
-def _in_line(line: str, rules: Ruleset, plies: int | None) -> Iterator[Opening]:
-    if not is_ggf(line):
-        yield Opening.read(line, rules, plies)
+_CUT = "; openings.plies=N takes its first N plies"
+
+
+def _entries(path: Path) -> Iterator[tuple[str, str | WthorGame]]:
+    """The lines of a text file, or the games of a WTHOR one, and where each of them is."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ConfigError(f"openings.file={path}: {error.strerror}") from None
+    if path.suffix.lower() == GAMES:
+        try:
+            games = parse_wthor(content)
+        except NotationError as error:
+            raise ConfigError(f"{path}, {error}") from None
+        for number, game in enumerate(games):
+            yield f"game {number + 1}, which begins at byte {offset(number)}", game
         return
-    games = parse_ggf(line)
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ConfigError(f"openings.file={path}: not a text file (UTF-8 is needed)") from None
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.strip() and not line.lstrip().startswith(_COMMENTS):
+            yield f"line {number}", line
+
+
+def _in_entry(entry: str | WthorGame, rules: Ruleset, plies: int | None) -> Iterator[Opening]:
+    if isinstance(entry, WthorGame):
+        start, words = Position.start(), [square_name(move) for move in entry.moves]
+        yield _of_game(8, start.to_obf(), words, (), rules, plies)
+        return
+    if not is_ggf(entry):
+        yield Opening.read(entry, rules, plies)
+        return
+    games = parse_ggf(entry)
     for number, game in enumerate(games, start=1):
         try:
-            yield _of_game(game, rules, plies)
+            yield _of_game(game.side, game.start, game.words, game.colors, rules, plies)
         except ValueError as error:
             which = f"game {number}: " if len(games) > 1 else ""
             raise NotationError(f"{which}{error}") from None
 
 
-def _of_game(game: GgfGame, rules: Ruleset, plies: int | None) -> Opening:
-    if game.side != rules.side:
+def _of_game(
+    side: int,
+    start: str,
+    words: Sequence[str],
+    colors: Sequence[Color],
+    rules: Ruleset,
+    plies: int | None,
+) -> Opening:
+    """The opening of a game on a board of this side, from a start (an OBF line)."""
+    if side != rules.side:
         raise NotationError(
-            f"a game on {game.side}x{game.side}; ruleset {rules.name} is {rules.side}x{rules.side}"
+            f"a game on {side}x{side}; ruleset {rules.name} is {rules.side}x{rules.side}"
         )
-    begin = Position.from_obf(game.start, rules)
-    _, moves = begin.follow(game.words, game.colors)
+    begin = Position.from_obf(start, rules)
+    _, moves = begin.follow(words, colors)
     opening = Opening(bytes(moves[:plies]))
     if begin == Position.start(rules):
         return opening
@@ -358,6 +408,22 @@ def _key(position: Position) -> int:
     memory of a set of positions."""
     form = position.canonical()
     return hash((form.mover, form.opponent, form.to_move.value == "black"))
+
+
+def _drawn(lines: LineDrawer) -> Iterator[tuple[bytes, tuple[int, int] | None]]:
+    """Lines without end: the moves of each, and masks that tell where it leads from where another
+    of as many plies leads, up to the symmetries of the board; None where the game is over."""
+    number = _FIRST_LINES
+    while True:
+        moves, ends = lines.draw(number)
+        least = mover, opponent = ends[:, 0], ends[:, 1]
+        for form in symmetric_forms(mover, opponent, lines.rules.side):
+            less = (form[0] < least[0]) | ((form[0] == least[0]) & (form[1] < least[1]))
+            least = np.where(less, form[0], least[0]), np.where(less, form[1], least[1])
+        keys = zip(least[0].tolist(), least[1].tolist(), strict=True)
+        for line, key, over in zip(moves, keys, ends[:, 2].tolist(), strict=True):
+            yield line.tobytes(), None if over else key
+        number = _MORE_LINES
 
 
 def _shuffled(items: Sequence[_Item], seed: int) -> list[_Item]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from itertools import product
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -14,11 +15,10 @@ from experiments.pairing.openings import Opening
 from experiments.record.store import GameRow
 from experiments.statistics.sequential import IntArray
 
-_PURPOSE = 2  # keeps the games' random numbers apart from those of the openings
+_GAMES, _LOTS = 2, 3  # keep these random numbers apart, and from those of the openings (1)
 
 
-@dataclass(frozen=True, slots=True)
-class Game:
+class Game(NamedTuple):
     """One game to be played.
 
     number: position in the schedule, from 0. pair: number of its pair. black, white: agents by
@@ -33,8 +33,9 @@ class Game:
     seed: int
 
 
-Pair = tuple[Game, Game]
-"""Two games from one opening with colours swapped."""
+Pair = tuple[Game, ...]
+"""Two games from one opening with colours swapped; of a schedule without
+:attr:`Schedule.both_colours` a single game."""
 
 Pairing = tuple[int, int]
 """Two agents, by number, that are to meet."""
@@ -46,19 +47,33 @@ class Outcome:
 
     first, second: its agents by number. points: of the first agent, 0 to 2. games: what tells its
     two games from others (:attr:`~experiments.record.store.GameRow.identity`); none if the pair was
-    skipped.
+    skipped. forfeits: who lost a game of it by a fault, by number, once for each such game. begun:
+    in how many of its games a move was made.
     """
 
     first: int
     second: int
     points: float
     games: tuple[str, ...]
+    forfeits: tuple[int, ...] = ()
+    begun: int = 0
+
+    def points_of(self, agent: int) -> float:
+        """The points of one of its two agents, by number."""
+        return self.points if agent == self.first else len(self.games) - self.points
 
 
 class Results(Sequence[Outcome]):
-    """What became of the pairs so far, in the order of the schedule."""
+    """What became of the pairs so far, in the order of the schedule.
 
-    def __init__(self) -> None:
+    rounds: those of the rounds of which all pairs were played or skipped.
+    """
+
+    def __init__(self, seed: int = 0) -> None:
+        """seed: the run's."""
+        self.rounds: list[tuple[Outcome, ...]] = []
+        self._seed = seed
+        self._in_rounds = 0
         self._outcomes: list[Outcome] = []
         self._counts: dict[Pairing, IntArray] = {}
         self._seen: set[tuple[int, int, tuple[str, ...]]] = set()
@@ -67,9 +82,19 @@ class Results(Sequence[Outcome]):
         """Note what became of the next pair."""
         self._outcomes.append(outcome)
         played = outcome.first, outcome.second, outcome.games
-        if outcome.games and played not in self._seen:
+        if len(outcome.games) == 2 and played not in self._seen:
             self._seen.add(played)
             self.counts(outcome.first, outcome.second)[round(2 * outcome.points)] += 1
+
+    def end_round(self) -> None:
+        """Note that what was added since the last time are all pairs of a round."""
+        self.rounds.append(tuple(self._outcomes[self._in_rounds :]))
+        self._in_rounds = len(self._outcomes)
+
+    def chance(self, *words: int) -> np.random.Generator:
+        """Random numbers for drawing lots, which follow from the run's seed and these numbers
+        alone, from 0 each."""
+        return np.random.default_rng(np.random.SeedSequence(self._seed, spawn_key=(_LOTS, *words)))
 
     def counts(self, first: int, second: int) -> IntArray:
         """How many pairs of this pairing gave its first agent 0, 1/2, 1, 3/2 and 2 points, shape
@@ -84,29 +109,62 @@ class Results(Sequence[Outcome]):
         return self._outcomes[index]
 
 
+@dataclass(frozen=True)
+class ResultTable:
+    """A table of how a tournament went, for the report: rounds, or a bracket.
+
+    rows: its cells. words: numbers of the columns that hold words. note: how to read it.
+    """
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    words: Sequence[int] = (0,)
+    note: str = ""
+
+
 class Schedule(ABC):
     """Who meets whom, and for how long: an object named by ``_target_`` in ``conf/schedule``.
 
     A schedule is asked round by round which pairs come next, and told the results so far in the
-    order of the schedule. All pairs of a round begin from the same opening. A schedule keeps
+    order of the schedule. All pairings of a round play the same openings. A schedule keeps
     nothing between two questions, so the same results always lead to the same pairs: on any number
     of workers, and after any interruption.
 
     adaptive: whether a round depends on the results of the rounds before. It is then asked for when
         they are all there; otherwise at once, with whatever results there are.
+    both_colours: whether a pairing plays two games from each opening, colours swapped; otherwise
+        one, in which the first agent has Black.
+    can_grow: whether games can be added to a run that has ended, and all games before stay.
     """
 
     adaptive: ClassVar[bool] = False
+    both_colours: ClassVar[bool] = True
+    can_grow: ClassVar[bool] = True
 
     def check(self, names: Sequence[str]) -> None:  # noqa: B027
         """Raise ValueError if this line-up, by name, cannot play by this schedule."""
 
-    def rounds(self, pairs: int) -> int:
-        """The most rounds there can be, which is how many openings are needed.
+    @property
+    def games_each(self) -> int:
+        """How many games a pairing plays from an opening."""
+        return 2 if self.both_colours else 1
+
+    def rounds(self, names: Sequence[str], pairs: int) -> int:
+        """The most rounds there can be.
 
         pairs: so many pairs each pairing is to play, half of the setting ``games``.
         """
         return pairs
+
+    def openings_a_round(self, pairs: int) -> int:
+        """How many openings each pairing of a round plays one after the other; see
+        :meth:`rounds`."""
+        return 1
+
+    def openings_needed(self, names: Sequence[str], pairs: int) -> int:
+        """How many openings all rounds need; see :meth:`rounds`."""
+        return self.rounds(names, pairs) * self.openings_a_round(pairs)
 
     @abstractmethod
     def pairings(self, number: int, names: Sequence[str], results: Results) -> Sequence[Pairing]:
@@ -115,7 +173,17 @@ class Schedule(ABC):
 
     def length(self, names: Sequence[str], pairs: int) -> int:
         """The most pairs there can be in all; see :meth:`rounds`."""
-        return self.rounds(pairs) * len(self.pairings(0, names, Results()))
+        return self.openings_needed(names, pairs) * len(self.pairings(0, names, Results()))
+
+    def standings(self, names: Sequence[str], results: Results) -> Mapping[str, Sequence[Any]]:
+        """What counts in this tournament, as columns of the standings, one value for each of the
+        line-up: ``place`` (from 1, by which they are sorted) and others, numbers or words. Nothing
+        where the usual standings say it all."""
+        return {}
+
+    def tables(self, names: Sequence[str], results: Results) -> Sequence[ResultTable]:
+        """What the report shows of how it went, beside the standings. names: of the line-up."""
+        return ()
 
     def verdict(self, results: Results) -> str:
         """Why there is nothing more to play after these results; "" to go on. Asked after every
@@ -140,27 +208,41 @@ class Schedule(ABC):
         return type(self).verdict is not Schedule.verdict
 
     @property
+    def has_standings(self) -> bool:
+        """Whether it has :meth:`standings` or :meth:`tables` of its own."""
+        kind = type(self)
+        return kind.standings is not Schedule.standings or kind.tables is not Schedule.tables
+
+    @property
     def listens(self) -> bool:
         """Whether it looks at results."""
-        return self.adaptive or self.may_end_early
+        return self.adaptive or self.may_end_early or self.has_standings
 
 
 class Draw:
     """The pairs of a run as its schedule draws them, round by round, and what became of them."""
 
     def __init__(
-        self, schedule: Schedule, names: Sequence[str], openings: Sequence[Opening], seed: int
+        self,
+        schedule: Schedule,
+        names: Sequence[str],
+        openings: Sequence[Opening],
+        seed: int,
+        pairs: int = 1,
     ) -> None:
         """
-        names: the line-up. openings: one a round. seed: the run's.
+        names: the line-up. openings: those of all rounds. seed: the run's. pairs: half of its
+        setting ``games``.
         """
         self.schedule = schedule
-        self.results = Results()
+        self.results = Results(seed)
         self.verdict = ""
         self._names, self._openings, self._seed = names, openings, seed
+        self._each = schedule.openings_a_round(pairs)
         self._round = self._number = 0  # of the round and the pair that are drawn next
         self._due: deque[tuple[int, Pairing, Opening]] = deque()  # drawn, not yet handed out
-        self._unsettled: deque[Pairing] = deque()  # drawn, their results not yet noted
+        # Drawn, their results not yet noted, and whether each is the last of its round.
+        self._unsettled: deque[tuple[Pairing, bool]] = deque()
         self._told: dict[int, Sequence[GameRow]] = {}  # results of later pairs than these
         self._played: set[int] = set()
 
@@ -181,7 +263,8 @@ class Draw:
             if self._due:
                 number, pairing, opening = self._due.popleft()
                 if number not in self._played:
-                    found.append(paired(number, *pairing, opening, self._seed))
+                    pair = paired(number, *pairing, opening, self._seed)
+                    found.append(pair if self.schedule.both_colours else _single(pair))
         return found
 
     def tell(self, number: int, games: Sequence[GameRow]) -> None:
@@ -192,12 +275,17 @@ class Draw:
         self._told[number] = games
         while not self.verdict and len(self.results) in self._told:
             while not self._unsettled:
-                self._draw()
-            first, second = self._unsettled.popleft()
+                if not self._draw():
+                    return  # of a pair that the schedule does not have
+            (first, second), last = self._unsettled.popleft()
             games = self._told.pop(len(self.results))
             points = sum(game.points_of(first) for game in games)
             told = tuple(game.identity for game in games)
-            self.results.add(Outcome(first, second, points, told))
+            forfeits = tuple(game.forfeited_by for game in games if game.forfeited_by is not None)
+            begun = sum(game.begun for game in games)
+            self.results.add(Outcome(first, second, points, told, forfeits, begun))
+            if last:
+                self.results.end_round()
             self.verdict = self.schedule.verdict(self.results)
 
     def complete(self, settled: int, most: int) -> bool:
@@ -207,28 +295,52 @@ class Draw:
             return bool(self.verdict) or settled == most
         while self._draw():
             pass
-        return self._round == len(self._openings) and self._number == settled
+        return self._ended and self._number == settled
 
     def _draw(self) -> bool:
         """Draw the next round; False if there is none, or none before further results."""
         waits = self.schedule.adaptive and len(self.results) < self._number
-        if waits or self._round == len(self._openings):
+        if waits or self._ended:
             return False
-        opening = self._openings[self._round]
-        for pairing in self.schedule.pairings(self._round, self._names, self.results):
+        openings = self._openings[self._each * self._round : self._each * (self._round + 1)]
+        pairings = self.schedule.pairings(self._round, self._names, self.results)
+        last = self._number + len(openings) * len(pairings) - 1
+        for opening, pairing in product(openings, pairings):
             self._due.append((self._number, pairing, opening))
             if self.schedule.listens:
-                self._unsettled.append(pairing)
+                self._unsettled.append((pairing, self._number == last))
             self._number += 1
         self._round += 1
         return True
 
+    @property
+    def _ended(self) -> bool:
+        """Whether all rounds were drawn."""
+        return self._each * self._round >= len(self._openings)
+
 
 def paired(number: int, first: int, second: int, opening: Opening, seed: int) -> Pair:
     """A pair of games; their seeds depend on the run's seed and the pair's number alone."""
-    words = np.random.SeedSequence(seed, spawn_key=(_PURPOSE, number))
+    words = np.random.SeedSequence(seed, spawn_key=(_GAMES, number))
     seeds = [int(word) >> 1 & ~1 for word in words.generate_state(2, np.uint64)]
     return (
         Game(2 * number, number, first, second, opening, seeds[0]),
         Game(2 * number + 1, number, second, first, opening, seeds[1]),
     )
+
+
+def _single(pair: Pair) -> Pair:
+    """The first game of a pair, where each is a game alone: they have the same numbers."""
+    return (pair[0]._replace(number=pair[0].pair),)
+
+
+# ---------------------------------------------------------------------- standings
+
+
+def places(keys: Sequence[Any]) -> list[int]:
+    """The place of each, from 1: the greatest key is first, equal ones share a place.
+
+    >>> places([3, 5, 3, 1])
+    [2, 1, 2, 4]
+    """
+    return [1 + sum(other > key for other in keys) for key in keys]

@@ -8,7 +8,8 @@ child think meanwhile, wins nothing.
 The supervisor looks now and then, and may be stopped or kept waiting itself. The system says when
 the answer was sent, so what happens to the supervisor after that is no matter; and what happens to
 it before that is only told to have happened to the player too where the system says so, or where
-nothing else explains it: then everything was stopped (a paused container or machine).
+nothing else explains it: then everything was stopped (a paused container or machine). A supervisor
+that has to wait for a processor while it asks has not asked yet.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from typing import NamedTuple
 
 from core.game import Spent
 
-_STALL = 2_000_000
-"""Nanoseconds that a look may come too late before that needs an explanation."""
+STALL = 2_000_000
+"""Nanoseconds that a look may come too late, or a question take to be sent, before that needs an
+explanation."""
 _MOST_UNSEEN = 10_000_000
 """Nanoseconds that a player is given for a pause whose beginning nobody saw."""
 
@@ -56,10 +58,18 @@ class Account:
         self._pauses: list[tuple[int, int]] = []
         self._stalls: list[tuple[int, int]] = []
 
+    def send(self, sent: int, ready: int, used: int) -> None:
+        """The question has been sent, which took until now (``sent``) as the supervisor stood ready
+        meanwhile, but was not run. used: what the player has used of that time, which had the
+        question then: processor time, and time it stood ready itself. The rest is not its own."""
+        unsent = min(sent - self.asked, ready) - used
+        if unsent > 0:
+            self._pauses.append((self.asked, self.asked + unsent))
+
     def see(self, look: Look) -> None:
         """Note what has happened since the last look."""
         busy = look.ready + look.worked
-        late = look.now - self._last - look.tick - busy > _STALL
+        late = look.now - self._last - look.tick - busy > STALL
         if late or look.continued:
             # It began before the look was due.
             span = self._last + max(0, look.tick - _MOST_UNSEEN), look.now

@@ -8,13 +8,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from agents.base import Agent
+from agents.base import Agent, compiled_player
 from agents.config import ConfigError, one_line
 from agents.outside import is_outside
 from core.compile import Announce
 from core.game import Limits
+from core.lines import prepare_lines
 from core.position import prepare_rules
 from core.rules import Ruleset
+from core.text import prepare_text
+from core.whole_games import prepare_games
 from experiments.system import shared
 
 GO_ON, FINISH_PAIRS, STOP_AT_ONCE = range(3)
@@ -53,7 +56,9 @@ class Conditions:
     is judged as such. log_level: from which level on what agents log is kept. prepare_seconds: how
     long ``begin_game`` may take. memory_mb: MiB that a player's process may take beyond what it
     begins with. processes: how many a player may have below its own. isolation: see
-    :attr:`apart`. elsewhere: None where an agent is an object of this program, which cannot be made
+    :attr:`apart`. compiled_games: whether agents that can play whole games in compiled code do so
+    (:mod:`core.whole_games`). record_moves: whether every move is recorded, or the totals of each
+    game alone. elsewhere: None where an agent is an object of this program, which cannot be made
     again.
     """
 
@@ -68,6 +73,8 @@ class Conditions:
     memory_mb: int | None = None
     processes: int = 64
     isolation: str = AUTO
+    compiled_games: bool = True
+    record_moves: bool = True
     elsewhere: Elsewhere | None = None
     stop: Any = field(default_factory=stop_signal)
 
@@ -106,8 +113,14 @@ class Conditions:
     def prepare(self, announce: Announce | None = None) -> None:
         """Load or compile all kernels, before processes fork; ConfigError."""
         prepare_rules(announce)
+        prepare_lines(announce)
+        if self.compiled_games and not self.limits.timed:
+            prepare_games(announce)
+            prepare_text(announce)
         for name, agent in self.line_up.items():
             try:
                 agent.prepare(announce)
             except ValueError as error:
                 raise ConfigError(f"agent '{name}': {one_line(error)}") from error
+            if self.compiled_games:
+                compiled_player(agent, self.rules, self.limits)  # which loads what it needs

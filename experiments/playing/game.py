@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import re
-import time
 from collections.abc import Mapping
 from operator import attrgetter
 from typing import Any
@@ -16,7 +15,15 @@ from core.rules import Color
 from experiments.pairing.schedule import Game
 from experiments.playing.conditions import Conditions
 from experiments.record.log import logging_game
-from experiments.record.store import COUNTS, TIMES, GameRow, MoveRow, PlayedGame
+from experiments.record.store import (
+    COUNTS,
+    TIMES,
+    GameRow,
+    MoveRow,
+    PlayedGame,
+    seat_totals,
+    written,
+)
 
 log = logging.getLogger("lab.games")
 
@@ -37,7 +44,6 @@ def play(
     """
     of = players or conditions.agents
     with logging_game(game.number):
-        started = time.perf_counter()
         played = play_game(
             {Color.BLACK: of[game.black], Color.WHITE: of[game.white]},
             game.opening.begin(conditions.rules),
@@ -47,45 +53,51 @@ def play(
             {Color.BLACK: game.seed, Color.WHITE: game.seed + 1},
             before_call,
         )
-        _note(conditions, game, played, time.perf_counter() - started)
-    return _to_row(game, played)
+        if played.end_reason != FINISHED:
+            loser = conditions.names[game.black if played.winner is Color.WHITE else game.white]
+            log.warning("'%s' loses: %s. %s", loser, played.end_reason, played.detail)
+    recorded = _to_row(conditions, game, played)
+    note_finished(conditions, recorded.game)
+    return recorded
 
 
-def _note(conditions: Conditions, game: Game, played: GameRecord, seconds: float) -> None:
-    result = f"{played.winner.value} wins" if played.winner else "draw"
-    if played.end_reason == FINISHED:
-        if log.isEnabledFor(logging.DEBUG):
-            names = conditions.names[game.black], conditions.names[game.white]
-            log.debug(
-                "%s - %s: %s (%+d) in %.3f s", *names, result, played.disc_difference, seconds
-            )
-    else:
-        loser = conditions.names[game.black if played.winner is Color.WHITE else game.white]
-        log.warning("'%s' loses: %s. %s", loser, played.end_reason, played.detail)
+def note_finished(conditions: Conditions, row: GameRow) -> None:
+    """Log a game that went to its end, where so much is logged."""
+    if row.end_reason != FINISHED or not log.isEnabledFor(logging.DEBUG):
+        return
+    names = conditions.names[row.black], conditions.names[row.white]
+    result = "draw" if row.result == "draw" else f"{row.result} wins"
+    seconds = (row.black_nanoseconds + row.white_nanoseconds) / 1e9
+    with logging_game(row.game):
+        log.debug("%s - %s: %s (%+d) in %.3f s", *names, result, row.disc_difference, seconds)
 
 
-def _to_row(game: Game, played: GameRecord) -> PlayedGame:
+def _to_row(conditions: Conditions, game: Game, played: GameRecord) -> PlayedGame:
     """The rows of the record for a game that was played."""
     plies = [*played.plies, *([played.too_late] if played.too_late else [])]
     first = len(played.opening) + 1
+    turns = [_turn(game, number, ply) for number, ply in enumerate(plies, start=first)]
+    black, white = seat_totals(turns, (game.black, game.white))
     return PlayedGame(
         GameRow(
-            game=game.number,
-            pair=game.pair,
-            black=game.black,
-            white=game.white,
-            result=played.winner.value if played.winner else "draw",
-            black_points=0.5 if played.winner is None else float(played.winner is Color.BLACK),
-            disc_difference=played.disc_difference,
-            black_discs=played.final.black.bit_count(),
-            white_discs=played.final.white.bit_count(),
-            end_reason=played.end_reason,
-            opening=game.opening.text,
-            seed=game.seed,
-            transcript=played.transcript,
-            detail=in_a_line(played.detail),
+            game.number,
+            game.pair,
+            game.black,
+            game.white,
+            played.winner.value if played.winner else "draw",
+            0.5 if played.winner is None else float(played.winner is Color.BLACK),
+            played.disc_difference,
+            played.final.black.bit_count(),
+            played.final.white.bit_count(),
+            played.end_reason,
+            game.opening.text,
+            game.seed,
+            played.transcript,
+            in_a_line(played.detail),
+            *black,
+            *white,
         ),
-        [_move_row(game, number, ply) for number, ply in enumerate(plies, start=first)],
+        written(turns) if conditions.record_moves else None,
     )
 
 
@@ -98,11 +110,13 @@ def in_a_line(detail: str) -> str:
     return f"{lines[-1]:.{_LONGEST}}{where:.{_LONGEST}}" if lines else ""
 
 
-def _move_row(game: Game, number: int, ply: Ply) -> tuple[Any, ...]:
+def _turn(game: Game, number: int, ply: Ply) -> Any:
+    """The MoveRow of a turn."""
     agent = game.black if ply.color is Color.BLACK else game.white
     about: tuple[Any, ...] = ()
     if (decision := ply.decision) is not None:
-        about = (decision.value, decision.depth, *_counts(decision.stats), *_times(ply))
+        wall, cpu, *rest = _times(ply)
+        about = (decision.value, decision.depth, wall, cpu, *_counts(decision.stats), *rest)
     return MoveRow(game.number, number, agent, ply.move, *about)
 
 

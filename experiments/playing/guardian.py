@@ -16,6 +16,7 @@ import pickle
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from agents.external.wpi import remove_abandoned
 from core.game import FINISHED
 from core.processes import adopt_orphans, end_descendants, reap
 from experiments.pairing.schedule import Game, Pair
@@ -29,6 +30,8 @@ from experiments.system import keep_from_children
 
 log = logging.getLogger("lab.games")
 
+MOST_SEATED = 16
+"""So many agents may keep their processes, for a worker."""
 CLOSE_SECONDS = 1.5
 """How long the agents of a worker may take to close, all together; then they are killed."""
 
@@ -52,22 +55,52 @@ class Guardian:
         self._house: House | None = None
         self._ending = False
 
-    def play(self, games: Sequence[Game]) -> Iterator[bytes]:
-        """Play the two games of a pair; yields each one's pickled PlayedGame as it ends."""
-        waiting = list(games)
-        if not self.conditions.apart & {games[0].black, games[0].white}:
-            try:
-                self._house = self._house or House(self.conditions, self._check)
-                for played in self._house.play(games):
-                    waiting.pop(0)
-                    yield played
-            except BrokenDown as broken:
-                log.warning("%s; game %d is played again apart", broken, waiting[0].number)
-                self._leave_house()
-        for game in waiting:
-            yield pickle.dumps(self._play_apart(game), pickle.HIGHEST_PROTOCOL)
+    def play(self, pairs: Iterable[Pair]) -> Iterator[bytes]:
+        """Play pairs, until somebody asks to stop; yields whole pairs as they end, each time a
+        pickled list of PlayedGames."""
+        waiting = {pair[0].pair: pair for pair in pairs}
+        broken: set[int] = set()  # pairs that the house broke down with
+        while waiting and not self.conditions.stopping:
+            together = [
+                pair
+                for number, pair in waiting.items()
+                if number not in broken and not self._apart(pair)
+            ]
+            if together:
+                yield from self._play_at_home(together, waiting, broken)
+            else:
+                _, pair = waiting.popitem()
+                games = [self._play_apart(game) for game in pair]
+                yield pickle.dumps(games, pickle.HIGHEST_PROTOCOL)
+
+    def _apart(self, pair: Pair) -> bool:
+        return bool(self.conditions.apart & {pair[0].black, pair[0].white})
+
+    def _play_at_home(
+        self, pairs: Sequence[Pair], waiting: dict[int, Pair], broken: set[int]
+    ) -> Iterator[bytes]:
+        """Let pairs be played in the house; those that were are no longer ``waiting``. If it breaks
+        down, the pair that was under way is ``broken``."""
+        # Those of the same two agents stand together, which is the faster way to play them.
+        ordered = sorted(pairs, key=lambda pair: sorted((pair[0].black, pair[0].white)))
+        games = [game for pair in ordered for game in pair]
+        done = 0
+        try:
+            self._house = self._house or House(self.conditions, self._check)
+            for number, played in self._house.play(games):
+                for game in games[done : done + number]:
+                    waiting.pop(game.pair, None)
+                done += number
+                yield played
+        except BrokenDown as error:
+            # The first that is not there if it was between two games, or says what cannot be.
+            under_way = games[error.place if done <= error.place < len(games) else done]
+            broken.add(under_way.pair)
+            log.warning("%s; pair %d is played again apart", error, under_way.pair)
+            self._leave_house()
 
     def _play_apart(self, game: Game) -> PlayedGame:
+        self._make_room(game)
         played = play(self.conditions, game, self._seats)
         if played.game.end_reason != FINISHED:
             # Whoever lost it like that begins anew, and so do those that it may have harmed.
@@ -75,6 +108,17 @@ class Guardian:
             self._seats[loser].kill()
             self._end_strays()
         return played
+
+    def _make_room(self, game: Game) -> None:
+        """Let the agents go that have not played for longest, so that no more than MOST_SEATED have
+        processes."""
+        for number in (game.black, game.white):  # to the end
+            self._seats[number] = self._seats.pop(number)
+        seated = [seat for seat in self._seats.values() if seat.number is not None]
+        for seat in seated[: max(0, len(seated) - MOST_SEATED)]:
+            seat.begin_to_close()
+            seat.closed_within(CLOSE_SECONDS)
+            seat.kill()
 
     def _check(self) -> None:
         if self.conditions.stop.value == STOP_AT_ONCE and not self._ending:
@@ -108,6 +152,7 @@ class Guardian:
         for each in everybody:
             each.kill()
         self._end_strays()
+        remove_abandoned()
 
 
 _guardian: Guardian | None = None  # one for each worker process of the pool
@@ -124,20 +169,13 @@ def start_worker(conditions: Conditions) -> Callable[[], None]:
     return _guardian.end
 
 
-PlayedPair = tuple[int, list[bytes]]
-"""A pair's number, and the pickled rows of its two games."""
-
-
-def play_pairs(pairs: Iterable[Pair]) -> list[PlayedPair]:
-    """Play pairs in this worker process.
+def play_pairs(pairs: Iterable[Pair]) -> list[bytes]:
+    """Play pairs in this worker process; pickled lists of PlayedGames.
 
     Fewer than asked for if the run is stopped meanwhile, but always whole pairs.
     """
     assert _guardian is not None
-    played: list[PlayedPair] = []
+    played: list[bytes] = []
     with contextlib.suppress(Stopped):
-        for pair in pairs:
-            if _guardian.conditions.stopping:
-                break
-            played.append((pair[0].pair, list(_guardian.play(pair))))
+        played.extend(_guardian.play(pairs))
     return played

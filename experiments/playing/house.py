@@ -8,32 +8,35 @@ its game is played again with each agent in a process of its own, which shows wh
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import gc
 import logging
 import os
 import pickle
 import select
+import struct
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from core.forked import Forked, Link
-from core.game import Ply
-from core.position import Position
 from core.processes import die_with_parent
-from core.rules import Color
 from experiments.pairing.schedule import Game
+from experiments.playing.batch import Watch, play_all
 from experiments.playing.conditions import Conditions
-from experiments.playing.game import close_all, play
+from experiments.playing.game import close_all
 from experiments.record.log import SendRecords, log_only_to, name_game
+from experiments.record.store import PlayedGame
 from experiments.system import keep_from_children, shared
 
 _POLL_SECONDS = 0.1
 
 
 class BrokenDown(Exception):
-    """The house hangs, or has ended."""
+    """The house hangs, or has ended. place: which game of its task was under way."""
+
+    def __init__(self, why: str, place: int) -> None:
+        super().__init__(why)
+        self.place = place
 
 
 class House:
@@ -41,34 +44,39 @@ class House:
 
     def __init__(self, conditions: Conditions, check: Callable[[], None]) -> None:
         """``check``: called while nothing comes; it may raise."""
+        self._conditions = conditions
         self._patience = conditions.hang_seconds
         self._patience_between = max(conditions.hang_seconds, conditions.prepare_seconds)
         self._check = check
-        self._called: Any = shared(ctypes.c_double)
-        self._process = Forked(_live, conditions, self._called, os.getpid())
-        keep_from_children(self._called)  # those that are forked later
+        self._memory: Any = shared(Watch.Memory)
+        self._watch = Watch(self._memory)
+        self._process = Forked(_live, conditions, self._memory, os.getpid())
+        keep_from_children(self._memory)  # those that are forked later
 
     @property
     def number(self) -> int:
         """Of its process."""
         return self._process.number
 
-    def play(self, games: Sequence[Game]) -> Iterator[bytes]:
-        """Play the games in order; yields each one's pickled PlayedGame as it ends. Raises
-        BrokenDown."""
+    def play(self, games: Sequence[Game]) -> Iterator[tuple[int, bytes]]:
+        """Play games in order, the two of a pair one after the other, as long as nobody asks to
+        stop; yields whole pairs as they end: how many games, and a pickled list of their
+        PlayedGames. Raises BrokenDown."""
         try:
             self._process.send(pickle.dumps(games))
-            for _ in games:
-                yield self._result()
+            while message := self._message():
+                number, played = _NUMBER.unpack(message[: _NUMBER.size]), message[_NUMBER.size :]
+                yield number[0], played
         except (EOFError, OSError):
-            raise BrokenDown(f"exit code {self._process.exit_code()}") from None
+            raise BrokenDown(f"exit code {self._process.exit_code()}", self._watch.place) from None
 
-    def _result(self) -> bytes:
+    def _message(self) -> bytes:
+        """The next games, or nothing if there are no more of this task."""
         since = time.monotonic()
         while True:
             while (message := self._process.take()) is not None:
                 kind, content = message[:1], message[1:]
-                if kind == _GAME:
+                if kind == _GAMES:
                     return content
                 record = pickle.loads(content)
                 logging.getLogger(record.name).handle(record)
@@ -78,11 +86,13 @@ class House:
                 self._process.read()
                 continue
             self._check()
-            called = self._called.value
+            if self._conditions.stopping:
+                self._watch.stop()
+            called = self._watch.called
             # Between two games it may have been stopped.
             patience = self._patience if called else self._patience_between
             if time.monotonic() - (called or since) > patience:
-                raise BrokenDown(f"no answer for {patience:g} s")
+                raise BrokenDown(f"no answer for {patience:g} s", self._watch.place)
 
     def begin_to_close(self) -> None:
         """Let its agents close; they may take until :meth:`kill`."""
@@ -107,10 +117,13 @@ class House:
         self._process.close()
 
 
-_GAME, _LOG, _END = b"g", b"l", b""
+_GAMES, _LOG, _END = b"g", b"l", b""
+_NUMBER = struct.Struct("<I")
+_SEND_SECONDS = 0.02
+"""Games that were played within so short a time are sent together."""
 
 
-def _live(link: Link, conditions: Conditions, called: Any, parent: int) -> None:
+def _live(link: Link, conditions: Conditions, memory: Any, parent: int) -> None:
     os.setsid()
     die_with_parent(parent)
     # What was there before the fork stays: no need for the garbage collector to go through it,
@@ -119,14 +132,22 @@ def _live(link: Link, conditions: Conditions, called: Any, parent: int) -> None:
     handler = SendRecords(lambda record: link.send(_LOG + pickle.dumps(record)))
     handler.addFilter(name_game)
     log_only_to(handler)
-
-    def before_call(position: Position, color: Color, plies: Sequence[Ply]) -> None:
-        called.value = time.monotonic()
-
+    watch = Watch(memory)
     with contextlib.suppress(EOFError):
         while message := link.receive():
-            for game in pickle.loads(message):
-                played = play(conditions, game, before_call=before_call)
-                called.value = 0.0
-                link.send(_GAME + pickle.dumps(played, pickle.HIGHEST_PROTOCOL))
+            played: list[PlayedGame] = []
+            sent = time.monotonic()
+            for pairs in play_all(conditions, pickle.loads(message), watch):
+                played += pairs
+                if time.monotonic() - sent > _SEND_SECONDS:
+                    link.send(_message(played))
+                    played, sent = [], time.monotonic()
+            if played:
+                link.send(_message(played))
+            link.send(_GAMES)
     close_all({name: conditions.agents[number] for number, name in conditions.at_home.items()})
+
+
+def _message(played: list[PlayedGame]) -> bytes:
+    pickled = pickle.dumps(played, pickle.HIGHEST_PROTOCOL)
+    return _GAMES + _NUMBER.pack(len(played)) + pickled

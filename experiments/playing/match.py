@@ -8,18 +8,19 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import dataclass
+from itertools import chain, groupby
 from typing import NamedTuple
 
 from agents.config import one_line
 from experiments.pairing.schedule import Draw, Pair
+from experiments.playing.batch import Watch, play_all
 from experiments.playing.conditions import Conditions
-from experiments.playing.game import play
-from experiments.playing.guardian import PlayedPair, play_pairs
+from experiments.playing.guardian import play_pairs
 from experiments.playing.pool import WorkerDied
 from experiments.record.store import PlayedGame
 
 _TASK_SECONDS = 0.2  # long enough that handing out work costs little, short enough to be even
-_LARGEST_TASK = 64
+_LARGEST_TASK = 1024
 MOST_DEATHS = 3
 """A pair that so many workers died of, while it was all they had to play, is skipped."""
 
@@ -33,6 +34,12 @@ class PairResult(NamedTuple):
 
     number: int
     games: list[PlayedGame]
+
+
+def by_pair(games: Iterable[PlayedGame]) -> list[PairResult]:
+    """Games as the results of their pairs, whose games follow each other."""
+    pairs = groupby(games, key=lambda played: played.game.pair)
+    return [PairResult(number, list(played)) for number, played in pairs]
 
 
 Play = Callable[[Draw], Iterator[list[PairResult]]]
@@ -52,9 +59,10 @@ def play_serially(
     conditions: Conditions, draw: Draw, stop: Callable[[], bool] = never
 ) -> Iterator[list[PairResult]]:
     """Play pair after pair in this process until ``stop``."""
+    watch = Watch(Watch.Memory())
     while not stop() and (pairs := draw.take(1)):
-        for pair in pairs:
-            yield [PairResult(pair[0].pair, [play(conditions, game) for game in pair])]
+        for played in play_all(conditions, pairs[0], watch):
+            yield by_pair(played)
 
 
 @dataclass
@@ -64,7 +72,7 @@ class Workers:
 
     executor: Executor
     number: int
-    task: Callable[[list[Pair]], list[PlayedPair]] = play_pairs
+    task: Callable[[list[Pair]], list[bytes]] = play_pairs
     died: tuple[type[Exception], ...] = (WorkerDied,)
 
 
@@ -96,7 +104,7 @@ class _Tasks:
     """The tasks under way."""
 
     def __init__(self, workers: Workers, draw: Draw, stop: Callable[[], bool]) -> None:
-        self.running: dict[Future[list[PlayedPair]], list[Pair]] = {}
+        self.running: dict[Future[list[bytes]], list[Pair]] = {}
         self._workers, self._draw, self._stop = workers, draw, stop
         self._again: deque[Pair] = deque()
         self._deaths: Counter[int] = Counter()
@@ -112,7 +120,7 @@ class _Tasks:
             task = self._workers.executor.submit(self._workers.task, pairs)
             self.running[task] = pairs
 
-    def collect(self, finished: Iterable[Future[list[PlayedPair]]]) -> list[PairResult]:
+    def collect(self, finished: Iterable[Future[list[bytes]]]) -> list[PairResult]:
         """What became of the pairs of finished tasks."""
         if self._stop():
             for task in [task for task in self.running if task.cancel()]:
@@ -127,17 +135,14 @@ class _Tasks:
             self._size = max(1, min(_LARGEST_TASK, round(_TASK_SECONDS / seconds)))
         return results
 
-    def _results(self, task: Future[list[PlayedPair]], pairs: list[Pair]) -> list[PairResult]:
+    def _results(self, task: Future[list[bytes]], pairs: list[Pair]) -> list[PairResult]:
         error = task.exception()
         if isinstance(error, self._workers.died):
             return self._died_of(pairs)
         if error is not None:
             raise error if isinstance(error, BrokenExecutor) else TaskFailed(one_line(error))
         self._done += len(pairs)
-        return [
-            PairResult(number, [pickle.loads(game) for game in games])
-            for number, games in task.result()
-        ]
+        return by_pair(chain.from_iterable(map(pickle.loads, task.result())))
 
     def _died_of(self, pairs: list[Pair]) -> list[PairResult]:
         """A worker died that had these pairs: they are played again, or skipped."""

@@ -14,6 +14,7 @@ import contextlib
 import json
 import logging
 import os
+import re
 import select
 import signal
 import time
@@ -27,7 +28,7 @@ from core.game import DIED, FAULTS, GARBAGE, HUNG, RAISED, Fault, Spent
 from core.position import Position
 from core.processes import descendants, end_descendants
 from core.rules import Color
-from experiments.playing.account import CONTINUED, FOUND_STOPPED, STOPPED, Account, Look
+from experiments.playing.account import CONTINUED, FOUND_STOPPED, STALL, STOPPED, Account, Look
 from experiments.playing.conditions import Conditions
 from experiments.playing.seat import (
     LONGEST_TEXT,
@@ -283,6 +284,10 @@ class StandIn:
         except OSError:
             raise _Ended from None
         timed = question[0] == "decide" and self._conditions.limits.timed
+        if timed and (now := time.perf_counter_ns()) - self._received > STALL:
+            self._meter.look()
+            used = self._meter.cpu + self._meter.ready
+            self._account.send(now, own_ready() - self._ready, used)
         return self._receive(patience, timed)
 
     def _receive(self, patience: float, timed: bool = False) -> list[Any]:
@@ -421,8 +426,9 @@ class StandIn:
         self._logged += len(text)
         if left > 0:
             more = "" if len(text) < left else "\nit has logged too much; the rest is dropped"
-            name = f"{name:.100}"
-            _handle("agent", name, max(0, min(level, 100)), f"{name}: {text[:_LONGEST]}{more}")
+            name = re.sub(r"[^\w.]+", "_", name)[:100]
+            said = f"{self.name}: {text[:_LONGEST]}{more}"
+            _handle("agent", name, max(0, min(level, 100)), said)
 
 
 class _Raised(Fault):

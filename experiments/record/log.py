@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import logging.handlers
 import multiprocessing
+import re
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -18,6 +19,8 @@ OUTPUT = "lab.output"
 
 _FORMAT = "%(asctime)s %(levelname)-7s %(processName)s game %(game)s %(name)s: %(message)s"
 _OUTPUT_FORMAT = "%(asctime)s %(processName)s game %(game)s %(message)s"
+_FURTHER = re.compile(r"\n(?=\S)")  # begins a further line of an entry
+_ENTRY = re.compile(r"\S+ \S+ (?:[A-Z]+ +)?\S+ game (\S+) (.*)", re.DOTALL)
 MOST_OUTPUT = 20 << 20
 """Characters of what agents print that a run keeps."""
 _CLOSED = "lab.closed"
@@ -53,7 +56,8 @@ class _Visible(logging.Formatter):
     """Lines that do nothing to the terminal they are read on, whatever agents log."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return visible(super().format(record), keep="\n\t")
+        text = visible(super().format(record), keep="\n\t")
+        return _FURTHER.sub("\n    ", text)  # so that none of them looks like an entry of its own
 
 
 class _LogFile(logging.FileHandler):
@@ -84,6 +88,24 @@ class _LogFile(logging.FileHandler):
 
     def handleError(self, record: logging.LogRecord) -> None:
         pass
+
+
+def entries(path: Path) -> Iterator[tuple[int | None, str]]:
+    """What a file of :func:`logging_to` has, in its order: the number of the game and what was said
+    of it, ``log.txt`` without the name of the logger. Nothing if there is no such file."""
+    lines: list[str] = []
+    with suppress(FileNotFoundError), path.open(encoding="utf-8", errors="replace") as file:
+        for line in file:
+            if lines and not line[0].isspace():
+                yield from _entry("".join(lines))
+                lines = []
+            lines.append(line)
+        yield from _entry("".join(lines))
+
+
+def _entry(text: str) -> Iterator[tuple[int | None, str]]:
+    if found := _ENTRY.match(text):
+        yield int(found[1]) if found[1].isdecimal() else None, found[2].rstrip("\n")
 
 
 @contextmanager

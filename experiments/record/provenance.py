@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import importlib.util
+import os
 import platform
 import shlex
 import shutil
@@ -110,7 +111,7 @@ def named_code(settings: Any, where: str = "") -> Iterator[Named]:
             if key == "_target_" or (key == "target" and ":" in str(value)):
                 yield Named(where, str(value), _file_of(str(value)))
             elif key == "command" and isinstance(value, str):
-                files: list[Path | None] = [*_files_of(value)]
+                files: list[Path | None] = [*_files_of(value, settings.get("path"))]
                 for file in files or [None]:
                     yield Named(where, value, file, program=True)
             else:
@@ -129,13 +130,17 @@ def _file_of(target: str) -> Path | None:
     return path if path is not None and path.is_file() else None
 
 
-def _files_of(command: str) -> list[Path]:
-    """The files that a command names: its program, and those among its arguments."""
+def _files_of(command: str, place: object = None) -> list[Path]:
+    """The files that a command names: its program, and those among its arguments. place: the file
+    beside which, or the folder in which, it is given; None for here."""
     try:
         program, *arguments = shlex.split(command)
     except ValueError:
         return []
     paths = [Path(word) for word in (shutil.which(program) or program, *arguments)]
+    if isinstance(place, str):
+        folder = Path(place) if os.path.isdir(place) else Path(place).parent
+        paths = [folder / path for path in paths]
     with suppress(OSError):  # a word may be too long for a file's name
         return [path for path in paths if path.is_file()]
     return []

@@ -12,7 +12,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from agents.config import ConfigError, one_line
-from experiments.record.store import FILE, FORMAT, Record, made_by_schema
+from experiments.record.store import (
+    FILE,
+    FORMAT,
+    MOVES,
+    Record,
+    fits,
+    made_by_schema,
+)
 
 _NAMES = {"integer": "a whole number", "real": "a number", "text": "text"}
 
@@ -94,13 +101,15 @@ def damages(record: Record) -> Iterator[str]:
     if len(record.rows("select * from run")) != 1:
         yield "table run: one row is needed"
     for table in made_by_schema():
-        yield from _wrong_types(record, table)
+        if table != MOVES:
+            yield from _wrong_types(record, table)
+    yield from _wrong_turns(record)
     known = "(select agent from agents)"
-    for table, column in (("games", "black"), ("games", "white"), ("moves", "agent")):
-        sql = f"select game, {column} from {table} where {column} not in {known} limit 1"
+    for column in ("black", "white"):
+        sql = f"select game, {column} from games where {column} not in {known} limit 1"
         for game, agent in record.rows(sql):
-            yield f"game {game}: {table}.{column} is {agent!r}, which is no agent's number"
-    alone = "select game from moves where game not in (select game from games) limit 1"
+            yield f"game {game}: games.{column} is {agent!r}, which is no agent's number"
+    alone = "select game from turns where game not in (select game from games) limit 1"
     for (game,) in record.rows(alone):
         yield f"game {game}: it has moves, but is not among the games"
 
@@ -115,3 +124,19 @@ def _wrong_types(record: Record, table: str) -> Iterator[str]:
         if count:
             shown = one if isinstance(one, int | float | None) else repr(one)[:40]
             yield f"table {table}: {column} is {shown}, not {_NAMES[kind]} ({count:,} rows)"
+
+
+def _wrong_turns(record: Record) -> Iterator[str]:
+    """Where a game's turns are no turns, or a column of one has something else in it."""
+    agents = {agent for (agent,) in record.rows("select agent from agents")}
+    for (game,) in record.rows("select game from turns order by game"):
+        try:
+            turns = record.turns(game)
+        except ValueError as error:
+            yield one_line(error)
+            continue
+        for turn in turns:
+            if not fits(turn):
+                yield f"game {game}: a turn with something else than numbers: {list(turn)!r:.200}"
+            elif turn.agent not in agents:
+                yield f"game {game}: an agent of its turns is {turn.agent!r:.40}, which is none"

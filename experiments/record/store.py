@@ -1,7 +1,8 @@
 """The record of a run: one SQLite file, written by the driver alone, readable while it grows.
 
 The tables are the row types below, a column a field (``results/README.md`` explains every column).
-Games enter in batches, the two games of a pair in one transaction.
+Games enter in batches, the two games of a pair in one transaction. The turns of a game are one
+text, which is written several times as fast as sixty rows; a view shows them as rows.
 """
 
 from __future__ import annotations
@@ -9,16 +10,16 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import namedtuple
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import fields
 from functools import cache
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_type_hints
 
-from core.game import FINISHED, SearchStats
+from core.game import FINISHED, LATE_BY_WALL, SearchStats
 from core.notation import PASS, square_name
 from experiments.record.folder import sync
 
@@ -69,7 +70,8 @@ class SkippedRow(NamedTuple):
 
 
 class GameRow(NamedTuple):
-    """A finished game. detail: what a forfeit was for, in a line."""
+    """A finished game. detail: what a forfeit was for, in a line. The rest are totals of each
+    side's decisions (:data:`TOTALS`), so that nobody has to read all moves for them."""
 
     game: int
     pair: int
@@ -85,10 +87,34 @@ class GameRow(NamedTuple):
     seed: int
     transcript: str
     detail: str = ""
+    black_moves: int = 0
+    black_nodes: int = 0
+    black_evaluations: int = 0
+    black_nanoseconds: int = 0
+    black_cpu_nanoseconds: int = 0
+    black_late: int = 0
+    white_moves: int = 0
+    white_nodes: int = 0
+    white_evaluations: int = 0
+    white_nanoseconds: int = 0
+    white_cpu_nanoseconds: int = 0
+    white_late: int = 0
 
     def points_of(self, agent: int) -> float:
         """0, 0.5 or 1 point for one of its two agents, by number."""
         return self.black_points if agent == self.black else 1 - self.black_points
+
+    @property
+    def forfeited_by(self) -> int | None:
+        """Who lost it by a fault of its own, by number; None if it was played to its end."""
+        if self.end_reason == FINISHED:
+            return None
+        return self.white if self.result == "black" else self.black
+
+    @property
+    def begun(self) -> bool:
+        """Whether a move was made in it, after its opening."""
+        return len(self.identity) > len(self.opening)
 
     @property
     def identity(self) -> str:
@@ -106,59 +132,144 @@ COUNTS = tuple(field.name for field in fields(SearchStats))
 """The columns of ``moves`` that say what a decision cost, as :class:`core.game.SearchStats` has
 them."""
 
-TIMES = ("microseconds", "cpu_microseconds", "waited_microseconds", "late")
+TIMES = ("nanoseconds", "cpu_nanoseconds", "waited_nanoseconds", "late")
 """The columns of ``moves`` that say how long it took, as :class:`core.game.Ply` has them."""
 
-_MOVE_COLUMNS: dict[str, Any] = {
+TOTALS = tuple(
+    name.removeprefix("white_")
+    for name in GameRow._fields
+    if name.startswith("white_") and name != "white_discs"
+)
+"""What ``games`` has of each side's decisions, as ``black_nodes`` and ``white_nodes``: how many,
+what they cost in all, and how many stand although they were late by the wall clock."""
+
+MOVE_COLUMNS: dict[str, Any] = {
     **dict.fromkeys(("game", "ply", "agent", "square"), int),
     "value": float | None,
     "depth": int | None,
-    **dict.fromkeys((*COUNTS, *TIMES), int | None),
+    **dict.fromkeys((*TIMES[:2], *COUNTS, *TIMES[2:]), int | None),
 }
 _made: Any = namedtuple  # mypy wants its fields written out; they are those of SearchStats
-MoveRow = _made("MoveRow", _MOVE_COLUMNS, defaults=[None] * (len(_MOVE_COLUMNS) - 4))
+MoveRow = _made("MoveRow", MOVE_COLUMNS, defaults=[None] * (len(MOVE_COLUMNS) - 4))
 """One turn of a game. Of a forced pass, which is nobody's decision, only the first four are set."""
+
+TURN = [name for name in MOVE_COLUMNS if name != "game"]
+"""The columns of a turn in the text of a game."""
+FIRST_COUNT = TURN.index(COUNTS[0])
+"""Where what was counted begins."""
+PASS_WIDTH = TURN.index("value")
+"""So many columns are there of a turn that nobody decided."""
+
+
+def written(turns: Sequence[Any]) -> str:
+    """The turns of a game as ``turns`` keeps them: JSON, a list of MoveRows without the number of
+    the game, a forced pass cut to the columns that it has. The last columns, from the nodes on, are
+    left out where they are 0 all through the game.
+
+    turns: MoveRows.
+    """
+    end = len(MOVE_COLUMNS)
+    while end > FIRST_COUNT + 2 and not any(turn[end - 1] for turn in turns):
+        end -= 1
+    rows = [turn[1 : 1 + PASS_WIDTH if turn.nodes is None else end] for turn in turns]
+    return json.dumps(rows, separators=(",", ":"))
+
+
+def read_turns(game: int, text: str) -> list[Any]:
+    """The MoveRows of a game from what :func:`written` has made of them; ValueError if it is
+    something else."""
+    try:
+        return [_read_turn(game, row) for row in json.loads(text, parse_constant=_refuse)]
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"game {game}: its turns cannot be read: {error}") from None
+
+
+def _refuse(number: str) -> None:
+    raise ValueError(f"{number} is no number")
+
+
+def _read_turn(game: int, row: list[Any]) -> Any:
+    missing = len(TURN) - len(row)
+    return MoveRow(game, *row, *[None if len(row) <= PASS_WIDTH else 0] * missing)
+
+
+def seat_totals(turns: Iterable[Any], agents: Sequence[int]) -> list[tuple[int, ...]]:
+    """What each of a game's agents, by number, has in all of TOTALS. turns: MoveRows."""
+    found = {agent: [0] * len(TOTALS) for agent in agents}
+    for turn in turns:
+        if turn.nodes is not None:
+            about = turn.nodes, turn.evaluations, turn.nanoseconds, turn.cpu_nanoseconds
+            for place, amount in enumerate((1, *about, turn.late == LATE_BY_WALL)):
+                found[turn.agent][place] += amount
+    return [tuple(found[agent]) for agent in agents]
 
 
 class PlayedGame(NamedTuple):
-    """A finished game as it enters the record."""
+    """A finished game as it enters the record. turns: see :func:`written`; None where the run
+    does not record them."""
 
     game: GameRow
-    moves: list[tuple[Any, ...]]  # MoveRows
+    turns: str | None
 
 
-def _columns(row: Any) -> dict[str, Any]:
-    """The names and types of a table's columns."""
-    return _MOVE_COLUMNS if row is MoveRow else get_type_hints(row)
+MOVES = "moves"
+"""The view of all turns of all games: a row a MoveRow."""
+
+
+class TurnsRow(NamedTuple):
+    """The turns of a game, see :func:`written`; the view ``moves`` shows them as MoveRows."""
+
+    game: int
+    turns: str
+
+
+def columns_of(row: Any) -> dict[str, Any]:
+    """The names and types of a row's columns."""
+    return MOVE_COLUMNS if row is MoveRow else get_type_hints(row)
 
 
 def _whole(table: pd.DataFrame, row: Any) -> pd.DataFrame:
     """A table with whole numbers as such also where some are missing, which pandas would make
     floats of."""
-    kinds = _columns(row)
+    kinds = columns_of(row)
     whole = [name for name in table if int in get_args(kinds.get(name)) and name != "value"]
     return table.astype(dict.fromkeys(whole, "Int64"))
 
 
 def fits(row: Any) -> bool:
     """Whether all values of a row are of the types that its table declares."""
-    return all(
-        type(value) in (get_args(kind) or (kind,)) or (kind is bool and value in (0, 1))
-        for value, kind in zip(row, _columns(type(row)).values(), strict=True)
-    )
+    return all(map(_fits, row, columns_of(type(row)).values()))
+
+
+def _fits(value: Any, kind: Any) -> bool:
+    kinds = get_args(kind) or (kind,)
+    whole = type(value) is int and (float in kinds or (bool in kinds and value in (0, 1)))
+    return type(value) in kinds or whole
 
 
 def _declared(row: Any, key: str) -> str:
     """The columns of a table in SQL; ``key`` says which of them is its primary key."""
     names = {int: "integer", bool: "integer", float: "real", str: "text"}
     columns = []
-    for name, kind in _columns(row).items():
+    for name, kind in get_type_hints(row).items():
         kinds = [each for each in get_args(kind) or (kind,) if each is not NoneType]
         need = "" if NoneType in get_args(kind) else " not null"
         columns.append(f"{name} {names[kinds[0]]}{need}")
     return ", ".join([*columns, f"primary key ({key})"])
 
 
+def _shown() -> str:
+    """What the view ``moves`` shows."""
+    columns = ["game"]
+    for place, name in enumerate(TURN):
+        said = f"json_extract(value, '$[{place}]')"
+        if place > FIRST_COUNT:
+            said = f"case when json_array_length(value) > {PASS_WIDTH} then coalesce({said}, 0) end"
+        columns.append(f"{said} as {name}")
+    return f"select {', '.join(columns)} from turns, json_each(turns.turns)"
+
+
+_SHOWN = _shown()
 _SCHEMA = f"""
 create table run (
     name text not null, format integer not null, ruleset text not null, seed integer not null,
@@ -173,10 +284,11 @@ create table agents ({_declared(AgentRow, "agent")}, unique (name));
 create table openings ({_declared(OpeningRow, "number")});
 create table skipped ({_declared(SkippedRow, "pair")});
 create table games ({_declared(GameRow, "game")});
-create table moves ({_declared(MoveRow, "game, ply")}) without rowid;
+create table turns ({_declared(TurnsRow, "game")});
+create view {MOVES} as {_SHOWN};
 """
 
-_WHOLE = "select pair from games group by pair having count(*) = 2"
+_WHOLE = "select pair from games group by pair having count(*) = {}"
 
 
 # ---------------------------------------------------------------------- the file
@@ -190,7 +302,8 @@ def made_by_schema() -> dict[str, str]:
     """What SQLite notes of each table when the lab makes it."""
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.executescript(_SCHEMA)
-        return dict(connection.execute("select name, sql from sqlite_master where type = 'table'"))
+        kinds = "type in ('table', 'view')"
+        return dict(connection.execute(f"select name, sql from sqlite_master where {kinds}"))
 
 
 def _check_tables(connection: sqlite3.Connection) -> None:
@@ -201,7 +314,7 @@ def _check_tables(connection: sqlite3.Connection) -> None:
     found: dict[str, str] = {}
     for kind, name, sql in connection.execute("select type, lower(name), sql from sqlite_master"):
         plain = kind == "table" and str(sql).upper().startswith("CREATE TABLE")
-        if kind == "trigger" or (name in made_by_schema() and not plain):
+        if kind == "trigger" or (name in made_by_schema() and not (plain or name == MOVES)):
             raise sqlite3.DatabaseError(f"this is no record of the lab: its {name} is no table")
         found[name] = sql
     if "run" not in found:
@@ -230,6 +343,8 @@ class Record:
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection = connection
         self._connection.create_function("identity", 2, identity, deterministic=True)
+        # The view of a file calls functions that a file is not trusted with; one's own may.
+        self._connection.execute(f"create temp view {MOVES} as {_SHOWN}")
         self.path = path
 
     @classmethod
@@ -317,7 +432,8 @@ class Record:
         """Add finished games."""
         games = list(games)
         self._insert_all("games", GameRow, (played.game for played in games))
-        self._insert_all("moves", MoveRow, (move for played in games for move in played.moves))
+        turns = (TurnsRow(each.game.game, each.turns) for each in games if each.turns is not None)
+        self._insert_all("turns", TurnsRow, turns)
 
     def write_skipped(self, pair: int, reason: str) -> None:
         """Note that a pair will not be played."""
@@ -327,12 +443,12 @@ class Record:
         marks = ", ".join("?" * len(row._fields))
         self._connection.executemany(f"insert into {table} values ({marks})", rows)
 
-    def continue_with(self, config: dict[str, Any], retry_skipped: bool) -> None:
+    def continue_with(self, config: dict[str, Any], games_each: int, retry_skipped: bool) -> None:
         """Replace the run's configuration; there are games to come. Those without the other one of
-        their pair are deleted, to be played again; with ``retry_skipped`` skipped pairs are to be
-        played too."""
-        half = f"select game from games where pair not in ({_WHOLE})"
-        for table in ("moves", "games"):
+        their pair, of two (``games_each``), are deleted, to be played again; with ``retry_skipped``
+        skipped pairs are to be played too."""
+        half = f"select game from games where pair not in ({_WHOLE.format(games_each)})"
+        for table in ("turns", "games"):
             self._connection.execute(f"delete from {table} where game in ({half})")
         if retry_skipped:
             self._connection.execute("delete from skipped")
@@ -385,17 +501,18 @@ class Record:
         row = self._connection.execute("select format from run").fetchone()
         return None if row is None else int(row[0])
 
-    def settled(self) -> set[int]:
-        """The pairs that were played, both games, or skipped, by number."""
-        rows = self._connection.execute(f"{_WHOLE} union select pair from skipped")
+    def settled(self, games_each: int = 2) -> set[int]:
+        """The pairs that were played, all their games (1 or 2), or skipped, by number."""
+        whole = _WHOLE.format(games_each)
+        rows = self._connection.execute(f"{whole} union select pair from skipped")
         return {pair for (pair,) in rows}
 
-    def pairs(self) -> Iterator[tuple[int, list[GameRow]]]:
+    def pairs(self, games_each: int = 2) -> Iterator[tuple[int, list[GameRow]]]:
         """The number and the games of each pair that was played or skipped, in the order of the
         schedule; of a skipped one no games."""
         games = map(GameRow._make, self._connection.execute("select * from games order by game"))
         played = {pair: list(rows) for pair, rows in groupby(games, key=lambda row: row.pair)}
-        for pair in sorted(self.settled()):
+        for pair in sorted(self.settled(games_each)):
             yield pair, played.get(pair, [])
 
     def count_games(self, forfeited: bool = False) -> int:
@@ -438,16 +555,26 @@ class Record:
         )
         return _whole(table, GameRow)
 
+    def turns(self, game: int) -> list[Any]:
+        """The MoveRows of a game in order; none where the run does not record them. ValueError if
+        they cannot be read."""
+        rows = self._connection.execute("select turns from turns where game = ?", [game])
+        found = rows.fetchone()
+        return [] if found is None else read_turns(game, found[0])
+
     def moves(self) -> pd.DataFrame:
         """One row a move made by an agent, ``agent`` by name; passes have square 64. ``move``
         is the square's name, of a pass ``--``."""
-        table = self.query(
-            f"""select {", ".join(MoveRow._fields).replace("agent", "name as agent")}
-               from moves join agents using (agent) order by game, ply"""
-        )
-        names = {square: square_name(square) for square in range(PASS + 1)}
+        import pandas as pd
+
+        names = dict(self._connection.execute("select agent, name from agents"))
+        rows = self._connection.execute("select game, turns from turns order by game")
+        turns = chain.from_iterable(read_turns(game, text) for game, text in rows)
+        table = pd.DataFrame(turns, columns=list(MOVE_COLUMNS))
+        table["agent"] = table["agent"].map(names)
+        squares = {square: square_name(square) for square in range(PASS + 1)}
         after = table.columns.get_loc("square") + 1
-        table.insert(after, "move", table["square"].map(names))
+        table.insert(after, "move", table["square"].map(squares))
         return _whole(table, MoveRow)
 
     def export(self, folder: Path, kinds: Iterable[str]) -> None:

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agents.search import SearchAgent, WindowSearch
 from experiments.config import Plan
+from experiments.pairing import Results, ResultTable
 from experiments.record.store import Record
-from experiments.report.standings import matches, rated_as_asked, standings
+from experiments.report.standings import (
+    matches,
+    ranked,
+    rated_as_asked,
+    standings,
+    tournament_results,
+)
 from experiments.report.tables import marked
 from experiments.statistics.pairs import IntArray
 from experiments.statistics.pool import Ratings
@@ -32,14 +40,35 @@ class RunFacts:
         return rated_as_asked(self.record, self.plan.settings)
 
     @cached_property
+    def results(self) -> Results:
+        """See :func:`experiments.report.standings.tournament_results`."""
+        return tournament_results(self.record, self.plan.settings, self.plan.schedule)
+
+    @cached_property
+    def merits(self) -> Mapping[str, Sequence[Any]]:
+        """See :meth:`experiments.pairing.Schedule.standings`."""
+        return self.plan.schedule.standings(self.plan.names, self.results)
+
+    @cached_property
     def standings(self) -> pd.DataFrame:
-        """See :func:`experiments.report.standings.standings`."""
-        return standings(self.record, self.parts)
+        """See :func:`experiments.report.standings.standings` and :func:`~.standings.ranked`."""
+        return ranked(standings(self.record, self.parts), self.plan.names, self.merits)
+
+    @property
+    def tables(self) -> Sequence[ResultTable]:
+        """See :meth:`experiments.pairing.Schedule.tables`."""
+        return self.plan.schedule.tables(self.plan.names, self.results)
 
     @cached_property
     def matches(self) -> pd.DataFrame:
         """See :func:`experiments.report.standings.matches`."""
         return matches(self.record)
+
+    @cached_property
+    def openings(self) -> int:
+        """From how many openings there are complete pairs."""
+        sql = "select count(distinct opening) from games where pair in (select pair from games "
+        return int(self.record.rows(f"{sql}group by pair having count(*) = 2)")[0][0])
 
     @cached_property
     def costs(self) -> pd.DataFrame | None:

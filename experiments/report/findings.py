@@ -7,16 +7,16 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse.csgraph import connected_components
 
 from agents.search import SearchAgent
-from core.game import FINISHED, LATE_BY_WALL
+from core.game import FINISHED
+from core.shown import counted
 from experiments.config import Plan
 from experiments.playing.conditions import NONE
 from experiments.record.provenance import differences
 from experiments.record.store import Record
 from experiments.report.facts import RunFacts
-from experiments.report.standings import pair_counts, same_positions
+from experiments.report.standings import SEATS, pair_counts, same_positions
 from experiments.report.tables import marked
 from experiments.statistics.intervals import interval_text
 from experiments.system import available_cores
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 FEW = 3
 """Up to so many pairings are told one by one where the report would otherwise get long."""
+
+FEW_OPENINGS = 10
+"""Of less openings than this the report says that they are few."""
 
 _LONGEST_DETAIL = 400  # characters of what a forfeit was for
 
@@ -39,7 +42,9 @@ def findings(facts: RunFacts) -> list[str]:
     outcome = plan.schedule.outcome(pair_counts(record))
     return [
         *_same_moves(same_positions(record)),
+        *_one_strategy(facts),
         *_about_ratings(facts),
+        *_about_openings(facts),
         *repeated(facts.matches),
         *([outcome] if outcome else ()),
         *_about_record(record),
@@ -52,9 +57,8 @@ def findings(facts: RunFacts) -> list[str]:
 
 
 def _same_moves(alike: pd.DataFrame) -> Iterable[str]:
-    """Where agents chose the same moves, what that cost each: the lesson of alpha-beta."""
+    """Where two agents chose the same moves, what that cost each: the lesson of alpha-beta."""
     if len(alike) > FEW:
-        yield from _groups_of_same_moves(alike)
         return
     for row in alike.itertuples():
         first, second = row.first, row.second
@@ -67,32 +71,54 @@ def _same_moves(alike: pd.DataFrame) -> Iterable[str]:
         pairs = "the one pair" if row.pairs == 1 else f"all {row.pairs:,} pairs"
         yield (
             f"{first} and {second} chose the same moves in {pairs}, so the score is 50 %; on "
-            f"the same {row.positions:,} positions {cost}."
+            f"the same {counted(row.positions, 'position')} {cost}."
         )
 
 
-def _groups_of_same_moves(alike: pd.DataFrame) -> Iterable[str]:
-    """The same of many pairings: one line for each group of agents."""
-    names = sorted({*alike["first"], *alike["second"]})
-    place = {name: number for number, name in enumerate(names)}
-    link = np.zeros((len(names), len(names)), dtype=bool)
-    link[[place[name] for name in alike["first"]], [place[name] for name in alike["second"]]] = True
-    groups, label = connected_components(link, directed=False)
-    for group in range(groups):
-        members = [name for name in names if label[place[name]] == group]
-        pairings = len(members) * (len(members) - 1) // 2
-        rows = alike[alike["first"].isin(members)]
-        which = "all" if len(rows) == pairings else f"{len(rows)} of the"
+def _one_strategy(facts: RunFacts) -> Iterable[str]:
+    """Which agents count as one, as all their moves are the same."""
+    if len(facts.names) == 2:
+        return  # the same moves were told already, and nobody else is there
+    for members, ratings in facts.parts:
+        for strategy in np.unique(ratings.strategy):
+            same = [facts.names[agent] for agent in members[ratings.strategy == strategy]]
+            if len(same) > 1:
+                yield (
+                    f"{', '.join(same)} play the same moves: one strategy, which is rated once; "
+                    "none of them is better than another."
+                )
+
+
+def _about_openings(facts: RunFacts) -> Iterable[str]:
+    """How little few openings say."""
+    if not facts.openings or facts.openings >= FEW_OPENINGS:
+        return
+    if facts.openings > 1:
         yield (
-            f"{', '.join(members)}: in {which} {pairings} pairings among them both agents chose "
-            f"the same moves in every pair, so the score is 50 %."
+            f"All games come from {facts.openings} openings, which all pairings share, so that is "
+            "how many independent results there are, however many games: the intervals are wide. "
+            "More games make more openings."
+        )
+    elif facts.matches["pairs"].max() > 1:
+        yield (
+            "All games come from one opening and differ by chance alone: intervals say nothing of "
+            "other openings."
+        )
+    elif not (facts.standings["split"] | (facts.standings["bound"] != "")).all():
+        yield (
+            "All games come from one opening, so no interval can be given: another opening may end "
+            "otherwise. More games make more openings."
         )
 
 
 def _about_ratings(facts: RunFacts) -> Iterable[str]:
     """What the ratings rest on, where that is not as usual."""
     rating, parts = facts.plan.settings.rating, facts.parts
-    if not parts or len(parts[0][0]) < len(facts.standings):
+    if not facts.plan.schedule.both_colours:
+        yield (
+            "There are no ratings: agents met in single games, not in pairs with colours swapped."
+        )
+    elif not parts or len(parts[0][0]) < len(facts.standings):
         yield (
             "Not all agents met, if only through others, so the pool falls into parts whose ratings"
             " cannot be compared."
@@ -148,8 +174,11 @@ def _about_record(record: Record) -> Iterable[str]:
     skipped = record.skipped()
     if len(skipped):
         numbers = ", ".join(f"{pair}" for pair in skipped["pair"].head(20))
-        pairs = "1 pair was" if len(skipped) == 1 else f"{len(skipped):,} pairs were"
-        yield f"{pairs} not played, because {skipped['reason'].iloc[0]}: number {numbers}."
+        were = "was" if len(skipped) == 1 else "were"
+        yield (
+            f"{counted(len(skipped), 'pair')} {were} not played, because "
+            f"{skipped['reason'].iloc[0]}: number {numbers}."
+        )
     sessions = [json.loads(text) for text in record.sessions()["versions"]]
     changed = sorted({change for each in sessions for change in differences(sessions[0], each)})
     if changed:
@@ -181,14 +210,15 @@ def _about_time(record: Record, plan: Plan) -> Iterable[str]:
         return
     if plan.executor.workers > available_cores():
         yield (
-            f"The machine was oversubscribed: {plan.executor.workers} workers on "
-            f"{available_cores()} cores; agents had less time than their limit says."
+            f"The machine was oversubscribed: {counted(plan.executor.workers, 'worker')} on "
+            f"{counted(available_cores(), 'core')}; agents had less time than their limit says."
         )
     clocked = [name for name, agent in plan.agents.items() if agent.watches_clock]
     if not clocked:
         return
     share = record.query(
-        f"""select 1.0 * sum(cpu_microseconds) / sum(microseconds) as share from moves
+        f"""with {SEATS}
+            select 1.0 * sum(cpu_nanoseconds) / sum(nanoseconds) as share from seats
             join agents using (agent)
             where nodes > 0 and name in ({", ".join("?" * len(clocked))})""",
         clocked,
@@ -209,9 +239,9 @@ def _about_late_moves(record: Record, plan: Plan) -> Iterable[str]:
     if not plan.limits.timed:
         return
     late = record.query(
-        """select name, count(*) as moves from moves join agents using (agent)
-           where late = ? group by name order by name""",
-        [LATE_BY_WALL],
+        f"""with {SEATS}
+            select name, sum(late) as moves from seats join agents using (agent)
+            where late > 0 group by name order by name"""
     )
     if late.empty:
         return
@@ -240,7 +270,6 @@ def _about_forfeits(record: Record) -> Iterable[str]:
     )
     for (name, reason), rows in forfeits.groupby(["name", "end_reason"], sort=False):
         total, most = rows["games"].sum(), rows.iloc[0]
-        games = "1 game" if total == 1 else f"{total:,} games"
         often = "" if most["games"] == total else f"{most['games']:,} times "
         detail = f", {often}{most['detail']}" if most["detail"] else ""
-        yield f"{name} forfeited {games}: {reason}{detail} (see log.txt)."
+        yield f"{name} forfeited {counted(total, 'game')}: {reason}{detail} (see log.txt)."

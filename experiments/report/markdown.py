@@ -23,7 +23,7 @@ import jinja2
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from core.shown import visible
+from core.shown import counted, visible
 
 SHORT_TABLE = 15
 """Rows of a table that is shown unfolded."""
@@ -89,13 +89,16 @@ def link(text: object, target: str) -> Markdown:
     return Markdown(f"[{escaped(text)}]({target})")
 
 
-def write_report(template: str, folder: Path, title: str, **values: Any) -> None:
-    """Write ``report.md`` from the template of this name, and ``report.html`` from that."""
+def write_report(
+    template: str, folder: Path, title: str, file: str = "report", **values: Any
+) -> None:
+    """Write ``report.md``, or another file, from the template of this name, and ``report.html``
+    from that."""
     report, page = _template(f"{template}.md.j2"), _template("page.html.j2")
     text = report.render(title=title, **values)
-    (folder / "report.md").write_text(text, encoding="utf-8")
+    (folder / f"{file}.md").write_text(text, encoding="utf-8")
     html = page.render(title=title, body=html_of(text, folder))
-    (folder / "report.html").write_text(html, encoding="utf-8")
+    (folder / f"{file}.html").write_text(html, encoding="utf-8")
 
 
 @functools.cache
@@ -110,7 +113,9 @@ def _template(file: str) -> jinja2.Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals.update(table=table, code=code, link=link)
+    environment.globals.update(
+        table=table, code=code, link=link, markdown=Markdown, counted=counted
+    )
     return environment.get_template(file)
 
 

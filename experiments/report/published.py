@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from experiments.config import PublishedConfig
 from experiments.record.store import Record
-from experiments.report.standings import pair_counts
+from experiments.report.standings import pairs_by_opening
 from experiments.statistics.intervals import share_interval, wilson
-from experiments.statistics.pairs import IntArray
+from experiments.statistics.pairs import IntArray, pentanomial
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,23 +26,28 @@ def comparison(published: PublishedConfig, record: Record, costs: pd.DataFrame |
 
 
 def _scores(published: PublishedConfig, record: Record) -> Iterable[Row]:
-    counts = pair_counts(record)
+    tables, times = pairs_by_opening(record)
+    counts = pentanomial(tables)
     number = {name: i for i, name in enumerate(record.agents()["name"])}
     shown: set[frozenset[str]] = set()
     for name, points in published.points.items():
         if len(points) > 1:
             met = [number[other] for other in points]
             original = _original_share(sum(points.values()), published.games * len(points))
-            yield f"{name}, score in all", _own_share(counts[number[name], met].sum(0)), original
+            yield (
+                f"{name}, score in all",
+                _own_share(counts[:, number[name], met].sum(1), times),
+                original,
+            )
         for other, scored in points.items():
             if {name, other} not in shown:  # the other's row has the same again
                 shown.add(frozenset((name, other)))
-                own = _own_share(counts[number[name], number[other]])
+                own = _own_share(counts[:, number[name], number[other]], times)
                 yield f"{name} against {other}", own, _original_share(scored, published.games)
 
 
-def _own_share(counts: IntArray) -> str:
-    share, low, high, pairs = share_interval(counts)
+def _own_share(counts: IntArray, times: IntArray) -> str:
+    share, low, high, pairs = share_interval(counts, times)
     if not pairs:
         return "-"
     return f"{100 * share:.1f} % [{100 * low:.1f}, {100 * high:.1f}] of {2 * pairs:,} games"

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,19 +11,22 @@ from typing import TYPE_CHECKING
 import yaml
 from rich.console import Console
 
-from core.shown import plain
+from core.shown import counted, plain
 from experiments.config import Plan
 from experiments.record.store import Record
 from experiments.report.facts import RunFacts, zero_text
 from experiments.report.findings import FEW, findings
-from experiments.report.markdown import write_report
+from experiments.report.markdown import link, write_report
+from experiments.report.programs import write_programs
 from experiments.report.published import comparison
 from experiments.report.tables import (
-    COLUMNS,
     MATCH_COLUMNS,
+    RATING,
     cells,
+    columns_of,
     described,
     matches_table,
+    result_table,
     standings_by_part,
     standings_tables,
 )
@@ -41,8 +44,10 @@ def conclude(record: Record, plan: Plan, folder: Path, console: Console) -> pd.D
     if facts.costs is not None:
         facts.costs.to_csv(folder / "searches.csv", index=False)
     said = findings(facts)
-    for shown in standings_tables(facts.standings, console):
+    for shown in standings_tables(facts.standings, console, facts.merits):
         console.print(shown)
+    for told in facts.tables:
+        console.print(result_table(told))
     if 0 < len(facts.matches) <= FEW:
         console.print(matches_table(facts.matches))
     for finding in said:
@@ -73,45 +78,69 @@ def _write(
     facts: RunFacts, said: Sequence[str], figures: Sequence[ReportFigure], folder: Path
 ) -> None:
     head = facts.record.run()
+    programs = write_programs(facts, folder)
+    columns = columns_of(facts.standings, facts.merits)
+    others = {
+        name: about for name, about in head["config"]["agents"].items() if name not in programs
+    }
     published = facts.plan.settings.published
     write_report(
         "report",
         folder,
         title=head["name"],
-        columns=COLUMNS,
-        tables=standings_by_part(facts.standings),
-        zero=zero_text(facts.anchor),
+        columns=columns,
+        tables=_linked(standings_by_part(facts.standings, facts.merits), programs),
+        rounds=facts.tables,
+        zero=zero_text(facts.anchor) if RATING in columns else "",
         match_columns=MATCH_COLUMNS,
         matches=cells(MATCH_COLUMNS, facts.matches),
-        agents=described(head["config"]["agents"]),
+        agents=described(others),
         findings=said,
         figures=figures,
         published=published,
         comparison=comparison(published, facts.record, facts.costs) if published else [],
         details=_details(facts),
+        openings=facts.openings,
         command=head["command"],
         settings=yaml.safe_dump(head["config"], sort_keys=False, allow_unicode=True),
     )
 
 
+def _linked(
+    tables: Sequence[tuple[str, list[list[str]]]], pages: Mapping[str, str]
+) -> list[tuple[str, list[list[str]]]]:
+    """The standings, names leading to their pages."""
+    return [
+        (
+            heading,
+            [[link(name, pages[name]) if name in pages else name, *cells] for name, *cells in rows],
+        )
+        for heading, rows in tables
+    ]
+
+
 def _details(facts: RunFacts) -> dict[str, str]:
     """How the games came about, by name."""
-    record, plan, matches = facts.record, facts.plan, facts.matches
+    record, plan = facts.record, facts.plan
     head = record.run()
-    counts = record.query(
-        "select count(*) as games, count(distinct opening) as openings from games"
+    ((played, openings, different),) = record.rows(
+        "select count(*), count(distinct opening), count(distinct identity(opening, transcript)) "
+        "from games"
     )
-    played, openings = counts.iloc[0]
-    of_all = "" if head["complete"] else f" of {2 * plan.pairs:,} (stopped early)"
+    of_all = "" if head["complete"] else f" of {plan.games:,} (stopped early)"
     if plan.schedule.may_end_early:
-        of_all = f" of at most {2 * plan.pairs:,}"
-    repeats = plan.openings.repeats
+        of_all = f" of at most {plan.games:,}"
+    again = "again and again, " if plan.openings.repeats else ""
+    paired = plan.schedule.both_colours
+    how_often = "twice with colours swapped" if paired else "in single games"
+    independent = {}
+    if paired:
+        independent["independent results"] = f"{_independent(facts)}; all intervals rest on these"
     return {
         "games": f"{played:,}{of_all}",
-        "openings": f"{openings:,} ({plan.openings.text}), each "
-        f"played {'again and again, ' if repeats else ''}twice with colours swapped",
-        "distinct games": f"{matches['distinct_games'].sum():,}; effective number of pairs "
-        f"{matches['pairs'].sum():,} (complete, and repeating no earlier one move for move)",
+        "openings": f"{openings:,} ({plan.openings.text}), each played {again}{how_often}",
+        "distinct games": f"{different:,}, move for move, whoever played them",
+        **independent,
         "forfeits": f"{facts.standings['forfeits'].sum():,}",
         "ruleset": head["ruleset"],
         "seed": head["seed"],
@@ -121,3 +150,11 @@ def _details(facts: RunFacts) -> dict[str, str]:
         "machine": ", ".join(f"{key} {value}" for key, value in head["machine"].items()),
         "versions": ", ".join(f"{key} {value}" for key, value in head["versions"].items()),
     }
+
+
+def _independent(facts: RunFacts) -> str:
+    """What the run's intervals count, and how many there are."""
+    if facts.openings == 1 and len(facts.matches):
+        most = int(facts.matches["pairs"].max())
+        return f"1 opening, with up to {counted(most, 'distinct pair')} of a pairing"
+    return f"{counted(facts.openings, 'opening')}, shared by all pairings"

@@ -3,28 +3,41 @@ no memory that grows with the number of games."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import stdtrit
+from numpy.typing import ArrayLike
 
-from experiments.config import RunConfig
-from experiments.record.store import Record
-from experiments.statistics.intervals import INSIDE
+from core.rules import ruleset
+from experiments.config import RunConfig, draw_of
+from experiments.pairing import Results, Schedule
+from experiments.pairing.openings import Opening
+from experiments.record.store import TOTALS, Record
+from experiments.statistics.intervals import standard_error, student
 from experiments.statistics.match import match_statistics
-from experiments.statistics.pairs import IntArray
-from experiments.statistics.pool import Ratings, pentanomial, rate_pools
+from experiments.statistics.pairs import IntArray, pentanomial
+from experiments.statistics.pool import Ratings, rate_pools
+from experiments.studies.strategies import strategies
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# `identity` is that of experiments.record.store. `low` and `high` are a pair's agents by number;
-# `b` and `w` the half points that `low` made with Black and with White; `discs` the mean disc
-# difference of its games, as `low` sees it. `pairs` are the complete ones, `different` those of
-# them that repeat no earlier one move for move.
+# `identity` is that of experiments.record.store; `plays` says as which strategy an agent counts.
+# `low` and `high` are a pair's strategies by number; `b` and `w` the half points that `low` made
+# with Black and with White; `discs` the mean disc difference of its games, as `low` sees it.
+# `pairs` are the complete ones, `different` those of them that repeat no earlier one move for move.
+# `unit` is the opening, which all pairings share; of a run from one opening the pairs of each
+# pairing by their number, as chance alone makes them differ.
 _PAIRS = """
+    counted as (
+        select pair, b.strategy as black, w.strategy as white, opening, black_points,
+            disc_difference, end_reason, identity(opening, transcript) as moves
+        from games join plays b on b.agent = black join plays w on w.agent = white),
     pairs as (
         select pair, min(black, white) as low, max(black, white) as high, opening,
             max(case when black < white then 2 * black_points end) as b,
@@ -34,52 +47,64 @@ _PAIRS = """
             max(case when black < white then end_reason end) as one_end,
             max(case when black > white then end_reason end) as other_end,
             avg(case when black < white then disc_difference else -disc_difference end) as discs
-        from (select *, identity(opening, transcript) as moves from games)
-        group by pair having count(*) = 2),
+        from counted where black != white
+        group by pair having count(*) = 2 and count(distinct black) = 2),
+    distinct_pairs as (
+        select min(pair) as pair, min(opening) as opening, low, high, b, w, discs
+        from pairs group by low, high, one, other),
     different as (
-        select min(pair) as pair, low, high, b, w, discs
-        from pairs group by low, high, one, other)
+        select *, case when (select count(distinct opening) from distinct_pairs) > 1 then opening
+            else row_number() over (partition by low, high order by pair) end as unit
+        from distinct_pairs)
 """
 
-# An agent's games from both seats, what its searches cost, and how long its moves took. Speed is by
-# processor time, all moves taken together, as a wall clock would measure the scheduler and a single
-# move is too short; where the system tells no processor time of others, by the wall clock. The time
-# of a move is what its player could use of it.
-_STANDINGS = """
-    with seats as (
+
+def _with_pairs(strategies: ArrayLike) -> str:
+    """The beginning of a query about pairs, of agents that play these strategies, by number."""
+    rows = ", ".join(f"({agent}, {each})" for agent, each in enumerate(np.asarray(strategies)))
+    return f"with plays(agent, strategy) as (values {rows}), {_PAIRS}"
+
+
+SEATS = f"""
+    seats as (
         select black as agent, black_points as points, disc_difference as difference,
-            end_reason != 'finished' and result = 'white' as forfeit
+            end_reason != 'finished' and result = 'white' as forfeit,
+            {", ".join(f"black_{name} as {name}" for name in TOTALS)}
         from games union all
         select white, 1 - black_points, -disc_difference,
-            end_reason != 'finished' and result = 'black' from games),
+            end_reason != 'finished' and result = 'black',
+            {", ".join(f"white_{name}" for name in TOTALS)}
+        from games)
+"""
+"""SQL of every game as each of its two agents sees it."""
+
+# What an agent's games brought, and what its searches cost. Speed is by processor time, all moves
+# taken together, as a wall clock would measure the scheduler and a single move is too short; where
+# the system tells no processor time of others, by the wall clock.
+_STANDINGS = f"""
+    with {SEATS},
     totals as (
         select agent, count(*) as games, sum(points = 1) as wins, sum(points = 0.5) as draws,
             sum(points = 0) as losses, avg(points) as score,
             avg(difference) as disc_difference, sum(forfeit) as forfeits
         from seats group by agent),
     costs as (
-        select agent, avg(nodes) as nodes_per_move, avg(evaluations) as evaluations_per_move,
-            1e6 * sum(nodes) / max(1, coalesce(nullif(sum(cpu_microseconds), 0), sum(microseconds)))
+        select agent, 1.0 * sum(nodes) / sum(moves) as nodes_per_move,
+            1.0 * sum(evaluations) / sum(moves) as evaluations_per_move,
+            1e9 * sum(nodes) / max(1, coalesce(nullif(sum(cpu_nanoseconds), 0), sum(nanoseconds)))
                 as nodes_per_second
-        from moves where nodes is not null group by agent),
-    ordered as (
-        select agent, microseconds - waited_microseconds as own,
-            row_number() over (
-                partition by agent order by microseconds - waited_microseconds) as place,
-            count(*) over (partition by agent) as moves
-        from moves where microseconds is not null),
-    times as (
-        select agent, min(case when 2 * place >= moves then own end) as median_microseconds,
-            min(case when 20 * place >= 19 * moves then own end) as p95_microseconds
-        from ordered group by agent)
+        from seats where moves > 0 group by agent)
     select agents.agent as number, name as agent, selective,
         games, wins, draws, losses, score,
-        disc_difference, nodes_per_move, nodes_per_second, evaluations_per_move,
-        median_microseconds, p95_microseconds, forfeits
+        disc_difference, nodes_per_move, nodes_per_second, evaluations_per_move, forfeits
     from agents join totals using (agent)
-    left join costs using (agent) left join times using (agent)
+    left join costs using (agent)
     order by number
 """
+
+TIMED_GAMES = 2000
+"""Of larger runs the times of moves are those of so many games, drawn by chance: reading every move
+of a million games would take longer than playing them."""
 
 _MAY_BE_MISSING = (
     "disc_difference",
@@ -91,63 +116,81 @@ _MAY_BE_MISSING = (
 )
 
 # Games and results come from all complete pairs, the statistics from the different ones.
-_MATCHES = f"""
-    with {_PAIRS},
-    sums as (
+_MATCHES = """
+    , sums as (
         select low, high, 2 * count(*) as games, sum(b = 2) as black_wins,
             sum(b = 1) as black_draws, sum(b = 0) as black_losses, sum(w = 2) as white_wins,
             sum(w = 1) as white_draws, sum(w = 0) as white_losses, avg(b + w) / 4 as score,
             count(distinct one) + count(distinct other) as distinct_games,
             count(*) as all_pairs, count(distinct opening) as openings
-        from pairs group by low, high),
-    rest as (
-        select low, high, count(*) as pairs, sum(b + w = 0) as LL, sum(b + w = 1) as LD,
-            sum(b + w = 2) as DD_WL, sum(b + w = 3) as WD, sum(b + w = 4) as WW,
-            count(discs) as n, avg(discs) as discs, avg(discs * discs) as squares
-        from different group by low, high)
+        from pairs group by low, high)
     select low, high, f.name as first, s.name as second, games,
         black_wins + white_wins as wins, black_draws + white_draws as draws,
         black_losses + white_losses as losses, black_wins, black_draws, black_losses,
-        white_wins, white_draws, white_losses, score, distinct_games, all_pairs, pairs,
-        openings, LL, LD, DD_WL, WD, WW, n, discs, squares
-    from sums join rest using (low, high)
-    join agents f on f.agent = low join agents s on s.agent = high order by low, high
+        white_wins, white_draws, white_losses, score, distinct_games, all_pairs, openings
+    from sums join agents f on f.agent = low join agents s on s.agent = high order by low, high
+"""
+
+# How many units of a pairing gave how many pairs by outcome; and sums over these units of the
+# number n of pairs with a disc difference, and of those differences d.
+_UNITS = """
+    , units as (
+        select low, high, sum(b + w = 0) as LL, sum(b + w = 1) as LD,
+            sum(b + w = 2) as DD_WL, sum(b + w = 3) as WD, sum(b + w = 4) as WW,
+            count(discs) as n, coalesce(sum(discs), 0.0) as d
+        from different group by low, high, unit)
+    select low, high, LL, LD, DD_WL, WD, WW, count(*) as times, sum(n > 0) as units,
+        sum(n) as n, sum(d) as d, sum(n * n) as nn, sum(n * d) as nd, sum(d * d) as dd
+    from units group by low, high, LL, LD, DD_WL, WD, WW order by low, high
 """
 
 # How often a pairing's games ended how, the most frequent first.
-_ENDS = f"""
-    with {_PAIRS},
-    ended as (
+_ENDS = """
+    , ended as (
         select low, high, one_end as reason from pairs
         union all select low, high, other_end from pairs)
     select low, high, reason || ' ' || count(*) as text from ended
     group by low, high, reason order by low, high, count(*) desc, reason
 """
 
+MATCH_STATISTICS = ("elo", "elo_margin", "bound", "nelo", "nelo_margin", "los", "split")
+"""Columns of :func:`matches`: fields of :class:`experiments.statistics.match.MatchStatistics`."""
+
 OUTCOME_COLUMNS = ("LL", "LD", "DD_WL", "WD", "WW")
 """Columns of :func:`matches`: pairs of which the first agent took 0 to 4 half points."""
 
 
-def pairs_by_colour(record: Record) -> IntArray:
-    """Outcomes of all complete pairs that repeat no earlier one, shape (agents, agents, 3, 3).
+def pairs_by_opening(record: Record, plays: ArrayLike | None = None) -> tuple[IntArray, IntArray]:
+    """Outcomes of all complete pairs that repeat no earlier one, opening by opening.
 
-    ``counts[i, j, b, w]`` pairs in which agent i made b/2 points with Black and w/2 with White
-    against agent j.
+    plays: the strategy of every agent, see :mod:`experiments.studies.strategies`; None to count
+        every agent for itself. Pairs of a strategy with itself are left out.
+
+    Returns the different tables that openings gave, shape (m, n, n, 3, 3) for n strategies, and how
+    many openings gave each, shape (m,). In a table, ``[i, j, b, w]`` are the pairs in which
+    strategy i made b/2 points with Black and w/2 with White against j. Of a run from one opening
+    each table holds at most one pair of a pairing: they differ by chance alone.
     """
-    size = len(record.agents())
-    counts = np.zeros((size, size, 3, 3), dtype=np.int64)
-    rows = record.query(
-        f"with {_PAIRS} select low, high, b, w, count(*) from different group by low, high, b, w"
+    plays = np.arange(len(record.agents())) if plays is None else np.asarray(plays)
+    rows = record.each(
+        f"{_with_pairs(plays)} select unit, low, high, cast(b as integer), cast(w as integer), "
+        "count(*) from different group by unit, low, high, b, w order by unit, low, high, b, w"
     )
-    for low, high, black, white, pairs in rows.astype(int).itertuples(index=False):
-        counts[low, high, black, white] = counts[high, low, 2 - white, 2 - black] = pairs
-    return counts
+    units = (tuple(row[1:] for row in group) for _, group in groupby(rows, key=itemgetter(0)))
+    often = Counter(units)
+    size = int(plays.max(initial=-1)) + 1
+    tables = np.zeros((len(often), size, size, 3, 3), dtype=np.int64)
+    for table, unit in zip(tables, often, strict=True):
+        for low, high, black, white, pairs in unit:
+            table[low, high, black, white] = table[high, low, 2 - white, 2 - black] = pairs
+    return tables, np.array(list(often.values()), dtype=np.int64)
 
 
 def pair_counts(record: Record) -> IntArray:
-    """The same, colours taken together, shape (agents, agents, 5): in ``counts[i, j, k]`` pairs
-    agent i scored k/2 points against agent j."""
-    return pentanomial(pairs_by_colour(record))
+    """The same of all openings and colours together and of every agent for itself, shape
+    (agents, agents, 5): in ``counts[i, j, k]`` pairs agent i scored k/2 points against agent j."""
+    tables, times = pairs_by_opening(record)
+    return np.asarray(np.tensordot(times, pentanomial(tables), axes=1))
 
 
 def rated_parts(
@@ -159,10 +202,14 @@ def rated_parts(
     advantage is fitted too.
     """
     names = record.agents()["name"].tolist()
+    plays = strategies(record)
+    tables, times = pairs_by_opening(record, plays)
     return rate_pools(
-        pairs_by_colour(record) if colour_advantage else pair_counts(record),
+        tables if colour_advantage else pentanomial(tables),
         seed=seed,
+        times=times,
         anchor=None if anchor is None else names.index(anchor),
+        strategies=plays,
     )
 
 
@@ -181,11 +228,14 @@ def standings(record: Record, parts: Sequence[tuple[IntArray, Ratings]]) -> pd.D
     no rating for an agent without a complete pair), disc_difference (mean over games played to the
     end, the agent's view), selective, nodes_per_move, nodes_per_second (of processor time),
     evaluations_per_move, median_microseconds and p95_microseconds (of a move, what the player could
-    use), forfeits.
+    use; see :data:`TIMED_GAMES`; nan where no moves are recorded), forfeits.
 
     parts: from :func:`rated_as_asked`, or :func:`rated_parts`.
     """
     table = record.query(_STANDINGS)
+    times = _times(record)
+    for column, name in enumerate(("median_microseconds", "p95_microseconds")):
+        table[name] = [times.get(number, (np.nan, np.nan))[column] for number in table["number"]]
     for name in _MAY_BE_MISSING:
         table[name] = table[name].astype(float)  # all missing would make it a column of None
     table = table.assign(elo=np.nan, low=np.nan, high=np.nan, bound="", split=False, part=-1)
@@ -200,6 +250,53 @@ def standings(record: Record, parts: Sequence[tuple[IntArray, Ratings]]) -> pd.D
         listed += members[ratings.order].tolist()
     others = table.drop(index=listed).sort_values("score", ascending=False, kind="stable")
     return table.loc[[*listed, *others.index]].reset_index(drop=True)
+
+
+def _times(record: Record) -> dict[int, tuple[float, float]]:
+    """Median and 95th percentile, in microseconds, of what the player could use of the time of a
+    move, by agent; of at most TIMED_GAMES games."""
+    games = [game for (game,) in record.rows("select game from turns order by game")]
+    if len(games) > TIMED_GAMES:
+        games = sorted(np.random.default_rng(0).choice(games, TIMED_GAMES, replace=False).tolist())
+    own = defaultdict(list)
+    for game in games:
+        for turn in record.turns(game):
+            if turn.nanoseconds is not None:
+                own[turn.agent].append((turn.nanoseconds - turn.waited_nanoseconds) / 1000)
+    ends = {}
+    for agent, found in own.items():
+        ordered = np.sort(found)
+        median, last = ((share * len(ordered) + 99) // 100 - 1 for share in (50, 95))
+        ends[agent] = float(ordered[median]), float(ordered[last])
+    return ends
+
+
+def tournament_results(record: Record, settings: RunConfig, schedule: Schedule) -> Results:
+    """What became of the pairs of a run, as its schedule is told; nothing for one without standings
+    of its own."""
+    if not schedule.has_standings:
+        return Results()
+    rules = ruleset(settings.ruleset.name)
+    openings = [Opening.read(text, rules) for text in record.openings()]
+    draw = draw_of(settings, schedule, openings)
+    for number, games in record.pairs(schedule.games_each):
+        draw.tell(number, games)
+    return draw.results
+
+
+def ranked(
+    standings: pd.DataFrame, names: Sequence[str], merits: Mapping[str, Sequence[Any]]
+) -> pd.DataFrame:
+    """Standings in the order of a schedule's own, with its columns behind the names.
+
+    names: the line-up. merits: see :meth:`experiments.pairing.Schedule.standings`.
+    """
+    if not merits:
+        return standings
+    number = standings["agent"].map({name: number for number, name in enumerate(names)})
+    for place, (column, values) in enumerate(merits.items(), start=1):
+        standings.insert(place, column, [values[each] for each in number])
+    return standings.sort_values("place", kind="stable", ignore_index=True)
 
 
 def matches(record: Record) -> pd.DataFrame:
@@ -218,21 +315,32 @@ def matches(record: Record) -> pd.DataFrame:
     - elo, elo_margin, bound, nelo, nelo_margin, los, split: see
       :class:`experiments.statistics.match.MatchStatistics`.
     - discs, discs_margin: mean disc difference over pairs (games played to the end), and half the
-      width of its 95 % interval (Student's); nan where there are none, or only one.
+      width of its 95 % interval (Student's, over openings); nan where there are none, or only one.
     - ends: how the games ended, as ``finished 98, time exceeded 2``.
     """
-    table = record.query(_MATCHES)
-    found = [match_statistics(row) for row in table[list(OUTCOME_COLUMNS)].to_numpy(np.int64)]
-    for name in ("elo", "elo_margin", "bound", "nelo", "nelo_margin", "los", "split"):
-        table[name] = [getattr(each, name) for each in found]
-    discs, squares, n = (table.pop(name).astype(float) for name in ("discs", "squares", "n"))
-    free = n - 1
-    variance = (squares - discs**2).clip(lower=0) * n / free.where(free > 0)
-    table["discs"] = discs
-    table["discs_margin"] = stdtrit(free, INSIDE) * np.sqrt(variance / n)
-    ends = record.query(_ENDS)
+    beginning = _with_pairs(np.arange(len(record.agents())))
+    table = record.query(beginning + _MATCHES)
+    units = record.query(beginning + _UNITS).groupby(["low", "high"])
+    table = table.merge(units.apply(_of_units), on=["low", "high"])
+    ends = record.query(beginning + _ENDS)
     joined = ends.groupby(["low", "high"], sort=False)["text"].agg(", ".join).rename("ends")
     return table.merge(joined, on=["low", "high"]).drop(columns=["low", "high"])
+
+
+def _of_units(units: pd.DataFrame) -> pd.Series:
+    """The statistics of a pairing; units: rows of the query about openings."""
+    import pandas as pd
+
+    counts, times = units[list(OUTCOME_COLUMNS)].to_numpy(np.int64), units["times"].to_numpy()
+    found = match_statistics(counts, times)
+    columns: dict[str, Any] = {"pairs": found.pairs}
+    columns |= dict(zip(OUTCOME_COLUMNS, times @ counts, strict=True))
+    columns |= {name: getattr(found, name) for name in MATCH_STATISTICS}
+    number, n, d, nn, nd, dd = units[["units", "n", "d", "nn", "nd", "dd"]].sum().tolist()
+    mean = d / n if n else np.nan
+    sums = np.sqrt(max(0.0, dd - 2 * mean * nd + mean**2 * nn))  # of openings' deviations, squared
+    error = standard_error(np.array([sums]), np.ones(1, dtype=np.int64), n, number)
+    return pd.Series(columns | {"discs": mean, "discs_margin": student(number) * error})
 
 
 def same_positions(record: Record) -> pd.DataFrame:
@@ -250,17 +358,16 @@ def same_positions(record: Record) -> pd.DataFrame:
            alike as (
                select low, high, count(*) as pairs from twins group by low, high
                having min(alike) = 1),
-           decisions as (
-               select low, high, x.agent as agent, x.nodes as nodes, y.nodes as counterpart
-               from twins join alike using (low, high)
-               join moves x on x.game in (one, other)
-               join moves y on y.game = one + other - x.game and y.ply = x.ply
-               where x.depth is not null and y.depth is not null)
-           select f.name as first, s.name as second, pairs,
-               sum(d.agent = low) as positions,
-               sum(case when d.agent = low then d.nodes else 0 end) as first_nodes,
-               sum(case when d.agent = low then d.counterpart else 0 end) as second_nodes
-           from decisions d join alike using (low, high)
+           costs as (
+               select low, high,
+                   sum(case when low = black then black_moves else white_moves end) as positions,
+                   sum(case when low = black then black_nodes else white_nodes end) as low_nodes,
+                   sum(case when low = black then white_nodes else black_nodes end) as high_nodes
+               from alike join games
+               on low = min(black, white) and high = max(black, white) group by low, high)
+           select f.name as first, s.name as second, pairs, positions,
+               low_nodes as first_nodes, high_nodes as second_nodes
+           from costs join alike using (low, high)
            join agents f on f.agent = low join agents s on s.agent = high
-           group by low, high order by low, high"""
+           where low_nodes > 0 and high_nodes > 0 order by low, high"""
     )

@@ -5,20 +5,23 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import partial
 from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from core.game import FINISHED
 from core.shown import plain
-from experiments.report.standings import OUTCOME_COLUMNS
+from experiments.pairing import ResultTable
+from experiments.report.standings import MATCH_STATISTICS, OUTCOME_COLUMNS
 from experiments.report.terminal import terminal_table
 from experiments.statistics.intervals import interval_text
-from experiments.statistics.match import MatchStatistics, match_statistics
+from experiments.statistics.match import MatchStatistics
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -115,6 +118,8 @@ def time_text(microseconds: float) -> str:
     return "< 1\N{NO-BREAK SPACE}µs"
 
 
+RATING = "Elo [95 %]"
+
 COLUMNS: dict[str, Callable[[Any], str]] = {
     "agent": lambda row: marked(row.agent, row.selective),
     "games": lambda row: f"{row.games:,}",
@@ -122,7 +127,7 @@ COLUMNS: dict[str, Callable[[Any], str]] = {
     "draws": lambda row: f"{row.draws:,}",
     "losses": lambda row: f"{row.losses:,}",
     "score %": lambda row: f"{100 * row.score:.1f}",
-    "Elo [95 %]": elo_text,
+    RATING: elo_text,
     "discs": lambda row: "-" if np.isnan(row.disc_difference) else f"{row.disc_difference:+.1f}",
     "nodes/move": lambda row: _count(row.nodes_per_move),
     "nodes/s": lambda row: _per_second(row.nodes_per_second),
@@ -132,14 +137,41 @@ COLUMNS: dict[str, Callable[[Any], str]] = {
 }
 """The columns of every standings table, and how a row fills them."""
 
+LONGEST_SHOWN = 16
+"""Rows of a tournament's table that a terminal shows."""
+
 LESS_NEEDED = ("95 % within", "evals/move", "nodes/s", "discs", "time/move", "draws", "games")
 """What a narrow terminal does without, in this order."""
 
 
-def standings_by_part(standings: pd.DataFrame) -> list[tuple[str, list[list[str]]]]:
-    """The cells for each part of the pool that met, with a heading if there are several parts."""
+def columns_of(
+    standings: pd.DataFrame, merits: Iterable[str] = ()
+) -> dict[str, Callable[[Any], str]]:
+    """The columns of a standings table. merits: those that the schedule has added; where there are
+    any, columns in which no agent has anything are left out."""
+    if not merits:
+        return COLUMNS
+    columns = {"agent": COLUMNS["agent"]} | {name: partial(_merit, name) for name in merits}
+    columns |= COLUMNS
+    rows = list(standings.itertuples())
+    return {name: cell for name, cell in columns.items() if {*map(cell, rows)} != {"-"}}
+
+
+def _merit(name: str, row: Any) -> str:
+    value = getattr(row, name)
+    return value if isinstance(value, str) else f"{value:g}"
+
+
+def standings_by_part(
+    standings: pd.DataFrame, merits: Iterable[str] = ()
+) -> list[tuple[str, list[list[str]]]]:
+    """The cells for each part of the pool that met, with a heading if there are several parts; all
+    in one table where the schedule says who is how good (``merits``)."""
+    columns = columns_of(standings, merits)
+    if merits:
+        return [("", cells(columns, standings))]
     parts = [
-        ("without a complete pair" if part < 0 else f"pool {part + 1}", cells(COLUMNS, rows))
+        ("without a complete pair" if part < 0 else f"pool {part + 1}", cells(columns, rows))
         for part, rows in standings.groupby("part", sort=False)
     ]
     return parts if len(parts) > 1 else [("", parts[0][1])]
@@ -154,7 +186,8 @@ def cells(columns: Mapping[str, Callable[[Any], str]], frame: pd.DataFrame) -> l
 
 
 def _statistics(row: Any) -> MatchStatistics:
-    return match_statistics([getattr(row, name) for name in OUTCOME_COLUMNS])
+    told = {name: getattr(row, name) for name in MATCH_STATISTICS}
+    return MatchStatistics(row.pairs, row.score, **told)
 
 
 def _discs(row: Any) -> str:
@@ -194,17 +227,21 @@ MATCH_COLUMNS: dict[str, Callable[[Any], str]] = {
 # ---------------------------------------------------------------------- on the terminal
 
 
-def standings_tables(standings: pd.DataFrame, console: Console) -> Iterable[Table]:
-    """The standings for a terminal, a table for each part of the pool that met. A narrow terminal
-    does without some columns, which the report has, rather than cut numbers, and says so."""
+def standings_tables(
+    standings: pd.DataFrame, console: Console, merits: Iterable[str] = ()
+) -> Iterable[Table]:
+    """The standings for a terminal, a table for each part of the pool that met, as
+    :func:`standings_by_part` has them. A narrow terminal does without some columns, which the
+    report has, rather than cut numbers, and says so."""
     unbounded = console.options.update(width=10_000)
-    for heading, rows in standings_by_part(standings):
+    columns = columns_of(standings, merits)
+    for heading, rows in standings_by_part(standings, merits):
         for left_out in range(len(LESS_NEEDED) + 1):
-            wanted = [name not in LESS_NEEDED[:left_out] for name in COLUMNS]
-            shown = terminal_table(compress(COLUMNS, wanted))
+            wanted = [name not in LESS_NEEDED[:left_out] for name in columns]
+            shown = terminal_table(compress(columns, wanted))
             shown.title = heading or None
             if left_out:
-                missing = ", ".join(name for name in COLUMNS if name in LESS_NEEDED[:left_out])
+                missing = ", ".join(name for name in columns if name in LESS_NEEDED[:left_out])
                 shown.caption = plain(f"no room here for {missing}: see the report")
             for row in rows:
                 shown.add_row(*map(plain, compress(row, wanted)))
@@ -212,6 +249,20 @@ def standings_tables(standings: pd.DataFrame, console: Console) -> Iterable[Tabl
             if console.measure(shown, options=unbounded).maximum <= console.width:
                 break
         yield shown
+
+
+def result_table(table: ResultTable) -> Table:
+    """A schedule's table of a tournament: of a long one the end."""
+    shown = Table(box=box.SIMPLE_HEAD, header_style="bold", padding=(0, 1, 0, 0))
+    shown.title = plain(table.title)
+    for number, name in enumerate(table.columns):
+        side = "left" if number in table.words else "right"
+        shown.add_column(plain(name), justify=side, no_wrap=True)  # type: ignore[arg-type]
+    if len(table.rows) > LONGEST_SHOWN:
+        shown.caption = plain(f"the last {LONGEST_SHOWN} of {len(table.rows)} rows: see the report")
+    for row in table.rows[-LONGEST_SHOWN:]:
+        shown.add_row(*map(plain, row))
+    return shown
 
 
 def matches_table(matches: pd.DataFrame) -> Table:

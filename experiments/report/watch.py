@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -14,7 +15,12 @@ from experiments.config import RunConfig, scheduled_of, typed
 from experiments.foreign import foreign_code
 from experiments.record.folder import is_locked
 from experiments.record.reading import not_begun, reading
-from experiments.report.standings import rated_as_asked, standings
+from experiments.report.standings import (
+    ranked,
+    rated_as_asked,
+    standings,
+    tournament_results,
+)
 from experiments.report.tables import standings_tables
 
 Look = Callable[[Path, Console], tuple[RenderableType, bool]]
@@ -46,7 +52,7 @@ def total_games(settings: RunConfig) -> str:
     if foreign_code({"schedule": settings.schedule}, {}):
         return f"? (not known without {settings.schedule.get('_target_')})"
     schedule, pairs = scheduled_of(settings)
-    return f"{'at most ' if schedule.may_end_early else ''}{2 * pairs:,}"
+    return f"{'at most ' if schedule.may_end_early else ''}{schedule.games_each * pairs:,}"
 
 
 def look(folder: Path, console: Console) -> tuple[RenderableType, bool]:
@@ -64,4 +70,9 @@ def look(folder: Path, console: Console) -> tuple[RenderableType, bool]:
         if not played:
             return plain(line), ended
         table = standings(record, rated_as_asked(record, settings))
-        return Group(plain(line), *standings_tables(table, console)), ended
+        merits: Mapping[str, Sequence[Any]] = {}
+        if not foreign_code({"schedule": settings.schedule}, {}):
+            names, (schedule, _) = list(settings.agents), scheduled_of(settings)
+            merits = schedule.standings(names, tournament_results(record, settings, schedule))
+            table = ranked(table, names, merits)
+        return Group(plain(line), *standings_tables(table, console, merits)), ended

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri, stdtrit
 
-from experiments.statistics.pairs import SHARES, FloatArray, IntArray
+from experiments.statistics.pairs import SHARES, FloatArray, IntArray, by_opening
 
 INSIDE = 0.975
 """Probability below the upper end of a 95 % interval."""
@@ -16,18 +16,25 @@ INSIDE = 0.975
 ONE_SIDED = 0.05
 """How probable a record still is where its one-sided 95 % bound lies."""
 
+_FARTHEST = 2.5  # the same, of a quantile that a thousand replicates of few openings still tell
 _REACH = 1.96  # standard deviations of a normal distribution from the middle to INSIDE
 
 
 def interval_text(value: float, low: float, high: float, bound: str = "") -> str:
     """A value and its interval, which need not lie evenly around it; or a ``bound``, ">" or "<".
+    Where nothing is known of the interval its ends are nan.
 
     >>> interval_text(91.2, -62.4, 336.3), interval_text(-0.2, -44, 43.6)
     ('+91 [-62, 336]', '+0 [-44, 44]')
     >>> interval_text(620, 620, 620, ">")
     '> +620'
+    >>> interval_text(35, math.nan, math.nan)
+    '+35 [?]'
     """
-    return f"{bound} {value:+z.0f}" if bound else f"{value:+z.0f} [{low:z.0f}, {high:z.0f}]"
+    if bound:
+        return f"{bound} {value:+z.0f}"
+    ends = "?" if math.isnan(low) else f"{low:z.0f}, {high:z.0f}"
+    return f"{value:+z.0f} [{ends}]"
 
 
 def margin_text(value: float, margin: float, bound: str = "") -> str:
@@ -38,20 +45,44 @@ def margin_text(value: float, margin: float, bound: str = "") -> str:
     return "-" if math.isnan(value) else f"{value:+z.0f} ± {margin:.0f}"
 
 
-def share_interval(counts: ArrayLike) -> tuple[float, float, float, int]:
+def student(openings: int) -> float:
+    """How many standard errors a 95 % interval reaches to either side: Student's quantile with
+    one degree of freedom less than there are openings; nan for less than two openings."""
+    return float(stdtrit(openings - 1, INSIDE)) if openings > 1 else math.nan
+
+
+def standard_error(sums: FloatArray, times: IntArray, pairs: int, openings: int) -> float:
+    """The standard error of a mean over pairs that come from shared openings.
+
+    sums: shape (m,), of the deviations from the mean of an opening's pairs. times: shape (m,), how
+        many openings have that sum. nan for less than two openings.
+    """
+    if openings < 2:
+        return math.nan
+    return math.sqrt(times @ sums**2 * openings / (openings - 1)) / pairs
+
+
+def share_interval(
+    counts: ArrayLike, times: ArrayLike | None = None
+) -> tuple[float, float, float, int]:
     """The share of points (0 to 1), the ends of its 95 % interval, and the number of pairs.
 
-    counts: shape (5,), the number of pairs with 0 to 4 half points. The interval is normal over
-    pairs, with half a pair won and half a pair lost added, so that pairs which all went alike have
-    one too. All nan without pairs.
+    counts, times: see :func:`experiments.statistics.pairs.by_opening`. The interval is Student's
+    over openings, with half a pair won and half a pair lost as one opening more, so that pairs
+    which all went alike have one too. All nan without pairs.
     """
-    seen = np.asarray(counts, dtype=float)
+    units, often = by_opening(counts, times)
+    seen = often @ units
     pairs = int(seen.sum())
     if not pairs:
         return np.nan, np.nan, np.nan, 0
-    more = seen + np.array([0.5, 0, 0, 0, 0.5])
-    middle = more @ SHARES / more.sum()
-    margin = _REACH * np.sqrt(more @ (SHARES - middle) ** 2) / more.sum()
+    added = np.array([0.5, 0, 0, 0, 0.5])
+    middle = float((seen + added) @ SHARES) / (pairs + 1)
+    away = SHARES - middle
+    openings = int(often[units.any(axis=1)].sum())
+    sums = np.append(units @ away, math.sqrt(added @ away**2))
+    error = standard_error(sums, np.append(often, 1), pairs + 1, openings + 1)
+    margin = student(openings + 1) * error
     share = float(seen @ SHARES) / pairs
     low, high = min(share, middle - margin), max(share, middle + margin)
     return share, max(0.0, low), min(1.0, high), pairs
@@ -74,21 +105,24 @@ def wilson(points: float, games: int) -> tuple[float, float]:
 
 
 def bootstrap_intervals(
-    sample: FloatArray, fitted: FloatArray, played: IntArray
+    sample: FloatArray, fitted: FloatArray, openings: IntArray
 ) -> tuple[FloatArray, FloatArray]:
     """Low and high ends of the 95 % intervals of some fitted values; bias-corrected, and expanded
-    for few pairs (:mod:`experiments.statistics.pool` says why).
+    for few openings (:mod:`experiments.statistics.pool` says why).
 
-    sample: shape (replicates, values); fitted: shape (values,); played: the pairs each rests on.
+    sample: shape (replicates, values), from a Bayesian bootstrap over openings; fitted: shape
+    (values,); openings: how many each rests on. nan for values that rest on less than two.
     """
     below = (sample < fitted).sum(axis=0)
     bias = ndtri((below + 0.5) / (len(sample) + 1))  # standard deviations
     # The bootstrap's variance of a mean of N values is (N - 1) / (N + 1) of the honest one, and
-    # Student's t takes the place of the normal distribution: 1.96 for large N, 2.50 for 10. One
-    # pair, which shows no variance at all, is treated as two.
-    pairs = np.maximum(played, 2).astype(float)
-    reach = stdtrit(pairs - 1, INSIDE) * np.sqrt((pairs + 1) / (pairs - 1))
-    return _quantiles(sample, ndtr(2 * bias - reach)), _quantiles(sample, ndtr(2 * bias + reach))
+    # Student's t takes the place of the normal distribution: 1.96 for large N, 2.50 for 10.
+    number = np.where(openings > 1, openings, np.nan)
+    reach = stdtrit(number - 1, INSIDE) * np.sqrt((number + 1) / (number - 1))
+    asked = np.fmin(reach, _FARTHEST)
+    low, high = (_quantiles(sample, ndtr(2 * bias + side * asked)) for side in (-1, 1))
+    stretch = reach / asked
+    return fitted + stretch * (low - fitted), fitted + stretch * (high - fitted)
 
 
 def _quantiles(sample: FloatArray, at: FloatArray) -> FloatArray:

@@ -1,19 +1,36 @@
-"""One match: Elo, normalised Elo and likelihood of superiority, from its five counts alone."""
+"""One match: Elo, normalised Elo and likelihood of superiority, from counts of pairs.
+
+Let s be the mean and v the variance of the pairs' shares of points, n the number of pairs and
+G that of openings, and e the standard error of s over openings with G / (G - 1) for few of
+them; where each pair has an opening of its own that is sqrt(v / (n - 1)). t is Student's
+quantile with G - 1 degrees of freedom.
+
+- Elo = 400 log10(s / (1 - s)); margin: half of Elo(s + t e) - Elo(s - t e).
+- nElo = 800 / ln 10 * u / sqrt(2), u = (s - 1/2) / sqrt(v). Its margin is t times the standard
+  error over openings; for n openings n var(u) = 1 - g u + (k - 1) u^2 / 4 with g the skewness
+  and k the kurtosis of the shares (Mertens 2002, for the Sharpe ratio, which u is). The
+  1.96 / sqrt(n) that match runners print for u takes v for known: 400 Elo apart it holds the
+  truth in 44 % of matches of 100 pairs, this one in 95 % (``benchmarks/validity.py``).
+- LOS: Student's probability of (s - 1/2) / e.
+- Where e = 0 or s +- t e is not within (0, 1), a bound: Clopper and Pearson's one-sided 95 %
+  limit for G s points of G. It treats an opening's share as if it had been won or lost with
+  that probability, which is more variable, so the bound is on the safe side.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 
-import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betaincinv, ndtr, ndtri, stdtrit
+from scipy.special import betaincinv, stdtr
 
 from experiments.statistics.elo import NELO, elo_of_score
-from experiments.statistics.intervals import INSIDE, ONE_SIDED, margin_text
-from experiments.statistics.pairs import OUTCOMES, SHARES, FloatArray, IntArray
+from experiments.statistics.intervals import ONE_SIDED, margin_text, standard_error, student
+from experiments.statistics.pairs import OUTCOMES, SHARES, FloatArray, IntArray, by_opening
 
-_SIGMAS = float(ndtri(INSIDE))  # 1.96
+_FEWEST = 30  # openings of which the variance is known well enough to count in it; with 8, 25 % of
+# normalised Elo's intervals missed the truth
 
 
 @dataclass(frozen=True)
@@ -23,7 +40,7 @@ class MatchStatistics:
     pairs: how many there are. score: share of points, 0 to 1; nan without pairs.
     elo, elo_margin: Elo difference and half the width of its 95 % interval. With a ``bound``, ">"
         or "<", ``elo`` is a one-sided 95 % limit and the margin nan.
-    nelo, nelo_margin: normalised Elo, the same.
+    nelo, nelo_margin: normalised Elo, the same; nan for less than 30 openings.
     los: likelihood of superiority, 0 to 1. These three are nan where there is only a bound.
     split: every pair was shared, so that nothing is known of who is better.
     """
@@ -60,33 +77,24 @@ class MatchStatistics:
         return f"{100 * self.los:.1f} %"
 
 
-def match_statistics(counts: ArrayLike) -> MatchStatistics:
+def match_statistics(counts: ArrayLike, times: ArrayLike | None = None) -> MatchStatistics:
     """Elo, normalised Elo and likelihood of superiority of one match.
 
-    counts: shape (5,), the number of pairs of which the first agent took 0 to 4 half points.
-
-    With s the mean and v the variance of the pairs' shares of points, n pairs and
-    e = 1.96 sqrt(v / n):
-
-    - Elo = 400 log10(s / (1 - s)); margin: half of Elo(s + e) - Elo(s - e).
-    - nElo = 800 / ln 10 * t / sqrt(2), t = (s - 1/2) / sqrt(v). Its margin is Student's quantile
-      times the standard error, n var(t) = 1 - g t + (k - 1) t^2 / 4 with g the skewness and k the
-      kurtosis of the shares (Mertens 2002, for the Sharpe ratio, which t is). The 1.96 / sqrt(n)
-      that match runners print for t takes v for known: 400 Elo apart it holds the truth in 44 % of
-      matches of 100 pairs, this one in 95 % (``benchmarks/validity.py``).
-    - LOS = Phi((s - 1/2) / sqrt(v / n)).
-    - Where v = 0 or s +- e is not within (0, 1), a bound: Clopper and Pearson's one-sided 95 %
-      limit for ns points of n. It treats a pair's share as if the pair had been won or lost with
-      that probability, which is more variable, so the bound is on the safe side.
+    counts: shape (5,), the number of pairs of which the first agent took 0 to 4 half points, each
+        from an opening of its own; or (m, 5), these numbers for each opening. times: shape (m,),
+        how many openings gave each row; None for one each. The module's text has the formulas.
 
     Raises ValueError for another shape, or counts that are negative or not whole.
 
     >>> match_statistics([10, 20, 100, 30, 40]).elo_text
-    '+61 ± 26'
+    '+61 ± 27'
+    >>> match_statistics([[10, 0, 0, 0, 40], [40, 0, 0, 0, 10]] * 5).elo_text  # ten openings
+    '+0 ± 169'
     >>> match_statistics([0, 0, 0, 0, 100]).elo_text
     '> +607'
     """
-    seen = _checked(counts)
+    units, often = by_opening(counts, times)
+    seen = often @ units
     pairs = int(seen.sum())
     if not pairs:
         return MatchStatistics()
@@ -94,13 +102,15 @@ def match_statistics(counts: ArrayLike) -> MatchStatistics:
     score = float(share @ SHARES)
     if seen[OUTCOMES // 2] == pairs:
         return MatchStatistics(pairs, score, elo=0.0, split=True)
-    deviation = math.sqrt(share @ (SHARES - score) ** 2)
-    error = deviation / math.sqrt(pairs)
-    reach = _SIGMAS * error
-    if np.count_nonzero(seen) == 1 or not (score - reach > 0 and score + reach < 1):
-        limit, bound = _bound(score, pairs)
+    openings = int(often[units.any(axis=1)].sum())
+    error = standard_error(units @ (SHARES - score), often, pairs, openings)
+    reach = student(openings) * error
+    if not (error > 0 and score - reach > 0 and score + reach < 1):
+        limit, bound = _bound(score, openings)
         return MatchStatistics(pairs, score, elo=limit, bound=bound)
-    nelo, nelo_margin = _normalised(share, score, deviation, pairs)
+    nelo, nelo_margin = math.nan, math.nan
+    if openings >= _FEWEST:
+        nelo, nelo_margin = _normalised(units, often, share, score, openings)
     return MatchStatistics(
         pairs,
         score,
@@ -108,36 +118,25 @@ def match_statistics(counts: ArrayLike) -> MatchStatistics:
         (elo_of_score(score + reach) - elo_of_score(score - reach)) / 2,
         nelo,
         nelo_margin,
-        los=float(ndtr((score - 0.5) / error)),
+        los=float(stdtr(openings - 1, (score - 0.5) / error)),
     )
 
 
-def _checked(counts: ArrayLike) -> IntArray:
-    seen = np.asarray(counts)
-    whole = np.issubdtype(seen.dtype, np.integer)
-    if seen.shape != (OUTCOMES,) or not whole or (seen < 0).any():
-        raise ValueError(
-            f"counts {seen.tolist()}: {OUTCOMES} numbers of pairs, LL to WW, are needed"
-        )
-    return seen
-
-
-def _bound(score: float, pairs: int) -> tuple[float, str]:
+def _bound(score: float, openings: int) -> tuple[float, str]:
     """The one-sided limit of a match's Elo, and on which side of it the truth is."""
-    bound, points = (">", pairs * score) if score >= 0.5 else ("<", pairs * (1 - score))
-    least = float(betaincinv(points, pairs - points + 1, ONE_SIDED))
+    bound, points = (">", openings * score) if score >= 0.5 else ("<", openings * (1 - score))
+    least = float(betaincinv(points, openings - points + 1, ONE_SIDED))
     return elo_of_score(least if bound == ">" else 1 - least), bound
 
 
 def _normalised(
-    share: FloatArray, score: float, deviation: float, pairs: int
+    units: IntArray, times: IntArray, share: FloatArray, score: float, openings: int
 ) -> tuple[float, float]:
     """Normalised Elo and half the width of its 95 % interval; share: of the pairs, by outcome."""
+    deviation = math.sqrt(share @ (SHARES - score) ** 2)
     t = (score - 0.5) / deviation
     away = (SHARES - score) / deviation
-    skewness, kurtosis = (float(share @ away**power) for power in (3, 4))
-    # It can be 0, and then rounding may leave it a little below.
-    variance = max(0.0, 1 - skewness * t + (kurtosis - 1) * t * t / 4)
-    error = math.sqrt(variance / pairs)
+    influence = away - t * (away**2 - 1) / 2  # of a pair on t, times the number of pairs
+    error = math.sqrt(times @ (units @ influence) ** 2) / int(times @ units.sum(axis=1))
     unit = NELO / math.sqrt(2)
-    return unit * t, unit * float(stdtrit(pairs - 1, INSIDE)) * error
+    return unit * t, unit * student(openings) * error

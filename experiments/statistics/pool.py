@@ -1,30 +1,38 @@
 """Ratings from counts: who is better, by how much, and how sure that is.
 
-The unit of everything here is the **pair**: two games from one opening with colours swapped. A pool
-of n agents is an integer array ``pairs`` of shape (n, n, 5): ``pairs[i, j, k]`` pairs between the
-agents i and j gave i a total of k/2 points of 2 (LL, LD, DD+WL, WD, WW as i sees them), so
-``pairs[j, i]`` is ``pairs[i, j]`` backwards and the diagonal is 0.
+Everything is counted in **pairs**: two games from one opening with colours swapped. A pool of n
+agents is an integer array ``pairs`` of shape (n, n, 5): ``pairs[i, j, k]`` pairs between the agents
+i and j gave i a total of k/2 points of 2 (LL, LD, DD+WL, WD, WW as i sees them), so ``pairs[j, i]``
+is ``pairs[i, j]`` backwards and the diagonal is 0. The unit of uncertainty is the **opening**,
+which all pairings share: an array of shape (m, n, n, 5) has such a table for each opening, and one
+of shape (n, n, 5) says that every pair came from an opening of its own.
 
 **Elo** is the Bradley-Terry model fitted to the whole pool by maximum likelihood: agent i expects
 1 / (1 + 10^((r_j - r_i) / 400)) points a game against agent j, a draw is half a win, and the mean
 of the rated agents is 0 (Bradley & Terry 1952, Biometrika 39; Hunter 2004, Annals of Statistics
 32).
 
-**Intervals** are 95 % intervals from a Bayesian bootstrap over pairs (Rubin 1981, Annals of
-Statistics 9): in each replicate every pair weighs Exp(1) instead of 1, and the pool is rated again.
-Drawing weights rather than pairs has two merits. Nobody becomes perfect by chance, so every
-replicate has finite ratings; and a pairing of one or two pairs, which a resampling within the
-pairing would repeat for ever, still shows its uncertainty. Three corrections make it hold for few
-pairs and for wide pools; ``tests/experiments/statistics/test_pool.py`` says how much is gained:
+**Intervals** are 95 % intervals from a Bayesian bootstrap over openings (Rubin 1981, Annals of
+Statistics 9): in each replicate every opening, with all pairs of all pairings that come from it,
+weighs Exp(1) instead of 1, and the pool is rated again. So it doesn't matter how many agents play
+alike from an opening, or whether it suits one of them against everybody (Cameron & Miller 2015,
+Journal of Human Resources 50). Drawing weights rather than openings has two merits. Nobody becomes
+perfect by chance, so every replicate has finite ratings; and few openings still show their
+uncertainty. Three corrections make it hold for few openings and for wide pools; ``benchmarks/
+validity.py`` and ``tests/experiments/statistics/test_pool.py`` say how well:
 
-- A sample of alike pairs knows nothing of the outcomes it missed. One imagined pair for each free
-  rating, won or lost outright by the odds of the fitted ratings, joins each replicate: it moves no
-  rating on average, and 100 evenly split pairs give a narrow interval instead of none.
+- A sample of alike openings knows nothing of the outcomes it missed. Imagined pairs, won
+  or lost outright by the odds of the fitted ratings, join each replicate: half as many as one
+  opening has, or one for each free rating if that is more. They move no rating on average, and 100
+  evenly split pairs give a narrow interval instead of none.
 - The quantiles are taken further out, so that a mean of N normal values would get Student's
   interval (the expanded percentile interval of Hesterberg 2015, The American Statistician 69); N
-  is the number of pairs the agent played.
+  is the number of openings the agent played, the imagined pairs counting as one. Where that is
+  further than replicates of so few openings reach, the distance is multiplied instead.
 - They are shifted by twice the bootstrap's median bias (the bias-corrected interval of Efron 1981,
   Canadian Journal of Statistics 9): maximum likelihood spreads a wide pool a little too far.
+
+One opening shows nothing of how others would end: there is no interval.
 
 **Bounds**: an agent that won everything, or lost everything, has no finite rating. The others are
 rated as if it had not been there, and it gets the rating at which so perfect a record has a
@@ -47,19 +55,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse.csgraph import connected_components
-from scipy.special import expit
+from scipy.special import expit, ndtri, stdtr
 
 from experiments.statistics.bounds import Layers
-from experiments.statistics.bradley_terry import (
-    advantage_is_finite,
-    fit,
-    fit_block,
-    pairings,
-    points_and_games,
-)
+from experiments.statistics.bradley_terry import advantage_is_finite, fit, fit_block, pairings
 from experiments.statistics.elo import ELO
 from experiments.statistics.intervals import ONE_SIDED, bootstrap_intervals
 from experiments.statistics.pairs import OUTCOMES, SHARES, BoolArray, FloatArray, IntArray
+from experiments.statistics.units import Units
 
 _EVEN = 0.5**0.5  # even chances, in games: the two games of a pair have 0.5 = _EVEN ** 2
 _LEAST = 0.01  # pairs won and lost in each pairing where perfect records join the bootstrap
@@ -71,7 +74,8 @@ class Ratings:
     """What :func:`rate` says of n agents. Elo points; all arrays have shape (n,).
 
     elo: the rating; the mean of the agents without a bound is 0 (of all, if all have one).
-    low, high: the ends of the 95 % interval, low <= elo <= high.
+    low, high: the ends of the 95 % interval, low <= elo <= high; nan for an agent with pairs from
+        one opening only.
     bound: "" for a rating; ">" or "<" for an agent whose record allows none, because it, or the
         group within which alone it shared points, won ">" or lost "<" everything. ``elo`` is then
         a one-sided 95 % limit and ``low = high = elo``: write "> +620", not "+620 ± 0".
@@ -84,10 +88,14 @@ class Ratings:
         alike that every opening gives the same game twice; the games can't tell which.
     order: the agents' indices, best first. As ``elo`` sorts them, but an agent with a bound is
         sorted by the rating at which its perfect record in games had even chances.
-    superiority: shape (n, n): the share of the bootstrap's replicates in which the row agent is
-        rated above the column agent; nan on the diagonal. Where an agent has a bound, the whole
-        pool is bootstrapped for this, the agent beginning where ``order`` puts it: one pair won
-        does not become a certainty.
+    superiority: shape (n, n): how likely the row agent is above the column agent: the share of the
+        bootstrap's replicates in which it is, taken as a normal probability and turned into
+        Student's as the intervals are, so that few openings are never sure; 0.5 between two that
+        play the same strategy; nan on the diagonal and for an agent with pairs from one opening
+        only. Where an agent has a bound, the whole pool is bootstrapped for this, the agent
+        beginning where ``order`` puts it: one pair won does not become a certainty.
+    strategy: the number of each agent's strategy; agents that play the same one have all the rest
+        in common.
     anchor: the agent whose rating is 0 in place of the mean; None where none was asked for, or
         where the one asked for has a bound and so no rating to hold on to.
     advantage: Black's advantage as (low, best, high): playing Black against White is worth so many
@@ -101,35 +109,37 @@ class Ratings:
     split: BoolArray
     order: IntArray
     superiority: FloatArray
+    strategy: IntArray
     anchor: int | None = None
     advantage: tuple[float, float, float] | None = None
-
-
-def pentanomial(by_colour: IntArray) -> IntArray:
-    """Counts of pairs as :func:`rate` takes them: (n, n, 3, 3), by colour, as (n, n, 5)."""
-    half_points = np.add.outer(np.arange(3), np.arange(3))
-    return np.stack([by_colour[:, :, half_points == k].sum(axis=2) for k in range(OUTCOMES)], 2)
 
 
 def score_matrix(pairs: ArrayLike) -> FloatArray:
     """The share of points of the row agent against the column agent, shape (n, n), 0 to 1; nan
     where the two did not meet. Raises ValueError as :func:`rate` does, save that the pool need not
     be connected."""
-    counts, _ = _checked(pairs)
+    counts = Units.of(pairs).counts
     met = counts.sum(axis=2).astype(float)
     met[met == 0] = np.nan
     return np.asarray(counts @ SHARES / met)
 
 
 def rate(
-    pairs: ArrayLike, replicates: int = 1000, seed: int = 0, *, anchor: int | None = None
+    pairs: ArrayLike,
+    replicates: int = 1000,
+    seed: int = 0,
+    *,
+    times: ArrayLike | None = None,
+    anchor: int | None = None,
 ) -> Ratings:
     """Rate the pool; the module's text says how.
 
-    pairs: shape (n, n, 5), n >= 2, counts of pairs; everybody comparable with everybody, if only
-        through others. Or shape (n, n, 3, 3), to fit Black's advantage together with the ratings:
-        ``pairs[i, j, b, w]`` pairs in which i scored b/2 with Black and w/2 with White against j.
-    replicates: of the bootstrap, at least 100; 1,000 for 20 agents take 0.2 s.
+    pairs: counts as the module's text has them, of n >= 2 agents, everybody comparable with
+        everybody, if only through others. Told apart by colour, shape (..., n, n, 3, 3), Black's
+        advantage is fitted together with the ratings: ``pairs[..., i, j, b, w]`` pairs in which i
+        scored b/2 with Black and w/2 with White against j.
+    times: shape (m,), how many openings gave each of m tables; None for one each.
+    replicates: of the bootstrap, at least 100; 1,000 for 20 agents take 0.3 s.
     seed: of the bootstrap's random generator; the same seed gives the same intervals.
     anchor: the agent to be rated 0 instead of the pool's mean. Intervals are then those of the
         differences from it.
@@ -137,19 +147,60 @@ def rate(
     Raises ValueError if the array is no such table of counts, if the pool falls into parts that
     never met (:func:`rate_pools` takes those), or if there is no such anchor.
     """
-    counts, by_colour = _checked(pairs)
+    return _rate(Units.of(pairs, times), replicates, seed, anchor)
+
+
+def rate_pools(
+    pairs: ArrayLike,
+    replicates: int = 1000,
+    seed: int = 0,
+    *,
+    times: ArrayLike | None = None,
+    anchor: int | None = None,
+    strategies: ArrayLike | None = None,
+) -> list[tuple[IntArray, Ratings]]:
+    """Rate each part of a pool whose parts never met, as :func:`rate` does.
+
+    strategies: shape (n,), the strategy of every agent, those that play the same moves having the
+        same; a number from 0, and the place in ``pairs``, which is then a table of strategies. None
+        where each agent is one of its own. The mean that is 0 is that of strategies.
+
+    Returns, the largest part first, its agents' indices in ascending order and their ratings, in
+    which agents count from 0 and 0 Elo is the mean of the part, or the anchor if it is one of them.
+    An agent that met nobody is in no part.
+    """
+    units = Units.of(pairs, times)
+    size = len(units.counts)
+    plays = np.arange(size) if strategies is None else np.asarray(strategies)
+    label = connected_components(units.counts.any(axis=2), directed=False)[1]
+    parts = [np.flatnonzero(label[plays] == part) for part in range(label.max(initial=-1) + 1)]
+    rated = []
+    for members in sorted(parts, key=len, reverse=True):
+        if len(members) > 1:
+            inside, place = np.unique(plays[members], return_inverse=True)
+            held = next((n for n, agent in enumerate(members.tolist()) if agent == anchor), None)
+            among = units.among(inside, units.by_colour)
+            anchored = None if held is None else int(place[held])
+            found = _rate(among, replicates, seed, anchored) if len(inside) > 1 else _ALONE
+            rated.append((members, _of_agents(found, place, held)))
+    return rated
+
+
+def _rate(units: Units, replicates: int, seed: int, anchor: int | None) -> Ratings:
+    counts = units.counts
     _check_request(counts, replicates, anchor)
     layers = Layers(counts @ SHARES)
-    inside, cells, fitted = _fit_blocks(counts, by_colour, layers)
+    inside, by_colour, fitted = _fit_blocks(units, layers)
     elo, even = (layers.placed(inside, chance) for chance in (ONE_SIDED, _EVEN))
-    sample = _replicates(cells, fitted, replicates, seed)
+    sample = _replicates(units.among(layers.rated, by_colour), fitted, replicates, seed)
     compared = sample
     if any(layers.bound):
-        compared = _replicates(counts, np.append(even, 0), replicates, seed, _LEAST)
+        whole = units.among(np.ones(len(counts), dtype=bool), by_colour=False)
+        compared = _replicates(whole, np.append(even, 0), replicates, seed, _LEAST)
     if anchor is not None and layers.bound[anchor]:
         anchor = None
     elo, low, high, advantage = _with_intervals(
-        ELO * elo, counts, layers.rated, fitted, sample, anchor
+        ELO * elo, units, layers.rated, fitted, sample, anchor
     )
     return Ratings(
         elo=elo,
@@ -158,61 +209,48 @@ def rate(
         bound=layers.bound,
         split=counts.sum(axis=(1, 2)) == counts[:, :, OUTCOMES // 2].sum(axis=1),
         order=np.argsort(-even, kind="stable"),
-        superiority=_superiority(compared[:, :-1]),
+        superiority=_superiority(compared[:, :-1], units.number),
+        strategy=np.arange(len(counts)),
         anchor=anchor,
-        advantage=None if cells.shape[2] == OUTCOMES else advantage,
+        advantage=advantage if by_colour else None,
     )
 
 
-def rate_pools(
-    pairs: ArrayLike, replicates: int = 1000, seed: int = 0, *, anchor: int | None = None
-) -> list[tuple[IntArray, Ratings]]:
-    """Rate each part of a pool whose parts never met, as :func:`rate` does.
+_ALONE = Ratings(
+    elo=np.zeros(1),
+    low=np.zeros(1),
+    high=np.zeros(1),
+    bound=("",),
+    split=np.ones(1, dtype=bool),
+    order=np.zeros(1, dtype=int),
+    superiority=np.full((1, 1), np.nan),
+    strategy=np.zeros(1, dtype=int),
+)
+"""Of a strategy that met nobody but itself."""
 
-    Returns, the largest part first, its agents' indices in ascending order and their ratings, in
-    which agents count from 0 and 0 Elo is the mean of the part, or the anchor if it is one of them.
-    An agent that met nobody is in no part.
-    """
-    table = np.asarray(pairs)
-    label = connected_components(_checked(table)[0].any(axis=2), directed=False)[1]
-    rated = []
-    for part in np.argsort(-np.bincount(label), kind="stable"):
-        members = np.flatnonzero(label == part)
-        if len(members) > 1:
-            places = {agent: place for place, agent in enumerate(members.tolist())}
-            held = None if anchor is None else places.get(anchor)
-            among = table[np.ix_(members, members)]
-            rated.append((members, rate(among, replicates, seed, anchor=held)))
-    return rated
+
+def _of_agents(ratings: Ratings, place: IntArray, anchor: int | None) -> Ratings:
+    """The ratings of agents from those of their strategies; place: of each agent's strategy;
+    anchor: the agent that was asked for."""
+    superiority = ratings.superiority[np.ix_(place, place)]
+    same = place[:, None] == place
+    superiority[same] = 0.5
+    np.fill_diagonal(superiority, np.nan)
+    return Ratings(
+        elo=ratings.elo[place],
+        low=ratings.low[place],
+        high=ratings.high[place],
+        bound=tuple(ratings.bound[each] for each in place),
+        split=ratings.split[place],
+        order=np.argsort(np.argsort(ratings.order)[place], kind="stable"),
+        superiority=superiority,
+        strategy=place,
+        anchor=None if ratings.anchor is None else anchor,
+        advantage=ratings.advantage,
+    )
 
 
 # ------------------------------------------------------------------ what may be asked
-
-
-def _checked(pairs: ArrayLike) -> tuple[IntArray, IntArray | None]:
-    """The counts, shape (n, n, 5), and if they are told apart by colour the cells, shape
-    (n, n, 9); ValueError."""
-    table = np.asarray(pairs)
-    agents = len(table) if table.ndim else 0
-    if table.shape not in ((agents, agents, OUTCOMES), (agents, agents, 3, 3)):
-        raise ValueError(
-            f"pairs has shape {table.shape}; (n, n, {OUTCOMES}) or (n, n, 3, 3) is needed"
-        )
-    if not np.issubdtype(table.dtype, np.integer):
-        raise ValueError(f"pairs holds {table.dtype}; whole numbers are needed")
-    table = table.astype(np.int64)
-    if (table < 0).any():
-        raise ValueError("pairs holds a negative count")
-    by_colour = table.ndim == 4
-    cells = table.reshape(agents, agents, 9 if by_colour else OUTCOMES)
-    if cells[np.arange(agents), np.arange(agents)].any():
-        raise ValueError("pairs has an agent meeting itself: the diagonal must be 0")
-    others_view = (table.swapaxes(2, 3) if by_colour else table).reshape(cells.shape)[:, :, ::-1]
-    different = (cells != others_view.swapaxes(0, 1)).any(axis=2)
-    if different.any():
-        i, j = np.argwhere(different)[0]
-        raise ValueError(f"pairs[{j}, {i}] is not pairs[{i}, {j}] backwards")
-    return (pentanomial(table), cells) if by_colour else (table, None)
 
 
 def _check_request(counts: IntArray, replicates: int, anchor: int | None) -> None:
@@ -235,30 +273,28 @@ def _check_request(counts: IntArray, replicates: int, anchor: int | None) -> Non
 # ------------------------------------------------------------------ maximum likelihood
 
 
-def _fit_blocks(
-    counts: IntArray, by_colour: IntArray | None, layers: Layers
-) -> tuple[FloatArray, IntArray, FloatArray]:
+def _fit_blocks(units: Units, layers: Layers) -> tuple[FloatArray, bool, FloatArray]:
     """Maximum likelihood within each block of n agents of whom k are rated; natural units.
 
-    Returns all ratings within their own blocks, shape (n,); the cells of the rated agents, told
-    apart by colour only where Black's advantage was fitted; and what was fitted to them, their
-    ratings and the advantage, shape (k + 1,).
+    Returns all ratings within their own blocks, shape (n,); whether Black's advantage was fitted
+    too; and what was fitted to the rated agents, their ratings and the advantage, shape (k + 1,).
     """
+    counts = units.counts
     inside = np.zeros(len(counts))
     for members in layers.blocks():
         inside[members] = fit_block(counts[np.ix_(members, members)])[:-1]
     rated = layers.rated
-    among = np.ix_(rated, rated)
-    if by_colour is not None and rated.sum() > 1 and advantage_is_finite(by_colour[among]):
-        fitted = fit_block(by_colour[among])
+    among = units.cells[np.ix_(rated, rated)]
+    if units.by_colour and rated.sum() > 1 and advantage_is_finite(among):
+        fitted = fit_block(among)
         inside[rated] = fitted[:-1]
-        return inside, by_colour[among], fitted
-    return inside, counts[among], np.append(inside[rated], 0)
+        return inside, True, fitted
+    return inside, False, np.append(inside[rated], 0)
 
 
 def _with_intervals(
     elo: FloatArray,
-    counts: IntArray,
+    units: Units,
     rated: BoolArray,
     fitted: FloatArray,
     sample: FloatArray,
@@ -274,8 +310,11 @@ def _with_intervals(
         place = int(rated[:anchor].sum())
         sample = np.hstack([sample[:, :-1] - sample[:, [place]], sample[:, -1:]])
         fitted = np.append(fitted[:-1] - fitted[place], fitted[-1])
-    played = counts[np.ix_(rated, rated)].sum(axis=(1, 2))
-    ends = bootstrap_intervals(sample, fitted, np.append(played, played.sum() // 2))
+    if rated.sum() < 2:
+        return elo, elo.copy(), elo.copy(), (0.0, 0.0, 0.0)  # the one rated agent is the scale's 0
+    among = units.among(rated, by_colour=False)
+    seen = np.append(among.number, among.total)
+    ends = bootstrap_intervals(sample, fitted, seen + (seen > 1))  # and one imagined
     lowest, highest = (ELO * end for end in ends)
     low, high = elo.copy(), elo.copy()
     low[rated] = np.minimum(elo[rated], lowest[:-1])
@@ -287,50 +326,60 @@ def _with_intervals(
 
 
 def _replicates(
-    cells: IntArray, fitted: FloatArray, replicates: int, seed: int, least: float = 0
+    units: Units, fitted: FloatArray, replicates: int, seed: int, least: float = 0
 ) -> FloatArray:
     """The bootstrap's ratings of k agents and Black's advantage, natural units, shape
     (replicates, k + 1).
 
-    cells: see :mod:`experiments.statistics.bradley_terry`. fitted: shape (k + 1,), what was fitted.
-    least: weight added to a win and to a loss in each pairing, which keeps ratings finite where the
-        cells don't.
+    fitted: shape (k + 1,), what was fitted. least: weight added to a win and to a loss in each
+        pairing, which keeps ratings finite where the units don't.
     """
-    if len(cells) < 2:
+    if len(units.cells) < 2:
         return np.zeros((replicates, len(fitted)))
     rng = np.random.default_rng(seed)
-    first, second = pairings(cells)
-    shape = _weights_shape(cells[first, second], fitted[first] - fitted[second], len(cells))
-    batch = max(1, _CELLS // max(shape.size, len(cells) ** 2))
+    first, second = pairings(units.cells)
+    scored, met, times = units.scored()
+    imagined = _imagined(units, fitted[first] - fitted[second])
+    batch = max(1, _CELLS // max(len(times), scored.shape[1], len(units.cells) ** 2))
     rows = []
     for begin in range(0, replicates, batch):
         size = min(batch, replicates - begin)
-        weight = rng.standard_gamma(shape, size=(size, *shape.shape))
-        weight[:, :, [0, -1]] += least
+        weight = rng.standard_gamma(times, size=(size, len(times)))
+        further = rng.standard_gamma(imagined, size=(size, *imagined.shape)) + least
+        lost, won = further[..., 0], further[..., 1]
+        points = (weight @ scored).reshape(size, -1, len(first)) + won[:, None]
+        games = (weight @ met + won + lost)[:, None]
         start = np.broadcast_to(fitted, (size, len(fitted)))
-        rows.append(fit(*points_and_games(weight), first, second, start))
+        rows.append(fit(points, games, first, second, start))
     return np.concatenate(rows)
 
 
-def _superiority(sample: FloatArray) -> FloatArray:
-    """How often each row agent is above each column agent; from shape (replicates, n)."""
+def _imagined(units: Units, difference: FloatArray) -> FloatArray:
+    """Gamma shapes of the weight of the imagined pairs that each pairing's first agent lost and won
+    outright, shape (pairings, 2).
+
+    They are half as many as one opening has, and one for each of the free ratings at least, shared
+    among the pairings by their size; the odds are those expected at the fitted ``difference``
+    (natural units). Simulated pools say that this is cautious enough, and no more.
+    """
+    first, second = pairings(units.cells)
+    pairs = units.counts[first, second].sum(axis=1)
+    number = max(0.5 * pairs.sum() / units.total, len(units.cells) - 1)
+    odds = expit(np.stack([-difference, difference], axis=1))
+    return np.asarray(number * (pairs / pairs.sum())[:, None] * odds)
+
+
+def _superiority(sample: FloatArray, openings: IntArray) -> FloatArray:
+    """How often each row agent is above each column agent, as sure as so many openings allow.
+
+    sample: shape (replicates, n). openings: shape (n,), from how many each agent has pairs.
+    """
     above = (sample[:, :, None] > sample[:, None, :]).mean(axis=0)
     equal = (sample[:, :, None] == sample[:, None, :]).mean(axis=0)
-    share = above + equal / 2
+    size = len(sample)
+    normal = ndtri(((above + equal / 2) * size + 0.5) / (size + 1))
+    number = np.minimum(openings[:, None], openings).astype(float)
+    free = np.where(number > 1, number - 1, np.nan)
+    share = stdtr(free, normal * np.sqrt(free / (free + 2)))
     np.fill_diagonal(share, np.nan)
     return np.asarray(share)
-
-
-def _weights_shape(played: IntArray, difference: FloatArray, agents: int) -> FloatArray:
-    """Gamma shapes of the total weight of each pairing's outcomes, shape (pairings, outcomes).
-
-    The weights of m pairs, each Exp(1), sum to Gamma(m). One imagined pair for each of the
-    ``agents - 1`` free ratings is shared among the pairings by their size, as wins and losses
-    whose odds are those expected at the fitted ``difference`` (natural units).
-    """
-    shape = played.astype(float)
-    total = shape.sum(axis=1)
-    imagined = total * (agents - 1) / total.sum()
-    shape[:, 0] += imagined * expit(-difference)
-    shape[:, -1] += imagined * expit(difference)
-    return shape

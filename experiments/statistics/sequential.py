@@ -41,6 +41,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from core.settings import Choice, Number, check_settings
+from core.shown import counted
 from experiments.statistics.elo import NELO, expected_score
 from experiments.statistics.pairs import OUTCOMES, SHARES, FloatArray, IntArray
 
@@ -125,7 +126,7 @@ class Sprt:
         ended = f"{decision} was accepted" if decision else "no decision"
         return (
             f"SPRT, {self.model} Elo, H0: {self.elo0:g}, H1: {self.elo1:g} (error rates "
-            f"{self.alpha:g}, {self.beta:g}): {ended} after {pairs:,} pair{'s' * (pairs != 1)}; "
+            f"{self.alpha:g}, {self.beta:g}): {ended} after {counted(pairs, 'pair')}; "
             f"LLR {self.llr(counts):+.2f}, bounds {self.lower:+.2f} and {self.upper:+.2f}. "
             + (
                 "The Elo of a match that its own result stopped is biased: it overstates on "

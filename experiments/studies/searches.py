@@ -14,6 +14,7 @@ from core.game import SearchStats
 from core.position import Position
 from experiments.pairing.openings import Opening
 from experiments.record.store import Record
+from experiments.statistics.intervals import bootstrap_intervals
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,22 +40,23 @@ def searched_positions(record: Record, count: int | str, seed: int) -> Sample:
     same game, drawn with ``seed``; or ``all`` there are. All are distinct."""
     rules = record.run()["ruleset"]
     rng = np.random.default_rng(seed)
-    games = record.query("select distinct game from moves where depth is not null order by game")
-    every = games["game"].to_numpy()
+    every = record.query("select game from games order by game")["game"].to_numpy()
     found: dict[Position, str] = {}
     for game in every if count == "all" else rng.permutation(every):
         if len(found) == count:
             break
         which = [int(game)]
         opening = record.query("select opening from games where game = ?", which)["opening"].iloc[0]
-        moves = record.query("select square, depth from moves where game = ? order by ply", which)
-        decided = np.flatnonzero(moves["depth"].notna())
+        turns = record.turns(int(game))
+        decided = np.flatnonzero([turn.depth is not None for turn in turns])
+        if not decided.size:
+            continue
         wanted = decided.tolist() if count == "all" else [int(rng.choice(decided))]
         position = Opening.read(opening, rules).reach(rules)
-        for number, square in enumerate(moves["square"].iloc[: wanted[-1] + 1]):
+        for number, turn in enumerate(turns[: wanted[-1] + 1]):
             if number in wanted:
                 found.setdefault(position, opening)
-            position = position.play(int(square))
+            position = position.play(turn.square)
     return [(opening, position) for position, opening in found.items()]
 
 
@@ -95,7 +97,7 @@ def compare_searches(
 
     rng = np.random.default_rng(seed)
     openings = sorted(set(costs["opening"]))
-    weights = rng.multinomial(len(openings), [1 / len(openings)] * len(openings), REPLICATES)
+    weights = rng.standard_exponential((REPLICATES, len(openings)))
     rows = []
     for (name, depth), group in costs.groupby(["agent", "depth"], sort=False):
         positions = group["positions"].sum()
@@ -108,10 +110,11 @@ def compare_searches(
                 each.set_index("opening")[measure].reindex(openings).to_numpy()
                 for each in (group, base)
             )
-            ratios = (weights @ own) / (weights @ other)
-            ends = np.quantile(ratios, [0.025, 0.975]) if len(openings) > 1 else [np.nan] * 2
-            row[f"{measure}_ratio"] = own.sum() / other.sum()
-            row[f"{measure}_low"], row[f"{measure}_high"] = ends
+            ratio = own.sum() / other.sum()
+            sample = np.log((weights @ own) / (weights @ other))[:, None]
+            ends = bootstrap_intervals(sample, np.log([ratio]), np.array([len(openings)]))
+            row[f"{measure}_ratio"] = ratio
+            row[f"{measure}_low"], row[f"{measure}_high"] = (np.exp(end[0]) for end in ends)
         rows.append(row)
     return pd.DataFrame(rows).sort_values(["depth", "nodes"], ignore_index=True, kind="stable")
 

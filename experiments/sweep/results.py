@@ -11,9 +11,10 @@ import numpy as np
 from agents.config import ConfigError
 from experiments.config import TuningConfig, typed
 from experiments.record.store import Record
-from experiments.report.standings import pair_counts, rated_as_asked, standings
+from experiments.report.standings import pairs_by_opening, rated_as_asked, standings
 from experiments.statistics.elo import elo_of_score
 from experiments.statistics.intervals import share_interval
+from experiments.statistics.pairs import pentanomial
 from experiments.sweep.folder import Combination, State, Sweep
 
 if TYPE_CHECKING:
@@ -79,8 +80,8 @@ def elo_of_tuned(folder: Path, tuning: TuningConfig) -> tuple[float, float, floa
     """
     with Record.open(folder) as record:
         own = record.agents()["name"].tolist().index(tuning.agent)
-        counts = pair_counts(record)[own, 1 - own]
-    share, low, high, pairs = share_interval(counts)
+        tables, times = pairs_by_opening(record)
+    share, low, high, pairs = share_interval(pentanomial(tables[:, own, 1 - own]), times)
     ends = np.clip([(share * pairs + 0.5) / (pairs + 1), low, high], 1e-6, 1 - 1e-6)
     elo, low, high = elo_of_score(ends).tolist()
     return elo, low, high, 2 * pairs

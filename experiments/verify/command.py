@@ -20,13 +20,21 @@ from core.game import FINISHED, Limits
 from core.position import prepare_rules
 from core.rules import ruleset
 from core.shown import plain
-from experiments.config import RunConfig, make_agent, scheduled_of, typed
+from experiments.config import (
+    ALL,
+    RunConfig,
+    chosen_openings,
+    draw_of,
+    make_agent,
+    scheduled_of,
+    typed,
+)
 from experiments.foreign import built_from, foreign_code
 from experiments.pairing.openings import Opening, Openings
 from experiments.playing.conditions import Conditions
 from experiments.record.provenance import differences, versions
 from experiments.record.reading import DAMAGES, damages, reading
-from experiments.record.store import GameRow, MoveRow, Record
+from experiments.record.store import GameRow, Record
 from experiments.report.standings import matches, rated_as_asked, standings
 from experiments.report.terminal import terminal_table
 from experiments.verify import games as rules_alone
@@ -96,7 +104,6 @@ class _Verification:
             self.checks[FILE].note = ""
             return
         self._check_settings()
-        self.checks[PAIRS].tell(half_pairs(self.record))
         self._check_schedule()
         self._check_games()
 
@@ -129,10 +136,8 @@ class _Verification:
         """The openings that the settings choose; ConfigError."""
         settings = self.settings
         self._refuse_foreign({"openings": settings.openings, "schedule": settings.schedule})
-        rounds = scheduled_of(settings)[0].rounds(settings.games // 2)
-        rules = ruleset(settings.ruleset.name)
         openings = build(settings.openings, "openings", Openings)
-        chosen = openings.choose(rounds, rules, settings.seed)
+        chosen = chosen_openings(settings, openings, scheduled_of(settings)[0])
         return [opening.text for opening in chosen]
 
     def _refuse_foreign(self, described: dict[str, Any]) -> None:
@@ -146,30 +151,28 @@ class _Verification:
             self._refuse_foreign({"schedule": settings.schedule})
             schedule, most = scheduled_of(settings)
         except ConfigError as error:
-            check.note = str(error)
+            check.note = self.checks[PAIRS].note = str(error)
             return
+        self.checks[PAIRS].tell(half_pairs(self.record, schedule.games_each))
         rules = ruleset(settings.ruleset.name)
         openings = [Opening.read(text, rules) for text in self.record.openings()]
-        check.looked = f"{len(self.record.settled()):,} of {most:,} pairs"
-        names = list(settings.agents)
-        check.tell(strays(self.record, schedule, names, openings, settings.seed, most))
+        settled = self.record.settled(schedule.games_each)
+        check.looked = f"{len(settled):,} of {most:,} pairs"
+        check.tell(strays(self.record, draw_of(settings, schedule, openings), most))
 
     # ------------------------------------------------------------------ games
 
-    def _walk(self) -> Iterator[tuple[GameRow, list[Any]]]:
-        """Every game and its moves, in order."""
+    def _walk(self) -> Iterator[tuple[GameRow, list[Any] | None]]:
+        """Every game and its moves, in order; None where moves are not recorded."""
+        with_moves = self.settings.record == ALL
         last = -1
         while rows := self.record.rows(
             f"select * from games where game > ? order by game limit {_CHUNK}", [last]
         ):
             for row in rows:
                 game = GameRow._make(row)
-                yield game, self._moves(game.game)
+                yield game, self.record.turns(game.game) if with_moves else None
             last = game.game
-
-    def _moves(self, game: int) -> list[Any]:
-        rows = self.record.rows("select * from moves where game = ? order by ply", [game])
-        return [MoveRow._make(row) for row in rows]
 
     def _check_games(self) -> None:
         rules = ruleset(self.settings.ruleset.name)
@@ -180,12 +183,15 @@ class _Verification:
                 self.checks[name].tell([finding])
                 if name == rules_alone.TRANSCRIPTS:
                     self._illegal.add(game.game)
-            games, moves = games + 1, moves + len(rows)
-            _add(totals, game, rows)
+            games, moves = games + 1, moves + len(rows or ())
+            _add(totals, game)
         for name in (PAIRS, rules_alone.TRANSCRIPTS, rules_alone.RESULTS):
             self.checks[name].looked = f"{games:,} games"
         for name in (rules_alone.MOVES, rules_alone.COUNTED):
-            self.checks[name].looked = f"{moves:,} moves"
+            if self.settings.record == ALL:
+                self.checks[name].looked = f"{moves:,} moves"
+            else:
+                self.checks[name].note = f"not recorded: record={self.settings.record}"
         self.checks[TOTALS].looked = f"{len(totals)} agents"
         try:
             self.checks[TOTALS].tell(self._wrong_totals(totals))
@@ -247,7 +253,7 @@ class _Verification:
         games = [game for game in games if game.game not in self._illegal]
         conditions = self._conditions(players)
         for game, again in played_again(conditions, games, list(players)):
-            if said := difference(game, self._moves(game.game), again):
+            if said := difference(game, self.record.turns(game.game), again):
                 check.tell([f"game {game.game}: {said}"])
 
     def _conditions(self, players: dict[int, Agent]) -> Conditions:
@@ -297,19 +303,16 @@ class _Verification:
         return agent
 
 
-def _add(totals: dict[int, Counter[str]], game: GameRow, rows: Sequence[Any]) -> None:
+def _add(totals: dict[int, Counter[str]], game: GameRow) -> None:
     """Add a game to what its agents have in all."""
-    for agent, won, lost in (
-        (game.black, "black", "white"),
-        (game.white, "white", "black"),
+    for agent, won, lost, nodes, moves in (
+        (game.black, "black", "white", game.black_nodes, game.black_moves),
+        (game.white, "white", "black", game.white_nodes, game.white_moves),
     ):
         ended = {won: "wins", lost: "losses"}.get(game.result, "draws")
         totals[agent].update(["games", ended])
         totals[agent]["forfeits"] += game.end_reason != FINISHED and game.result == lost
-    for row in rows:
-        if row.nodes is not None:
-            totals[row.agent]["nodes"] += row.nodes
-            totals[row.agent]["counted"] += 1
+        totals[agent].update({"nodes": nodes, "counted": moves})
 
 
 # ---------------------------------------------------------------------- command

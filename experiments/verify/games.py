@@ -21,7 +21,7 @@ from core.notation import PASS, NotationError, parse_square, split_transcript, s
 from core.position import Position
 from core.rules import Color, Ruleset
 from experiments.pairing.openings import Opening
-from experiments.record.store import COUNTS, TIMES, GameRow
+from experiments.record.store import COUNTS, TIMES, TOTALS, GameRow, seat_totals
 
 TRANSCRIPTS, RESULTS, MOVES, COUNTED = "transcripts", "results", "moves", "counts"
 
@@ -31,21 +31,26 @@ Finding = tuple[str, str]
 _BY_THE_MOVER = (ILLEGAL, GARBAGE, LATE)  # only who is to move can lose by these
 
 
-def flaws(game: GameRow, rows: Sequence[Any], rules: Ruleset) -> Iterator[Finding]:
-    """What is wrong with a game and its moves; rows: its MoveRows in order."""
+def flaws(game: GameRow, rows: Sequence[Any] | None, rules: Ruleset) -> Iterator[Finding]:
+    """What is wrong with a game and its moves.
+
+    rows: its MoveRows in order; None where moves are not recorded.
+    """
     try:
         opening = Opening.read(game.opening, rules)
         position, turns = _played(opening, game.transcript, rules)
     except ValueError as error:
         yield TRANSCRIPTS, f"game {game.game}: {error}"
         return
-    made = [row for row in rows if row.late != TOO_LATE]
+    made = [row for row in rows or () if row.late != TOO_LATE]
     if position.must_pass and len(made) > len(turns) and made[len(turns)].square == PASS:
         # The transcript leaves passes out; this one was the last turn before a forfeit.
         turns.append((PASS, position.to_move))
         position = position.play(PASS)
     for said in _wrong_result(game, position):
         yield RESULTS, f"game {game.game}: {said}"
+    if rows is None:
+        return
     seats = {Color.BLACK: game.black, Color.WHITE: game.white}
     first = len(opening.moves) + 1
     wanted = [(ply, seats[color], square) for ply, (square, color) in enumerate(turns, start=first)]
@@ -54,6 +59,14 @@ def flaws(game: GameRow, rows: Sequence[Any], rules: Ruleset) -> Iterator[Findin
     for row in rows:
         for said in _wrong_counts(row, game.end_reason in (HUNG, DIED)):
             yield COUNTED, f"game {game.game}, ply {row.ply}: {said}"
+    for color, totals in zip(seats, seat_totals(rows, tuple(seats.values())), strict=True):
+        for name, total in zip(TOTALS, totals, strict=True):
+            said = getattr(game, f"{color.value}_{name}")
+            if said != total:
+                yield (
+                    COUNTED,
+                    f"game {game.game}: {color.value}_{name} is {said}, {total} added up",
+                )
     late = [(row.ply, row.agent) for row in rows if row.late == TOO_LATE]
     if late and (
         game.end_reason != LATE or late != [(first + len(turns), seats[position.to_move])]
@@ -166,8 +179,8 @@ def _wrong_counts(row: Any, cut_short: bool) -> Iterator[str]:
             yield f"{name} is {about[name]}"
     if row.late not in (IN_TIME, LATE_BY_WALL, TOO_LATE):
         yield f"late is {row.late}; 0, 1 or 2 is needed"
-    if row.waited_microseconds > row.microseconds:
-        yield f"of {row.microseconds} microseconds, {row.waited_microseconds} were waited"
+    if row.waited_nanoseconds > row.nanoseconds:
+        yield f"of {row.nanoseconds} nanoseconds, {row.waited_nanoseconds} were waited"
     for less, more in _AT_MOST.items():
         if about["nodes"] and about[less] > about[more]:
             yield f"{about[less]} {less}, but {about[more]} {more}"

@@ -13,7 +13,7 @@ from experiments.pairing.schedule import Game
 from experiments.playing.conditions import STOP_AT_ONCE, Conditions
 from experiments.playing.guardian import play_pairs, start_worker
 from experiments.playing.pool import WorkerDied, WorkerPool
-from experiments.record.store import COUNTS, GameRow, MoveRow, PlayedGame, Record
+from experiments.record.store import COUNTS, GameRow, PlayedGame, Record, read_turns
 
 _SAME = ("square", "value", "depth", *COUNTS)  # columns of moves that do not depend on time
 
@@ -44,11 +44,11 @@ def played_again(
                 opening = Opening.read(row.opening, conditions.rules)
                 game = Game(row.game, row.pair, black, white, opening, row.seed)
                 try:
-                    ((_, (played,)),) = pool.submit(play_pairs, [(game,)]).result()
+                    (bundle,) = pool.submit(play_pairs, [(game,)]).result()
                 except WorkerDied:
                     yield row, None
                 else:
-                    yield row, pickle.loads(played)
+                    yield row, pickle.loads(bundle)[0]
         finally:
             conditions.stop.value = STOP_AT_ONCE
 
@@ -65,7 +65,7 @@ def difference(game: GameRow, rows: Sequence[Any], again: PlayedGame | None) -> 
             f"played again it ends with {now.end_reason!r} after {now.transcript}, "
             f"{same // 2} moves as recorded"
         )
-    for row, move in zip(rows, map(MoveRow._make, again.moves), strict=False):
+    for row, move in zip(rows, read_turns(now.game, again.turns or "[]"), strict=False):
         for name in _SAME:
             recorded, value = getattr(row, name), getattr(move, name)
             if recorded != value:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from experiments.pairing.openings import Opening
-from experiments.pairing.schedule import Draw, Game, Schedule
+from experiments.pairing.schedule import Draw, Game
 from experiments.record.store import GameRow, Record
 
 _CHUNK = 1000  # pairs that are drawn at a time
 
 
-def half_pairs(record: Record) -> Iterator[str]:
-    """Pairs that are not two games of the same agents from one opening, colours swapped."""
+def half_pairs(record: Record, games_each: int = 2) -> Iterator[str]:
+    """Pairs that are not two games of the same agents from one opening, colours swapped.
+
+    games_each: 1 where the schedule has single games in the place of pairs.
+    """
     for pair, games, skipped in record.rows(
         """select pair, count(*), pair in (select pair from skipped) from games
-           group by pair having count(*) != 2 or pair in (select pair from skipped)"""
+           group by pair having count(*) != ? or pair in (select pair from skipped)""",
+        [games_each],
     ):
         more = ", and it is among the skipped" if skipped else ""
         yield f"pair {pair} has {games} {'game' if games == 1 else 'games'}{more}"
@@ -31,20 +34,12 @@ def half_pairs(record: Record) -> Iterator[str]:
         )
 
 
-def strays(
-    record: Record,
-    schedule: Schedule,
-    names: Sequence[str],
-    openings: Sequence[Opening],
-    seed: int,
-    most: int,
-) -> Iterator[str]:
+def strays(record: Record, draw: Draw, most: int) -> Iterator[str]:
     """Where a record has other games than are drawn with the same results: agents, openings, seeds.
 
-    most: how many pairs there are at most.
+    draw: the run's, nothing of it drawn yet. most: how many pairs there are at most.
     """
-    played = dict(record.pairs())
-    draw = Draw(schedule, names, openings, seed)
+    played = dict(record.pairs(draw.schedule.games_each))
     drawn: set[int] = set()
     while pairs := draw.take(_CHUNK):
         for pair in pairs:

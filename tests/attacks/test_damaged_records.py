@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 import records
+from records import edit
 from rich.console import Console
 
 from experiments.__main__ import main
@@ -177,14 +178,23 @@ ENDLESS = "with recursive n (x) as (select 1 union all select x + 1 from n)"
 # What is done to the record, and by what `verify` finds it (2: that nothing can be said).
 LOGICAL: dict[str, tuple[str, int]] = {
     "no table of games": ("drop table games", 2),
-    "no table of moves": ("drop table moves", 2),
+    "no table of turns": ("drop table turns", 2),
+    "no view of moves": ("drop view moves", 2),
+    "an endless view of moves": (f"drop view moves; create view moves as {ENDLESS} select * from n", 2),  # noqa: E501
+    "turns that are no JSON": ("update turns set turns = '[[' where game = 1", 1),
+    "turns that are a number": ("update turns set turns = '7' where game = 1", 1),
+    "a turn that is a number": ("update turns set turns = '[7]' where game = 1", 1),
+    "a turn that is too long": (f"update turns set turns = '{[[0] * 99]}' where game = 1", 1),
+    "turns nested deep": (f"update turns set turns = '{'[' * 100_000}' where game = 1", 1),
+    "turns that are missing": ("delete from turns where game = 1", 1),
+    "a total that is wrong": ("update games set white_nodes = white_nodes + 1 where game = 1", 1),
     "no table of agents": ("drop table agents", 2),
     "no table of a run": ("drop table run", 2),
     "no row of a run": ("delete from run", 2),
     "two rows of a run": ("insert into run select * from run", 1),
     "a column less": ("alter table games drop column seed", 2),
     "a column more": ("alter table games add column comment text", 2),
-    "a column of another name": ("alter table moves rename column nodes to knots", 2),
+    "a column of another name": ("alter table games rename column black_nodes to knots", 2),
     "an endless view": (f"drop table games; create view games as {ENDLESS} select * from n", 2),
     "an endless run": (f"drop table run; create view run as {ENDLESS} select x as format from n where x < 0", 2),  # noqa: E501
     "a trigger": ("create trigger t after insert on sessions begin delete from games; end", 2),
@@ -228,7 +238,7 @@ def test_logical_damages_surprise_nobody(
     folder = tmp_path / "run"
     shutil.copytree(small_run, folder)
     with closing(sqlite3.connect(folder / "games.sqlite", isolation_level=None)) as connection:
-        connection.executescript(statements)
+        edit(connection, statements)
     code = outcome(command, folder, capsys)
     if command == "verify":
         assert code == found

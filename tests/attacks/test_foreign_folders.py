@@ -94,7 +94,7 @@ def foreign_run(own_run: Path) -> ForeignRun:
             row = json.dumps(config), json.dumps(versions(built_from(typed(config))))
             connection.execute("update run set complete = 0, config = ?, versions = ?", row)
             connection.execute("delete from games")
-            connection.execute("delete from moves")
+            connection.execute("delete from turns")
         (made / "config.yaml").unlink()
         return made
 
@@ -303,7 +303,7 @@ def test_the_records_of_a_sweep_are_looked_into(
 ) -> None:
     record = foreign_run(tmp_path / "made", an_agent)
     with closing(sqlite3.connect(record / "games.sqlite", isolation_level=None)) as connection:
-        values = "0, 0, 0, 1, 'draw', 0.5, 0, 32, 32, 'finished', '', 1, '', ''"
+        values = "0, 0, 0, 1, 'draw', 0.5, 0, 32, 32, 'finished', '', 1, '', ''" + 12 * ", 0"
         connection.execute(f"insert into games values ({values})")
     folder = foreign_sweep(tmp_path, ["-m", *WORDS], WORDS)
     record.rename(folder / "0")
@@ -328,7 +328,7 @@ ENDLESS = "with recursive n(x) as (select 1 union all select x + 1 from n) selec
         f"create trigger t before update on run begin {ENDLESS} count(*) from n; end;",
         "drop table openings; create virtual table openings using fts5(number, text);",
         "drop table skipped; create table skipped (pair, reason as (hex(zeroblob(1e9))));",
-        "drop table moves;",
+        "drop table turns;",
     ],
     ids=["view", "view of run", "trigger", "virtual table", "generated column", "missing table"],
 )

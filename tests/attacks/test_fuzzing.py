@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -19,11 +20,15 @@ from rich.console import Console
 
 from agents.commands.solve import read_problem
 from agents.conf_folder import conf_folder
+from agents.external.slips import Slip
+from agents.external.wpi import name_of
 from agents.loading import split_target
 from agents.search.window.probcut import ProbCut
 from core import RULESETS, Position
 from core.notation import parse_ggf, parse_obf, parse_square, split_transcript
 from core.rules import ruleset
+from core.wpi import may_go_on, move_text, read_move
+from core.wthor import WthorGame, format_wthor
 from experiments.config import read
 from experiments.pairing.openings import Opening, read_openings
 from experiments.record.reading import damages, reading
@@ -134,6 +139,67 @@ def test_files_of_openings(
     path.write_bytes(text.encode("utf-8", "surrogatepass"))
     plies = data.draw(st.none() | st.integers(0, 70))
     refused(lambda: read_openings(path, ruleset(name), plies))
+
+
+WPI = ("(W D 3)", "( b  p 12 )\r\n", "(W E 6)\n", "(B P 1)")
+
+
+@fuzzed
+@given(edited(*WPI) | st.text(), rules, st.booleans())
+def test_moves_of_the_file_protocol(text: str, name: str, passing: bool) -> None:
+    position = Position.start(name)
+    if passing:
+        side = ruleset(name).side
+        board = f"XO{'-' * (2 * side - 2)}XO".ljust(side * side, "-")
+        position = Position.from_obf(f"{board} X", name).play("c1")
+    move = None
+
+    def read_it() -> None:
+        nonlocal move
+        move = read_move(text, position)
+
+    refused(read_it)
+    if move is None:
+        return
+    position.play(move)
+    assert not may_go_on(text)  # nobody waits for more of a whole move
+    word = move_text(move, position.to_move, position.ruleset)
+    assert read_move(word, position) == move
+
+
+@fuzzed
+@given(st.binary(max_size=40) | st.binary(min_size=4000, max_size=5000))
+def test_files_of_the_file_protocol(
+    tmp_path_factory: pytest.TempPathFactory, content: bytes
+) -> None:
+    slip = Slip(tmp_path_factory.getbasetemp() / "anna.out")
+    slip.path.write_bytes(content)
+    text = slip.read()
+    assert text is not None
+    if not may_go_on(text):
+        refused(lambda: read_move(text, Position.start("wpi")))
+
+
+@fuzzed
+@given(edited("./anna", "java -cp build Bert", "python3 'my bots/carl.py' depth=3") | st.text())
+def test_names_of_programs(text: str) -> None:
+    refused(lambda: name_of(text))
+
+
+@fuzzed
+@given(st.binary() | st.integers(0, 151).flatmap(lambda at: st.tuples(st.just(at), st.binary())))
+def test_files_of_wthor_games(
+    tmp_path_factory: pytest.TempPathFactory, content: bytes | tuple[int, bytes]
+) -> None:
+    """Any bytes, and a good file with others from some place on."""
+    if isinstance(content, tuple):
+        at, new = content
+        moves = bytes(Position.from_obf(OBF).moves[:1])
+        good = format_wthor(2 * [WthorGame(moves, 32)], date(2026, 1, 31), 2026)
+        content = good[:at] + new + good[at + len(new) :]
+    path = tmp_path_factory.getbasetemp() / "openings.wtb"
+    path.write_bytes(content)
+    refused(lambda: read_openings(path, ruleset("standard"), 2))
 
 
 # ---------------------------------------------------------------------- YAML

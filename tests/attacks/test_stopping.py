@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from processes import Command, await_, descendants
-from records import content, games_in, query, runs_in
+from records import content, edit, games_in, query, runs_in
 from rich.console import Console
 
 from experiments.__main__ import main
@@ -39,8 +39,7 @@ def edited(run: Path, copy: Path, *statements: str) -> Path:
     """A copy of a run after SQL on its record."""
     shutil.copytree(run, copy)
     with closing(sqlite3.connect(copy / "games.sqlite", isolation_level=None)) as connection:
-        for statement in statements:
-            connection.execute(statement)
+        edit(connection, *statements)
     return copy
 
 

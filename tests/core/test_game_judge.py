@@ -90,7 +90,7 @@ def test_a_finished_game_is_recorded_move_by_move(name: str, seed: int) -> None:
         # A pass is made by the judge: nobody is asked about it.
         assert (ply.move == PASS) == position.must_pass == (ply.decision is None), position
         assert ply.decision is None or ply.decision.move == ply.move
-        assert ply.microseconds >= 0
+        assert ply.nanoseconds >= 0
         position = position.play(ply.move)
     assert position.is_over, position
     assert (record.final, record.end_reason, record.detail) == (position, FINISHED, "")
@@ -417,7 +417,7 @@ def test_a_late_answer_loses(clock: Clock) -> None:
 def test_grace_is_given_for_the_scheduler(clock: Clock) -> None:
     record = after_an_answer(slow(clock, 0.069), limits=Limits(seconds=0.05))
     assert record.end_reason == FINISHED
-    assert record.plies[2].microseconds == 69_000
+    assert record.plies[2].nanoseconds == 69_000_000
     record = after_an_answer(slow(clock, 5), limits=Limits(seconds=0.01), grace=5.0)
     assert record.end_reason == FINISHED
 
@@ -470,7 +470,7 @@ def test_preparing_for_a_game_is_not_timed(clock: Clock) -> None:
     for limits in (Limits(seconds=0.2), Limits(clock=0.4)):
         record = play_game(players(Slow(), Slow()), limits=limits, grace=0.0)
         assert record.end_reason == FINISHED
-        assert sum(ply.microseconds for ply in record.plies) < 300_000
+        assert sum(ply.nanoseconds for ply in record.plies) < 300_000_000
 
 
 def test_a_seed_for_one_player_only_is_the_callers_mistake() -> None:

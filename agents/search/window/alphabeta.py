@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
+from agents.base import Limits
 from agents.search import context as layout
-from agents.search.context import clear_pv, count, extend_pv, final_value, leaf, out_of_budget
+from agents.search.context import (
+    begin_decision,
+    clear_pv,
+    count,
+    end_decision,
+    extend_pv,
+    final_value,
+    leaf,
+    out_of_budget,
+)
 from agents.search.window.search import WindowSearch
 from core.bitboard import ONE, ZERO, after, legal_moves, lowest_square
 from core.compile import Address, Int, Mask, kernel
 from core.notation import PASS
+from core.rules import Ruleset
 from core.settings import explained
 from core.vector import load
+from core.whole_games import CompiledPlayer, decision
 
 
 @kernel
@@ -68,12 +82,29 @@ def alphabeta(
     return best
 
 
+def _decide(
+    context: Address, mover: Mask, opponent: Mask, moves: Mask, generator: Address, answer: Address
+) -> Int:
+    """A decision of :data:`core.whole_games.Decide`."""
+    low, high = -layout.INFINITY, layout.INFINITY
+    value = alphabeta(context, mover, opponent, low, high, begin_decision(context))
+    return end_decision(context, value, moves, answer)
+
+
+_decided = cache(lambda: decision(_decide))
+
+
 @explained
 class AlphaBeta(WindowSearch):
     """Alpha-beta pruning: minimax's value with a fraction of its nodes.
 
     With every technique off, moves are tried from a1 to h8, and the move is minimax's too.
     """
+
+    def compiled_player(self, rules: Ruleset, limits: Limits) -> CompiledPlayer | None:
+        if not (self.compiled and self.bare and self.endgame == 0):
+            return None
+        return self._compiled_player(_decided(), rules, limits)
 
     def _compiled(self, context: Address, mover: Mask, opponent: Mask, depth: Int) -> Int:
         return alphabeta(context, mover, opponent, -layout.INFINITY, layout.INFINITY, depth)

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
-from agents.base import SearchStats
+from agents.base import Limits, SearchStats
 from agents.search import context as layout
 from agents.search.base import SearchAgent
-from agents.search.context import clear_pv, count, extend_pv, final_value, leaf, out_of_budget
+from agents.search.context import (
+    begin_decision,
+    clear_pv,
+    count,
+    end_decision,
+    extend_pv,
+    final_value,
+    leaf,
+    out_of_budget,
+)
 from agents.search.watch import Watch
 from agents.search.window import plain
 from core.bitboard import ONE, ZERO, after, legal_moves, lowest_square
 from core.compile import Address, Int, Mask, kernel
 from core.notation import PASS
 from core.position import Position
+from core.rules import Ruleset
 from core.settings import explained
 from core.vector import load
+from core.whole_games import CompiledPlayer, decision
 
 
 @kernel
@@ -57,9 +70,23 @@ def minimax(context: Address, mover: Mask, opponent: Mask, depth: Int) -> Int:
     return best
 
 
+def _decide(
+    context: Address, mover: Mask, opponent: Mask, moves: Mask, generator: Address, answer: Address
+) -> Int:
+    """A decision of :data:`core.whole_games.Decide`."""
+    value = minimax(context, mover, opponent, begin_decision(context))
+    return end_decision(context, value, moves, answer)
+
+
+_decided = cache(lambda: decision(_decide))
+
+
 @explained
 class Minimax(SearchAgent):
     """Full-width search to a fixed depth; among equal moves the first from a1 to h8."""
+
+    def compiled_player(self, rules: Ruleset, limits: Limits) -> CompiledPlayer | None:
+        return self._compiled_player(_decided(), rules, limits) if self.compiled else None
 
     def _compiled(self, context: Address, mover: Mask, opponent: Mask, depth: Int) -> Int:
         return minimax(context, mover, opponent, depth)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -38,8 +39,8 @@ def elo_figures(facts: RunFacts) -> Iterator[ReportFigure]:
             name=f"elo_{part + 1}" if part else "elo",
             title=f"Elo, pool {part + 1}" if len(facts.parts) > 1 else "Elo",
             caption=f"Bradley-Terry ratings over all games; {zero_text(anchor)} is 0. Bars are "
-            "95 % intervals from a bootstrap over pairs of games. 100 points more is an expected "
-            "score of 64 %.",
+            "95 % intervals from a bootstrap over the openings, which all pairings share. 100 "
+            "points more is an expected score of 64 %.",
             chart=elo_chart(standings[standings["part"] == part], anchor),
         )
 
@@ -50,7 +51,8 @@ def elo_chart(standings: pd.DataFrame, anchor: str = "") -> Figure:
 
     standings: one row an agent; columns ``agent`` (str), ``elo``, ``low``, ``high`` (Elo),
         ``bound`` ("" for a rating, ">" or "<" where ``elo`` is only a limit), ``split`` (bool:
-        all pairs were shared evenly, so there is no interval) and ``games`` (int). 1 to 30 rows
+        all pairs were shared evenly, so there is no interval) and ``games`` (int); ``low`` and
+        ``high`` are nan where no interval can be given. 1 to 30 rows
         read well; the figure grows with them.
     anchor: the agent rated 0; if none is, the mean of the pool is.
 
@@ -64,7 +66,8 @@ def elo_chart(standings: pd.DataFrame, anchor: str = "") -> Figure:
         ratings = standings[["elo", "low", "high", "bound", "split"]].to_numpy()
         values = []
         for row, (elo, low, high, bound, split) in zip(rows, ratings, strict=True):
-            _rating(axes, row, bound, elo, *((elo, elo) if split else (low, high)))
+            known = not split and not np.isnan(low)
+            _rating(axes, row, bound, elo, *((low, high) if known else (elo, elo)))
             values.append("every pair\nsplit" if split else _value(elo, low, high, bound))
         axes.set_xlim(*_elo_limits(standings))
         axes.xaxis.set_major_locator(MaxNLocator(7, integer=True))
@@ -102,6 +105,7 @@ def _rating(axes: Axes, row: float, bound: str, elo: float, low: float, high: fl
 
 def _elo_limits(standings: pd.DataFrame) -> tuple[float, float]:
     """The ends of the Elo axis: all intervals, zero, and room for an arrow; at least 20 points."""
-    low, high = min(0.0, standings["low"].min()), max(0.0, standings["high"].max())
+    values = standings[["elo", "low", "high"]]
+    low, high = min(0.0, values.min(axis=None)), max(0.0, values.max(axis=None))
     margin = max((0.12 if any(standings["bound"]) else 0.06) * (high - low), 10)
     return low - margin, high + margin

@@ -10,6 +10,7 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.figure import Figure
 
+from core.shown import counted
 from experiments.report.facts import RunFacts, marked_names
 from experiments.report.figures.base import ReportFigure, blank, resize, wrapped
 from experiments.report.standings import pair_counts
@@ -44,12 +45,15 @@ def superiority_figures(facts: RunFacts) -> Iterator[ReportFigure]:
     above = np.full((agents, agents), np.nan)
     for members, ratings in facts.parts:
         above[np.ix_(members, members)] = ratings.superiority
+    if np.isnan(above).all():
+        return  # one opening tells nothing of others
     yield ReportFigure(
         name="superiority",
         title="Who is better, and how sure that is",
-        caption="In how many of a hundred replicates of the bootstrap over pairs the row agent is "
-        "rated above the column agent: 50 is a toss-up, 97.5 or more is what a two-sided test at "
-        "5 % would call better.",
+        caption="How likely the row agent is above the column agent, from a bootstrap over the "
+        f"{counted(facts.openings, 'opening')}, which all pairings share: 50 is a toss-up, or one "
+        "strategy by two names; 97.5 or more is what a two-sided test at 5 % would call better. "
+        "The fewer openings, the less sure.",
         chart=matrix_chart(
             _best_first(above, facts), label="row agent rated above, %", across="than"
         ),

@@ -121,7 +121,14 @@ def test_a_strategy_is_made_anew_for_each_game() -> None:
 
 def play(folder: Path, target: str, *words: str) -> Path:
     line_up = ["agents=duel", "agent@first=function", f"first.target='{target}'"]
-    common = [*line_up, "agent@second=random", "figures=false", "games=4", "study.positions=1"]
+    common = [
+        *line_up,
+        "agent@second=random",
+        "figures=false",
+        "games=4",
+        "study.positions=1",
+        "trial=false",
+    ]
     return run(read([*common, f"results={folder}", *words]), "test", QUIET).folder
 
 

@@ -42,7 +42,14 @@ def example(language: str, path: Path) -> Path:
 def play(folder: Path, command: str, *words: str) -> tuple[set[tuple[str, str]], str]:
     """How the games of a bot against a random agent ended: who won, and why; and the log."""
     line_up = ["agents=duel", "agent@first=line", f"first.command='{command}'"]
-    common = [*line_up, "agent@second=random", "figures=false", "games=2", "study.positions=1"]
+    common = [
+        *line_up,
+        "agent@second=random",
+        "figures=false",
+        "games=2",
+        "study.positions=1",
+        "trial=false",
+    ]
     plan = read([*common, f"results={folder}", "executor.workers=1", *words])
     done = run(plan, "test", Console(quiet=True)).folder
     names = dict(query(done, "select agent, name from agents"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,9 @@ from omegaconf import OmegaConf
 from rich.console import Console
 
 from agents.config import ConfigError
-from core import PASS, RULESETS, Position, Ruleset
+from core import PASS, RULESETS, Color, Position, Ruleset
+from core.notation import split_transcript
+from core.wthor import WthorGame, format_wthor
 from experiments.__main__ import main
 from experiments.config import read
 from experiments.pairing import (
@@ -266,6 +269,44 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     ):
         with pytest.raises(ConfigError, match=re.escape(f"openings.file={path}: ") + f".*{why}"):
             choose(1, kind="file", file=str(path))
+
+
+def wthor_file(folder: Path, *transcripts: str) -> Path:
+    """A WTHOR file of these games."""
+    games = [
+        WthorGame(bytes(Position.start().follow(split_transcript(text))[1]), 32)
+        for text in transcripts
+    ]
+    path = folder / "WTH_2025.WTB"
+    path.write_bytes(format_wthor(games, date(2026, 1, 31), 2025))
+    return path
+
+
+def test_a_file_of_wthor_games(tmp_path: Path) -> None:
+    path = wthor_file(tmp_path, "f5d6c3", WHOLE_GAME)
+    found = read_openings(path, STANDARD, plies=3)
+    assert [o.text for o in found] == ["f5d6c3", "e6f4e3"]
+    # These rules have another start, so the games lead to positions of their own.
+    (first, _) = read_openings(path, RULESETS["wpi"], plies=3)
+    assert first.start is not None and first.start.to_move is Color.WHITE
+    with pytest.raises(ConfigError, match="a game on 8x8; ruleset mini6 is 6x6"):
+        read_openings(path, RULESETS["mini6"])
+    with pytest.raises(ConfigError, match=r"game 2, which begins at byte 84: the game is over"):
+        read_openings(path, STANDARD)
+
+
+def test_damaged_wthor_files_are_told_with_their_byte(tmp_path: Path) -> None:
+    path = wthor_file(tmp_path, "f5d6c3", "f5d6c3")
+    content = bytearray(path.read_bytes())
+    for damaged, complaint in (
+        (content[:70], "byte 70: 2 games make 152 bytes, and the file has 70"),
+        (content[:92] + b"\x0b" + content[93:], "game 2, which begins at byte 84: move 1 .* a1: "),
+        (content[:92] + b"\x0a" + content[93:], "byte 92: 10 as move 1 of game 2; 11 .a1. to 88"),
+    ):
+        path.write_bytes(damaged)
+        with pytest.raises(ConfigError, match=f"^{path}, {complaint}") as caught:
+            choose(1, kind="file", file=str(path))
+        assert "\n" not in str(caught.value)
 
 
 def test_a_bad_file_ends_a_run_before_anything_is_written(

@@ -85,27 +85,27 @@ PAGE = Path(__file__).parents[3] / "docs" / "own.md"
 
 
 @pytest.fixture
-def knockout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The command line of the documentation's knockout, in files outside the repository."""
+def cup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The command line of the documentation's cup, in files outside the repository."""
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
-    (source,) = (block for block in blocks if "class Knockout" in block)
-    (tmp_path / "knockout.py").write_text(source, encoding="utf-8")
+    (source,) = (block for block in blocks if "class Cup" in block)
+    (tmp_path / "cup.py").write_text(source, encoding="utf-8")
     (tmp_path / "conf" / "schedule").mkdir(parents=True)
-    (tmp_path / "conf" / "schedule" / "knockout.yaml").write_text(
-        "# Half of the agents are out after each round\n_target_: knockout.Knockout\n",
+    (tmp_path / "conf" / "schedule" / "cup.yaml").write_text(
+        "# Half of the agents are out after each round\n_target_: cup.Cup\n",
         encoding="utf-8",
     )
     monkeypatch.syspath_prepend(str(tmp_path))
-    words = ["schedule=knockout", "agents=classics", "~agents.alphabeta_5", "~agents.minimax_2"]
+    words = ["schedule=cup", "agents=classics", "~agents.alphabeta_5", "~agents.minimax_2"]
     return [*words, "games=6", "figures=false", f"results={tmp_path / 'results'}"]
 
 
 def test_a_schedule_from_outside_plays_the_same_games_on_any_number_of_workers(
-    knockout: list[str], tmp_path: Path
+    cup: list[str], tmp_path: Path
 ) -> None:
     records = []
     for executor in (["executor=serial"], ["executor.workers=1"], ["executor.workers=3"]):
-        plan = read([*knockout, *executor], [tmp_path / "conf"])
+        plan = read([*cup, *executor], [tmp_path / "conf"])
         result = run(plan, "test", QUIET)
         assert result.complete
         records.append(content(result.folder))
@@ -127,10 +127,10 @@ def only(pairs: int, take: Callable[[Draw, int], list[Pair]]) -> Callable[[Draw,
 
 
 def test_a_schedule_from_outside_is_resumed(
-    knockout: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cup: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Stopped after each number of pairs, also before the final is known."""
-    words = [*knockout, "executor=serial"]
+    words = [*cup, "executor=serial"]
     whole = content(run(read(words, [tmp_path / "conf"]), "test", QUIET).folder)
     for pairs in (1, 2):
         plan = read(words, [tmp_path / "conf"])
@@ -144,10 +144,10 @@ def test_a_schedule_from_outside_is_resumed(
         assert content(resumed.folder) == whole
 
 
-def test_what_is_no_schedule_is_refused(knockout: list[str], tmp_path: Path) -> None:
+def test_what_is_no_schedule_is_refused(cup: list[str], tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"schedule: agents.RandomAgent is no .*Schedule"):
-        read([*knockout, "schedule._target_=agents.RandomAgent"], [tmp_path / "conf"])
+        read([*cup, "schedule._target_=agents.RandomAgent"], [tmp_path / "conf"])
     with pytest.raises(ConfigError, match=r"schedule: a sequential test needs two agents; .* 4"):
-        read([*knockout[1:], "schedule=sprt"])
+        read([*cup[1:], "schedule=sprt"])
     with pytest.raises(ConfigError, match="schedule: unknown champion 'nobody'; choose from ran"):
-        read([*knockout[1:], "schedule=gauntlet", "schedule.champion=nobody"])
+        read([*cup[1:], "schedule=gauntlet", "schedule.champion=nobody"])

@@ -43,6 +43,23 @@ def test_waiting_for_a_processor_is_not_the_players() -> None:
     assert own(asked(), 1100, 1100, cpu=12, ready=85) == 15
 
 
+@pytest.mark.parametrize(
+    ("ready", "used", "charged"),
+    [
+        (70, 0, 30),  # the supervisor waited for a processor before it had asked
+        (70, 20, 50),  # and again, when the player had begun
+        (70, 70, 100),  # the player took the supervisor's processor: it had the question
+        (70, 200, 100),  # in several threads
+        (30, 0, 70),  # something else took long
+        (90, 0, 30),  # it had waited before, too
+    ],
+)
+def test_a_supervisor_that_waits_while_it_asks(ready: int, used: int, charged: int) -> None:
+    account = asked()
+    account.send(1070 * MS, ready * MS, used * MS)
+    assert own(account, 1100, 1100) == charged
+
+
 def test_what_happens_after_the_answer_is_not_the_players() -> None:
     assert own(asked(), 1030, 1900) == 30
 

@@ -18,13 +18,14 @@ from typing import Any
 
 import pytest
 
+from core.game import FINISHED
 from experiments.pairing import RoundRobin
 from experiments.pairing.openings import Opening
 from experiments.pairing.schedule import Draw, Pair
 from experiments.playing import pool as pool_module
-from experiments.playing.guardian import PlayedPair
 from experiments.playing.match import MOST_DEATHS, Workers, play_over
 from experiments.playing.pool import END_SECONDS, WorkerDied, WorkerPool
+from experiments.record.store import GameRow, PlayedGame
 
 _begun_with: list[str] = []
 
@@ -145,14 +146,20 @@ def test_without_its_nursery_the_pool_is_broken() -> None:
                     pool.submit(time.sleep, 0.01).result(timeout=60)
 
 
-def die_of_pair_3(tried: Path, pairs: list[Pair]) -> list[PlayedPair]:
+def of_pair(number: int) -> PlayedGame:
+    """A game of a pair."""
+    row = GameRow(0, number, 0, 1, "draw", 0.5, 0, 32, 32, FINISHED, "", 0, "")
+    return PlayedGame(row, None)
+
+
+def die_of_pair_3(tried: Path, pairs: list[Pair]) -> list[bytes]:
     """Every pair that is begun is written into the file."""
     for pair in pairs:
         with tried.open("a") as file:
             file.write(f"{pair[0].pair}\n")
         if pair[0].pair == 3:
             kill_oneself()
-    return [(pair[0].pair, [pickle.dumps("its row")]) for pair in pairs]
+    return [pickle.dumps([of_pair(pair[0].pair)]) for pair in pairs]
 
 
 def test_a_pair_that_kills_three_workers_is_skipped(tmp_path: Path) -> None:
@@ -164,7 +171,7 @@ def test_a_pair_that_kills_three_workers_is_skipped(tmp_path: Path) -> None:
     assert Counter(result.number for result in results) == Counter(range(40))
     # Only the pair that workers die of is given up, and not before the third one did.
     games = {result.number: result.games for result in results}
-    assert games == {number: [] if number == 3 else ["its row"] for number in range(40)}
+    assert games == {number: [] if number == 3 else [of_pair(number)] for number in range(40)}
     # Once more if it was among others the first time, which counts for none of them.
     assert tried.read_text().split().count("3") in (MOST_DEATHS, MOST_DEATHS + 1)
 
@@ -188,7 +195,11 @@ class Dies(Executor):
 def test_a_death_counts_only_for_a_pair_that_was_played_alone() -> None:
     draw = Draw(RoundRobin(), ["a", "b"], [Opening()] * 200, seed=1)
     dies = Dies()
-    workers = Workers(dies, 2, lambda pairs: [(pair[0].pair, []) for pair in pairs])
+
+    def played(pairs: list[Pair]) -> list[bytes]:
+        return [pickle.dumps([of_pair(pair[0].pair)]) for pair in pairs]
+
+    workers = Workers(dies, 2, played)
     results = [result.number for batch in play_over(workers, draw) for result in batch]
     assert sorted(results) == list(range(200))
     assert sum(task == [3] for task in dies.tasks) == MOST_DEATHS == 3

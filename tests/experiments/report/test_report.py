@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from records import edit_moves
 from rich.console import Console
 
 from agents import Decision, GreedyAgent, Limits, RandomAgent
@@ -48,7 +49,8 @@ DUEL = ("agents=duel", "agent@first=greedy", "agent@second=random")
 
 def test_a_duel_shows_its_match_on_the_terminal_and_in_the_report(tmp_path: Path) -> None:
     result, printed, report = play(tmp_path, *DUEL, "games=40")
-    (row,) = pd.read_csv(result.folder / "matches.csv").itertuples()
+    (row,) = result.matches.itertuples()
+    assert len(pd.read_csv(result.folder / "matches.csv")) == 1
     standings = result.standings.set_index("agent")
     assert (row.first, row.wins) == ("greedy", standings.loc["greedy", "wins"])
     assert row.wins + row.draws + row.losses == 40
@@ -57,7 +59,8 @@ def test_a_duel_shows_its_match_on_the_terminal_and_in_the_report(tmp_path: Path
         assert f" {cell(row)} " in report
     assert "greedy -" in printed
     assert MATCH_COLUMNS["nElo ± 95 %"](row) in printed
-    assert "distinct games | 40; effective number of pairs 20" in report
+    assert "| distinct games | 40, move for move" in report
+    assert "| independent results | 20 openings, shared by all pairings" in report
     assert "superiority" not in report  # of two, LOS says it
 
 
@@ -91,7 +94,9 @@ def test_two_agents_without_chance_and_one_opening(tmp_path: Path) -> None:
     told = "from the one opening only 1 of their 10 pairs are distinct"
     assert told in " ".join(printed.split())
     assert told in report
-    assert "distinct games | 2; effective number of pairs 1 " in report
+    assert "| distinct games | 2, move for move" in report
+    assert "| independent results | 1 opening, with up to 1 distinct pair of a pairing" in report
+    assert "so no interval can be given" in report or row.bound or row.split
 
 
 def test_agents_may_have_any_names(tmp_path: Path) -> None:
@@ -217,10 +222,11 @@ def test_little_processor_time_for_much_thinking_is_told(
     plan = read([*words, "limits.seconds=9"])
     folder = run(plan, "test", Console(quiet=True)).folder
     with closing(sqlite3.connect(folder / "games.sqlite")) as connection, connection:
-        connection.execute("update moves set microseconds = 100")
-        connection.execute("update moves set cpu_microseconds = ?", [share and 100 * share])
-        if share is None:
-            connection.execute("delete from moves")
+        edit_moves(
+            connection,
+            f"update moves set nanoseconds = 1000, cpu_nanoseconds = {1000 * (share or 0):.0f}",
+            "select 1" if share else "delete from moves",
+        )
     with Record.open(folder) as record:
         said = [line for line in _about_time(record, plan) if "oversubscribed" in line]
     assert len(said) == told
@@ -235,7 +241,8 @@ def test_moves_that_stand_though_late_by_the_wall_clock_are_counted(tmp_path: Pa
     with Record.open(folder) as record:
         assert list(_about_late_moves(record, plan)) == []
     with closing(sqlite3.connect(folder / "games.sqlite")) as connection, connection:
-        connection.execute("update moves set late = 1 where agent = 0 and ply < 20 and game = 0")
+        late = "update moves set late = 1 where agent = 0 and ply < 20 and game = 0"
+        edit_moves(connection, late)
     with Record.open(folder) as record:
         (said,) = _about_late_moves(record, plan)
         moves = record.query("select * from moves where late = 1")

@@ -11,11 +11,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments.record.store import AgentRow, GameRow, MoveRow, PlayedGame, Record
+from experiments.record.store import (
+    AgentRow,
+    GameRow,
+    MoveRow,
+    PlayedGame,
+    Record,
+    seat_totals,
+    written,
+)
 from experiments.report.standings import (
     matches,
     pair_counts,
-    pairs_by_colour,
+    pairs_by_opening,
     rated_parts,
     standings,
 )
@@ -60,7 +68,7 @@ class Writer:
                 number = 2 * self.pair + place
                 seated = seats[:: 1 if place == 0 else -1]
                 about = winner, points, difference, 0, 0, reason, opening, 0, transcript
-                rows.append(PlayedGame(GameRow(number, self.pair, *seated, *about), []))
+                rows.append(PlayedGame(GameRow(number, self.pair, *seated, *about), "[]"))
         self.record.write_games(rows)
         self.pair += 1
 
@@ -95,7 +103,8 @@ def test_pairs_by_colour_agree_with_the_games(record: Record) -> None:
     writer.add(
         "bob", "ann", result(10, "c"), result(8, "d")
     )  # ann: lost with White, won with Black
-    counts = pairs_by_colour(record)
+    tables, times = pairs_by_opening(record)
+    counts = np.tensordot(times, tables, axes=1)
     assert counts[0, 1, 2, 1] == 1 and counts[0, 1, 2, 0] == 1
     assert counts[1, 0, 1, 0] == 1 and counts[1, 0, 2, 0] == 1
     assert counts.sum() == 4
@@ -146,32 +155,37 @@ def test_nothing_but_forfeits_has_no_disc_difference(record: Record) -> None:
     assert row.ends == "never answered 2"
 
 
+def a_game(turns: list[Any]) -> PlayedGame:
+    """The first game, of ann against bob, with these MoveRows."""
+    ann, bob = seat_totals(turns, (0, 1))
+    game = GameRow(0, 0, 0, 1, "draw", 0.5, 0, 0, 0, "finished", "f5", 0, "f5", "", *ann, *bob)
+    return PlayedGame(game, written(turns))
+
+
 def test_speed_is_by_processor_time_and_time_by_what_a_player_could_use(record: Record) -> None:
     """Moves of ann: nodes, wall, processor and waited microseconds; bob counts no nodes."""
     moves = [(100, 50, 10, 30), (300, 90, 30, 50), (0, 15, 0, 5), (800, 1000, 80, 0)]
     rows: list[tuple[Any, ...]] = [
-        MoveRow(0, ply, 0, 19, nodes=nodes, microseconds=wall, cpu_microseconds=cpu,
-                waited_microseconds=waited, late=0)
+        MoveRow(0, ply, 0, 19, None, None, 1000 * wall, 1000 * cpu, nodes, 0,
+                waited_nanoseconds=1000 * waited, late=0)
         for ply, (nodes, wall, cpu, waited) in enumerate(moves)
     ]  # fmt: skip
     rows += [
-        MoveRow(0, ply, 1, 19, microseconds=wall, cpu_microseconds=wall, waited_microseconds=0)
+        MoveRow(0, ply, 1, 19, None, None, 1000 * wall, 1000 * wall, 0, 0, waited_nanoseconds=0)
         for ply, wall in enumerate(range(1, 101), start=10)
     ]
-    game = GameRow(0, 0, 0, 1, "draw", 0.5, 0, 0, 0, "finished", "f5", 0, "f5")
-    record.write_games([PlayedGame(game, rows)])
+    record.write_games([a_game(rows)])
     table = standings(record, rated_parts(record)).set_index("agent")
     ann, bob = table.loc["ann"], table.loc["bob"]
     assert ann.nodes_per_second == pytest.approx(1200 / 120e-6)
     assert (ann.median_microseconds, ann.p95_microseconds) == (20, 1000)
     assert (bob.median_microseconds, bob.p95_microseconds) == (50, 95)
-    assert np.isnan(bob.nodes_per_second)
+    assert bob.nodes_per_second == 0
 
 
 def test_without_processor_times_speed_is_by_the_wall_clock(record: Record) -> None:
-    move = MoveRow(0, 1, 0, 19, nodes=500, microseconds=50, cpu_microseconds=0)
-    game = GameRow(0, 0, 0, 1, "draw", 0.5, 0, 0, 0, "finished", "f5", 0, "f5")
-    record.write_games([PlayedGame(game, [move._replace(waited_microseconds=0)])])
+    move = MoveRow(0, 1, 0, 19, None, None, 50_000, 0, 500, 0, waited_nanoseconds=0)
+    record.write_games([a_game([move])])
     table = standings(record, rated_parts(record)).set_index("agent")
     assert table.loc["ann", "nodes_per_second"] == pytest.approx(1e7)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest, norm
+from scipy.stats import binomtest, t
 
 from experiments.statistics.elo import elo_of_score
 from experiments.statistics.match import match_statistics
@@ -22,11 +22,12 @@ def test_a_match_by_hand() -> None:
     s, v = shares.mean(), shares.var()
     assert found.score == pytest.approx(s)
     assert found.elo == pytest.approx(-400 * math.log10(1 / s - 1))
-    reach = 1.959964 * math.sqrt(v / 100)
+    error = math.sqrt(v / 99)
+    reach = t.ppf(0.975, 99) * error
     ends = [-400 * math.log10(1 / end - 1) for end in (s - reach, s + reach)]
     assert found.elo_margin == pytest.approx((ends[1] - ends[0]) / 2, rel=1e-6)
     assert found.nelo == pytest.approx((s - 0.5) / math.sqrt(2 * v) * 800 / math.log(10))
-    assert found.los == pytest.approx(norm.cdf((s - 0.5) / math.sqrt(v / 100)))
+    assert found.los == pytest.approx(t.cdf((s - 0.5) / error, 99))
     assert (found.bound, found.split, found.pairs) == ("", False, 100)
     assert found.elo_text == f"{found.elo:+.0f} ± {found.elo_margin:.0f}"
 
@@ -51,6 +52,37 @@ def test_normalised_elo_and_its_test_count_alike() -> None:
 def test_where_there_is_only_a_bound(counts: list[int], elo: str, nelo: str, los: str) -> None:
     found = match_statistics(counts)
     assert (found.elo_text, found.nelo_text, found.los_text) == (elo, nelo, los)
+
+
+def test_pairs_of_one_opening_are_no_further_evidence() -> None:
+    """The same result again and again from each of 40 openings: as sure as one pair from each."""
+    one = np.eye(5, dtype=int)[[0, 1, 2, 2, 2, 3, 3, 4, 4, 4] * 4]
+    alone, again = match_statistics(one), match_statistics(25 * one)
+    assert (alone.pairs, again.pairs) == (40, 1000)
+    for name in ("score", "elo", "elo_margin", "nelo", "nelo_margin", "los"):
+        assert getattr(again, name) == pytest.approx(getattr(alone, name))
+    assert match_statistics(one.sum(axis=0)) == alone
+    types, times = np.unique(25 * one, axis=0, return_counts=True)
+    assert match_statistics(types, times).elo_margin == pytest.approx(again.elo_margin)
+
+
+def test_few_openings_by_hand() -> None:
+    """Three openings of five pairs, with 10, 9 and 10 of 20 half points: the sums of deviations
+    from the mean are 1/12, -2/12 and 1/12 pairs."""
+    found = match_statistics([[0, 1, 3, 1, 0], [0, 1, 4, 0, 0], [0, 0, 5, 0, 0]])
+    error = math.sqrt((1 + 4 + 1) / 12**2 * 3 / 2) / 15
+    reach = t.ppf(0.975, 2) * error
+    ends = [elo_of_score(29 / 60 + side * reach) for side in (-1, 1)]
+    assert found.elo_margin == pytest.approx((ends[1] - ends[0]) / 2)
+    assert found.los == pytest.approx(t.cdf(-1 / 60 / error, 2))
+    assert math.isnan(found.nelo)  # three openings do not tell a variance
+
+
+def test_one_opening_gives_no_more_than_a_bound() -> None:
+    found = match_statistics([[10, 0, 0, 0, 90]])
+    assert (found.bound, found.score) == (">", 0.9)
+    assert found.elo < 0
+    assert math.isnan(found.los)
 
 
 def test_superiority_is_never_certain() -> None:
@@ -89,7 +121,7 @@ def test_counts_of_a_match_that_are_none_are_refused(counts: list[float]) -> Non
         match_statistics(counts)
 
 
-@pytest.mark.parametrize("counts", [[0, 0, 0, 2, 1], [3, 6, 0, 0, 0]])
+@pytest.mark.parametrize("counts", [[0, 0, 0, 20, 10], [30, 60, 0, 0, 0]])
 def test_a_margin_of_normalised_elo_may_be_nought(counts: list[int]) -> None:
     """Two results, whose skewness is just so that the formula's variance vanishes."""
     found = match_statistics(counts)

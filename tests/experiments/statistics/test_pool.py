@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from experiments.statistics.bradley_terry import fit
 from experiments.statistics.elo import ELO, elo_of_score, expected_score
 from experiments.statistics.match import match_statistics
-from experiments.statistics.pool import Ratings, pentanomial, rate, rate_pools, score_matrix
+from experiments.statistics.pairs import pentanomial
+from experiments.statistics.pool import Ratings, rate, rate_pools, score_matrix
 
 Outcomes = tuple[int, int, int, int, int]
 
@@ -328,6 +329,91 @@ def test_results_by_colour_must_be_told_from_both_sides() -> None:
             rate(table)
 
 
+# ------------------------------------------------------------------ openings
+
+
+def by_opening(pairs: np.ndarray, openings: int) -> np.ndarray:
+    """A table that each of so many openings gave."""
+    return np.repeat(pairs[None], openings, axis=0)
+
+
+def test_pairs_of_one_opening_are_one_result() -> None:
+    """Whatever happened fifty times in each opening is no surer than what happened once."""
+    rng = np.random.default_rng(1)
+    single = np.stack(
+        [pool(2, {(0, 1): tuple(rng.permutation([0, 0, 0, 0, 1]))}) for _ in range(40)]
+    )
+    apart, once, often = rate(single.sum(axis=0)), rate(single), rate(50 * single)
+    np.testing.assert_allclose(apart.elo, often.elo)
+    for one in (apart, often):
+        np.testing.assert_allclose(one.high - one.low, once.high - once.low, rtol=0.1)
+    careless = rate(50 * single.sum(axis=0))
+    assert (careless.high - careless.low < 0.2 * (once.high - once.low)).all()
+
+
+def test_tables_may_be_told_once_with_their_number() -> None:
+    two = np.stack([pool(2, {(0, 1): (0, 0, 1, 0, 0)}), pool(2, {(0, 1): wins(1)})])
+    told = rate(two, times=[30, 10])
+    each = rate(np.repeat(two, [30, 10], axis=0))
+    np.testing.assert_allclose(told.elo, each.elo)
+    np.testing.assert_allclose(told.high - told.low, each.high - each.low, rtol=0.1)
+    for times in ([30], [30, 0], [1, 1, 1]):
+        with pytest.raises(ValueError, match="times"):
+            rate(two, times=times)
+    with pytest.raises(ValueError, match="times"):
+        rate(two[0], times=[3])
+
+
+def test_an_opening_suits_an_agent_against_everybody() -> None:
+    """The first agent wins all its games of every second opening and loses those of the others:
+    against four or against one, that is as much evidence."""
+    results = [{(0, j): one for j in range(1, 5)} for one in (wins(1), (1, 0, 0, 0, 0))]
+    others = {(i, j): (0, 0, 1, 0, 0) for i in range(1, 5) for j in range(i + 1, 5)}
+    shared = np.stack([pool(5, each | others) for each in results * 10])
+    aware, careless = rate(shared), rate(shared.sum(axis=0))
+    assert aware.elo == pytest.approx(careless.elo)
+    width = aware.high - aware.low, careless.high - careless.low
+    assert width[0][0] > 1.7 * width[1][0]  # of four times as many pairs half the width
+
+
+def test_one_opening_has_no_interval() -> None:
+    table = pool(3, {(0, 1): (0, 0, 0, 1, 0), (1, 2): (0, 0, 0, 1, 0), (0, 2): (0, 0, 0, 1, 0)})
+    ratings = rate(table[None])
+    assert ratings.elo[0] > 0
+    assert np.isnan([ratings.low, ratings.high]).all()
+    assert np.isnan(ratings.superiority).all()
+    three = rate(by_opening(table, 3))
+    assert (three.high - three.low > 200).all()
+    assert 0.5 < three.superiority[0, 2] < 0.975
+    many = rate(by_opening(table, 100))
+    assert (many.high - many.low < 100).all()
+
+
+def test_agents_of_one_strategy_are_rated_as_one() -> None:
+    rng = np.random.default_rng(2)
+    tables = np.stack(
+        [played(np.array([100.0, 0.0, -100.0]), 1, rng.integers(99)) for _ in range(30)]
+    )
+    alone = rate(tables)
+    ((members, found),) = rate_pools(tables, strategies=[1, 0, 1, 2, 1], anchor=3)
+    assert members.tolist() == [0, 1, 2, 3, 4]
+    anchored = rate(tables, anchor=2)
+    np.testing.assert_array_equal(found.elo, anchored.elo[[1, 0, 1, 2, 1]])
+    np.testing.assert_array_equal(found.low, anchored.low[[1, 0, 1, 2, 1]])
+    assert (found.anchor, found.strategy.tolist()) == (3, [1, 0, 1, 2, 1])
+    assert found.superiority[0, 2] == found.superiority[4, 0] == 0.5
+    assert found.superiority[1, 4] == alone.superiority[0, 1]
+    assert np.isnan(np.diag(found.superiority)).all()
+    assert found.order.tolist() == [1, 0, 2, 4, 3]
+
+
+def test_agents_that_met_nobody_but_their_own_strategy() -> None:
+    ((members, found),) = rate_pools(np.zeros((1, 1, 1, 5), dtype=int), strategies=[0, 0])
+    assert members.tolist() == [0, 1]
+    assert found.split.all() and found.elo.tolist() == [0, 0]
+    assert found.superiority[0, 1] == 0.5
+
+
 # ------------------------------------------------------------------ pools that never met
 
 
@@ -406,9 +492,10 @@ def connected_pools(draw: st.DrawFn) -> np.ndarray:
 
 def check(ratings: Ratings) -> None:
     """What holds for every pool: finite numbers in order, and an anchor."""
-    for values in (ratings.elo, ratings.low, ratings.high):
-        assert np.isfinite(values).all()
-    assert (ratings.low <= ratings.elo).all() and (ratings.elo <= ratings.high).all()
+    assert np.isfinite(ratings.elo).all()
+    told = ~np.isnan(ratings.low)  # of one opening no interval is told
+    assert np.isfinite(ratings.low[told]).all() and np.isfinite(ratings.high[told]).all()
+    assert (ratings.low <= ratings.elo)[told].all() and (ratings.elo <= ratings.high)[told].all()
     rated = np.array([bound == "" for bound in ratings.bound])
     assert set(ratings.bound) <= {"", ">", "<"}
     anchored = ratings.elo[rated] if rated.any() else ratings.elo

@@ -9,6 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from records import edit
 from rich.console import Console
 
 from experiments.__main__ import main
@@ -42,8 +43,7 @@ def lying(honest: Path, copy: Path, *statements: str) -> Path:
     """A copy of a run after SQL on its record."""
     shutil.copytree(honest, copy)
     with closing(sqlite3.connect(copy / "games.sqlite", isolation_level=None)) as connection:
-        for statement in statements:
-            connection.execute(statement)
+        edit(connection, *statements)
     return copy
 
 

@@ -14,7 +14,8 @@ from play.web.catalogue import Catalogue
 
 def test_who_is_nothing_without_a_program_or_a_file_is_not_listed() -> None:
     listed = Catalogue(read([])).agents
-    assert set(choices("agent")) - set(listed) == {"function", "gtp", "line", "nboard"}
+    unlisted = {"function", "gtp", "line", "nboard", "openspiel", "wpi"}
+    assert set(choices("agent")) - set(listed) == unlisted
 
 
 def test_a_page_cannot_change_what_a_program_is(tmp_path: Path) -> None:

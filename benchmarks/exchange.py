@@ -1,0 +1,90 @@
+"""Whether games make the round trip unchanged: a run's games are written in GGF and in WTHOR, read
+again, and compared with the record, move for move; and how fast that is."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from rich.console import Console
+
+from core import PASS, Position
+from core.notation import parse_ggf, split_transcript, square_name
+from core.wthor import parse_wthor
+from experiments.config import read
+from experiments.export import FORMATS, export
+from experiments.record.store import Record
+from experiments.run import run
+
+Game = tuple[tuple[int, ...], int]
+"""All plies, passes included, and Black's discs minus White's, empty squares to the winner."""
+
+_LINE_UP = ["agents=duel", "agent@first=random", "agent@second=random", "figures=false"]
+
+
+def recorded(folder: Path) -> Iterator[Game]:
+    """The games of a run as its record has them."""
+    record = Record.open(folder)
+    for transcript, difference in record.rows(
+        "select transcript, disc_difference from games order by game"
+    ):
+        yield Position.start().follow(split_transcript(transcript))[1], difference
+    record.close()
+
+
+def from_ggf(file: Path) -> Iterator[Game]:
+    """The games of a file in GGF, whose passes are written."""
+    with file.open(encoding="utf-8") as lines:
+        for line in lines:
+            (game,) = parse_ggf(line)
+            end, plies = Position.from_obf(game.start).follow(game.words, game.colors)
+            assert len(plies) == len(game.words), line
+            told = float(line.partition("RE[")[2].partition("]")[0])
+            yield plies, round(told) if end.is_over else 100
+
+
+def from_wthor(file: Path) -> Iterator[Game]:
+    """The games of a file in WTHOR, whose passes are left out."""
+    for game in parse_wthor(file.read_bytes()):
+        words = [square_name(move) for move in game.moves]
+        end, plies = Position.start().follow(words)
+        yield plies, 2 * game.black_discs - 64 if end.is_over else 100
+
+
+READERS = {"ggf": from_ggf, "wthor": from_wthor}
+
+
+def main() -> None:
+    """Play, and print what came back."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--games", type=int, default=100_000)
+    parser.add_argument("--workers", type=int, default=2)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as place:
+        words = [f"games={options.games}", f"executor.workers={options.workers}"]
+        words += [f"results={place}", "study.positions=1"]
+        folder = run(read([*_LINE_UP, *words]), "exchange", Console(quiet=True)).folder
+        games = list(recorded(folder))
+        passes = sum(plies.count(PASS) for plies, _ in games)
+        print(f"{len(games):,} random games with {passes:,} passes")
+        for format, reader in READERS.items():
+            file = folder / f"games{FORMATS[format].endings[0]}"
+            begun = time.perf_counter()
+            count, left_out = export(folder, format, file)
+            written = time.perf_counter()
+            changed = sum(
+                before != after for before, after in zip(games, reader(file), strict=True)
+            )
+            seconds = written - begun, time.perf_counter() - written
+            print(
+                f"{format}: {count:,} written ({left_out.total()} left out) at "
+                f"{count / seconds[0]:,.0f}/s, read at {count / seconds[1]:,.0f}/s, "
+                f"{file.stat().st_size / count:.0f} bytes each; {changed} changed"
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,62 @@
+"""How long a class's tournament takes: 50 programs of all kinds, some of which hang, die, or cannot
+be started. The aim is ten minutes on two cores.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+from rich.console import Console
+
+from experiments.config import read
+from experiments.run import run
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+from submitted import hand_in
+
+KINDS = {
+    "file": 15,
+    "line": 11,
+    "agent": 8,
+    "strategy": 8,
+    "unreadable": 2,
+    "missing": 1,
+    "data": 1,
+    "silent": 2,
+    "dying": 2,
+}
+"""How many submissions of each kind (see ``tests/submitted.py``)."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--keep", help="folder in which the run is kept (default: removed)")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        handed_in = Path(folder, "submissions")
+        names = hand_in(handed_in, [kind for kind, number in KINDS.items() for _ in range(number)])
+        results = options.keep or f"{folder}/results"
+        words = ["experiment=class", f"folder={handed_in}", f"results={results}"]
+        plan = read([*words, f"executor.workers={options.workers}"])
+        before, begun = os.getloadavg()[0], time.perf_counter()
+        result = run(plan, "benchmarks/submissions.py", Console())
+        seconds = time.perf_counter() - begun
+        games = result.games
+        ends = Counter(games["end_reason"])
+        pages = len(list((result.folder / "programs").glob("*.html")))
+    assert result.complete and pages == len(names)
+    print(f"{len(names)} programs, {len(games)} games on {options.workers} workers, {pages} pages")
+    print(", ".join(f"{reason} {number}" for reason, number in ends.most_common()))
+    print(f"{seconds:.0f} s; load before {before:.1f}, now {os.getloadavg()[0]:.1f}")
+
+
+if __name__ == "__main__":
+    main()

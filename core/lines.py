@@ -1,0 +1,98 @@
+"""Lines of play in compiled code: following one, and drawing many by chance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from core.bitboard import ONE, ZERO, after, legal_moves, lowest_square
+from core.compile import Address, Announce, Array, Int, Mask, kernel, prepare
+from core.notation import PASS
+from core.random import draw_below, state_of
+from core.rules import RULESETS, Ruleset
+from core.vector import popcount
+
+
+@kernel
+def follow_line(mover: Mask, opponent: Mask, board: Mask, moves: Array) -> tuple[Mask, Mask, Int]:
+    """The position after a line, and how many of its moves were made: fewer than there are where
+    one is not legal.
+
+    moves: squares and passes, uint8.
+    """
+    made = np.int64(0)
+    for move in moves:
+        legal = legal_moves(mover, opponent) & board
+        if move == PASS:
+            if legal != ZERO or legal_moves(opponent, mover) & board == ZERO:
+                break
+            mover, opponent = opponent, mover
+        else:
+            if move > PASS or (legal >> np.uint64(move)) & ONE == ZERO:
+                break
+            mover, opponent = after(mover, opponent, np.uint64(move))
+        made += 1
+    return mover, opponent, made
+
+
+@kernel
+def _draw_lines(
+    generator: Address, mover: Mask, opponent: Mask, board: Mask, moves: Array, ends: Array
+) -> None:
+    for line in range(len(moves)):
+        own, other = mover, opponent
+        made = 0
+        over = False
+        while made < moves.shape[1] and not over:
+            legal = legal_moves(own, other) & board
+            if legal == ZERO:
+                moves[line, made] = PASS
+                own, other = other, own
+            else:
+                for _ in range(draw_below(generator, np.int64(popcount(legal)))):
+                    legal &= legal - ONE
+                square = lowest_square(legal)
+                moves[line, made] = square
+                own, other = after(own, other, square)
+            made += 1
+            over = (
+                legal_moves(own, other) & board == ZERO and legal_moves(other, own) & board == ZERO
+            )
+        ends[line, 0], ends[line, 1] = own, other
+        ends[line, 2] = np.uint64(over)
+
+
+class LineDrawer:
+    """Draws lines of random legal plies from the start, a forced pass being a ply.
+
+    Each move is drawn uniformly, as ``rng.integers(number of legal moves)`` would draw it among the
+    moves from a1 to h8.
+    """
+
+    def __init__(self, rng: np.random.Generator, rules: Ruleset, plies: int) -> None:
+        """``rng``: only its state is taken."""
+        self.rules = rules
+        self._generator = state_of(rng)
+        self._masks = np.uint64(rules.start[0]), np.uint64(rules.start[1]), np.uint64(rules.board)
+        self._plies = plies
+
+    def draw(self, number: int) -> tuple[Any, Any]:
+        """The next lines: their moves, uint8, shape (number, plies), and where they lead, uint64,
+        shape (number, 3): mover, opponent, and 1 where the game is over, maybe before its last
+        ply."""
+        moves = np.zeros((number, self._plies), dtype=np.uint8)
+        ends = np.zeros((number, 3), dtype=np.uint64)
+        _draw_lines(np.intp(self._generator.ctypes.data), *self._masks, moves, ends)
+        return moves, ends
+
+
+def prepare_lines(announce: Announce | None = None) -> None:
+    """Load or compile the kernels."""
+
+    def load() -> None:
+        lines = LineDrawer(np.random.default_rng(0), RULESETS["standard"], 1)
+        moves, ends = lines.draw(1)
+        follow_line(ends[0, 0], ends[0, 1], ends[0, 0], moves[0])
+
+    prepare("lines of play", load, announce)

@@ -1,0 +1,259 @@
+"""Whole games between two players that decide in compiled code: no Python between two moves.
+
+A kernel plays one game after another and notes every turn in a table of numbers. It knows the rules
+as :mod:`core.bitboard` has them, and nothing else; :func:`core.game.play_game` stays the judge and
+the reference. A move that is not legal ends the kernel's work: its game is the judge's to play.
+
+A player is the address of a function and the address of whatever memory that needs, see
+:class:`CompiledPlayer`. All tables are arrays of int64, handed around by their addresses.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any, NamedTuple
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from core.bitboard import ONE, ZERO, after, legal_moves
+from core.compile import Address, Announce, Int, Mask, callback, kernel, prepare
+from core.game import SearchStats
+from core.notation import PASS
+from core.random import WORDS, seed_generator
+from core.vector import load, store
+
+# ---------------------------------------------------------------------- the tables
+
+COUNTERS = len(fields(SearchStats))
+
+# A turn: a row of TURN numbers. Of a forced pass only the first two are set.
+SQUARE, COLOR, WALL, CPU, ANSWER = (np.int64(place) for place in range(5))
+"""COLOR: 0 for Black, 1 for White. WALL, CPU: nanoseconds. ANSWER: where the answer begins."""
+
+# An answer: what a player says of its move.
+VALUE, JUDGED, DEPTH, COUNTS = (np.int64(place) for place in range(4))
+"""VALUE: meant if JUDGED is not 0. DEPTH: -1 for none. COUNTS: as SearchStats has them."""
+TURN = int(ANSWER + COUNTS) + COUNTERS
+
+# A game: a row of GAME numbers. The first six say what is to be played, the others what came of it.
+MOVER, OPPONENT, TO_MOVE, BLACK, BLACK_SEED, WHITE_SEED = (np.int64(place) for place in range(6))
+"""MOVER, OPPONENT, TO_MOVE: the position after the opening, TO_MOVE a colour. BLACK: which of the
+two players has Black."""
+END, LAST_MOVER, LAST_OPPONENT, LAST_TO_MOVE = (np.int64(place) for place in range(6, 10))
+"""END: one past the number of the game's last turn. LAST_...: the position at its end."""
+GAME = 10
+
+# A watch: what others see, and say, while games are played.
+CALLED, NUMBER, STOP = (np.int64(place) for place in range(3))
+"""CALLED: when a player was called, in nanoseconds of the monotonic clock. NUMBER: of the game
+under way, from 0. STOP: not 0 if no further game is to be begun."""
+WATCH = 3
+
+MOST_TURNS = 2 * 60
+"""No game has more: every move fills a square, and no two passes follow each other."""
+
+_PLAYER = 2  # numbers of a player: address of its function, and of its memory
+_LONG = np.int64(50_000)
+"""Nanoseconds. Asking for the processor's time costs 0.3 microseconds, so it is done only after
+moves that took longer than this; a move that took less has had the processor all the time, as being
+taken off it costs more."""
+
+
+class CompiledPlayer(NamedTuple):
+    """A player that decides in compiled code.
+
+    function: the address of a C function as :func:`decision` makes them. memory: the address of
+    the numbers it works with; it must live as long as the games.
+    """
+
+    function: int
+    memory: int
+
+
+_DECISION = types.int64(
+    types.intp, types.uint64, types.uint64, types.uint64, types.intp, types.intp
+)
+
+Decide = Callable[[Address, Mask, Mask, Mask, Address, Address], Int]
+"""``(memory, mover, opponent, moves, generator, answer) -> square``: chooses one of the legal moves
+(a mask, not 0) and writes its answer, COUNTERS and all. generator: of random numbers, begun anew
+with the player's seed for every game, see :mod:`core.random`."""
+
+
+def decision(decide: Decide) -> Any:
+    """Compile a decision at once; ``address`` of the result is a player's function."""
+    return callback(decide, _DECISION)
+
+
+# ---------------------------------------------------------------------- the kernel
+
+
+@intrinsic
+def _call_decision(
+    typingctx: Any,
+    function: Any,
+    memory: Any,
+    mover: Any,
+    opponent: Any,
+    moves: Any,
+    generator: Any,
+    answer: Any,
+) -> Any:
+    """Call the decision at this address."""
+
+    def generate(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+        number = ir.IntType(64)
+        kind = ir.FunctionType(number, [number] * 6)
+        return b.call(b.inttoptr(args[0], kind.as_pointer()), args[1:])
+
+    return types.int64(types.intp, *_DECISION.args), generate
+
+
+@intrinsic
+def _clock(typingctx: Any, gettime: Any, which: Any, room: Any) -> Any:
+    """Nanoseconds of a clock of the system; gettime: address of ``clock_gettime``; room: of two
+    numbers."""
+
+    def generate(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+        number, short = ir.IntType(64), ir.IntType(32)
+        kind = ir.FunctionType(short, [short, number])
+        b.call(b.inttoptr(args[0], kind.as_pointer()), [b.trunc(args[1], short), args[2]])
+        pointer = b.inttoptr(args[2], number.as_pointer())
+        seconds = b.load(pointer)
+        rest = b.load(b.gep(pointer, [ir.Constant(number, 1)]))
+        return b.add(b.mul(seconds, ir.Constant(number, 10**9)), rest)
+
+    return types.int64(types.intp, types.int64, types.intp), generate
+
+
+_GETTIME = np.intp(ctypes.cast(ctypes.CDLL(None).clock_gettime, ctypes.c_void_p).value or 0)
+_MONOTONIC, _PROCESSOR = np.int64(time.CLOCK_MONOTONIC), np.int64(time.CLOCK_PROCESS_CPUTIME_ID)
+
+
+@kernel
+def _play(
+    players: Address,
+    games: Address,
+    number: Int,
+    turns: Address,
+    room: Int,
+    watch: Address,
+    board: Mask,
+    gettime: Address,
+    scratch: Address,
+) -> Int:
+    """Play games; how many were played. It is fewer than ``number`` where a move was not legal
+    (END of the next game is then -1), where there was no more room for turns, or where it was told
+    to stop.
+
+    turns: room for so many rows of TURN numbers. scratch: two numbers, and two generators.
+    """
+    turn = np.int64(0)
+    for played in range(number):
+        if load(watch, STOP) != 0 or room - turn < MOST_TURNS:
+            return np.int64(played)
+        store(watch, NUMBER, np.int64(played))
+        game = games + np.intp(8 * GAME * played)
+        generators = scratch + np.intp(16)
+        seed_generator(generators, np.uint64(load(game, BLACK_SEED)))
+        seed_generator(generators + np.intp(8 * WORDS), np.uint64(load(game, WHITE_SEED)))
+        mover, opponent = np.uint64(load(game, MOVER)), np.uint64(load(game, OPPONENT))
+        color = load(game, TO_MOVE)
+        cpu, short = _clock(gettime, _PROCESSOR, scratch), np.int64(0)
+        while True:
+            row = turns + np.intp(8 * TURN * turn)
+            moves = legal_moves(mover, opponent) & board
+            if moves == ZERO:
+                if legal_moves(opponent, mover) & board == ZERO:
+                    break
+                store(row, SQUARE, np.int64(PASS))
+                store(row, COLOR, color)
+                turn += 1
+                mover, opponent = opponent, mover
+                color = np.int64(1) - color
+                continue
+            player = players + np.intp(8 * _PLAYER * (color ^ load(game, BLACK)))
+            generator = generators + np.intp(8 * WORDS * color)
+            began = _clock(gettime, _MONOTONIC, scratch)
+            store(watch, CALLED, began)
+            square = _call_decision(
+                np.intp(load(player, np.int64(0))),
+                np.intp(load(player, np.int64(1))),
+                mover,
+                opponent,
+                moves,
+                generator,
+                row + np.intp(8 * ANSWER),
+            )
+            took = _clock(gettime, _MONOTONIC, scratch) - began
+            if not 0 <= square < 64 or (moves >> np.uint64(square)) & ONE == ZERO:
+                store(game, END, np.int64(-1))
+                return np.int64(played)
+            store(row, SQUARE, square)
+            store(row, COLOR, color)
+            store(row, WALL, took)
+            used = took
+            if took < _LONG:
+                short += took
+            else:
+                now = _clock(gettime, _PROCESSOR, scratch)
+                used = min(took, max(np.int64(0), now - cpu - short))
+                cpu, short = now, np.int64(0)
+            store(row, CPU, used)
+            turn += 1
+            mover, opponent = after(mover, opponent, np.uint64(square))
+            color = np.int64(1) - color
+        store(game, END, turn)
+        store(game, LAST_MOVER, np.int64(mover))
+        store(game, LAST_OPPONENT, np.int64(opponent))
+        store(game, LAST_TO_MOVE, color)
+    return np.int64(number)
+
+
+def play(
+    players: tuple[CompiledPlayer, CompiledPlayer],
+    games: np.ndarray,
+    board: int,
+    watch: int,
+) -> tuple[int, np.ndarray]:
+    """Play games between two players; how many were played, and the turns of these.
+
+    games: int64, shape (games, GAME), the first six columns filled in; the others are written.
+    board: mask of the squares there are. watch: address of WATCH numbers.
+
+    Returns the number of games played, from the first on (see :data:`END` where it is fewer than
+    there are), and their turns, shape (turns, TURN).
+    """
+    table = np.array(players, dtype=np.int64)
+    room = len(games) * 64 + MOST_TURNS
+    turns = np.zeros((room, TURN), dtype=np.int64)
+    scratch = np.zeros(2 + 2 * WORDS, dtype=np.int64)
+    addresses = (np.intp(each.ctypes.data) for each in (table, games, turns, scratch))
+    of_players, of_games, of_turns, of_scratch = addresses
+    played = _play(
+        of_players,
+        of_games,
+        np.int64(len(games)),
+        of_turns,
+        np.int64(room),
+        np.intp(watch),
+        np.uint64(board),
+        _GETTIME,
+        of_scratch,
+    )
+    end = int(games[played - 1, END]) if played else 0
+    return int(played), turns[:end]
+
+
+def prepare_games(announce: Announce | None = None) -> None:
+    """Load or compile the kernel."""
+    nobody = CompiledPlayer(0, 0)
+    watch = np.zeros(WATCH, dtype=np.int64)
+    none = np.zeros((0, GAME), dtype=np.int64)
+    prepare("whole games", lambda: play((nobody, nobody), none, 0, watch.ctypes.data), announce)

@@ -1,0 +1,34 @@
+"""An agent of the lab for Kaggle's Othello: the environment ``open_spiel_othello`` of
+kaggle-environments (1.33), which asks OpenSpiel for the rules. A game on your own machine:
+
+    from kaggle_environments import make
+    env = make("open_spiel_othello", configuration={"includeLegalActions": True})  # for "random"
+    env.run(["docs/kaggle.py", "random"])
+
+To enter it elsewhere, put the lab's packages ``agents`` and ``core`` beside this file.
+"""
+
+import json
+
+from agents import PVS, Limits, SquareWeights
+from core import PASS, Color, Position
+
+SECONDS = 1.0  # for each move
+PLAYER = PVS(
+    60, SquareWeights(), ordering="tt+mobility+static", table_mb=64, iterative=True, endgame=14
+)
+
+
+def agent(observation, configuration):
+    """The answer to an observation: a square's number, a1 = 0 to h8 = 63, or 64 to pass."""
+    if "observationString" not in observation:  # asked before the game; any answer will do
+        PLAYER.prepare()
+        return {"submission": -1}
+    # All moves so far, as squares and "pass".
+    moves = json.loads(observation["observationString"])["move_history"]
+    position, plies = Position.start().follow(moves)
+    if position.must_pass:
+        return {"submission": PASS}
+    color = (Color.BLACK, Color.WHITE)[observation["playerId"]]
+    PLAYER.begin_game(color, Position.start(), seed=len(plies))
+    return {"submission": PLAYER.decide(position, Limits(seconds=SECONDS)).move}

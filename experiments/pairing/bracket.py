@@ -1,0 +1,168 @@
+"""A knockout's bracket: who meets whom, worked out from the results so far."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from experiments.pairing.schedule import Outcome, Pairing, Results, ResultTable
+
+_LOT = "by lot"
+NOTE = (
+    "Who wins a match goes on. A match that is drawn is played again, from the next openings and "
+    "with the other colours first; if it still is after all replays, a lot decides that is drawn "
+    "from the run's seed. *bye*: nobody to meet, and no points for it."
+)
+
+
+@dataclass
+class Match:
+    """Two agents of whom one goes on.
+
+    size: how many places this stage of the bracket has; 2 is the final. first, second: agents by
+    number; None for nobody. points: theirs, by number. winner: None as long as it is open. how:
+    what it took to settle it, "" for nothing.
+    """
+
+    size: int
+    first: int | None
+    second: int | None
+    points: dict[int, float]
+    winner: int | None = None
+    how: str = ""
+
+    @property
+    def players(self) -> tuple[int, ...]:
+        """The agents that meet in it, one if there is a bye."""
+        return tuple(each for each in (self.first, self.second) if each is not None)
+
+    def pairing(self, replay: int) -> Pairing:
+        """Its two agents; who comes first alternates."""
+        one, other = self.players
+        return (other, one) if replay % 2 else (one, other)
+
+    def add(self, outcome: Outcome, replay: int) -> None:
+        """Note what became of it when it was played, for the first time (0) or again."""
+        one, other = self.players
+        gained = {agent: outcome.points_of(agent) for agent in self.players}
+        for agent in self.players:
+            self.points[agent] = self.points.get(agent, 0.0) + gained[agent]
+        ahead = self.points[one] - self.points[other]
+        if ahead:
+            self.winner = one if ahead > 0 else other
+            self.how = f"replay {replay}" if replay else ""
+
+
+@dataclass(frozen=True)
+class Bracket:
+    """A bracket as far as it is known: its matches, and the pairings of its next round."""
+
+    matches: list[Match]
+    due: list[Pairing]
+
+    @classmethod
+    def played(
+        cls,
+        seeds: Sequence[int],
+        rounds: Iterable[Sequence[Outcome]],
+        replays: int,
+        results: Results,
+    ) -> Bracket:
+        """
+        seeds: the agents, the best first; those without an opponent in the first stage are the
+        best. rounds: what became of its rounds. replays: how often a drawn match is played again.
+        results: whose lots are drawn.
+        """
+        matches: list[Match] = []
+        slots, left = _slots(seeds), iter(rounds)
+        while len(slots) > 1:
+            pairs = zip(slots[::2], slots[1::2], strict=True)
+            stage = [Match(len(slots), one, other, {}) for one, other in pairs]
+            matches += stage
+            for match in stage:
+                if len(match.players) == 1:
+                    (match.winner,) = match.players
+            for replay in range(1 + replays):
+                open_now = {frozenset(m.players): m for m in stage if m.winner is None}
+                if not open_now:
+                    break
+                outcomes = next(left, None)
+                if outcomes is None:
+                    return cls(matches, [match.pairing(replay) for match in open_now.values()])
+                for match, outcome in _whole_matches(open_now, outcomes):
+                    match.add(outcome, replay)
+            for number, match in enumerate(stage):
+                if match.winner is None:
+                    first = bool(results.chance(len(slots), number).integers(2))
+                    match.winner, match.how = match.players[0 if first else 1], _LOT
+            slots = [match.winner for match in stage]
+        return cls(matches, [])
+
+    @property
+    def winner(self) -> int | None:
+        """Who has won it all, by number."""
+        return self.matches[-1].winner if self.matches and self.matches[-1].size == 2 else None
+
+    def reached(self, agent: int) -> int:
+        """How far an agent came: 1 has won, 2 lost the final or is still to play it, and so on."""
+        if agent == self.winner:
+            return 1
+        return min(match.size for match in self.matches if agent in match.players)
+
+    def table(self, names: Sequence[str]) -> ResultTable:
+        """One row a match. names: of the line-up."""
+        rows = []
+        for match in self.matches:
+            one, other = (
+                "-" if agent is None else names[agent] for agent in (match.first, match.second)
+            )
+            points = [match.points.get(agent) for agent in match.players]
+            score = " - ".join("" if each is None else f"{each:g}" for each in points)
+            winner = "" if match.winner is None else names[match.winner]
+            bye = len(match.players) == 1
+            score = "bye" if bye else score if match.points else "to be played"
+            rows.append(
+                [stage_name(match.size), one, other, score, winner, "" if bye else match.how]
+            )
+        columns = ["round", "agent", "opponent", "points", "goes on", "after"]
+        return ResultTable("Knockout", columns, rows, words=(0, 1, 2, 4, 5), note=NOTE)
+
+
+def most_rounds(agents: int, replays: int) -> int:
+    """How many rounds a bracket can have."""
+    return (agents - 1).bit_length() * (1 + replays)
+
+
+def most_matches(agents: int, replays: int) -> int:
+    """How often two can meet in it, replays counted."""
+    return (agents - 1) * (1 + replays)
+
+
+def stage_name(size: int) -> str:
+    """What a stage with so many places is called; 1 is left at the end."""
+    return {1: "winner", 2: "final", 4: "semi-final", 8: "quarter-final"}.get(size, f"last {size}")
+
+
+def _slots(seeds: Sequence[int]) -> list[int | None]:
+    """The places of the first stage, neighbours meet: the best meets the last, and the best two
+    cannot meet before the final.
+
+    >>> _slots([10, 11, 12, 13, 14])
+    [10, None, 13, 14, 11, None, 12, None]
+    """
+    order = [0]
+    while len(order) < len(seeds):
+        order = [seed for one in order for seed in (one, 2 * len(order) - 1 - one)]
+    return [seeds[seed] if seed < len(seeds) else None for seed in order]
+
+
+def _whole_matches(
+    open_now: dict[frozenset[int], Match], outcomes: Sequence[Outcome]
+) -> Iterable[tuple[Match, Outcome]]:
+    """Each open match with what became of it, all its pairs taken together."""
+    for players, match in open_now.items():
+        found = [each for each in outcomes if {each.first, each.second} == players]
+        first, second = found[0].first, found[0].second
+        points = sum(each.points for each in found)
+        games = tuple(game for each in found for game in each.games)
+        yield match, Outcome(first, second, points, games)

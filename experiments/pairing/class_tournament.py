@@ -1,0 +1,167 @@
+"""A tournament of a class: some games for every program, then a knockout."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+from core.settings import Number, Whole, checked
+from experiments.pairing.bracket import Bracket, most_matches, most_rounds, stage_name
+from experiments.pairing.schedule import Outcome, Pairing, Results, ResultTable, Schedule, places
+from experiments.pairing.swiss import BYE, Meeting, round_table
+
+_PAIRS, _COLOURS, _SEEDS = range(3)  # what lots are drawn for
+
+
+class ClassTournament(Schedule):
+    """Every program gets some games against others, and then all play a knockout, seeded by the
+    points they have, of one game each.
+
+    A program that for the first time plays a game to its end, or until the other one fails after a
+    move was made, has 5 points for that; every game won is worth 2 points, every drawn one 1, those
+    of the knockout too. Where the number of programs is odd, one sits out in each round, and those
+    who did catch up afterwards, if need be against one for which this game does not count.
+    """
+
+    adaptive = True
+    both_colours = False
+    can_grow = False
+
+    @checked
+    def __init__(
+        self,
+        preliminary: Annotated[int, Whole(1)] = 3,
+        completed: Annotated[float, Number(low=0)] = 5,
+        win: Annotated[float, Number(low=0)] = 2,
+        draw: Annotated[float, Number(low=0)] = 1,
+        replays: Annotated[int, Whole(0)] = 1,
+    ) -> None:
+        """
+        preliminary: games for every program before the knockout. completed: points for the first
+        completed game. win, draw: points for each. replays: how often a drawn game of the knockout
+        is played again, before a lot decides.
+        """
+        self.preliminary, self.replays = preliminary, replays
+        self.completed, self.win, self.draw = completed, win, draw
+
+    def rounds(self, names: Sequence[str], pairs: int) -> int:
+        preliminary = len(self._preliminaries(names, Results()))
+        return preliminary + most_rounds(len(names), self.replays)
+
+    def length(self, names: Sequence[str], pairs: int) -> int:
+        preliminary = sum(map(len, self._preliminaries(names, Results())))
+        return preliminary + most_matches(len(names), self.replays)
+
+    def pairings(self, number: int, names: Sequence[str], results: Results) -> Sequence[Pairing]:
+        preliminaries = self._preliminaries(names, results)
+        if number < len(preliminaries):
+            return preliminaries[number]
+        bracket = self._bracket(names, results)
+        return [] if bracket is None else bracket.due
+
+    def standings(self, names: Sequence[str], results: Results) -> Mapping[str, Sequence[Any]]:
+        points = self._points(names, results, self._preliminaries(names, results))
+        bracket = self._bracket(names, results)
+        if bracket is None:
+            return {"place": places(points), "points": points}
+        reached = [bracket.reached(agent) for agent in range(len(names))]
+        keys = [(each, -size) for each, size in zip(points, reached, strict=True)]
+        knockout = [stage_name(size) for size in reached]
+        return {"place": places(keys), "points": points, "knockout": knockout}
+
+    def tables(self, names: Sequence[str], results: Results) -> Sequence[ResultTable]:
+        place = list(self.standings(names, results)["place"])
+        met = self._met(names, results)
+        rounds = round_table("Preliminary games", names, place, met, "game")
+        bracket = self._bracket(names, results)
+        return [rounds, bracket.table(names)] if bracket is not None else [rounds]
+
+    # ------------------------------------------------------------------ the games before
+
+    def _preliminaries(self, names: Sequence[str], results: Results) -> list[list[Pairing]]:
+        """The rounds before the knockout, whoever has Black first."""
+        size = len(names)
+        seats = results.chance(_PAIRS).permutation(size).tolist() + [BYE] * (size % 2)
+        rounds, sat_out = [], []
+        for _ in range(self.preliminary):
+            met = [(seats[place], seats[-1 - place]) for place in range(len(seats) // 2)]
+            rounds.append([pair for pair in met if BYE not in pair])
+            sat_out += [agent for pair in met if BYE in pair for agent in pair if agent != BYE]
+            seats[1:] = [seats[-1], *seats[1:-1]]  # the circle method: all meet before any again
+        while sat_out:
+            rounds.append([_catching_up(sat_out, [each for each in seats if each != BYE])])
+        return self._coloured(rounds, results)
+
+    def _coloured(self, rounds: list[list[Pairing]], results: Results) -> list[list[Pairing]]:
+        """The same, and who has had Black less often has it; where both have had it as often a lot
+        decides."""
+        chance, blacks = results.chance(_COLOURS), Counter[int]()
+        found: list[list[Pairing]] = []
+        for pairings in rounds:
+            found.append([])
+            for one, other in pairings:
+                lot = bool(chance.integers(2))
+                swapped = lot if blacks[one] == blacks[other] else blacks[one] > blacks[other]
+                black, white = (other, one) if swapped else (one, other)
+                blacks[black] += 1
+                found[-1].append((black, white))
+        return found
+
+    def _met(self, names: Sequence[str], results: Results) -> list[list[Meeting]]:
+        """Whom each has met before the knockout, game by game."""
+        met: list[list[Meeting]] = [[] for _ in names]
+        before = len(self._preliminaries(names, results))
+        for outcome in (outcome for each in results.rounds[:before] for outcome in each):
+            pairing = outcome.first, outcome.second
+            for agent, opponent in (pairing, pairing[::-1]):
+                share = outcome.points_of(agent) if outcome.games else None
+                counts = len(met[agent]) < self.preliminary
+                met[agent].append(Meeting(opponent, share, counts))
+        return met
+
+    def _points(
+        self, names: Sequence[str], outcomes: Sequence[Outcome], before: Sequence[Sequence[Pairing]]
+    ) -> list[float]:
+        """What each has in these games. A game before the knockout (``before``) of who has had its
+        own, and only helps another to catch up, does not count."""
+        games = sum(map(len, before))
+        points, played = [0.0] * len(names), Counter[int]()
+        completed: set[int] = set()
+        for number, outcome in enumerate(outcomes):
+            for agent in (outcome.first, outcome.second):
+                played[agent] += 1
+                if number < games and played[agent] > self.preliminary:
+                    continue
+                points[agent] += self._worth(outcome, agent)
+                if outcome.begun and agent not in outcome.forfeits and agent not in completed:
+                    completed.add(agent)
+                    points[agent] += self.completed
+        return points
+
+    def _worth(self, outcome: Outcome, agent: int) -> float:
+        share = outcome.points_of(agent)
+        return self.win if share == 1 else self.draw if share == 0.5 else 0.0
+
+    # ------------------------------------------------------------------ the knockout
+
+    def _bracket(self, names: Sequence[str], results: Results) -> Bracket | None:
+        """The knockout; None as long as the games before it are not all played."""
+        before = self._preliminaries(names, results)
+        if len(results.rounds) < len(before):
+            return None
+        games = results[: sum(map(len, before))]
+        points = self._points(names, games, before)
+        lot = results.chance(_SEEDS).permutation(len(names)).tolist()
+        seeds = sorted(range(len(names)), key=lambda agent: (-points[agent], lot[agent]))
+        return Bracket.played(seeds, results.rounds[len(before) :], self.replays, results)
+
+
+def _catching_up(sat_out: list[int], everybody: Sequence[int]) -> Pairing:
+    """A game for two of those who have sat out, who are taken off, or for the last of them."""
+    one = sat_out.pop(0)
+    other = next((agent for agent in sat_out if agent != one), None)
+    if other is None:
+        return one, next(agent for agent in everybody if agent != one)
+    sat_out.remove(other)
+    return one, other

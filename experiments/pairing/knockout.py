@@ -1,0 +1,62 @@
+"""Who loses is out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+from core.settings import Choice, Whole, checked
+from experiments.pairing.bracket import Bracket, most_matches, most_rounds, stage_name
+from experiments.pairing.schedule import Pairing, Results, ResultTable, Schedule, places
+
+LINE_UP, LOT = SEEDINGS = "line_up", "lot"
+
+
+class Knockout(Schedule):
+    """Two meet in a match of ``games`` games, colours swapped, and the winner goes on. The best
+    seeds meet last, and have no opponent in the first stage where there are not 2, 4, 8, ...
+    agents. A drawn match is played again, and then a lot decides."""
+
+    adaptive = True
+    can_grow = False
+
+    @checked
+    def __init__(
+        self,
+        replays: Annotated[int, Whole(0)] = 1,
+        seeding: Annotated[str, Choice(*SEEDINGS)] = LINE_UP,
+    ) -> None:
+        """
+        replays: how often a drawn match is played again. seeding: who is the best seed: as the
+        line-up has them, or as a lot says.
+        """
+        self.replays, self.seeding = replays, seeding
+
+    def rounds(self, names: Sequence[str], pairs: int) -> int:
+        return most_rounds(len(names), self.replays)
+
+    def openings_a_round(self, pairs: int) -> int:
+        return pairs
+
+    def length(self, names: Sequence[str], pairs: int) -> int:
+        return most_matches(len(names), self.replays) * pairs
+
+    def pairings(self, number: int, names: Sequence[str], results: Results) -> Sequence[Pairing]:
+        return self._bracket(names, results).due
+
+    def standings(self, names: Sequence[str], results: Results) -> Mapping[str, Sequence[Any]]:
+        bracket = self._bracket(names, results)
+        reached = [bracket.reached(agent) for agent in range(len(names))]
+        return {
+            "place": places([-size for size in reached]),
+            "reached": list(map(stage_name, reached)),
+        }
+
+    def tables(self, names: Sequence[str], results: Results) -> Sequence[ResultTable]:
+        return [self._bracket(names, results).table(names)]
+
+    def _bracket(self, names: Sequence[str], results: Results) -> Bracket:
+        seeds = list(range(len(names)))
+        if self.seeding == LOT:
+            seeds = results.chance(0).permutation(len(names)).tolist()
+        return Bracket.played(seeds, results.rounds, self.replays, results)

@@ -1,0 +1,219 @@
+"""Those who stand alike meet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from core.settings import Whole, checked
+from experiments.pairing.schedule import (
+    Outcome,
+    Pairing,
+    Results,
+    ResultTable,
+    Schedule,
+    places,
+)
+
+BYE = -1
+"""The opponent of who has none."""
+
+
+class Swiss(Schedule):
+    """In each round those meet who have about the same score, and nobody meets another twice: a
+    match of ``games`` games, colours swapped. A match won counts 1, a drawn one 1/2. Of an odd
+    number of agents one, each time another, has no opponent: a bye, which counts as a match won.
+
+    Ties are broken by Buchholz, the sum of the opponents' scores (a bye counts one's own), then by
+    points in games.
+    """
+
+    adaptive = True
+    can_grow = False
+
+    @checked
+    def __init__(self, rounds: Annotated[int | None, Whole(1)] = None) -> None:
+        """``rounds``: how many; None for as many as a knockout would have."""
+        self.asked = rounds
+
+    def check(self, names: Sequence[str]) -> None:
+        most = (len(names) + 1) // 2
+        if self.asked is not None and self.asked > most:
+            raise ValueError(
+                f"rounds={self.asked}: a whole number from 1 to {most} is needed with "
+                f"{len(names)} agents, or somebody may have to meet another twice "
+                "(schedule=round_robin: everybody meets everybody)"
+            )
+
+    def rounds(self, names: Sequence[str], pairs: int) -> int:
+        return self.asked or (len(names) - 1).bit_length()
+
+    def openings_a_round(self, pairs: int) -> int:
+        return pairs
+
+    def pairings(self, number: int, names: Sequence[str], results: Results) -> Sequence[Pairing]:
+        return met_by(_Scores.of(names, results).drawn())
+
+    def standings(self, names: Sequence[str], results: Results) -> Mapping[str, Sequence[Any]]:
+        scores = _Scores.of(names, results)
+        agents = range(len(names))
+        buchholz = [scores.buchholz(agent) for agent in agents]
+        keys = list(zip(scores.score, buchholz, scores.points, strict=True))
+        return {"place": places(keys), "points": scores.score, "Buchholz": buchholz}
+
+    def tables(self, names: Sequence[str], results: Results) -> Sequence[ResultTable]:
+        place = list(self.standings(names, results)["place"])
+        met = _Scores.of(names, results).met
+        return [round_table("Rounds", names, place, met)]
+
+
+@dataclass
+class Meeting:
+    """What a round was for an agent: whom it met, BYE for nobody, the share of the points that it
+    took, None where nothing was played, and whether that counts for it."""
+
+    opponent: int
+    share: float | None
+    counts: bool = True
+
+
+def round_table(
+    title: str,
+    names: Sequence[str],
+    place: Sequence[int],
+    met: Sequence[Sequence[Meeting]],
+    word: str = "round",
+) -> ResultTable:
+    """Whom each agent met in which round, and with which result. place: of each agent. met: by
+    agent, round by round. word: what a round is called."""
+    order = sorted(range(len(names)), key=lambda agent: place[agent])
+    row_of = {agent: row for row, agent in enumerate(order, start=1)}
+
+    def cell(meeting: Meeting) -> str:
+        if meeting.opponent == BYE:
+            return "bye"
+        share = meeting.share
+        sign = "?" if share is None else "+" if share > 0.5 else "=" if share == 0.5 else "-"
+        told = f"{row_of[meeting.opponent]}{sign}"
+        return told if meeting.counts else f"({told})"
+
+    most = max(map(len, met), default=0)
+    rows = [
+        [str(row_of[agent]), names[agent], *[cell(each) for each in met[agent]]]
+        + [""] * (most - len(met[agent]))
+        for agent in order
+    ]
+    columns = ["row", "agent", *[f"{word} {number}" for number in range(1, most + 1)]]
+    note = "*3+*: met the agent of row 3 and won, *3=*: drew, *3-*: lost"
+    if any(each.opponent == BYE for row in met for each in row):
+        note += "; *bye*: had no opponent"
+    if not all(each.counts for row in met for each in row):
+        note += "; in brackets: helped another one to its games, and does not count"
+    return ResultTable(title, columns, rows, words=(1,), note=f"{note}.")
+
+
+def met_by(rounds: Sequence[Pairing]) -> list[Pairing]:
+    """Those of the pairings in which two meet."""
+    return [pairing for pairing in rounds if BYE not in pairing]
+
+
+@dataclass
+class _Scores:
+    """The state of a tournament after some rounds.
+
+    score, points: by agent, of matches and of games. met: by agent, round by round.
+    """
+
+    order: list[int]
+    score: list[float]
+    points: list[float]
+    met: list[list[Meeting]] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, names: Sequence[str], results: Results) -> _Scores:
+        """After all whole rounds of the results; agents who stand alike in an order that a lot has
+        drawn."""
+        size = len(names)
+        order = results.chance(0).permutation(size).tolist()
+        scores = cls(order, [0.0] * size, [0.0] * size, [[] for _ in names])
+        for outcomes in results.rounds:
+            drawn = scores.drawn()
+            for pairing in drawn:
+                scores.add(pairing, [each for each in outcomes if each.first in pairing])
+        return scores
+
+    def add(self, pairing: Pairing, outcomes: Sequence[Outcome]) -> None:
+        """Note what became of a match; both have no points of one whose pairs were all skipped."""
+        for agent, opponent in (pairing, pairing[::-1]):
+            if agent == BYE:
+                continue
+            points = sum(each.points_of(agent) for each in outcomes)
+            games = sum(len(each.games) for each in outcomes)
+            share = 1.0 if opponent == BYE else points / games if games else None
+            self.met[agent].append(Meeting(opponent, share))
+            if share is not None:
+                self.score[agent] += 1.0 if share > 0.5 else 0.5 if share == 0.5 else 0.0
+                self.points[agent] += points
+
+    def buchholz(self, agent: int) -> float:
+        """The sum of the opponents' scores."""
+        opponents = [agent if each.opponent == BYE else each.opponent for each in self.met[agent]]
+        return sum(self.score[opponent] for opponent in opponents)
+
+    def drawn(self) -> list[Pairing]:
+        """The next round: from the top, each meets the next below it that it has not met. Of an odd
+        number the last one that has not had a bye gets it."""
+        place = {agent: number for number, agent in enumerate(self.order)}
+        ranked = sorted(self.order, key=lambda agent: (-self.score[agent], place[agent]))
+        before = {agent: {each.opponent for each in self.met[agent]} for agent in ranked}
+
+        def may_meet(one: int, other: int) -> bool:
+            return other not in before[one] if one != BYE else one not in before[other]
+
+        return matched(ranked, may_meet)
+
+
+def matched(ranked: Sequence[int], may_meet: Callable[[int, int], bool]) -> list[Pairing]:
+    """Everybody in pairs, near ones of the ranking together, one of an odd number with BYE.
+
+    Where two are left over that may not meet, they take apart the lowest pair of which each may
+    meet one. There is such a pair as long as everybody may still meet half of the others: the two
+    have at least as many possible opponents, taken together, as all pairs have members, so one pair
+    has three of the four.
+    """
+    pairs: list[Pairing] = []
+    waiting = list(ranked)
+    left: list[int] = []
+    if len(ranked) % 2:
+        bye = next((one for one in reversed(waiting) if may_meet(one, BYE)), None)
+        if bye is None:
+            left.append(BYE)
+        else:
+            waiting.remove(bye)
+            pairs.append((bye, BYE))
+    while waiting:
+        one = waiting.pop(0)
+        other = next((each for each in waiting if may_meet(one, each)), None)
+        if other is None:
+            left.append(one)
+        else:
+            waiting.remove(other)
+            pairs.append((one, other))
+    while left:
+        one, other = left.pop(), left.pop()
+        pairs += _exchanged(pairs, one, other, may_meet)
+    return [pair[::-1] if pair[0] == BYE else pair for pair in pairs]
+
+
+def _exchanged(
+    pairs: list[Pairing], one: int, other: int, may_meet: Callable[[int, int], bool]
+) -> list[Pairing]:
+    """Two pairs in the place of the lowest one (which is taken away) with which two can be
+    exchanged."""
+    for number in reversed(range(len(pairs))):
+        for first, second in (pairs[number], pairs[number][::-1]):
+            if may_meet(one, first) and may_meet(other, second):
+                del pairs[number]
+                return [(one, first), (other, second)]
+    raise ValueError("there are too many rounds for so few agents")

@@ -1,0 +1,269 @@
+"""Who referees games of two programs that speak the file protocol.
+
+The judge is that of all games, :func:`core.game.play_game`. Each program plays as the agent
+:class:`agents.external.WpiAgent`, in a process of its own below this one. The umpire has a process
+for itself, which ends all that is below it: also when the one that prints has been killed.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import random
+import select
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from agents.external.slips import NoFile, slips_of
+from agents.external.wpi import EXIT_SECONDS, Scratch, WpiAgent
+from core.forked import Link
+from core.game import FINISHED, ILLEGAL, GameRecord, Limits, Ply, play_game
+from core.position import Position
+from core.processes import adopt_orphans, descendants, end_descendants
+from core.rules import Color, ruleset
+from core.settings import Number, Switch, Text, Whole
+from core.wpi import LONGEST, move_text
+from experiments.playing.conditions import Conditions
+from experiments.playing.stand_in import Children, StandIn
+from experiments.record.log import OUTPUT
+from play.game import Game
+from play.written import game_text
+
+RULES = ruleset("wpi")
+START_SECONDS = 10.0
+_GRACE = 0.02  # seconds, as in runs
+_MORE_SECONDS = 5.0  # until an agent that stands for a program counts as hung
+_CLOSE_SECONDS = 1.0
+_LOOK_SECONDS = 0.05
+
+
+@dataclass
+class RefereeConfig:
+    """What can be set, see :data:`play.referee.USAGE`."""
+
+    games: Annotated[int, Whole(1)] = 1
+    limit: Annotated[float, Number(above=0)] = 60.0
+    seed: Annotated[int | None, Whole(0)] = None
+    names: Annotated[str | None, Text(r"[\w-]+,[\w-]+", "two words, as in names=anna,bert,")] = None
+    folder: Annotated[str | None, Text(r".+", "a folder")] = None
+    output: Annotated[bool, Switch()] = False
+    processes: Annotated[int, Whole(0)] = 64
+    memory_mb: Annotated[int | None, Whole(1)] = None
+
+    @property
+    def patience(self) -> float:
+        """Seconds in which a program has to take its colour: it has to begin, too."""
+        return max(self.limit, START_SECONDS)
+
+
+@dataclass(frozen=True)
+class Contest:
+    """Two programs that are to play. names: what they are called in all that is shown. files: what
+    their files are called."""
+
+    settings: RefereeConfig
+    commands: tuple[str, str]
+    names: tuple[str, str]
+    files: tuple[str, str]
+
+
+def umpire(link: Link, contest: Contest) -> None:
+    """The main function of a process: play all games, and say on the line what happens."""
+    adopt_orphans()
+    logging.getLogger().addHandler(logging.NullHandler())
+    umpire = _Umpire(link, contest)
+    if contest.settings.output:
+        logging.getLogger(OUTPUT).addHandler(_Says(umpire))
+        logging.getLogger(OUTPUT).setLevel(logging.INFO)
+    try:
+        umpire.play_all()
+        umpire.send("end", "")
+    except _Stopped:
+        pass
+    finally:
+        end_descendants([os.getpid()])
+
+
+class _Stopped(KeyboardInterrupt):
+    """Nobody wants to know any more."""
+
+
+class _Umpire:
+    def __init__(self, link: Link, contest: Contest) -> None:
+        self._link, self._contest = link, contest
+        self._children = Children()
+        self._shown = 0  # plies of this game
+        seed = contest.settings.seed
+        self._seed = random.SystemRandom().randrange(1 << 31) if seed is None else seed
+
+    # ------------------------------------------------------------------ the line
+
+    def send(self, kind: str, text: str) -> None:
+        try:
+            self._link.send(json.dumps([kind, text]).encode())
+        except OSError:
+            raise _Stopped from None
+
+    def say(self, *lines: str) -> None:
+        self.send("say", "\n".join(lines))
+
+    def check(self) -> None:
+        """Raise _Stopped if nobody listens any more."""
+        if select.select([self._link], [], [], 0)[0]:
+            raise _Stopped
+
+    # ------------------------------------------------------------------ games
+
+    def play_all(self) -> None:
+        names, games = self._contest.names, self._contest.settings.games
+        first = random.Random(self._seed).randrange(2)
+        points = [0.0, 0.0]
+        self.say(f"{names[0]} - {names[1]}; colours drawn with seed={self._seed}")
+        for number in range(games):
+            white = (first + number) % 2
+            winner = self._play(number, {Color.WHITE: white, Color.BLACK: 1 - white})
+            for each in (0, 1):
+                points[each] += 0.5 if winner is None else float(winner == each)
+        if games > 1:
+            self.say("", f"{games} games: {names[0]} {points[0]:g}, {names[1]} {points[1]:g}")
+
+    def _play(self, number: int, seats: Mapping[Color, int]) -> int | None:
+        """Play a game; returns who has won, None for a draw. seats: who has which colour."""
+        names = {color: self._contest.names[who] for color, who in seats.items()}
+        start = Position.start(RULES)
+        self.say("", f"Game {number + 1}: White {names[Color.WHITE]}, Black {names[Color.BLACK]}")
+        self.say("", str(start))
+        self._shown = 0
+        with self._seated() as (stand_ins, folders):
+            record = play_game(
+                {color: stand_ins[who] for color, who in seats.items()},
+                start,
+                limits=self._limits,
+                grace=_GRACE,
+                before_call=lambda position, _, plies: self._show(position, plies, names),
+            )
+            commands = {color: self._contest.commands[who] for color, who in seats.items()}
+            told = verdict(record, names, commands)
+            self.say("", told)
+            if record.end_reason == ILLEGAL and record.winner is not None:
+                winner = seats[record.winner]
+                self._hand_on(folders[1 - winner], folders[winner], winner)
+            self._wait_for_their_end(stand_ins)
+        self.send("game", transcript(record, names, told))
+        return None if record.winner is None else seats[record.winner]
+
+    @property
+    def _limits(self) -> Limits:
+        return Limits(seconds=self._contest.settings.limit)
+
+    @contextmanager
+    def _seated(self) -> Iterator[tuple[list[StandIn], list[str]]]:
+        """Those who stand for the programs, and where these play; all is gone afterwards."""
+        settings, contest = self._contest.settings, self._contest
+        scratches = [] if settings.folder is not None else [Scratch(), Scratch()]
+        folders = [str(each.path) for each in scratches] or [str(settings.folder)] * 2
+        agents = [
+            WpiAgent(command, name, folder, settings.patience)
+            for command, name, folder in zip(contest.commands, contest.files, folders, strict=True)
+        ]
+        patience = settings.patience + _MORE_SECONDS
+        conditions = Conditions(
+            contest.names,
+            agents,
+            RULES,
+            self._limits,
+            _GRACE,
+            patience,
+            logging.INFO,
+            patience,
+            settings.memory_mb,
+            settings.processes,
+        )
+        stand_ins = [StandIn(conditions, who, self._children, self.check) for who in (0, 1)]
+        try:
+            yield stand_ins, folders
+        finally:
+            for each in stand_ins:
+                each.kill()
+            end_descendants([os.getpid()])
+            for scratch in scratches:
+                scratch.remove()
+
+    def _show(self, position: Position, plies: Sequence[Ply], names: Mapping[Color, str]) -> None:
+        """Show the last ply, and where it has led, if that has not been shown."""
+        if len(plies) > self._shown:
+            self._shown = len(plies)
+            ply = plies[-1]
+            who = f"{ply.color.value.capitalize()} ({names[ply.color]})"
+            made = move_text(ply.move, ply.color, RULES)
+            self.say("", f"{len(plies)}. {who} {made}  {ply.nanoseconds / 1e9:.2f} s")
+            self.say(str(position))
+
+    def _hand_on(self, loser: str, winner: str, who: int) -> None:
+        """Let the opponent see an illegal move as it was written."""
+        files = self._contest.files
+        try:
+            text = slips_of(Path(loser), files[1 - who])[1].read()
+            if text:
+                slips_of(Path(winner), files[who])[0].write(text[:LONGEST].rstrip())
+        except (NoFile, OSError):
+            pass  # there is nothing to see
+
+    def _wait_for_their_end(self, stand_ins: Sequence[StandIn]) -> None:
+        """The programs have a moment to end by themselves."""
+        until = time.monotonic() + EXIT_SECONDS
+        numbers = [each.number for each in stand_ins if each.number is not None]
+        while descendants(numbers) and time.monotonic() < until:
+            self.check()
+            time.sleep(_LOOK_SECONDS)
+        for each in stand_ins:
+            each.begin_to_close()
+        for each in stand_ins:
+            each.closed_within(_CLOSE_SECONDS)
+
+
+class _Says(logging.Handler):
+    """Says what programs print."""
+
+    def __init__(self, umpire: _Umpire) -> None:
+        super().__init__()
+        self._umpire = umpire
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._umpire.say(f"  {record.getMessage()}")
+
+
+# ---------------------------------------------------------------------- how it ended
+
+
+def verdict(record: GameRecord, names: Mapping[Color, str], commands: Mapping[Color, str]) -> str:
+    """Who has won, and why, in a line; and what a program that has failed has printed last."""
+
+    def named(color: Color) -> str:
+        return f"{color.value.capitalize()} ({names[color]})"
+
+    final = record.final
+    score = f"Black {final.black.bit_count()}, White {final.white.bit_count()}"
+    if record.winner is None:
+        return f"The game is over: a draw. {score}."
+    if record.end_reason == FINISHED:
+        return f"The game is over: {named(record.winner)} wins. {score}."
+    loser, said = record.winner.other, record.detail.partition(". Its last output:\n")
+    what = said[0].strip().removeprefix(f"'{commands[loser]}' ")
+    reason = f"{record.end_reason}: {what}"
+    last = "".join(f"\n  {names[loser]}: {line}" for line in said[2].splitlines())
+    return f"{named(loser)} loses: {reason}. {named(record.winner)} wins.{last}"
+
+
+def transcript(record: GameRecord, names: Mapping[Color, str], told: str) -> str:
+    """The game as a text that can be read again, with the verdict at its end."""
+    game = Game(Position.start(RULES))
+    for ply in record.plies:
+        game.play(ply.move, names[ply.color])
+    text = game_text(game, names)
+    return text if record.end_reason == FINISHED else f"{text}\n{told}\n"

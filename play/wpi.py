@@ -1,0 +1,229 @@
+"""``python -m play wpi``: any agent of the lab as a program that speaks the file protocol."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated
+
+from agents.config import ConfigError
+from agents.external.slips import NoFile, Slip, slips_of
+from agents.external.wpi import NAME, check_folder
+from agents.search.context import MAX_DEPTH
+from core.game import Decision
+from core.notation import PASS, IllegalMove
+from core.position import Position
+from core.rules import Color
+from core.settings import Number, Text
+from core.shown import visible
+from core.wpi import FIRST, SECOND, color_letter, may_go_on, move_text, read_move
+from play.config import PlayerSettings, Settings, Table, config_folders, read_plain
+from play.engine import read_engine
+from play.game import Game, Turn, decision_lines, outcome
+from play.thinking import Thinkers, Trouble, changed
+
+USAGE = """\
+usage: python -m play wpi NAME agent=AGENT [key=value ...]
+
+Any agent of the lab as a program that speaks the file protocol
+(docs/file_protocol.md): it plays one game by NAME.in and NAME.out.
+
+  python -m play wpi anna agent=alphabeta
+  python -m play wpi anna agent=pvs agent.evaluation=iago limit=10
+  python -m play wpi anna agent=greedy folder=/tmp/game
+
+  limit=60       seconds that the referee gives for a move; the agent answers
+                 within 90 % of them, or within limits.seconds
+  folder=.       the game's folder
+
+A search goes deeper and deeper until its time is over, unless depth or
+agent.depth says how deep. Other settings: evaluation, where the agent leaves it
+open, limits.depth, limits.nodes, seed; --config-dir DIR.
+python -m agents list explains the agents and evaluations.
+"""
+SHARE = 0.9
+"""Of the time for a move, in which it is answered."""
+_LEAST = 0.02
+"""Of that time, which an agent gets even where the rest has gone by."""
+_LOOK_SECONDS = 0.1  # the rules have it look no more often
+
+
+@dataclass
+class WpiConfig:
+    """As in USAGE."""
+
+    name: Annotated[str, NAME] = ""
+    folder: Annotated[str, Text(r".+", "a folder")] = "."
+    limit: Annotated[float, Number(above=0)] = 60.0
+
+
+def run_wpi(arguments: Sequence[str]) -> int:
+    """Play the game that a command line asks for; returns the exit code. Raises ConfigError."""
+    if {"-h", "--help"} & set(arguments) or not arguments:
+        print(USAGE, end="")
+        return 0
+    own, table, player = read_player(arguments)
+    incoming, outgoing = slips_of(Path(own.folder), own.name)
+
+    def say(*lines: str) -> None:
+        print(visible("\n".join(lines), keep="\n"), flush=True)
+
+    def announce(line: str) -> None:
+        print(visible(line), file=sys.stderr, flush=True)
+
+    hang = table.settings.limits.hang
+    with Thinkers(table.rules, table.limits, hang, announce) as thinkers:
+        thinkers.of(player, _USE)  # before its time runs
+
+        def decide(game: Game, seconds: float) -> tuple[Decision, float]:
+            limits = replace(table.limits, seconds=min(seconds, table.limits.seconds or seconds))
+            return thinkers.ask(player, game, table.settings.seed, limits, _USE)
+
+        FilePlayer(own.name, incoming, outgoing, own.limit, decide, say).play()
+    return 0
+
+
+_USE = "play"
+
+
+def read_player(words: Sequence[str]) -> tuple[WpiConfig, Table, PlayerSettings]:
+    """What a command line says of the files, of the game, and of the agent; ConfigError."""
+    name, *rest = words
+    if "=" in name or name.startswith("-"):
+        raise ConfigError(f"wpi: NAME is needed before {name}, as in wpi anna agent=alphabeta")
+    rest, options = config_folders(rest)
+    known = WpiConfig.__dataclass_fields__
+    mine = [word for word in rest if word.partition("=")[0] in known]
+    said = {word.partition("=")[0] for word in rest}
+    own = read_plain(WpiConfig, [f"name='{name}'", *mine])
+    try:
+        check_folder(own.folder)
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
+    words = ["ruleset=wpi", f"limits.seconds={SHARE * own.limit}"]
+    words += [word for word in rest if word not in mine]
+    folders = [options["config-dir"]] if "config-dir" in options else []
+    table, player = read_engine(words, folders)
+    return own, table, _deepening(player, said)
+
+
+def _deepening(player: PlayerSettings, said: set[str]) -> PlayerSettings:
+    """A search that goes deeper until it is stopped, where nothing else was said."""
+    settings: Settings = player.agent or {}
+    if "iterative" in settings:
+        if "agent.iterative" not in said:
+            player = changed(player, "iterative", True)
+        if not {"depth", "agent.depth"} & said:
+            player = changed(player, "depth", MAX_DEPTH)
+    return player
+
+
+class FilePlayer:
+    """Plays one game by two files, and judges it itself."""
+
+    def __init__(
+        self,
+        name: str,
+        incoming: Slip,
+        outgoing: Slip,
+        limit: float,
+        decide: Callable[[Game, float], tuple[Decision, float]],
+        say: Callable[..., None],
+    ) -> None:
+        """
+        limit: seconds for each move. decide: is asked for a move within so many seconds; may raise
+        Trouble. say: shows lines.
+        """
+        self._name, self._incoming, self._outgoing = name, incoming, outgoing
+        self._limit, self._decide, self._say = limit, decide, say
+        self._asked = 0.0
+
+    def play(self) -> None:
+        """Raises ConfigError where the files cannot be used."""
+        self._say(f"{self._name} waits for {self._incoming.path}.")
+        game = Game(Position.start("wpi"))
+        own = self._colour(game)
+        self._say(f"{self._name} has {own.value.capitalize()}.", "", str(game.position))
+        while not game.is_over:
+            if game.position.to_move is own:
+                self._move(game)
+            elif not self._follow(game, own):
+                return
+        self._say("", outcome(game), self._summary(game, own))
+
+    def _summary(self, game: Game, own: Color) -> str:
+        if game.winner is None:
+            return f"{self._name} has drawn."
+        return f"{self._name} has {'won' if game.winner is own else 'lost'}."
+
+    # ------------------------------------------------------------------ turns
+
+    def _colour(self, game: Game) -> Color:
+        text = self._receive(lambda text: bool(text.strip()))
+        letter = text.strip().upper()
+        if letter not in (FIRST, SECOND):
+            raise ConfigError(f"{self._incoming.path} says '{text.strip():.60}'; W or B is needed")
+        return next(color for color in Color if color_letter(color, game.start.ruleset) == letter)
+
+    def _move(self, game: Game) -> None:
+        """Make a move, or pass."""
+        position = game.position
+        decision, seconds, move = None, 0.0, PASS
+        if not position.must_pass:
+            left = SHARE * self._limit - (time.monotonic() - self._asked)
+            try:
+                decision, seconds = self._decide(game, max(left, _LEAST * self._limit))
+                move = decision.move
+            except Trouble as trouble:
+                move = position.moves[0]
+                self._say(f"The agent has broken down ({trouble}); the first legal move instead.")
+        turn = game.play(move, self._name, decision, seconds)
+        try:
+            self._outgoing.write(move_text(move, turn.color, position.ruleset))
+        except OSError as error:
+            raise ConfigError(
+                f"{self._outgoing.path}: cannot be written ({error.strerror})"
+            ) from None
+        self._show(turn, game)
+
+    def _follow(self, game: Game, own: Color) -> bool:
+        """Make the opponent's move; whether it is a valid one."""
+        text = self._receive(lambda text: not may_go_on(text))
+        try:
+            move = read_move(text, game.position)
+        except IllegalMove as error:
+            other, own_name = own.other.value.capitalize(), own.value.capitalize()
+            self._say("", f"{other} wrote {error}", f"The move is not valid: {own_name} wins.")
+            self._say(f"{self._name} has won.")
+            return False
+        self._show(game.play(move, "the opponent"), game)
+        return True
+
+    def _show(self, turn: Turn, game: Game) -> None:
+        made = move_text(turn.move, turn.color, turn.before.ruleset)
+        who = f"{turn.color.value.capitalize()} ({turn.by})"
+        lines = [f"{len(game.turns)}. {who} {made}"]
+        lines += [f"  {line}" for line in decision_lines(turn)]
+        self._say("", *lines, str(game.position))
+
+    # ------------------------------------------------------------------ the file that is read
+
+    def _receive(self, whole: Callable[[str], bool]) -> str:
+        """What the file says, once it is there as a whole; it is removed. Nothing is done
+        meanwhile but to look for it now and then."""
+        while True:
+            try:
+                text = self._incoming.read()
+                if text is not None and whole(text):
+                    self._asked = time.monotonic() - self._incoming.age
+                    self._incoming.remove()
+                    return text
+            except NoFile as error:
+                raise ConfigError(f"{error}; a file is needed") from None
+            except OSError as error:
+                path = self._incoming.path
+                raise ConfigError(f"{path}: cannot be removed ({error.strerror})") from None
+            time.sleep(_LOOK_SECONDS)

@@ -1,0 +1,145 @@
+"""What is handed in is told apart without running it; what nobody can tell is told in one line."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from submitted import AGENT, STRATEGY, hand_in
+
+from agents import Limits
+from agents.conf_folder import ConfigError
+from agents.external.submission import Submission, submissions
+from core import Color, Position
+from core.game import UNFIT, Fault
+
+TRAP = "raise SystemExit('this must not be run')\n"
+PAIR = "def one(player, board): ...\ndef two(player, board): ...\n"
+
+
+def only(folder: Path, protocol: str = "file") -> dict[str, str]:
+    """The settings of the one submission in a folder."""
+    ((name, about),) = submissions(str(folder), protocol).items()
+    assert about["_target_"] == "agents.external.Submission"
+    assert name == "anna"
+    return about
+
+
+def write(folder: Path, files: dict[str, str], executable: str = "") -> Path:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        if name == executable:
+            path.chmod(0o755)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("files", "executable", "protocol", "played"),
+    [
+        ({"anna.py": TRAP + AGENT}, "", "python", "{}/anna.py:First"),
+        ({"anna.py": TRAP + STRATEGY}, "", "python", "{}/anna.py:strategy"),
+        ({"anna.py": PAIR + "def anna(player, board): ..."}, "", "python", "{}/anna.py:anna"),
+        ({"anna.py": PAIR, "anna.yaml": "target: anna.py:two"}, "", "python", "{}/anna.py:two"),
+        ({"anna.py": "class A(Agent): ...\nclass B(A): ..."}, "", "python", "{}/anna.py:B"),
+        ({"anna.py": PAIR + "if __name__ == '__main__': ..."}, "", "file", "python3 anna.py"),
+        ({"anna.py": PAIR}, "anna.py", "file", "./anna.py"),
+        ({"anna": TRAP}, "anna", "file", "./anna"),
+        ({"anna": TRAP, "anna.yaml": "protocol: line"}, "anna", "line", "./anna"),
+        ({"anna.yaml": "command: java Anna"}, "", "file", "java Anna"),
+        ({"anna/anna.py": AGENT, "anna/more.py": TRAP}, "", "python", "{}/anna/anna.py:First"),
+        ({"anna/bot": TRAP, "anna/book.py": TRAP}, "anna/bot", "file", "./bot"),
+        (
+            {"anna/a.py": PAIR, "anna/submission.yaml": "target: a.py:one", "anna/b.py": ""},
+            "",
+            "python",
+            "{}/anna/a.py:one",
+        ),
+        (
+            {"anna/Anna.class": "", "anna/submission.yaml": "protocol: line\ncommand: java Anna"},
+            "",
+            "line",
+            "java Anna",
+        ),
+    ],
+)
+def test_what_is_handed_in_is_told_apart(
+    files: dict[str, str], executable: str, protocol: str, played: str, tmp_path: Path
+) -> None:
+    write(tmp_path, files | {"README.md": "", ".hidden": "", "notes.txt": ""}, executable)
+    about = only(tmp_path)
+    assert about["protocol"] == protocol
+    key = "target" if protocol == "python" else "command"
+    assert about[key] == played.format(tmp_path)
+
+
+def test_programs_of_which_nothing_is_told_play_as_is_asked(tmp_path: Path) -> None:
+    write(tmp_path, {"anna": ""}, "anna")
+    assert only(tmp_path, "line")["protocol"] == "line"
+
+
+@pytest.mark.parametrize(
+    ("files", "problem"),
+    [
+        ({"anna.py": "def f(:"}, "anna.py, line 1: invalid syntax"),
+        ({"anna.py": PAIR}, "anna.py has one, two; a YAML has to tell which of them plays"),
+        ({"anna": "hello"}, "anna is neither executable (chmod +x) nor Python"),
+        ({"anna/a.py": "", "anna/b.py": ""}, "nobody can tell which file of anna/ is the program"),
+        ({"anna/README": ""}, "nobody can tell which file of anna/ is the program"),
+        ({"anna": "", "anna.yaml": "[1"}, "anna.yaml cannot be read: while parsing"),
+        ({"anna": "", "anna.yaml": "line"}, "anna.yaml: key: value is needed, of protocol, comm"),
+        ({"anna": "", "anna.yaml": "protocol: gtp"}, "unknown protocol 'gtp'; choose from file, l"),
+        ({"anna": "", "anna.yaml": "comand: x"}, "unknown key 'comand'; choose from protocol, co"),
+        ({"anna": "", "anna.yaml": "command: 3"}, "anna.yaml: command=3 is no text"),
+        ({"anna.py": "", "anna.yaml": "protocol: python"}, "anna.py has neither a class of agents"),
+    ],
+)
+def test_what_is_unclear_loses_with_the_reason(
+    files: dict[str, str], problem: str, tmp_path: Path
+) -> None:
+    about = only(write(tmp_path, files))
+    assert about["protocol"] == "unclear"
+    assert problem in about["problem"]
+    assert "\n" not in about["problem"]
+    settings = {key: value for key, value in about.items() if key != "_target_"}
+    with pytest.raises(Fault) as fault:
+        Submission(**settings).begin_game(Color.BLACK, Position.start(), 1)
+    assert (fault.value.reason, fault.value.detail) == (UNFIT, about["problem"])
+
+
+def test_two_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    write(tmp_path, {"anna": "", "anna.py": AGENT, "bert.py": AGENT}, "anna")
+    assert list(submissions(str(tmp_path))) == ["anna", "anna.py", "bert"]
+
+
+def test_a_folder_that_is_none_is_refused(tmp_path: Path) -> None:
+    for folder, said in (("none", "No such file"), ("file", "Not a directory"), ("", "no program")):
+        (tmp_path / "file").touch()
+        place = tmp_path / folder if folder else tmp_path / "empty"
+        (tmp_path / "empty").mkdir(exist_ok=True)
+        with pytest.raises(ConfigError, match=f"^folder={place}: .*{said}"):
+            submissions(str(place))
+    with pytest.raises(ConfigError, match=r"^unknown protocol 'gtp'; choose from file, line"):
+        submissions(str(tmp_path), "gtp")
+
+
+def test_it_plays_in_a_copy_which_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trouble = "from pathlib import Path; Path('written').write_text(Path('rules.py').read_text())"
+    (name,) = hand_in(tmp_path, ["strategy"], trouble={"strategy": trouble})
+    monkeypatch.chdir(tmp_path)  # and back at the end
+    monkeypatch.syspath_prepend(str(tmp_path))
+    settings = submissions(str(tmp_path))[name]
+    agent = Submission(**{key: value for key, value in settings.items() if key != "_target_"})
+    start = Position.start()
+    agent.begin_game(Color.BLACK, start, 1)
+    scratch = Path.cwd()
+    agent.decide(start, Limits())
+    assert (scratch / "written").exists()
+    assert not (tmp_path / name / "written").exists()
+    os.chdir(tmp_path)
+    agent.close()
+    assert not scratch.exists()

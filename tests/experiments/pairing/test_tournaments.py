@@ -1,0 +1,357 @@
+"""Swiss, knockout and class tournaments: who meets whom, who has how many points, and that results
+are the same on any number of workers and after any interruption."""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from records import content
+from rich.console import Console
+
+from agents.config import ConfigError
+from core import RULESETS
+from core.game import FINISHED, RAISED
+from experiments import resume, run_match
+from experiments.__main__ import main
+from experiments.config import read
+from experiments.pairing import ClassTournament, Knockout, Schedule, Swiss
+from experiments.pairing.openings import RandomOpenings
+from experiments.pairing.schedule import Draw, Game, Pair
+from experiments.pairing.swiss import BYE, matched
+from experiments.record.store import GameRow
+from experiments.run import run
+
+QUIET = Console(quiet=True)
+Winner = Callable[[Game], int | None]
+"""Who wins a game: an agent's number, None for nobody."""
+
+
+def better(game: Game) -> int:
+    """The agent with the lower number always wins."""
+    return min(game.black, game.white)
+
+
+def nobody(game: Game) -> None:
+    """All games are drawn."""
+
+
+def row(game: Game, winner: int | None, reason: str = FINISHED) -> GameRow:
+    result = "draw" if winner is None else "black" if winner == game.black else "white"
+    points = {"draw": 0.5, "black": 1.0, "white": 0.0}[result]
+    about = (game.number, game.pair, game.black, game.white, result, points, 0, 32, 32, reason)
+    return GameRow(*about, game.opening.text, game.seed, f"{game.number}")
+
+
+def tournament(
+    schedule: Schedule,
+    size: int,
+    winner: Winner = better,
+    pairs: int = 1,
+    seed: int = 1,
+    failing: Sequence[int] = (),
+) -> tuple[Draw, list[list[Pair]]]:
+    """A whole tournament, and its rounds. failing: these agents fail in each of their games."""
+    names = [f"agent {number}" for number in range(size)]
+    needed = schedule.openings_needed(names, pairs)
+    openings = RandomOpenings(plies=8, repeats=True).choose(needed, RULESETS["standard"], 1)
+    draw = Draw(schedule, names, openings, seed, pairs)
+    rounds, played = [], 0
+    while taken := draw.take(10_000):
+        rounds.append(taken)
+        for pair in taken:
+            rows = []
+            for game in pair:
+                fails = [agent for agent in (game.black, game.white) if agent in failing]
+                other = game.white if fails[:1] == [game.black] else game.black
+                rows.append(row(game, other, RAISED) if fails else row(game, winner(game)))
+            draw.tell(pair[0].pair, rows)
+            played += 1
+    assert draw.complete(played, schedule.length(names, pairs))
+    assert played <= schedule.length(names, pairs)
+    assert [pair[0].pair for taken in rounds for pair in taken] == list(range(played))
+    return draw, rounds
+
+
+def met(rounds: Sequence[Sequence[Pair]]) -> Counter[frozenset[int]]:
+    """How many pairs each two have played."""
+    return Counter(frozenset((p[0].black, p[0].white)) for taken in rounds for p in taken)
+
+
+def standings(draw: Draw, size: int) -> dict[str, list[Any]]:
+    names = [f"agent {number}" for number in range(size)]
+    return {key: list(each) for key, each in draw.schedule.standings(names, draw.results).items()}
+
+
+# ---------------------------------------------------------------------- Swiss
+
+
+@pytest.mark.parametrize("size", [2, 3, 4, 5, 8, 13, 50])
+@pytest.mark.parametrize("longest", [False, True])
+def test_nobody_meets_another_twice_in_a_swiss_tournament(size: int, longest: bool) -> None:
+    most = (size + 1) // 2
+    draw, rounds = tournament(Swiss(most if longest else None), size, pairs=2)
+    assert len(rounds) == (most if longest else (size - 1).bit_length())
+    assert set(met(rounds).values()) == {2}  # pairs of one match
+    for taken in rounds:
+        assert len({pair[0].opening for pair in taken}) == 2
+        agents = Counter(agent for pair in taken for agent in (pair[0].black, pair[0].white))
+        assert len(agents) == size - size % 2
+        assert set(agents.values()) == {2}
+    points = standings(draw, size)["points"]
+    byes = len(rounds) * (size % 2)
+    assert sum(points) == len(rounds) * (size // 2) + byes
+
+
+def test_those_who_stand_alike_meet_and_the_best_wins() -> None:
+    draw, rounds = tournament(Swiss(), 8)
+    winners = [{min(pair[0].black, pair[0].white) for pair in taken} for taken in rounds]
+    for pair in rounds[1]:
+        first, second = pair[0].black, pair[0].white
+        assert (first in winners[0]) == (second in winners[0])
+    table = standings(draw, 8)
+    assert table["place"][0] == 1
+    assert table["points"][0] == 3
+    assert sum(table["points"]) == 12
+
+
+def test_buchholz_is_the_sum_of_the_opponents_points() -> None:
+    draw, rounds = tournament(Swiss(), 5)
+    table = standings(draw, 5)
+    for agent in range(5):
+        opponents = [o for pairing in met(rounds) if agent in pairing for o in pairing - {agent}]
+        byes = len(rounds) - len(opponents)
+        assert byes <= 1
+        wanted = sum(table["points"][o] for o in opponents) + byes * table["points"][agent]
+        assert table["Buchholz"][agent] == wanted
+
+
+def test_a_bye_goes_to_the_last_who_has_had_none() -> None:
+    assert matched([4, 2, 1, 3, 0], lambda one, other: {one, other} != {0, BYE}) == [
+        (3, BYE),
+        (4, 2),
+        (1, 0),
+    ]
+
+
+def test_two_who_have_met_are_exchanged_with_the_lowest_pair() -> None:
+    seen = [{2, 3}]
+    pairs = matched([0, 1, 2, 3], lambda one, other: {one, other} not in seen)
+    assert {frozenset(pair) for pair in pairs} in (
+        {frozenset((0, 2)), frozenset((1, 3))},
+        {frozenset((0, 3)), frozenset((1, 2))},
+    )
+
+
+# ---------------------------------------------------------------------- knockout
+
+
+@pytest.mark.parametrize("size", [2, 3, 4, 5, 7, 8, 13])
+def test_the_best_seed_wins_a_knockout_and_meets_the_second_in_the_final(size: int) -> None:
+    draw, rounds = tournament(Knockout(), size, pairs=2)
+    assert len(rounds) == (size - 1).bit_length()
+    assert set(met(rounds)) >= {frozenset((0, 1))}
+    assert len(met(rounds)) == size - 1
+    assert {frozenset((p[0].black, p[0].white)) for p in rounds[-1]} == {frozenset((0, 1))}
+    table = standings(draw, size)
+    assert table["place"][:2] == [1, 2]
+    assert table["reached"][:2] == ["winner", "final"]
+    (bracket,) = draw.schedule.tables([str(number) for number in range(size)], draw.results)
+    byes = sum(line[3] == "bye" for line in bracket.rows)
+    assert byes == (1 << (size - 1).bit_length()) - size
+    assert all("-" not in line[2] or line[1] < str(byes) for line in bracket.rows)
+
+
+def test_a_drawn_match_is_played_again_and_then_a_lot_decides() -> None:
+    draw, rounds = tournament(Knockout(replays=2), 2, nobody)
+    assert len(rounds) == 3
+    assert len({taken[0][0].opening for taken in rounds}) == 3
+    assert [taken[0][0].black for taken in rounds] == [0, 1, 0]
+    winners = set()
+    for seed in range(20):
+        draw, _ = tournament(Knockout(replays=0), 2, nobody, seed=seed)
+        (bracket,) = draw.schedule.tables(["a", "b"], draw.results)
+        assert bracket.rows[0][-1] == "by lot"
+        winners.add(bracket.rows[0][4])
+    assert winners == {"a", "b"}
+
+
+def test_seeds_may_be_drawn_by_lot() -> None:
+    finals = set()
+    for seed in range(20):
+        _, rounds = tournament(Knockout(seeding="lot"), 4, seed=seed)
+        finals.add(frozenset((rounds[-1][0][0].black, rounds[-1][0][0].white)))
+    assert len(finals) > 1
+
+
+# ---------------------------------------------------------------------- a class
+
+
+def games_of(rounds: Sequence[Sequence[Pair]]) -> Counter[int]:
+    return Counter(a for taken in rounds for (game,) in taken for a in (game.black, game.white))
+
+
+@pytest.mark.parametrize("size", [2, 3, 4, 5, 6, 7, 13, 50])
+def test_every_program_of_a_class_gets_three_games_and_then_a_knockout(size: int) -> None:
+    schedule = ClassTournament()
+    draw, rounds = tournament(schedule, size)
+    knockout = (size - 1).bit_length()
+    before = games_of(rounds[:-knockout])
+    assert sorted(before.values()) == [3] * (size - size % 2) + [4 if size % 2 else 3] * (size % 2)
+    if size > 3:
+        assert max(met(rounds[:3]).values()) == 1
+    assert sum(map(len, rounds[-knockout:])) == size - 1
+    blacks = Counter(game.black for taken in rounds[:-knockout] for (game,) in taken)
+    assert all(1 <= blacks[agent] <= 2 for agent in range(size) if before[agent] == 3)
+    table = standings(draw, size)
+    assert table["place"][0] == 1
+    assert table["knockout"][0] == "winner"
+    wins = Counter(better(game) for taken in rounds for (game,) in taken)
+    for agent in range(size):
+        if before[agent] == 3:
+            assert table["points"][agent] == 5 + 2 * wins[agent]
+        else:  # it has helped another one to its third game
+            assert table["points"][agent] <= 5 + 2 * wins[agent]
+
+
+def test_a_game_that_only_helps_another_one_stands_in_brackets() -> None:
+    draw, _ = tournament(ClassTournament(), 5)
+    before, _ = draw.schedule.tables([str(number) for number in range(5)], draw.results)
+    assert list(before.columns) == ["row", "agent", "game 1", "game 2", "game 3", "game 4"]
+    fourth = [row[5] for row in before.rows if row[5]]
+    assert len(fourth) == 1
+    assert fourth[0].startswith("(")
+    assert "does not count" in before.note
+
+
+def test_points_of_a_class_are_for_a_completed_game_for_wins_and_for_draws() -> None:
+    draw, rounds = tournament(ClassTournament(replays=0), 4, nobody)
+    assert len(rounds) == 5
+    played = games_of(rounds)
+    assert standings(draw, 4)["points"] == [5 + played[agent] for agent in range(4)]
+    draw, rounds = tournament(ClassTournament(), 4, failing=[0])
+    table = standings(draw, 4)
+    assert table["points"][0] == 0  # never completed a game
+    assert table["points"][1] == 5 + 2 * 5
+    assert table["knockout"][0] == "semi-final"
+    own = ClassTournament(preliminary=1, completed=0, win=3, draw=0.5)
+    draw, _ = tournament(own, 2)
+    assert standings(draw, 2)["points"] == [6, 0]
+
+
+# ---------------------------------------------------------------------- as runs
+
+
+WORDS = ["agents=classics", "games=2", "figures=false"]
+
+
+@pytest.mark.parametrize("schedule", ["swiss", "knockout", "class"])
+def test_a_tournament_is_the_same_on_any_number_of_workers_and_after_an_interruption(
+    schedule: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = [*WORDS, "~agents.minimax_2", f"schedule={schedule}", f"results={tmp_path}"]
+    whole = run(read([*words, "executor=serial"]), "test", QUIET)
+    assert whole.complete
+    among = run(read([*words, "executor.workers=2"]), "test", QUIET)
+    assert content(among.folder) == content(whole.folder)
+    assert whole.standings["place"].is_monotonic_increasing
+    assert main(["verify", str(whole.folder), "--games", "2"]) == 0
+    take = Draw.take
+    for pairs in (1, 3):
+        left = iter(range(pairs))
+        with monkeypatch.context() as patched:
+            patched.setattr(
+                Draw,
+                "take",
+                lambda draw, most, left=left: take(draw, 1) if next(left, None) is not None else [],
+            )
+            stopped = run(read([*words, "executor=serial"]), "test", QUIET)
+        assert not stopped.complete
+        assert len(content(stopped.folder)["games"]) < len(content(whole.folder)["games"])
+        resumed = resume(stopped.folder, console=QUIET)
+        assert resumed.complete
+        assert content(resumed.folder) == content(whole.folder)
+        assert resumed.standings["place"].tolist() == whole.standings["place"].tolist()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("schedule", ["swiss", "class"])
+def test_a_tournament_is_the_same_on_a_cluster(schedule: str, tmp_path: Path) -> None:
+    pytest.importorskip("distributed", reason="needs the extra dask")
+    words = [*WORDS, f"schedule={schedule}", f"results={tmp_path}"]
+    here, there = (
+        run(read([*words, f"executor={executor}"]), "test", QUIET)
+        for executor in ("serial", "dask")
+    )
+    assert there.complete
+    assert content(there.folder) == content(here.folder)
+
+
+@pytest.mark.parametrize(
+    ("schedule", "columns", "title"),
+    [
+        ("swiss", ["place", "points", "Buchholz"], "Rounds"),
+        ("knockout", ["place", "reached"], "Knockout"),
+        ("class", ["place", "points", "knockout"], "Preliminary games"),
+    ],
+)
+def test_report_and_terminal_show_points_and_rounds(
+    schedule: str, columns: list[str], title: str, tmp_path: Path
+) -> None:
+    console = Console(record=True, width=200, file=io.StringIO())
+    words = [*WORDS, f"schedule={schedule}", f"results={tmp_path}", "executor=serial"]
+    result = run(read(words), "test", console)
+    assert list(result.standings.columns[1 : 1 + len(columns)]) == columns
+    report = (result.folder / "report.md").read_text(encoding="utf-8")
+    assert f"| agent | {' | '.join(columns)} | games |" in report
+    assert f"## {title}" in report
+    said = console.export_text()
+    assert title in said
+    assert all(column in said for column in columns)
+    assert ("Elo" in said) == (schedule != "class")
+    assert main(["watch", str(result.folder), "--once"]) == 0
+
+
+def test_a_match_of_python_objects_may_be_a_tournament(tmp_path: Path) -> None:
+    names = ["random", "greedy", "weighted"]
+    options: dict[str, Any] = {"results": tmp_path, "quiet": True, "figures": False, "workers": 0}
+    result = run_match(names, 4, schedule={"kind": "swiss", "rounds": 2}, **options)
+    assert len(result.games) == 8
+    assert result.standings["points"].sum() == 4
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["schedule=swiss", "schedule.rounds=0"], "schedule.rounds=0: a whole number of 1 or more"),
+        (["schedule=swiss", "schedule.rounds=4"], "rounds=4: a whole number from 1 to 3 is needed"),
+        (["schedule=knockout", "schedule.replays=-1"], "schedule.replays=-1: a whole number of 0"),
+        (
+            ["schedule=knockout", "schedule.seeding=elo"],
+            "unknown seeding 'elo'; choose from line_u",
+        ),
+        (["schedule=class", "schedule.preliminary=0"], "schedule.preliminary=0: a whole number of"),
+        (["schedule=class", "schedule.win=-1"], "schedule.win=-1: a number of 0 or more"),
+    ],
+)
+def test_bad_settings_are_refused(words: list[str], said: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        read([*WORDS, *words])
+    assert said in str(refused.value)
+
+
+def test_too_few_openings_are_told(tmp_path: Path) -> None:
+    plan = read([*WORDS, "schedule=class", "openings=start", f"results={tmp_path}"])
+    with pytest.raises(ConfigError, match=r"may need 9, and there is only one opening .*repeats"):
+        run(plan, "test", QUIET)
+
+
+def test_a_tournament_cannot_grow(tmp_path: Path) -> None:
+    words = [*WORDS, "schedule=swiss", f"results={tmp_path}", "executor=serial"]
+    result = run(read(words), "test", QUIET)
+    with pytest.raises(ConfigError, match="games=4: in this run's schedule those who met went by"):
+        resume(result.folder, console=QUIET, games=4)

@@ -1,0 +1,215 @@
+"""Games played whole in compiled code are those that the judge in Python plays."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from agents import (
+    PVS,
+    Agent,
+    AlphaBeta,
+    Decision,
+    GreedyAgent,
+    Limits,
+    Maximizer,
+    Minimax,
+    RandomAgent,
+    SquareWeights,
+)
+from agents.base import compiled_player
+from agents.config import build, load
+from agents.evaluation import Evaluation
+from core import whole_games
+from core.game import ILLEGAL
+from core.rules import RULESETS
+from core.whole_games import CompiledPlayer
+from experiments.pairing import RoundRobin
+from experiments.pairing.openings import (
+    AllOpenings,
+    BalancedOpenings,
+    Opening,
+    Openings,
+    RandomOpenings,
+    StartOpening,
+)
+from experiments.pairing.schedule import Draw, Game
+from experiments.playing.batch import Watch, play_all
+from experiments.playing.conditions import Conditions
+from experiments.record.store import PlayedGame, read_turns
+
+
+def conditions(
+    agents: Sequence[Agent], rules: str = "standard", limits: Limits | None = None, **more: Any
+) -> Conditions:
+    names = [f"agent {number}" for number in range(len(agents))]
+    about = {"grace": 0.0, "hang_seconds": 60.0, "log_level": 30, **more}
+    made = Conditions(names, agents, RULESETS[rules], limits or Limits(), **about)
+    made.prepare()
+    return made
+
+
+def drawn(agents: int, openings: Sequence[Opening], seed: int = 1) -> list[Game]:
+    draw = Draw(RoundRobin(), [str(number) for number in range(agents)], openings, seed)
+    pairs = draw.take(10**6)
+    pairs.sort(key=lambda pair: (pair[0].black, pair[0].white))
+    return [game for pair in pairs for game in pair]
+
+
+def played(made: Conditions, games: Sequence[Game]) -> Iterator[PlayedGame]:
+    for some in play_all(made, games, Watch(Watch.Memory())):
+        yield from some
+
+
+def without_times(game: PlayedGame) -> tuple[Any, ...]:
+    row = {k: v for k, v in game.game._asdict().items() if not k.endswith("nanoseconds")}
+    turns = [
+        {k: v for k, v in turn._asdict().items() if not k.endswith("nanoseconds")}
+        for turn in read_turns(game.game.game, game.turns or "[]")
+    ]
+    return row, turns
+
+
+def equal_both_ways(made: Conditions, games: Sequence[Game]) -> int:
+    """Check that games come out the same in compiled code and by the judge; their turns."""
+    compiled = [without_times(game) for game in played(made, games)]
+    slow = dataclasses.replace(made, compiled_games=False)
+    judged = [without_times(game) for game in played(slow, games)]
+    assert len(compiled) == len(games)
+    for one, other in zip(compiled, judged, strict=True):
+        assert one == other
+    return sum(len(turns) for _, turns in compiled)
+
+
+def heuristic(name: str) -> Evaluation:
+    return build(load("evaluation", name), "evaluation", Evaluation)
+
+
+LINE_UP = ("random", "greedy", "maximizer", "minimax", "alphabeta")
+
+
+def line_up(evaluation: Evaluation, depth: int) -> list[Agent]:
+    return [
+        RandomAgent(),
+        GreedyAgent(),
+        Maximizer(evaluation),
+        Minimax(min(depth, 2), evaluation),
+        AlphaBeta(depth, evaluation),
+    ]
+
+
+@pytest.mark.parametrize("rules", RULESETS)
+@pytest.mark.parametrize(
+    "openings", [RandomOpenings(plies=4), StartOpening(), AllOpenings(plies=3)]
+)
+def test_whole_games_are_those_of_the_judge(rules: str, openings: Openings) -> None:
+    agents = line_up(heuristic("mobility"), 3)
+    count = len(openings.find(3, RULESETS[rules], 5)[:3])
+    games = drawn(len(agents), openings.choose(count, RULESETS[rules], 5))
+    assert equal_both_ways(conditions(agents, rules), games) > 5 * len(games)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", ["square_weights", "iago", "composite", "mobility", "edge_stability", "corners"]
+)
+@pytest.mark.parametrize("depth", [1, 2, 3, 4])
+def test_thousands_of_whole_games_are_those_of_the_judge(name: str, depth: int) -> None:
+    rules = RULESETS["standard"]
+    agents = line_up(heuristic(name), depth)
+    openings = [
+        *RandomOpenings(plies=depth + 6).choose(6, rules, depth),
+        *BalancedOpenings().choose(6, rules, depth),
+    ]
+    equal_both_ways(conditions(agents), drawn(len(agents), openings, depth))
+
+
+@pytest.mark.parametrize("limits", [Limits(nodes=30), Limits(depth=1), Limits(depth=2, nodes=7)])
+def test_limits_on_depth_and_nodes_hold_in_compiled_code(limits: Limits) -> None:
+    agents = [AlphaBeta(4, SquareWeights()), Minimax(3, SquareWeights()), RandomAgent()]
+    games = drawn(3, RandomOpenings(plies=6).choose(4, RULESETS["standard"], 3))
+    made = conditions(agents, limits=limits)
+    assert all(compiled_player(agent, made.rules, limits) for agent in agents)
+    equal_both_ways(made, games)
+
+
+def test_positions_with_the_second_player_to_move_and_passes_at_once() -> None:
+    """White begins; a game whose first turn is a pass; one that ends after a single move."""
+    boards = ["--XO", "OX" + 57 * "-" + "XXO--", "-XXXXXXO" + 56 * "X"]
+    boards = [f"{board:-<64} O" for board in boards]
+    openings = [Opening.read(board, "standard") for board in boards]
+    agents = line_up(SquareWeights(), 3)
+    equal_both_ways(conditions(agents), drawn(len(agents), openings))
+
+
+def test_who_has_its_control_in_python_does_not_play_in_compiled_code() -> None:
+    rules, evaluation = RULESETS["standard"], SquareWeights()
+    for agent in (
+        PVS(3, evaluation),
+        AlphaBeta(3, evaluation, iterative=True),
+        AlphaBeta(3, evaluation, ordering="static"),
+        AlphaBeta(3, evaluation, table_mb=1),
+        AlphaBeta(3, evaluation, endgame=8),
+        AlphaBeta(2, evaluation, compiled=False),
+    ):
+        assert compiled_player(agent, rules, Limits()) is None
+    for timed in (Limits(seconds=1), Limits(clock=9)):
+        assert compiled_player(RandomAgent(), rules, timed) is None
+
+
+class Contrary(GreedyAgent):
+    """Changes how it decides."""
+
+    def decide(self, position: Any, limits: Limits) -> Decision:
+        return Decision(position.moves[-1])
+
+
+def test_a_class_that_changes_another_does_not_play_as_that_one() -> None:
+    assert compiled_player(GreedyAgent(), RULESETS["standard"], Limits()) is not None
+    assert compiled_player(Contrary(), RULESETS["standard"], Limits()) is None
+
+
+class Cheat(RandomAgent):
+    """Its compiled player moves to where nothing can be."""
+
+    def compiled_player(self, rules: Any, limits: Limits) -> CompiledPlayer:
+        return CompiledPlayer(CHEATS.address, 0)
+
+
+def _cheat(memory: Any, mover: Any, opponent: Any, moves: Any, generator: Any, answer: Any) -> Any:
+    return np.int64(27)  # a square of the start
+
+
+CHEATS = whole_games.decision(_cheat)
+
+
+def test_what_compiled_code_finds_illegal_is_for_the_judge() -> None:
+    games = drawn(2, RandomOpenings(plies=4).choose(3, RULESETS["standard"], 3))
+    agents = [Cheat(), GreedyAgent()]
+    made = conditions(agents)
+    found = list(played(made, games))
+    assert [game.game.game for game in found] == [game.number for game in games]
+    assert all(game.game.end_reason != ILLEGAL for game in found)  # its decide is legal
+    equal_both_ways(made, games)
+
+
+def test_only_whole_pairs_are_kept_when_games_are_to_stop() -> None:
+    games = drawn(2, RandomOpenings(plies=4).choose(30, RULESETS["standard"], 3))
+    made = conditions([RandomAgent(), GreedyAgent()])
+    watch = Watch(Watch.Memory())
+    watch.stop()
+    assert list(play_all(made, games, watch)) == []
+    assert watch.called == 0
+
+
+def test_without_moves_only_totals_are_recorded() -> None:
+    games = drawn(2, RandomOpenings(plies=4).choose(3, RULESETS["standard"], 3))
+    made = conditions([AlphaBeta(2, SquareWeights()), GreedyAgent()], record_moves=False)
+    for way in (made, dataclasses.replace(made, compiled_games=False)):
+        found = list(played(way, games))
+        assert all(game.turns is None for game in found)
+        assert all(game.game.black_nodes > 0 < game.game.white_moves for game in found)

@@ -1,0 +1,184 @@
+"""A class's tournament from a folder to the pages: nobody who fails holds it up."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from submitted import hand_in
+
+from agents.config import ConfigError
+from core.game import DIED, FINISHED, HUNG, RAISED, UNFIT
+from experiments import resume
+from experiments.__main__ import main
+from experiments.config import read
+from experiments.record.store import Record
+from experiments.report.programs import file_names
+from experiments.run import RunResult, run
+
+QUIET = Console(quiet=True)
+PYTHON = ["agent", "strategy"]
+PAGE = Path(__file__).parents[2] / "docs" / "class_tournament.md"
+
+
+def played(folder: Path, *words: str) -> RunResult:
+    """The tournament of the submissions in a folder."""
+    given = ["experiment=class", f"folder={folder / 'submissions'}", f"results={folder}"]
+    return run(read([*given, "figures=false", "executor.workers=2", *words]), "test", QUIET)
+
+
+def ends(result: RunResult, name: str) -> set[str]:
+    """How the games ended that a program has lost."""
+    games = result.games
+    lost = ((games["black"] == name) & (games["black_points"] == 0)) | (
+        (games["white"] == name) & (games["black_points"] == 1)
+    )
+    return set(games[lost]["end_reason"])
+
+
+def page(result: RunResult, name: str) -> str:
+    html = (result.folder / "programs" / f"{name}.html").read_text(encoding="utf-8")
+    assert "<!doctype html>" in html
+    return (result.folder / "programs" / f"{name}.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_programs_of_all_kinds_play_each_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kinds = ["file", "line", *PYTHON, "agent", "silent", "dying", "unreadable", "missing", "data"]
+    names = hand_in(tmp_path / "submissions", kinds)
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+    result = played(tmp_path, "limits.prepare=3")
+    assert result.complete
+    assert list(result.games.sort_values("game")["game"]) == list(range(len(result.games)))
+    table = result.standings.set_index("agent")
+    for name in names[:5]:
+        assert ends(result, name) <= {FINISHED}, name
+        assert table["points"][name] == 5 + 2 * table["wins"][name] + table["draws"][name]
+    for name in names[5:]:
+        assert table["points"][name] == 2 * table["wins"][name]  # where two of them met
+    assert ends(result, "silent5") == {HUNG}
+    assert ends(result, "dying6") == {DIED}
+    assert ends(result, "unreadable7") == ends(result, "data9") == {UNFIT}
+    assert ends(result, "missing8") == {UNFIT}
+    assert "goodbye" in page(result, "dying6")
+    assert "line 1: invalid syntax" in page(result, "unreadable7")
+    assert "No module named 'no_such_module'" in page(result, "missing8")
+    assert "neither executable (chmod +x) nor Python" in page(result, "data9")
+    assert main(["verify", str(result.folder)]) == 0
+    assert [*scratch.iterdir()] == []
+
+
+def test_a_page_tells_of_games_losses_and_logs(tmp_path: Path) -> None:
+    trouble = "import logging; logging.warning('noted'); print('said'); 1 / 0"
+    hand_in(tmp_path / "submissions", PYTHON, trouble={"agent": trouble})
+    result = played(tmp_path)
+    told = page(result, "agent0")
+    losses = int((result.games["end_reason"] == RAISED).sum())
+    assert losses == 4  # three, and the final
+    assert f"| {RAISED} | {losses} |" in told
+    assert "ZeroDivisionError: division by zero (agent0.py, line 6)" in told
+    assert "agent0: said" in told
+    assert "agent0: noted" in told
+    assert "Traceback" in told
+    assert "| place | 2 |" in told
+    assert "| points | 0 |" in told
+    report = (result.folder / "report.md").read_text(encoding="utf-8")
+    assert "[agent0](programs/agent0.md)" in report
+    html = (result.folder / "report.html").read_text(encoding="utf-8")
+    assert '<a href="programs/agent0.html">agent0</a>' in html
+    other = page(result, "strategy1")
+    assert "ZeroDivisionError" not in other
+    assert "None." in other
+    assert re.search(
+        r"\| \d \| (Black|White) \| agent0 \| won \| - \| raised an exception \| \|", other
+    )
+
+
+def test_a_tournament_of_submissions_is_resumed_with_trust(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hand_in(tmp_path / "submissions", [*PYTHON, "agent"])
+    result = played(tmp_path)
+    with Record.append(result.folder) as record, record.transaction():
+        for table in ("games", "turns"):
+            record._connection.execute(f"delete from {table} where game > 2")
+    with pytest.raises(ConfigError, match="runs code from outside the lab"):
+        resume(result.folder, console=QUIET)
+    again = resume(result.folder, console=QUIET, trust=True)
+    assert again.complete
+    assert again.standings["agent"].tolist() == result.standings["agent"].tolist()
+    (tmp_path / "submissions" / "agent0.py").write_text("# another one\n")
+    with pytest.raises(ConfigError, match=r"changed since its first games: agent0.py"):
+        resume(result.folder, console=QUIET, trust=True)
+
+
+def test_of_one_that_hangs_nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    trouble = "open('written', 'w').close(); __import__('time').sleep(1000)"
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+    hand_in(tmp_path / "submissions", PYTHON, trouble={"agent": trouble})
+    result = played(tmp_path, "limits.seconds=0.3", "schedule.preliminary=1")
+    assert ends(result, "agent0") == {HUNG}
+    assert [*scratch.iterdir()] == []
+
+
+def test_one_of_the_labs_agents_may_play_too(tmp_path: Path) -> None:
+    hand_in(tmp_path / "submissions", ["agent"])
+    result = played(tmp_path, "+agent@agents.greedy=greedy")
+    assert set(result.standings["agent"]) == {"greedy", "agent0"}
+    assert [path.stem for path in (result.folder / "programs").glob("*.md")] == ["agent0"]
+
+
+def test_pages_are_called_like_their_programs_as_far_as_files_can_be() -> None:
+    names = ["anna", "Anna", "a b", "a/b", "..", "žofie"]
+    assert list(file_names(names).values()) == ["anna", "Anna-2", "a_b", "a_b-2", "_", "žofie"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "folder=FOLDER is needed"),
+        (["folder=none"], "folder=none: No such file or directory"),
+        (["folder=.", "protocol=gtp"], "unknown protocol 'gtp'; choose from file, line."),
+        (["folder=HERE"], "a line-up needs at least two agents; this one has 1"),
+        (["folder=HERE", "isolation=none"], "isolation=none: programs of a folder play in proces"),
+        (["folder=HERE", "+agent@agents.file0=greedy"], "agents.file0: a program in folder="),
+        (["folder=HERE", "+agent@agents.a=greedy", "limits.depth=3"], "limits.depth=3: another pr"),
+        (["folder=HERE", "+agent@agents.a=greedy", "openings=random"], "begins elsewhere than at"),
+    ],
+)
+def test_bad_input_is_refused_in_a_line(words: list[str], said: str, tmp_path: Path) -> None:
+    hand_in(tmp_path, ["file"])
+    with pytest.raises(ConfigError) as refused:
+        read(["experiment=class", *[word.replace("HERE", str(tmp_path)) for word in words]])
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_folder_goes_with_the_line_up_of_folders(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"^folder only goes with agents=folder$"):
+        read([f"folder={tmp_path}"])
+
+
+# ---------------------------------------------------------------------- the page that tells of it
+
+
+def test_what_the_page_says_is_so(tmp_path: Path) -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    hand_in(tmp_path, ["file", "line"])
+    (command,) = re.findall(r"python -m experiments run (experiment=.*)", text)
+    plan = read(command.replace("submissions/", str(tmp_path)).split())
+    (longer,) = re.findall(r"short for `(agents=.*?)`", text)
+    same = read([*longer.split(), f"folder={tmp_path}", "name=class"])
+    assert plan.settings == same.settings
+    for setting, value in re.findall(r"`(?:limits|schedule)\.(\w+)=(\d+)`", text):
+        limits, schedule = plan.settings.limits, plan.settings.schedule
+        assert float(schedule.get(setting, getattr(limits, setting, None))) == float(value)

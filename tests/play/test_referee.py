@@ -1,0 +1,355 @@
+"""Refereed games by the file protocol: whatever a program does, the game ends, with a reason, and
+nothing is left of it."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+from bots import player
+from chosen import mostly_slow
+from processes import Command, await_
+
+from core import Color
+from core.game import DIED, GARBAGE, ILLEGAL, LATE
+from core.processes import LINUX
+from core.wpi import move_text
+from play.__main__ import main
+from play.umpire import RULES, RefereeConfig
+from play.written import read
+
+pytestmark = pytest.mark.skipif(not LINUX, reason="finds processes by /proc")
+
+PATIENT = "limit=60"
+
+
+@pytest.fixture(autouse=True)
+def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where programs play; and nobody waits long for their end."""
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    monkeypatch.setattr("play.umpire.EXIT_SECONDS", 0.3)
+    return folder
+
+
+def living(folder: Path) -> list[str]:
+    """The processes whose command names this folder."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            command = (path / "cmdline").read_bytes().decode(errors="replace")
+            state = (path / "stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            continue
+        if str(folder) in command and state != "Z" and int(path.name) != os.getpid():
+            found.append(command)
+    return found
+
+
+def refereed(
+    folder: Path, capsys: pytest.CaptureFixture[str], first: str, second: str, *words: str
+) -> str:
+    """What is shown of games of two programs."""
+    record = ["--record", str(folder / "games.txt")]
+    assert main(["referee", first, second, "seed=1", *words, *record]) == 0
+    return capsys.readouterr().out
+
+
+def lost(shown: str) -> tuple[str, str]:
+    """Who has lost the only game, and why."""
+    (found,) = re.findall(r"^(?:Black|White) \((.*)\) loses: (.*)$", shown, re.MULTILINE)
+    return found
+
+
+OUT = "f'{NAME}.out'"
+DAEMON = "[os.fork() or (os.setsid(), os.fork() or time.sleep(300), os._exit(0)) for _ in range(3)]"
+HOSTILE = {
+    "never removes its file": (
+        "setattr(os, 'remove', lambda path: time.sleep(300)); honest(text)",
+        "limit=1",
+        f"{LATE}: did not remove hostile.in within 1 s",
+    ),
+    "half a line": (
+        f"open({OUT}, 'w').write('(W D'); time.sleep(300)",
+        "limit=1",
+        f"{LATE}: wrote no whole move to hostile.out ('(W D') within 1 s",
+    ),
+    "late": ("time.sleep(1.2); honest(text); time.sleep(300)", "limit=1", LATE),
+    "nothing": ("time.sleep(300)", "limit=1", f"{LATE}: wrote no hostile.out within 1 s"),
+    "megabytes": ("honest('x' * 5_000_000)", PATIENT, f"{ILLEGAL}: wrote 'xxx"),
+    "megabytes of nothing": ("honest('(' + ' ' * 5_000_000)", PATIENT, f"{ILLEGAL}: wrote '('"),
+    "two moves": ("honest(text + '\\n' + text)", PATIENT, f"{ILLEGAL}: wrote '("),
+    "another's colour": (
+        "honest(text.translate({66: 87, 87: 66}))",
+        PATIENT,
+        f"{ILLEGAL}: wrote '(",
+    ),
+    "a link": (
+        f"os.symlink('/etc/hostname', {OUT}); time.sleep(300)",
+        PATIENT,
+        f"{ILLEGAL}: wrote what is no move: malformed; hostile.out is a link",
+    ),
+    "a folder": (
+        f"os.mkdir({OUT}); time.sleep(300)",
+        PATIENT,
+        f"{ILLEGAL}: wrote what is no move: malformed; hostile.out is a folder",
+    ),
+    "a pipe": (
+        f"os.mkfifo({OUT}); time.sleep(300)",
+        PATIENT,
+        f"{ILLEGAL}: wrote what is no move: malformed; hostile.out is a pipe",
+    ),
+    "a folder where it is written to": (
+        "os.mkdir(f'{NAME}.in'); honest(text); time.sleep(300)",
+        "limit=1",
+        f"{LATE}: did not remove hostile.in within 1 s",
+    ),
+    "removes where it is": (
+        "__import__('shutil').rmtree(os.getcwd()); time.sleep(300)",
+        "limit=1",
+        LATE,
+    ),
+    "dies": ("os._exit(3)", PATIENT, f"{DIED}: ended (exit code 3)"),
+    "raises": ("1 / 0", PATIENT, f"{DIED}: ended (exit code 1)"),
+    "is killed": ("os.kill(os.getpid(), 9)", PATIENT, f"{DIED}: ended (exit code -9)"),
+    "forks": (f"{DAEMON}; time.sleep(300)", "limit=1", LATE),
+    "forks and dies": (f"{DAEMON}; os._exit(0)", PATIENT, f"{DIED}: ended (exit code 0)"),
+    "forks too often": (
+        "[os.fork() or time.sleep(300) for _ in range(20)]; time.sleep(300)",
+        "processes=10",
+        f"{DIED}: it had ",
+    ),
+    "floods its output": (
+        "[os.write(1, b'x' * 65536) for _ in iter(int, 1)]",
+        PATIENT,
+        f"{GARBAGE}: printed more than 16 MiB",
+    ),
+    "floods its errors": (
+        "[os.write(2, b'x\\n' * 999) for _ in iter(int, 1)]",
+        PATIENT,
+        f"{GARBAGE}: printed more than 16 MiB",
+    ),
+    "kills who stands for it": ("os.kill(os.getppid(), 9); time.sleep(300)", PATIENT, GARBAGE),
+    "an occupied square": ("honest(text[:3] + 'D 4)')", PATIENT, f"{ILLEGAL}: wrote '("),
+}
+
+
+@pytest.mark.parametrize("name", mostly_slow(HOSTILE, ("half a line", "two moves", "forks")))
+def test_a_hostile_program_loses_for_that_reason_and_leaves_nothing(
+    name: str, tmp_path: Path, scratch: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trouble, limit, reason = HOSTILE[name]
+    hostile = player(tmp_path, trouble, after=2, name="hostile")
+    honest = player(tmp_path, name="honest")
+    shown = refereed(tmp_path, capsys, hostile, honest, limit)
+    who, why = lost(shown)
+    assert who == "hostile" and why.startswith(reason), shown
+    assert "(honest) wins." in shown
+    assert not living(tmp_path) and not list(scratch.iterdir())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_program_that_does_not_take_its_colour_loses(
+    seed: int,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With either colour. The other has so long to begin, too."""
+    monkeypatch.setattr("play.umpire.START_SECONDS", 5.0)
+    hostile = player(tmp_path, begin="time.sleep(300)", name="hostile")
+    honest = player(tmp_path, name="honest")
+    shown = refereed(tmp_path, capsys, hostile, honest, "limit=1", f"seed={seed}")
+    who, why = lost(shown)
+    assert who == "hostile", shown
+    assert why.startswith(f"{LATE}: did not remove hostile.in within 5 s. "), shown
+
+
+def test_a_program_that_answers_twice_loses(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    twice = "honest(text); sleep(0.3); honest(text); sleep(300)"
+    slow = player(tmp_path, "sleep(0.6); honest(text)", after=0, name="slow")
+    shown = refereed(tmp_path, capsys, player(tmp_path, twice, 2, name="hostile"), slow)
+    who, why = lost(shown)
+    assert who == "hostile" and why.startswith(ILLEGAL), shown
+
+
+# ------------------------------------------------------------------ tolerance
+
+PIECES = "[({file}.write(each), {file}.flush(), sleep(0.001)) for each in text + chr(10)]"
+IN_PIECES = f"f = open({OUT}, 'w'); {PIECES.format(file='f')}; f.close()"
+STYLES = {
+    "lower case": "honest(text.lower())",
+    "no newline": f"open({OUT}, 'w').write(text)",
+    "crlf": f"open({OUT}, 'w', newline='').write(text + chr(13) + chr(10))",
+    "blanks": "honest('  ( ' + '   '.join(text[1:-1].split()) + chr(9) + ' )  ' + chr(10))",
+    "byte order mark": f"open({OUT}, 'w', encoding='utf-8-sig').write(text)",
+    "pass": "honest(text.replace('P 1', 'P 9').replace('p 1', 'P 0'))",
+    "pieces": IN_PIECES,
+    "opens for each piece": PIECES.format(file=f"open({OUT}, 'a')"),
+}
+
+
+@pytest.mark.parametrize("style", mostly_slow(STYLES, ("pass", "pieces")))
+def test_moves_may_be_written_in_many_ways(
+    style: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    odd = player(tmp_path, STYLES[style], after=0, name="odd", seed=6)
+    even = player(tmp_path, name="even", seed=1)
+    shown = refereed(tmp_path, capsys, odd, even)
+    assert "The game is over: " in shown, shown
+    if style == "pass":
+        assert "(odd) (W P 1)" in shown  # which seeds 6 and 1 lead to
+
+
+# ------------------------------------------------------------------ games
+
+
+def boards(shown: str) -> int:
+    return shown.count("  a b c d e f g h\n")
+
+
+def test_a_whole_game_and_its_transcript(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second = player(tmp_path, name="anna", seed=6), player(tmp_path, name="bert", seed=1)
+    shown = refereed(tmp_path, capsys, first, second)
+    (game,) = read(tmp_path / "games.txt")
+    assert game.game.is_over and game.players == {Color.WHITE: "anna", Color.BLACK: "bert"}
+    moves = [move_text(turn.move, turn.color, RULES) for turn in game.game.turns]
+    told = re.findall(r"^\d+\. (?:White \(anna\)|Black \(bert\)) (\(.*?\))", shown, re.MULTILINE)
+    assert told == moves
+    assert boards(shown) == len(moves) + 1
+    assert str(game.game.position) in shown
+    assert re.search(r"^The game is over: ", shown, re.MULTILINE)
+
+
+def test_a_series_changes_colours_and_counts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    winner = player(tmp_path, name="anna")
+    loser = player(tmp_path, "honest('(W D 4)')", after=0, name="bert")
+    shown = refereed(tmp_path, capsys, winner, loser, "games=3", "seed=7")
+    whites = re.findall(r"^Game \d: White (\w+), Black (\w+)$", shown, re.MULTILINE)
+    assert whites[0] == whites[2] == whites[1][::-1]
+    assert shown.count("(bert) loses: illegal move: ") == 3
+    assert "3 games: anna 3, bert 0" in shown
+    assert len(read(tmp_path / "games.txt")) == 3
+    assert (tmp_path / "games.txt").read_text().count("(bert) loses: illegal move: ") == 3
+    again = refereed(tmp_path, capsys, winner, loser, "games=3", "seed=7")
+    assert re.findall(r"^Game \d: White (\w+), Black (\w+)$", again, re.MULTILINE) == whites
+
+
+def test_both_may_play_in_a_folder_of_yours(
+    tmp_path: Path, scratch: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "game"
+    folder.mkdir()
+    (folder / "anna.out").write_text("(W D 3)\n")  # of an earlier game
+    first, second = player(tmp_path, name="x"), player(tmp_path, name="y")
+    names = f"names=anna,bert folder={folder}".split()
+    rename = "import sys; sys.argv[0] = '{}'; exec(open('{}').read())"
+    commands = [
+        f'{sys.executable} -c "{rename.format(name, command.split()[-1])}"'
+        for name, command in (("anna", first), ("bert", second))
+    ]
+    shown = refereed(tmp_path, capsys, *commands, *names)
+    assert "The game is over: " in shown, shown
+    assert not list(scratch.iterdir()) and folder.is_dir()
+
+
+def test_an_illegal_move_is_handed_on_to_the_opponent(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("play.umpire.EXIT_SECONDS", 5.0)
+    note = tmp_path / "note"
+    begin = (
+        "os.remove = lambda path, remove=os.remove: ("
+        f"open({str(note)!r}, 'w').write(open(path).read()), remove(path))"
+    )
+    watcher = player(tmp_path, begin=begin, name="watcher")
+    bad = player(tmp_path, "honest('(W D 9) so there')", after=3, name="bad")
+    shown = refereed(tmp_path, capsys, bad, watcher)
+    assert lost(shown)[0] == "bad"
+    assert note.read_text().strip() == "(W D 9) so there"
+
+
+def test_what_programs_print_is_shown_if_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    talks = player(tmp_path, "print('I think', flush=True); honest(text)", after=0, name="talks")
+    quiet = player(tmp_path, name="quiet", end="print('\\33[31mred')")
+    assert "I think" not in refereed(tmp_path, capsys, talks, quiet)
+    shown = refereed(tmp_path, capsys, talks, quiet, "output=true")
+    assert "talks: I think" in shown and "\\x1b[31mred" in shown and "\33" not in shown
+
+
+# ------------------------------------------------------------------ its end
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_nothing_is_left_of_a_referee_that_is_stopped(
+    number: signal.Signals, tmp_path: Path, scratch: Path
+) -> None:
+    hostile = player(tmp_path, f"{DAEMON}; time.sleep(300)", after=2, name="hostile")
+    honest = player(tmp_path, name="honest")
+    words = ["referee", hostile, honest, "--record", str(tmp_path / "games.txt")]
+    command = Command(*words, main=main)
+    await_(lambda: len(living(tmp_path)) >= 5)  # two, and three that one has started
+    os.kill(command.pid, number)
+    command.wait()
+    await_(lambda: not living(tmp_path), timeout=30)
+    if number == signal.SIGINT:
+        assert not list(scratch.iterdir())
+        assert command.returncode == 130 and "stopped" in command.printed
+
+
+# ------------------------------------------------------------------ bad input
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["cat"], "two commands are needed"),
+        (["cat", "no-such-program"], "the program 'no-such-program' is not there"),
+        (["./", "cat"], "is not there"),
+        (["cat", "sh 'x"], "No closing quotation"),
+        (["cat", "cat", "names=../a,b"], "names=../a,b: two words, as in names=anna,bert,"),
+        (["cat", "cat", "names=a/b,c"], "two words"),
+        (["cat", "cat", "names=anna"], "two words"),
+        (["cat", "cat", "folder=."], "both are called cat; names=A,B"),
+        (["cat", "sort", "folder=/nowhere"], "folder=/nowhere: no such folder"),
+        (["cat", "sort", "folder=/proc"], "folder=/proc: cannot be written"),
+        (["cat", "sh", "games=0"], "games=0: "),
+        (["cat", "sh", "games=two"], "games: "),
+        (["cat", "sh", "limit=-1"], "limit=-1"),
+        (["cat", "sh", "gaems=3"], "unknown setting 'gaems'"),
+        (["cat", "sh", "games"], "games: key=value is needed"),
+        (["cat", "sh", "--recrod", "x"], "unknown option --recrod"),
+        (["cat", "sh", "--record", "/nowhere/x"], "/nowhere/x: cannot be written"),
+        (["cat", "sh", "--record", "/"], "--record /: a folder"),
+        (["sh -c 'exit 1; a b'", "cat"], "its files need a name of one word; name=WORD"),
+    ],
+)
+def test_bad_input_is_one_line(
+    words: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["referee", *words]) == 2
+    printed = capsys.readouterr()
+    assert printed.err.count("\n") == 1 and complaint in printed.err, printed.err
+    assert not printed.out
+
+
+def test_help(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["referee"], ["referee", "--help"]):
+        assert main(words) == 0
+        shown = capsys.readouterr().out
+        assert all(name in shown for name in RefereeConfig.__dataclass_fields__)

@@ -1,0 +1,243 @@
+"""``python -m play wpi``: an agent of the lab as a program of the file protocol. The test is the
+referee, and its opponent."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from processes import Command, await_
+
+from agents.external.slips import Slip, slips_of
+from agents.search.context import MAX_DEPTH
+from core import Color, Position
+from core.processes import LINUX
+from core.wpi import may_go_on, move_text, read_move
+from play.__main__ import main
+from play.wpi import SHARE, FilePlayer, read_player
+
+
+@pytest.fixture
+def commands() -> Iterator[list[Command]]:
+    begun: list[Command] = []
+    yield begun
+    for command in begun:
+        command.kill()
+
+
+class Opponent:
+    """Referee and opponent of a program, by its two files."""
+
+    def __init__(self, folder: Path, commands: list[Command], *words: str) -> None:
+        self.incoming, self.outgoing = slips_of(folder, "anna")
+        rest = [f"folder={folder}", "limit=30", *words]
+        self.command = Command("wpi", "anna", *rest, main=main)
+        commands.append(self.command)
+        self.position = Position.start("wpi")
+
+    def tell(self, text: str) -> None:
+        self.incoming.write(text)
+        await_(lambda: not self.incoming.is_there)
+
+    def hear(self) -> int:
+        """Its move, which is made."""
+        await_(lambda: not may_go_on(self.outgoing.read() or ""))
+        text = str(self.outgoing.read())
+        self.outgoing.remove()
+        move = read_move(text, self.position)
+        assert text == move_text(move, self.position.to_move, self.position.ruleset) + "\n"
+        self.position = self.position.play(move)
+        return move
+
+    def play(self) -> None:
+        """Make the first legal move, or pass."""
+        move = (*self.position.moves, 64)[0]
+        text = move_text(move, self.position.to_move, self.position.ruleset)
+        self.position = self.position.play(move)
+        self.tell(text)
+
+
+@pytest.mark.parametrize("color", list(Color))
+def test_a_whole_game(color: Color, tmp_path: Path, commands: list[Command]) -> None:
+    opponent = Opponent(tmp_path, commands, "agent=greedy")
+    opponent.tell("W" if color is Color.WHITE else "B")
+    while not opponent.position.is_over:
+        opponent.hear() if opponent.position.to_move is color else opponent.play()
+    assert opponent.command.wait() == 0
+    printed = opponent.command.printed
+    final = opponent.position
+    mine, other = (final.white, final.black) if color is Color.WHITE else (final.black, final.white)
+    lead = mine.bit_count() - other.bit_count()
+    result = "drawn" if not lead else "won" if lead > 0 else "lost"
+    assert f"anna has {color.value.capitalize()}." in printed
+    assert printed.endswith(f"anna has {result}.\n") and "The game is over: " in printed
+    assert str(final) in printed
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("(B D 4)", "Black wrote '(B D 4)': square occupied"),
+        ("(W C 5)", "wrong colour; B is to move"),
+        ("(B P 1)", "pass while moves exist"),
+        ("I resign", "'I resign': malformed"),
+        ("(B D 9)", "not on the board"),
+    ],
+)
+def test_an_invalid_move_is_shown_and_wins(
+    text: str, wrong: str, tmp_path: Path, commands: list[Command]
+) -> None:
+    opponent = Opponent(tmp_path, commands, "agent=greedy")
+    opponent.tell("W")
+    opponent.hear()
+    opponent.tell(text)
+    assert opponent.command.wait() == 0
+    printed = opponent.command.printed
+    assert wrong in printed, printed
+    assert printed.endswith("The move is not valid: White wins.\nanna has won.\n")
+
+
+def test_a_referee_that_writes_in_pieces_is_understood(
+    tmp_path: Path, commands: list[Command]
+) -> None:
+    opponent = Opponent(tmp_path, commands, "agent=greedy")
+    opponent.tell("w")
+    opponent.hear()
+    move = opponent.position.moves[0]
+    text = move_text(move, Color.BLACK, opponent.position.ruleset).lower()
+    with opponent.incoming.path.open("w") as file:
+        for each in f" {text}":
+            file.write(each)
+            file.flush()
+            time.sleep(0.03)
+    opponent.position = opponent.position.play(move)
+    opponent.hear()
+
+
+@pytest.mark.skipif(not LINUX, reason="asks /proc")
+def test_it_uses_no_processor_while_it_waits(tmp_path: Path, commands: list[Command]) -> None:
+    opponent = Opponent(tmp_path, commands, "agent=greedy")
+    await_(lambda: "anna waits for" in opponent.command.printed)
+
+    def ticks() -> int:
+        """Of the processor, that it and its child have used."""
+        fields = Path(f"/proc/{opponent.command.pid}/stat").read_text().rpartition(")")[2].split()
+        return int(fields[11]) + int(fields[12])
+
+    before = ticks()
+    time.sleep(1.0)
+    assert ticks() - before <= 0.1 * os.sysconf("SC_CLK_TCK")
+
+
+def test_a_search_deepens_within_its_share_of_the_time() -> None:
+    words = ["anna", "agent=alphabeta", "limit=20"]
+    own, table, player = read_player(words)
+    assert own.limit == 20 and table.limits.seconds == SHARE * 20
+    assert player.agent is not None
+    assert player.agent["iterative"] is True and player.agent["depth"] == MAX_DEPTH
+    _, _, player = read_player([*words, "agent.depth=3"])
+    assert player.agent is not None and player.agent["depth"] == 3
+    _, table, player = read_player([*words, "depth=4", "agent.iterative=false"])
+    assert player.agent is not None
+    assert player.agent["depth"] == 4 and player.agent["iterative"] is False
+    _, table, _ = read_player([*words, "limits.seconds=1"])
+    assert table.limits.seconds == 1 and table.rules.name == "wpi"
+    _, _, player = read_player(["anna", "agent=greedy"])
+    assert player.agent is not None and "iterative" not in player.agent
+
+
+def test_it_is_asked_for_less_than_what_is_left(tmp_path: Path) -> None:
+    """The time since the referee has written the file is gone."""
+    incoming, outgoing = slips_of(tmp_path, "anna")
+    incoming.write("W")
+    os.utime(incoming.path, (time.time() - 4, time.time() - 4))
+    asked = []
+
+    def decide(game: object, seconds: float) -> None:
+        asked.append(seconds)
+        raise KeyboardInterrupt
+
+    player = FilePlayer("anna", incoming, outgoing, 10.0, decide, lambda *lines: None)  # type: ignore[arg-type]
+    with pytest.raises(KeyboardInterrupt):
+        player.play()
+    assert 0.02 * 10 <= asked[0] <= 5.0
+
+
+def test_an_agent_that_breaks_down_makes_some_move(tmp_path: Path, commands: list[Command]) -> None:
+    (tmp_path / "mine.py").write_text("def strategy(player, board): return 1 / 0\n")
+    target = f"agent.target={tmp_path}/mine.py:strategy"
+    opponent = Opponent(tmp_path, commands, "agent=function", target)
+    opponent.tell("W")
+    first = opponent.position.moves[0]
+    assert opponent.hear() == first
+    await_(lambda: "The agent has broken down (raised an exception" in opponent.command.printed)
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["agent=greedy"], "NAME is needed before agent=greedy"),
+        (["a/b", "agent=greedy"], "name=a/b: one word of letters, digits, - and _ is needed"),
+        (["../a", "agent=greedy"], "name=../a: one word"),
+        (["anna"], "agent=NAME is needed"),
+        (["anna", "agent=gredy"], "Did you mean 'greedy'?"),
+        (["anna", "agent=human"], "an agent is needed"),
+        (["anna", "agent=greedy", "folder=/nowhere"], "folder=/nowhere: no such folder"),
+        (["anna", "agent=greedy", "folder=/proc"], "folder=/proc: cannot be written"),
+        (["anna", "agent=greedy", "limit=0"], "limit=0.0: a number of more than 0 is needed"),
+        (["anna", "agent=greedy", "limit=long"], "limit: "),
+        (["anna", "agent=greedy", "--fast"], "unknown option --fast"),
+    ],
+)
+def test_bad_input_is_one_line(
+    words: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["wpi", *words]) == 2
+    printed = capsys.readouterr()
+    assert printed.err.count("\n") == 1 and complaint in printed.err, printed.err
+    assert not printed.out
+
+
+@pytest.mark.parametrize(
+    ("make", "complaint"),
+    [
+        (lambda slip: slip.write("hello"), "anna.in says 'hello'; W or B is needed"),
+        (lambda slip: slip.path.mkdir(), "anna.in is a folder; a file is needed"),
+        (lambda slip: slip.path.symlink_to("/etc/hostname"), "anna.in is a link; a file is"),
+    ],
+)
+def test_a_file_that_is_none_ends_it_with_a_line(
+    make: object, complaint: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make(Slip(tmp_path / "anna.in"))  # type: ignore[operator]
+    assert main(["wpi", "anna", "agent=greedy", f"folder={tmp_path}"]) == 2
+    assert complaint in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_help(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["wpi"], ["wpi", "--help"]):
+        assert main(words) == 0
+        assert "agent=AGENT" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_ours_against_ours_through_the_referee(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One of them as the executable script that the page shows."""
+    root = Path(__file__).parents[2]
+    script = tmp_path / "anna"
+    lab = f"PYTHONPATH={root} exec {sys.executable} -m play"
+    script.write_text(f'#!/bin/sh\n{lab} wpi "$(basename "$0")" agent=greedy\n')
+    script.chmod(0o755)
+    monkeypatch.setenv("PYTHONPATH", str(root))
+    other = f"{sys.executable} -m play wpi bert agent=alphabeta limit=2 agent.depth=3"
+    words = ["games=2", "seed=1", "limit=20", "--record", str(tmp_path / "games.txt")]
+    assert main(["referee", str(script), other, *words]) == 0
+    shown = capsys.readouterr().out
+    assert shown.count("\nThe game is over: ") == 2, shown
+    assert "2 games: anna " in shown
