@@ -147,9 +147,9 @@ class SharedOpenings:
 def pool_coverage(
     model: SharedOpenings, openings: int, pools: int, seed: int
 ) -> tuple[float, float, float]:
-    """How often agents' 95 % intervals hold the truth, in pools without bounds; how often an agent
-    is wrongly called superior, at 97.5 %; and how often intervals hold it that take each pair for
-    independent evidence, and copies for agents of their own."""
+    """How often agents' 95 % intervals hold the truth, in pools without bounds; how often one of
+    two agents is wrongly called superior, at 97.5 %; and how often intervals hold it that take each
+    pair for independent evidence, and copies for agents of their own."""
     rng = np.random.default_rng(seed)
     plays = np.append(np.zeros(model.copies, dtype=int), np.arange(len(model.elo)))
     truth = model.truth(rng)
@@ -161,8 +161,10 @@ def pool_coverage(
         if any(found.bound):
             continue
         held.append((found.low <= truth[plays]) & (truth[plays] <= found.high))
-        better = truth[plays][:, None] > truth[plays] + 1
-        wrong.append(((found.superiority > 0.975) & ~better).any())
+        no_better = truth[plays][:, None] < truth[plays] + 1
+        wrong.append(
+            2 * ((found.superiority > 0.975) & no_better).sum() / len(plays) / (len(plays) - 1)
+        )
         pairs = np.where(
             (plays[:, None] == plays)[..., None],
             openings * np.eye(5, dtype=int)[2],
@@ -190,9 +192,7 @@ def print_pools(pools: int, seed: int) -> None:
     print(
         f"\nHow often a 95 % interval holds the truth, {pools:,} simulated round robins each, whose"
     )
-    print(
-        "pairings share openings; wrong: runs in which one of all pairs of agents is wrongly called"
-    )
+    print("pairings share openings; wrong: pairs of agents one of whom is wrongly called")
     print("superior at 97.5 %; naive: intervals that take each pair for independent")
     print("agents copies Elo apart  suits colour openings   held  wrong  naive")
     for agents, gap, suits, colour in POOLS:

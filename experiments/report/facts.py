@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from agents.search import SearchAgent, WindowSearch
+from core.shown import counted
 from experiments.config import Plan
 from experiments.pairing import Results, ResultTable
 from experiments.record.store import Record
@@ -69,6 +70,16 @@ class RunFacts:
         """From how many openings there are complete pairs."""
         sql = "select count(distinct opening) from games where pair in (select pair from games "
         return int(self.record.rows(f"{sql}group by pair having count(*) = 2)")[0][0])
+
+    @cached_property
+    def context(self) -> str:
+        """What stands over every figure: ``100 games from 50 openings, standard, depth 4``; the
+        depth where all searches have the same."""
+        searchers = [agent for agent in self.plan.agents.values() if isinstance(agent, SearchAgent)]
+        depths = {agent.depth for agent in searchers}
+        games = counted(self.record.count_games(), "game")
+        parts = [f"{games} from {counted(self.openings, 'opening')}", self.plan.rules.name]
+        return ", ".join([*parts, *(f"depth {depth}" for depth in depths if len(depths) == 1)])
 
     @cached_property
     def costs(self) -> pd.DataFrame | None:

@@ -27,10 +27,11 @@ class Layers:
     bound: "", ">" or "<" for each agent. rated: shape (n,), whether it has a rating.
     """
 
-    def __init__(self, points: FloatArray) -> None:
-        """points: shape (n, n), pairs' worth of points of the row agent."""
+    def __init__(self, points: FloatArray, openings: IntArray) -> None:
+        """points: shape (n, n), pairs' worth of points of the row agent. openings: shape (n,), from
+        how many each agent has them: that many results its record counts in a bound."""
         label = connected_components(points > 0, directed=True, connection="strong")[1]
-        self._points, self._label = points, label
+        self._points, self._openings, self._label = points, openings, label
         member = np.eye(label.max() + 1)[label]  # agent x block
         self._won = member.T @ points @ member  # pairs that the row block won of the column block
         np.fill_diagonal(self._won, 0)
@@ -92,6 +93,11 @@ class Layers:
         lost; where it lost nothing (or won nothing), that counts as ``chance``."""
         won = self._points[np.ix_(members, there)]
         lost = self._points[np.ix_(there, members)].T
+        met = (won + lost).sum(axis=1, keepdims=True)
+        weight = self._openings[members][:, None] / np.maximum(
+            met, self._openings[members][:, None]
+        )
+        won, lost = weight * won, weight * lost
         gap = rating[there][None, :] - rating[members][:, None]
 
         def surplus(shift: float) -> float:
@@ -99,5 +105,6 @@ class Layers:
             losses = (lost * log_expit(gap - shift)).sum() if lost.any() else math.log(chance)
             return float(wins - losses)
 
-        margin = 5 + math.log(won.sum() + lost.sum())  # surplus changes sign within this
+        total = won.sum() + lost.sum()
+        margin = 5 + 3 / total + math.log(1 + total)  # surplus changes sign within this
         return float(brentq(surplus, gap.min() - margin, gap.max() + margin))

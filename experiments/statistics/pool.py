@@ -82,7 +82,8 @@ class Ratings:
         The limit solves prod_j P(r - r_j)^m_j = 0.05 for r, over the rated opponents j, each met
         in m_j pairs, where P is the expected score and r_j is taken as given. Winning a whole pair
         is at most as probable as P however the two games depend on each other, so the limit is on
-        the safe side; against one opponent it is Clopper and Pearson's, P = 0.05^(1/m). With fewer
+        the safe side; against one opponent it is Clopper and Pearson's, P = 0.05^(1/m). Where an
+        opening has several pairs of the agent, they weigh together as one. With fewer
         than five pairs it lies below the opponents' rating: so few wins prove nothing.
     split: whether every pair the agent played was split evenly: two equals, or two players so
         alike that every opening gives the same game twice; the games can't tell which.
@@ -189,7 +190,7 @@ def rate_pools(
 def _rate(units: Units, replicates: int, seed: int, anchor: int | None) -> Ratings:
     counts = units.counts
     _check_request(counts, replicates, anchor)
-    layers = Layers(counts @ SHARES)
+    layers = Layers(counts @ SHARES, units.number)
     inside, by_colour, fitted = _fit_blocks(units, layers)
     elo, even = (layers.placed(inside, chance) for chance in (ONE_SIDED, _EVEN))
     sample = _replicates(units.among(layers.rated, by_colour), fitted, replicates, seed)

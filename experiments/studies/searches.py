@@ -31,6 +31,9 @@ NODE_BUDGET = 60_000_000
 """Nodes that one algorithm may spend on a study: seconds, so that a run's report does not cost
 more than the run."""
 
+ALGORITHMS: dict[str, type[SearchAgent]] = {"minimax": Minimax, "alpha-beta": AlphaBeta}
+"""What :func:`count_nodes` compares; alpha-beta with moves from a1 to h8."""
+
 Sample = list[tuple[str, Position]]
 """Positions, each with the opening of its game: what comes from one opening is much alike."""
 
@@ -119,22 +122,29 @@ def compare_searches(
     return pd.DataFrame(rows).sort_values(["depth", "nodes"], ignore_index=True, kind="stable")
 
 
-def count_nodes(positions: Sequence[Position], depth: int, evaluation: Evaluation) -> pd.DataFrame:
+def count_nodes(
+    positions: Sequence[Position],
+    depth: int,
+    evaluation: Evaluation,
+    budget: int = NODE_BUDGET,
+    algorithms: Sequence[str] = tuple(ALGORITHMS),
+) -> pd.DataFrame:
     """Nodes of minimax and alpha-beta at depths 1 to ``depth`` on the same positions.
 
     One row a depth and algorithm: algorithm, depth, nodes (mean a position), positions. A depth
-    is left out for an algorithm, with all deeper ones, where it would probably exceed NODE_BUDGET
+    is left out for an algorithm, with all deeper ones, where it would probably exceed the budget
     (judged by the growth from the depth before, so the result is the same on every machine).
     """
     import pandas as pd
 
     rows = []
-    for name, kind in (("minimax", Minimax), ("alpha-beta", AlphaBeta)):
+    for name in algorithms:
+        kind = ALGORITHMS[name]
         spent, totals = 0, [len(positions)]
         for plies in range(1, depth + 1):
             # Alpha-beta grows unevenly from depth to depth, so growth is taken over two of them.
             growth = (totals[-1] / totals[-3]) ** 0.5 if plies > 2 else 10.0
-            if spent + totals[-1] * growth > NODE_BUDGET:
+            if spent + totals[-1] * growth > budget:
                 break
             agent = kind(plies, evaluation)
             total = sum(agent.search(position).stats.nodes for position in positions)

@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator
 
+from core.shown import counted
 from experiments.report.figures.base import (
     BLUE,
     ORANGE,
@@ -21,6 +22,7 @@ from experiments.report.figures.base import (
     check_frame,
     coloured,
     drawn,
+    entitle,
     wrapped,
 )
 
@@ -54,14 +56,14 @@ def setting_figures(facts: SweepFacts) -> Iterator[ReportFigure]:
     names = sorted(columns, key=lambda name: (not _numeric(runs[name]), -runs[name].nunique()))
     if len(names) == 2 and runs[names[1]].nunique() > MOST_PANELS:
         return
-    if runs["elo"].notna().any():
+    if (runs["elo"].notna() & ~runs["split"]).any():
         yield ReportFigure(
             name="elo",
             title="Elo by setting",
             caption="Every run's ratings have a mean of 0, so heights can be compared within a "
             "run, and an agent's only where its opponents stay the same. Bars are 95 % intervals; "
             "triangles are bounds of agents that won or lost everything; where every pair was "
-            "split there is no bar.",
+            "split, or all games of a run came from one opening, there is no bar.",
             chart=sweep_chart(runs, "elo", *names),
         )
     if runs["nodes_per_move"].max() > 0:
@@ -107,13 +109,14 @@ def sweep_chart(runs: pd.DataFrame, measure: str, setting: str, other: str | Non
     """Elo, or nodes a move, of every agent by one setting that was varied, and a panel for each
     value of another.
 
-    runs: one row a run and agent; columns ``agent``, the settings, and for the measure ``elo`` also
-        ``low``, ``high``, ``bound`` and ``split``, else ``nodes_per_move``. A numeric setting is
-        drawn to scale, others as places.
+    runs: one row a run and agent; columns ``run``, ``agent``, ``games``, the settings, and for the
+        measure ``elo`` also ``low``, ``high``, ``bound`` and ``split``, else ``nodes_per_move``. A
+        numeric setting is drawn to scale, others as places.
     setting, other: columns' names; up to 6 values of ``other`` read well.
     """
     intervals = ["low", "high", "bound", "split"] if measure == "elo" else []
-    check_frame(runs, ["agent", setting, measure, *intervals, *([other] if other else [])])
+    others = [other] if other else []
+    check_frame(runs, ["run", "agent", "games", setting, measure, *intervals, *others])
     numeric = _numeric(runs[setting])
     values = sorted(set(runs[setting])) if numeric else list(dict.fromkeys(runs[setting]))
     places = {value: value if numeric else place for place, value in enumerate(values)}
@@ -138,9 +141,17 @@ def sweep_chart(runs: pd.DataFrame, measure: str, setting: str, other: str | Non
             if other is not None:
                 axes.set_title(drawn(f"{other} = {panel}"), fontsize=SMALL + 1)
         _label_measure(grid[0], measure)
+        entitle(figure, _context(runs))
         lines, labels = grid[0].get_legend_handles_labels()
         figure.legend(lines, labels, loc="outside right center", title="agent")
     return figure
+
+
+def _context(runs: pd.DataFrame) -> str:
+    """How many runs are drawn, and of how many games an agent's points are made."""
+    few, many = runs["games"].min(), runs["games"].max()
+    games = counted(many, "game") if few == many else f"{few:,} to {many:,} games"
+    return f"{counted(runs['run'].nunique(), 'run')}, {games} an agent"
 
 
 def _label_settings(axes: Axes, setting: str, places: Mapping[Any, float], numeric: bool) -> None:

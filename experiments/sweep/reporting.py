@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,15 +56,22 @@ def conclude(
     if "parquet" in head["config"].get("export", ()):
         table.to_parquet(folder / "sweep.parquet", index=False)
     search = _search(known, values, head["config"], folder)
+    said = [*search.get("findings", ()), *_all_split(table)]
     figures = []
     if head["config"].get("figures", True):
         with console.status("drawing figures"):
             figures = _draw(table, list(values), search, folder)
-    _write(folder, table, known, values, search, figures)
-    for finding in search.get("findings", ()):
+    _write(folder, table, known, values, search, said, figures)
+    for finding in said:
         console.print(plain(finding))
     for label, name in (("report", "report.html"), ("table", "sweep.csv")):
         console.print(plain(f"{label:8}{folder / name}"), soft_wrap=True)
+
+
+def _all_split(table: pd.DataFrame) -> Iterator[str]:
+    """What is said in place of a figure of nothing but zeros."""
+    if table["split"].all():
+        yield "In every run every pair was split, so there is no figure of Elo."
 
 
 def _search(
@@ -119,6 +126,7 @@ def _write(
     known: Sequence[Combination],
     values: Mapping[str, Mapping[int, Any]],
     search: Mapping[str, Any],
+    said: Sequence[str],
     figures: Sequence[ReportFigure],
 ) -> None:
     rows = []
@@ -140,7 +148,7 @@ def _write(
             if each.state is State.FAILED
         ],
         states=", ".join(f"{number} {state}" for state, number in counts.items() if number),
-        findings=search.get("findings", []),
+        findings=said,
         confirmation=CONFIRMATION if "again" in search else "",
         figures=figures,
         command=about(folder)["command"],

@@ -115,13 +115,15 @@ def texts_of(figure: Figure) -> set[str]:
 def test_charts_of_costs_and_sweeps_have_them_too() -> None:
     rows = [{"agent": name, "depth": depth} for name in NAMES for depth in (1, 2)]
     common = {"positions": 1, "openings": 1, "nodes": 9.0, "nodes_per_move": 9.0}
+    common |= {"run": 1, "games": 2}
     ratios = {"nodes_ratio": 1.0, "nodes_low": 0.9, "nodes_high": 1.1}
     frame = pd.DataFrame(rows).assign(**common, **ratios)
     for baseline in (NAMES[2], NAMES[3], NAMES[8]):  # a formula, control codes, a hidden one
         texts = texts_of(depth_chart(frame, baseline))
         assert {*SHOWN, f"nodes, {visible(baseline)} = 1"} <= texts
     one = frame[frame["depth"] == 1]
-    assert {*SHOWN, "$x$"} <= texts_of(cost_chart(one, "$x$"))
+    texts = texts_of(cost_chart(one, "$x$"))
+    assert {*SHOWN, "1 position from 1 opening, standard, $x$"} <= texts
     other = frame.assign(**{"$s$": "$a$ $b$", "[b]": frame["agent"]})
     assert {*SHOWN, "$s$ = $a$ $b$", "[b]"} <= texts_of(
         sweep_chart(other, "nodes_per_move", "[b]", "$s$")

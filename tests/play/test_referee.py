@@ -120,6 +120,11 @@ HOSTILE = {
     "is killed": ("os.kill(os.getpid(), 9)", PATIENT, f"{DIED}: ended (exit code -9)"),
     "forks": (f"{DAEMON}; time.sleep(300)", "limit=1", LATE),
     "forks and dies": (f"{DAEMON}; os._exit(0)", PATIENT, f"{DIED}: ended (exit code 0)"),
+    "leaves a child that floods": (
+        "os.fork() or [os.write(1, b'x' * 65536) for _ in iter(int, 1)]; os._exit(0)",
+        PATIENT,
+        f"{DIED}: ended (exit code 0)",
+    ),
     "forks too often": (
         "[os.fork() or time.sleep(300) for _ in range(20)]; time.sleep(300)",
         "processes=10",

@@ -89,6 +89,12 @@ def blank(width: float = 8, height: float = 5) -> Iterator[Figure]:
         yield Figure(figsize=(width, height), layout=layout)
 
 
+def entitle(figure: Figure, context: str) -> None:
+    """Say over a figure what it was drawn of, if anything is to be said."""
+    if context:
+        figure.suptitle(wrapped(context, 80), fontsize=SMALL + 1, color=GREY)
+
+
 def resize(figure: Figure, axes: Axes, width: float, height: float) -> None:
     """Make the figure so large that its axes measure ``width`` by ``height`` inches.
 
@@ -119,9 +125,9 @@ def drawn(name: object) -> str:
     return _literal(visible(name))
 
 
-def wrapped(name: object) -> str:
+def wrapped(name: object, width: int = _NAME_WIDTH) -> str:
     """The same over as many lines as it needs, broken at spaces, hyphens and underscores."""
-    lines = textwrap.wrap(visible(name).replace("_", "_ "), _NAME_WIDTH)
+    lines = textwrap.wrap(visible(name).replace("_", "_ "), width)
     return _literal("\n".join(lines).replace("_ ", "_"))
 
 

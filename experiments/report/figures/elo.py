@@ -20,6 +20,7 @@ from experiments.report.figures.base import (
     check_frame,
     column,
     drawn,
+    entitle,
     name_rows,
     resize,
 )
@@ -41,11 +42,11 @@ def elo_figures(facts: RunFacts) -> Iterator[ReportFigure]:
             caption=f"Bradley-Terry ratings over all games; {zero_text(anchor)} is 0. Bars are "
             "95 % intervals from a bootstrap over the openings, which all pairings share. 100 "
             "points more is an expected score of 64 %.",
-            chart=elo_chart(standings[standings["part"] == part], anchor),
+            chart=elo_chart(standings[standings["part"] == part], anchor, facts.context),
         )
 
 
-def elo_chart(standings: pd.DataFrame, anchor: str = "") -> Figure:
+def elo_chart(standings: pd.DataFrame, anchor: str = "", context: str = "") -> Figure:
     """Every agent's rating with its 95 % interval, one row an agent, in the order given (best
     first, at the top).
 
@@ -54,12 +55,13 @@ def elo_chart(standings: pd.DataFrame, anchor: str = "") -> Figure:
         all pairs were shared evenly, so there is no interval) and ``games`` (int); ``low`` and
         ``high`` are nan where no interval can be given. 1 to 30 rows
         read well; the figure grows with them.
-    anchor: the agent rated 0; if none is, the mean of the pool is.
+    anchor: the agent rated 0; if none is, the mean of the pool is. context: what stands above.
 
     The values are repeated in words at the right. Raises ValueError for another frame.
     """
     check_frame(standings, ["agent", "elo", "low", "high", "bound", "split", "games"])
     with blank() as figure:
+        entitle(figure, context)
         axes = figure.add_subplot()
         rows, height = name_rows(axes, standings["agent"])
         axes.axvline(0, color=GREY, linewidth=1)

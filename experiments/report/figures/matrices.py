@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from core.shown import counted
 from experiments.report.facts import RunFacts, marked_names
-from experiments.report.figures.base import ReportFigure, blank, resize, wrapped
+from experiments.report.figures.base import ReportFigure, blank, entitle, resize, wrapped
 from experiments.report.standings import pair_counts
 from experiments.statistics.pairs import FloatArray
 from experiments.statistics.pool import score_matrix
@@ -33,6 +33,7 @@ def win_rates_figures(facts: RunFacts) -> Iterator[ReportFigure]:
             _best_first(score_matrix(pair_counts(facts.record)), facts),
             label="score of the row agent, %",
             across="opponent",
+            context=facts.context,
         ),
     )
 
@@ -55,7 +56,10 @@ def superiority_figures(facts: RunFacts) -> Iterator[ReportFigure]:
         "strategy by two names; 97.5 or more is what a two-sided test at 5 % would call better. "
         "The fewer openings, the less sure.",
         chart=matrix_chart(
-            _best_first(above, facts), label="row agent rated above, %", across="than"
+            _best_first(above, facts),
+            label="row agent rated above, %",
+            across="than",
+            context=facts.context,
         ),
     )
 
@@ -66,12 +70,13 @@ def _best_first(values: FloatArray, facts: RunFacts) -> pd.DataFrame:
     return pd.DataFrame(values, index=names, columns=names).loc[order, order]
 
 
-def matrix_chart(shares: pd.DataFrame, label: str, across: str) -> Figure:
+def matrix_chart(shares: pd.DataFrame, label: str, across: str, context: str = "") -> Figure:
     """A heatmap of per cent between agents.
 
     shares: square; index and columns the same agents, best first; values 0 to 1; nan on the
         diagonal and where two did not meet (left grey). 2 to 20 agents read well.
-    label: what the values are. across: what the column agents are to the row agents.
+    label: what the values are. across: what the column agents are to the row agents. context: what
+        stands above.
 
     Raises ValueError if the frame is empty or its rows and columns are not the same agents.
     """
@@ -85,6 +90,7 @@ def matrix_chart(shares: pd.DataFrame, label: str, across: str) -> Figure:
     level = 0.085 * longest < cell  # the names fit below their cells, side by side
     cell = max(cell, 0.17 * lines)  # where they stand upright, their lines must fit
     with blank() as figure:
+        entitle(figure, context)
         axes = figure.add_subplot()
         axes.set_facecolor("0.9")
         with warnings.catch_warnings():

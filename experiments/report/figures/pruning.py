@@ -6,12 +6,14 @@ import math
 from collections.abc import Iterator
 
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
+from agents.evaluation import Evaluation
 from agents.search import SearchAgent
+from core.position import Position
+from core.shown import counted
 from experiments.report.facts import RunFacts
 from experiments.report.figures.base import (
     BLUE,
@@ -21,85 +23,132 @@ from experiments.report.figures.base import (
     ReportFigure,
     blank,
     check_frame,
+    coloured,
     drawn,
+    entitle,
     share_text,
 )
-from experiments.studies.searches import count_nodes, searched_positions
+from experiments.studies.searches import ALGORITHMS, NODE_BUDGET, count_nodes, searched_positions
 
 PRUNING_POSITIONS = 20
-"""Positions of the run on which nodes are counted."""
+"""Positions of the run on which nodes are counted where all of them would be too many."""
+
+MOST_POSITIONS = 6000
+"""Positions up to which nodes are counted on all of them, if minimax's nodes allow it too."""
 
 
 def pruning_figures(facts: RunFacts) -> Iterator[ReportFigure]:
-    """Nodes of minimax and alpha-beta, with the evaluation of the deepest search of the run."""
+    """Nodes of minimax and alpha-beta, with the evaluations of the deepest searches of the run."""
     searchers = [agent for agent in facts.plan.agents.values() if isinstance(agent, SearchAgent)]
-    deepest = max(searchers, key=lambda agent: agent.depth, default=None)
-    if deepest is None or deepest.depth < 2:
+    depth = max((agent.depth for agent in searchers), default=0)
+    if depth < 2:
         return
-    sample = searched_positions(facts.record, PRUNING_POSITIONS, facts.plan.settings.seed)
-    positions = [position for _, position in sample]
-    counts = count_nodes(positions, deepest.depth, deepest.evaluation)
+    evaluations = {
+        agent.evaluation.name: agent.evaluation for agent in searchers if agent.depth == depth
+    }
+    positions, which = _positions(facts, depth, next(iter(evaluations.values())))
+    parts: list[pd.DataFrame] = []
+    for name, evaluation in evaluations.items():
+        # Minimax visits the same nodes whatever the evaluation says.
+        algorithms = list(ALGORITHMS)[1 if parts else 0 :]
+        found = count_nodes(positions, depth, evaluation, NODE_BUDGET, algorithms)
+        parts.append(found.assign(evaluation=name))
+    counts = pd.concat(parts, ignore_index=True)
     if counts["depth"].max() < 2:
         return
-    name = deepest.evaluation.name
+    with_what = next(iter(evaluations)) if len(evaluations) == 1 else "each evaluation"
     yield ReportFigure(
         name="pruning",
         title="Pruning efficiency",
-        caption=f"Mean nodes of minimax and alpha-beta (moves from a1 to h8) on the same "
-        f"{len(positions)} positions of this run, with {name}. The percentages are alpha-beta's "
-        "share of minimax's nodes.",
-        chart=pruning_chart(counts, subtitle=name),
+        caption=f"Mean nodes of minimax and alpha-beta (moves from a1 to h8) on {which} of this "
+        f"run, with {with_what}. The percentages are alpha-beta's share of minimax's nodes.",
+        chart=pruning_chart(counts, f"{which} of {facts.context}"),
         data=counts,
     )
 
 
-def pruning_chart(counts: pd.DataFrame, subtitle: str) -> Figure:
+def _positions(facts: RunFacts, depth: int, evaluation: Evaluation) -> tuple[list[Position], str]:
+    """The positions on which nodes are counted, and what they are in words: all in which searches
+    decided, or a sample."""
+
+    def drawn_positions(count: int | str) -> list[Position]:
+        sample = searched_positions(facts.record, count, facts.plan.settings.seed)
+        return [position for _, position in sample]
+
+    sample = drawn_positions(PRUNING_POSITIONS)
+    sampled = sample, f"a sample of {counted(len(sample), 'position')}"
+    ((number,),) = facts.record.rows("select count(*) from moves where depth is not null")
+    if not sample or number > MOST_POSITIONS:
+        return sampled
+    found = count_nodes(sample, depth, evaluation, NODE_BUDGET)
+    deepest = found[(found["algorithm"] == "minimax") & (found["depth"] == depth)]
+    if deepest.empty or deepest["nodes"].iloc[0] * number > NODE_BUDGET:
+        return sampled
+    every = drawn_positions("all")
+    return every, f"all {counted(len(every), 'position')}"
+
+
+def pruning_chart(counts: pd.DataFrame, context: str = "") -> Figure:
     """How many nodes minimax and alpha-beta search at each depth, and how many of a hundred of
     minimax's alpha-beta still needs.
 
-    counts: one row an algorithm and depth; columns ``algorithm`` ("minimax" or "alpha-beta"),
-        ``depth`` (plies), ``nodes`` (mean a position, more than 0) and ``positions`` (int).
-    subtitle: what was searched with, for example the evaluation's name.
+    counts: one row an algorithm, evaluation and depth; columns ``algorithm`` ("minimax" or
+        "alpha-beta"), ``evaluation`` (its name; of minimax any), ``depth`` (plies), ``nodes`` (mean
+        a position, more than 0) and ``positions`` (int). Up to 15 evaluations read well.
+    context: what stands above.
 
     Raises ValueError for another frame.
     """
-    check_frame(counts, ["algorithm", "depth", "nodes", "positions"])
+    check_frame(counts, ["algorithm", "evaluation", "depth", "nodes", "positions"])
     strange = set(counts["algorithm"]) - {"minimax", "alpha-beta"}
     if strange:
         raise ValueError(f"algorithm {sorted(strange)[0]!r}: minimax or alpha-beta is needed")
-    nodes = counts.pivot_table(index="depth", columns="algorithm", values="nodes", aggfunc="mean")
-    with blank() as figure:
+    minimax = counts[counts["algorithm"] == "minimax"].set_index("depth")["nodes"]
+    pruned = {
+        name: rows.set_index("depth")["nodes"]
+        for name, rows in counts[counts["algorithm"] == "alpha-beta"].groupby("evaluation")
+    }
+    several = len(pruned) > 1
+    with blank(width=10 if several else 8) as figure:
+        entitle(figure, context)
         axes = figure.add_subplot()
-        sns.lineplot(
-            counts,
-            x="depth",
-            y="nodes",
-            hue="algorithm",
-            style="algorithm",
-            palette={"minimax": ORANGE, "alpha-beta": BLUE},
-            markers={"minimax": "s", "alpha-beta": "o"},
-            dashes=False,
-            markersize=7,
-            errorbar=None,
-            ax=axes,
-        )
-        axes.set_yscale("log")
-        axes.margins(x=0.08)
-        # Whole decades, with room below for a label.
-        low, high = math.log10(counts["nodes"].min() / 2), math.log10(counts["nodes"].max() * 1.3)
-        axes.set_ylim(10.0 ** math.floor(low), 10.0 ** math.ceil(high))
-        axes.set_xticks(nodes.index)
-        axes.yaxis.set_major_locator(LogLocator(numticks=12))
-        axes.set_xlabel("search depth (plies)")
-        axes.set_ylabel("nodes per position (log scale)")
-        axes.set_title(f"Nodes searched by minimax and alpha-beta\n{drawn(subtitle)}")
-        axes.legend(title=None, loc="upper left")
-        if len(nodes.columns) == 2:
-            both = nodes.dropna()
-            for depth, ratio in (both["alpha-beta"] / both["minimax"]).items():
-                _ratio(axes, float(depth), float(both.loc[depth, "alpha-beta"]), float(ratio))
-        figure.supxlabel(_pruning_note(counts, nodes), fontsize=SMALL, color=GREY)
+        if len(minimax):
+            label = "minimax" if several else f"minimax, {drawn(counts['evaluation'].iloc[0])}"
+            axes.plot(minimax.index, minimax, "s-", color=ORANGE, markersize=7, label=label)
+        palette = coloured(pruned) if several else [(name, BLUE) for name in pruned]
+        # the dearest first, as the lines lie
+        for name, colour in sorted(palette, key=lambda each: -pruned[each[0]].iloc[-1]):
+            nodes = pruned[name]
+            label = f"alpha-beta, {drawn(name)}" + (_last_ratio(nodes, minimax) if several else "")
+            axes.plot(nodes.index, nodes, "o-", color=colour, markersize=7, label=label)
+            if not several:
+                for depth, ratio in (nodes / minimax).dropna().items():
+                    _ratio(axes, float(depth), float(nodes[depth]), float(ratio))
+        _pruning_axes(axes, counts)
+        if several:
+            figure.legend(loc="outside right center")
+        else:
+            axes.legend(loc="upper left")
+        figure.supxlabel(_pruning_note(counts, minimax, several), fontsize=SMALL, color=GREY)
     return figure
+
+
+def _pruning_axes(axes: Axes, counts: pd.DataFrame) -> None:
+    axes.set_yscale("log")
+    axes.margins(x=0.08)
+    # Whole decades, with room below for a label.
+    low, high = math.log10(counts["nodes"].min() / 2), math.log10(counts["nodes"].max() * 1.3)
+    axes.set_ylim(10.0 ** math.floor(low), 10.0 ** math.ceil(high))
+    axes.set_xticks(sorted(set(counts["depth"])))
+    axes.yaxis.set_major_locator(LogLocator(numticks=12))
+    axes.set_xlabel("search depth (plies)")
+    axes.set_ylabel("nodes per position (log scale)")
+
+
+def _last_ratio(nodes: pd.Series, minimax: pd.Series) -> str:
+    """What alpha-beta needs of minimax's nodes at the deepest depth of both."""
+    ratios = (nodes / minimax).dropna()
+    return f": {share_text(ratios.iloc[-1])}" if len(ratios) else ""
 
 
 def _ratio(axes: Axes, depth: float, nodes: float, ratio: float) -> None:
@@ -116,14 +165,15 @@ def _ratio(axes: Axes, depth: float, nodes: float, ratio: float) -> None:
     )
 
 
-def _pruning_note(counts: pd.DataFrame, nodes: pd.DataFrame) -> str:
+def _pruning_note(counts: pd.DataFrame, minimax: pd.Series, several: bool) -> str:
     """What the labels mean, how many positions were searched, and where minimax stopped."""
     few, many = counts["positions"].min(), counts["positions"].max()
-    number = f"{few:,}" if few == many else f"{few:,} to {many:,}"
-    note = f"means over {number} positions"
-    if len(nodes.columns) == 2:
-        note = f"labels: alpha-beta's nodes / minimax's; {note}"
-        deepest = int(nodes["minimax"].dropna().index.max())
-        if deepest < nodes.index.max():
+    number = f"{few:,} to {many:,} positions" if few != many else counted(many, "position")
+    note = f"means over {number}"
+    if len(minimax) and (counts["algorithm"] == "alpha-beta").any():
+        deepest = int(minimax.index.max())
+        where = f" at depth {deepest}" if several else ""
+        note = f"%: alpha-beta's nodes / minimax's{where}; {note}"
+        if deepest < counts["depth"].max():
             note += f"\nminimax was searched to depth {deepest} only: deeper is too expensive"
     return note

@@ -9,6 +9,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
+from core.shown import counted
 from experiments.report.facts import RunFacts, marked_names
 from experiments.report.figures.base import (
     BLUE,
@@ -18,6 +19,7 @@ from experiments.report.figures.base import (
     coloured,
     column,
     drawn,
+    entitle,
     log_scale,
     name_rows,
     resize,
@@ -30,46 +32,55 @@ def searches_figures(facts: RunFacts) -> Iterator[ReportFigure]:
     if facts.costs is None:
         return
     costs = facts.costs.assign(agent=marked_names(facts.costs))
-    study = facts.plan.settings.study
+    plan, study = facts.plan, facts.plan.settings.study
     ends = dict.fromkeys(f"{depth}" for depth in (costs["depth"].min(), costs["depth"].max()))
     ratios = f", with ratios to {study.baseline} and their 95 % intervals" if study.baseline else ""
     yield ReportFigure(
         name="searches",
         title="What each search costs",
-        caption=f"Mean nodes of every search on the same {costs['positions'].max():,} positions of "
-        f"this run, from {costs['openings'].max():,} openings, each searched afresh. The table is "
+        caption=f"Mean nodes of every search on the same {_sample(costs)} of this "
+        f"run, each searched afresh. The table is "
         f"in searches.csv{ratios}.",
-        chart=depth_chart(costs, study.baseline)
+        chart=depth_chart(costs, study.baseline, plan.rules.name)
         if study.depths
-        else cost_chart(costs, f"depth {' to '.join(ends)}"),
+        else cost_chart(costs, f"depth {' to '.join(ends)}", plan.rules.name),
     )
 
 
-def cost_chart(costs: pd.DataFrame, subtitle: str) -> Figure:
+def _sample(costs: pd.DataFrame) -> str:
+    """The positions that were searched, in words."""
+    openings = counted(costs["openings"].max(), "opening")
+    return f"{counted(costs['positions'].max(), 'position')} from {openings}"
+
+
+def cost_chart(costs: pd.DataFrame, subtitle: str, ruleset: str = "standard") -> Figure:
     """Nodes of every search on the same positions, one dot an agent, in the order given.
 
     costs: one row an agent; columns ``agent`` (str), ``nodes`` (mean a position, more than 0),
-        ``positions`` (int) and ``depth``. 2 to 30 rows read well; the figure grows with them.
-    subtitle: what the searches had in common.
+        ``positions``, ``openings`` (int) and ``depth``. 2 to 30 rows read well; the figure grows
+        with them.
+    subtitle: what the searches had in common. ruleset: its name.
 
     The nodes, and their share of the dearest search's, are repeated at the right.
     """
-    check_frame(costs, ["agent", "nodes", "positions", "depth"])
+    check_frame(costs, ["agent", "nodes", "positions", "openings", "depth"])
     nodes = costs["nodes"].to_numpy()
     with blank() as figure:
         axes = figure.add_subplot()
         rows, height = name_rows(axes, costs["agent"])
         axes.plot(nodes, rows, "o", color=BLUE, markersize=7)  # a log scale has no 0 for bars
         log_scale(axes, nodes.min(), nodes.max(), lambda value: f"{value:,.0f}")
-        axes.set_xlabel(f"nodes a position, log scale ({costs['positions'].max()} positions)")
-        axes.set_title(drawn(subtitle))
+        axes.set_xlabel("nodes a position (log scale)")
+        entitle(figure, f"{_sample(costs)}, {ruleset}, {subtitle}")
         column(axes, "nodes", rows, [f"{each:,.0f}" for each in nodes], offset=60)
         column(axes, "share", rows, [share_text(each / nodes.max()) for each in nodes], offset=110)
         resize(figure, axes, 5, height)
     return figure
 
 
-def depth_chart(costs: pd.DataFrame, baseline: str | None = None) -> Figure:
+def depth_chart(
+    costs: pd.DataFrame, baseline: str | None = None, ruleset: str = "standard"
+) -> Figure:
     """Nodes of every search by depth, or their ratio to one search's, with its 95 % interval.
 
     costs: one row an agent and depth; columns ``agent``, ``depth`` (plies), ``positions`` and
@@ -98,7 +109,5 @@ def depth_chart(costs: pd.DataFrame, baseline: str | None = None) -> Figure:
             axes.yaxis.set_major_locator(LogLocator(numticks=12))
             axes.set_ylabel("nodes a position (log scale)")
         axes.legend(title=None, loc="best")
-        axes.set_title(
-            f"{costs['positions'].max():,} positions from {costs['openings'].max():,} openings"
-        )
+        entitle(figure, f"{_sample(costs)}, {ruleset}")
     return figure

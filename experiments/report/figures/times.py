@@ -14,6 +14,7 @@ from experiments.report.figures.base import (
     blank,
     check_frame,
     column,
+    entitle,
     log_scale,
     name_rows,
     resize,
@@ -33,16 +34,17 @@ def times_figures(facts: RunFacts) -> Iterator[ReportFigure]:
         caption="The time that an agent's moves took, not counted what it could not use because "
         "the machine did something else. The dot is the median; 95 of 100 moves took no longer "
         "than where the line ends. Fewer nodes may well take more time.",
-        chart=time_chart(timed),
+        chart=time_chart(timed, facts.context),
     )
 
 
-def time_chart(times: pd.DataFrame) -> Figure:
+def time_chart(times: pd.DataFrame, context: str = "") -> Figure:
     """The median of the time of a move and its 95th percentile, one row an agent, in the order
     given.
 
     times: one row an agent; columns ``agent`` (str), ``median_microseconds``,
         ``p95_microseconds``. 1 to 30 rows read well; the figure grows with them.
+    context: what stands above.
     """
     check_frame(times, ["agent", "median_microseconds", "p95_microseconds"])
     # A log scale has no 0, and below a microsecond nothing is measured.
@@ -51,6 +53,7 @@ def time_chart(times: pd.DataFrame) -> Figure:
         for name in ("median_microseconds", "p95_microseconds")
     )
     with blank() as figure:
+        entitle(figure, context)
         axes = figure.add_subplot()
         rows, height = name_rows(axes, times["agent"])
         axes.hlines(rows, median, most, color=BLUE, linewidth=2)

@@ -73,7 +73,8 @@ def counts(minimax: int, alphabeta: int) -> pd.DataFrame:
     rows += [
         ("alpha-beta", depth, 8.0 ** (0.6 * depth) + 5, 50) for depth in range(1, 1 + alphabeta)
     ]
-    return pd.DataFrame(rows, columns=["algorithm", "depth", "nodes", "positions"])
+    frame = pd.DataFrame(rows, columns=["algorithm", "depth", "nodes", "positions"])
+    return frame.assign(evaluation="square weights")
 
 
 # ------------------------------------------------------------------ what can be read
@@ -292,22 +293,31 @@ PRUNING_CASES = {
     "8 depths": counts(8, 8),
     "minimax stops early": counts(6, 12),
     "alpha-beta alone": counts(0, 5),
+    "15 evaluations": pd.concat(
+        [
+            counts(4, 0),
+            *(counts(0, 5).assign(evaluation=f"a long heuristic {n}") for n in range(15)),
+        ]
+    ),
 }
 
 
 @pytest.mark.parametrize("frame", PRUNING_CASES.values(), ids=PRUNING_CASES)
 def test_pruning_chart_is_labelled(frame: pd.DataFrame) -> None:
-    figure = pruning_chart(frame, "square weights")
+    figure = pruning_chart(frame, "a sample of 50 positions, standard")
     check_texts(figure)
     (axes,) = figure.axes
     assert axes.get_xlabel() == "search depth (plies)"
     assert axes.get_ylabel() == "nodes per position (log scale)"
     assert axes.get_yscale() == "log"
-    assert "square weights" in axes.get_title()
+    assert figure.get_suptitle() == "a sample of 50 positions, standard"
     assert tick_names(axes.xaxis) == [str(depth) for depth in sorted(set(frame["depth"]))]
-    legend = axes.get_legend()
-    assert legend is not None
-    assert {text.get_text() for text in legend.get_texts()} == set(frame["algorithm"])
+    legend = axes.get_legend() or figure.legends[0]
+    told = {text.get_text() for text in legend.get_texts()}
+    several = frame["evaluation"].nunique() > 2
+    for algorithm, evaluation in set(zip(frame["algorithm"], frame["evaluation"], strict=True)):
+        named = "minimax" if several and algorithm == "minimax" else f"{algorithm}, {evaluation}"
+        assert any(each.startswith(named) for each in told)
 
 
 def test_pruning_chart_writes_the_ratios_and_where_minimax_stopped() -> None:
@@ -318,13 +328,13 @@ def test_pruning_chart_writes_the_ratios_and_where_minimax_stopped() -> None:
         for depth, count in enumerate(column, start=1)
     ]
     frame = pd.DataFrame(rows, columns=["algorithm", "depth", "nodes", "positions"])
-    figure = pruning_chart(frame, "disc count")
+    figure = pruning_chart(frame.assign(evaluation="disc count"))
     labels = [text.get_text() for text in figure.axes[0].texts]
     assert labels == ["100 %", "45 %", "6.2 %", "1/250"]
     (note,) = figure.texts
     assert "50 positions" in note.get_text()
     assert "minimax was searched to depth 4 only" in note.get_text()
-    assert "only" not in pruning_chart(counts(3, 3), "disc count").texts[0].get_text()
+    assert "only" not in pruning_chart(counts(3, 3)).texts[0].get_text()
 
 
 def test_pruning_chart_refuses_other_algorithms() -> None:
@@ -363,7 +373,7 @@ def test_frames_that_lack_something_are_refused() -> None:
         elo_chart(standings(names_of(2)).drop(columns="games"))
     with pytest.raises(ValueError, match="lacks nodes, positions"):
         pruning_chart(counts(2, 2).drop(columns=["nodes", "positions"]), "")
-    with pytest.raises(ValueError, match="lacks positions, depth"):
+    with pytest.raises(ValueError, match="lacks positions, openings, depth"):
         cost_chart(pd.DataFrame({"agent": ["a"], "nodes": [1.0]}), "")
     lacking = pd.DataFrame({"agent": ["a"], "depth": [1], "positions": [1], "nodes": [1.0]})
     with pytest.raises(ValueError, match="lacks openings, nodes_ratio, nodes_low, nodes_high"):

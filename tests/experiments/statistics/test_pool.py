@@ -389,6 +389,16 @@ def test_one_opening_has_no_interval() -> None:
     assert (many.high - many.low < 100).all()
 
 
+def test_a_perfect_record_counts_openings() -> None:
+    """Three agents, two of them equal, whom the first always beats: 20 pairs from 10 openings."""
+    table = pool(3, {(0, 1): wins(1), (0, 2): wins(1), (1, 2): (0, 0, 1, 0, 0)})
+    ratings = rate(by_opening(table, 10))
+    assert ratings.bound == (">", "", "")
+    assert expected_score(ratings.elo[0]) == pytest.approx(0.05 ** (1 / 10))
+    apart = rate(10 * table)
+    assert expected_score(apart.elo[0]) == pytest.approx(0.05 ** (1 / 20))
+
+
 def test_agents_of_one_strategy_are_rated_as_one() -> None:
     rng = np.random.default_rng(2)
     tables = np.stack(

@@ -158,6 +158,7 @@ def test_one_or_two_settings_are_drawn_and_three_are_a_table_alone(tmp_path: Pat
             "b": b,
             "c": c,
             "agent": agent,
+            "games": 40,
             "elo": elo,
             "low": elo - 30,
             "high": elo + 30,
@@ -175,7 +176,12 @@ def test_one_or_two_settings_are_drawn_and_three_are_a_table_alone(tmp_path: Pat
         text = (folder / "elo.svg").read_text(encoding="utf-8")
         for word in ("one", "two", "iago" if "b" in keys else "3", f">{keys[0]}<"):
             assert word in text
+        assert ">12 runs, 40 games an agent<" in text
     assert reporting._draw(table, ["a", "b", "c"], {}, tmp_path / "three") == []
+    split = reporting._draw(table.assign(split=True, elo=0.0), ["a"], {}, tmp_path / "split")
+    assert [figure.name for figure in split] == ["nodes_per_move"]
+    assert list(reporting._all_split(table)) == []
+    assert len(list(reporting._all_split(table.assign(split=True)))) == 1
     assert reporting._draw(table, [], {}, tmp_path / "none") == []
 
 
