@@ -32,7 +32,7 @@ from rich.console import Console
 from agents.base import Agent
 from agents.config import ConfigError, fill_open, load, one_line, short_name
 from core.game import FINISHED
-from core.shown import plain, visible
+from core.shown import counted, plain, visible
 from experiments.config import LimitsConfig, Plan, RunConfig, chosen, plan_of
 from experiments.foreign import built_from, check_trusted, foreign_code
 from experiments.pairing.openings import Opening
@@ -47,7 +47,7 @@ from experiments.record.provenance import machine, versions
 from experiments.record.reading import damage_told, way_out
 from experiments.record.store import FILE, FORMAT, AgentRow, Record
 from experiments.recorded import about_object, replanned
-from experiments.report.progress import progress_bar
+from experiments.report.progress import Tally, progress_bar
 from experiments.stopping import RunStopped, guarded, stoppable
 
 if TYPE_CHECKING:
@@ -421,7 +421,9 @@ class _Session:
         plan, record = self._plan, self._record
         played, forfeits = record.count_games(), record.count_games(forfeited=True)
         skipped = len(record.skipped())
-        with progress_bar(self._console) as progress:
+        tally = Tally(plan.names)
+        tally.tell(record.results())
+        with progress_bar(self._console, tally, lambda: self._conditions.stopping) as progress:
             bar = progress.add_task(
                 plan.settings.name,
                 total=plan.games,
@@ -438,11 +440,14 @@ class _Session:
                         if not result.games:
                             record.write_skipped(result.number, SKIPPED)
                             log.error("pair %d is skipped: %s", result.number, SKIPPED)
+                tally.tell(
+                    (each.game.black, each.game.white, each.game.result, 1) for each in games
+                )
                 played += len(games)
                 forfeits += sum(each.game.end_reason != FINISHED for each in games)
                 skipped += sum(not result.games for result in batch)
                 warnings = [f"{forfeits} forfeited"] if forfeits else []
-                warnings += [f"{skipped} pairs skipped"] if skipped else []
+                warnings += [f"{counted(skipped, 'pair')} skipped"] if skipped else []
                 progress.update(bar, completed=played, note=draw.note, warnings=warnings)
 
 

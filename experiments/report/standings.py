@@ -318,22 +318,22 @@ def matches(record: Record) -> pd.DataFrame:
       width of its 95 % interval (Student's, over openings); nan where there are none, or only one.
     - ends: how the games ended, as ``finished 98, time exceeded 2``.
     """
+    import pandas as pd
+
     beginning = _with_pairs(np.arange(len(record.agents())))
     table = record.query(beginning + _MATCHES)
-    units = record.query(beginning + _UNITS)
-    pairings = units.groupby(["low", "high"]).apply(_of_units)
-    if units.empty:  # then pandas has not asked what the columns are
-        pairings = units[["low", "high"]].assign(**dict.fromkeys(_of_units(units).index, 0))
-    table = table.merge(pairings, on=["low", "high"])
+    units = record.query(beginning + _UNITS).groupby(["low", "high"])
+    found = [{"low": low, "high": high} | _of_units(rows) for (low, high), rows in units]
+    columns = ["pairs", *OUTCOME_COLUMNS, *MATCH_STATISTICS, "discs", "discs_margin"]
+    numbers = pd.DataFrame(found, columns=["low", "high", *columns])
+    table = table.merge(numbers.astype({"low": int, "high": int}), on=["low", "high"])
     ends = record.query(beginning + _ENDS)
     joined = ends.groupby(["low", "high"], sort=False)["text"].agg(", ".join).rename("ends")
     return table.merge(joined, on=["low", "high"]).drop(columns=["low", "high"])
 
 
-def _of_units(units: pd.DataFrame) -> pd.Series:
+def _of_units(units: pd.DataFrame) -> dict[str, Any]:
     """The statistics of a pairing; units: rows of the query about openings."""
-    import pandas as pd
-
     counts, times = units[list(OUTCOME_COLUMNS)].to_numpy(np.int64), units["times"].to_numpy()
     found = match_statistics(counts, times)
     columns: dict[str, Any] = {"pairs": found.pairs}
@@ -343,7 +343,7 @@ def _of_units(units: pd.DataFrame) -> pd.Series:
     mean = d / n if n else np.nan
     sums = np.sqrt(max(0.0, dd - 2 * mean * nd + mean**2 * nn))  # of openings' deviations, squared
     error = standard_error(np.array([sums]), np.ones(1, dtype=np.int64), n, number)
-    return pd.Series(columns | {"discs": mean, "discs_margin": student(number) * error})
+    return columns | {"discs": mean, "discs_margin": student(number) * error}
 
 
 def same_positions(record: Record) -> pd.DataFrame:
