@@ -318,29 +318,32 @@ def matches(record: Record) -> pd.DataFrame:
       width of its 95 % interval (Student's, over openings); nan where there are none, or only one.
     - ends: how the games ended, as ``finished 98, time exceeded 2``.
     """
+    import pandas as pd
+
     beginning = _with_pairs(np.arange(len(record.agents())))
     table = record.query(beginning + _MATCHES)
     units = record.query(beginning + _UNITS).groupby(["low", "high"])
-    table = table.merge(units.apply(_of_units), on=["low", "high"])
+    found = pd.DataFrame([_of_units(rows) for _, rows in units], columns=_OF_UNITS)
+    table = pd.concat([table, found], axis=1)  # both in the order of the pairings
     ends = record.query(beginning + _ENDS)
     joined = ends.groupby(["low", "high"], sort=False)["text"].agg(", ".join).rename("ends")
     return table.merge(joined, on=["low", "high"]).drop(columns=["low", "high"])
 
 
-def _of_units(units: pd.DataFrame) -> pd.Series:
-    """The statistics of a pairing; units: rows of the query about openings."""
-    import pandas as pd
+_OF_UNITS = ("pairs", *OUTCOME_COLUMNS, *MATCH_STATISTICS, "discs", "discs_margin")
 
+
+def _of_units(units: pd.DataFrame) -> tuple[Any, ...]:
+    """The statistics of a pairing, as _OF_UNITS has them; units: rows of the query about
+    openings."""
     counts, times = units[list(OUTCOME_COLUMNS)].to_numpy(np.int64), units["times"].to_numpy()
     found = match_statistics(counts, times)
-    columns: dict[str, Any] = {"pairs": found.pairs}
-    columns |= dict(zip(OUTCOME_COLUMNS, times @ counts, strict=True))
-    columns |= {name: getattr(found, name) for name in MATCH_STATISTICS}
+    statistics = [getattr(found, name) for name in MATCH_STATISTICS]
     number, n, d, nn, nd, dd = units[["units", "n", "d", "nn", "nd", "dd"]].sum().tolist()
     mean = d / n if n else np.nan
     sums = np.sqrt(max(0.0, dd - 2 * mean * nd + mean**2 * nn))  # of openings' deviations, squared
     error = standard_error(np.array([sums]), np.ones(1, dtype=np.int64), n, number)
-    return pd.Series(columns | {"discs": mean, "discs_margin": student(number) * error})
+    return found.pairs, *(times @ counts), *statistics, mean, student(number) * error
 
 
 def same_positions(record: Record) -> pd.DataFrame:
