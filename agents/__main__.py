@@ -11,13 +11,18 @@ from agents.commands import check, check_engine, evaluate, fit_probcut, listing,
 from core.cli import Parser, in_order
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run one command; returns the exit code, 2 for bad input (see also the commands)."""
+def make_parser() -> tuple[Parser, list[str]]:
+    """The parser of all commands, and their names."""
     parser = Parser(prog="python -m agents", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True, parser_class=Parser)
     for command in (listing, evaluate, check, check_engine, fit_probcut, solve):
         command.add(commands)
-    options = parser.parse_args(arguments)
+    return parser, list(commands.choices)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; returns the exit code, 2 for bad input (see also the commands)."""
+    options = make_parser()[0].parse_args(arguments)
     program = f"python -m agents {options.command}"
     return in_order(program, lambda: options.run(options, Console()) or 0, {ValueError: 2})
 

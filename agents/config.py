@@ -133,7 +133,7 @@ def _explanations(
             yield f"{found[1]} only goes with {' or '.join(options)}"
         if told := _without_setting(found[1], config_name, overrides, folders):
             yield told
-        yield f"unknown setting '{found[1]}'.{nearest(found[1], _known_keys(config_name))}"
+        yield f"unknown setting '{found[1]}'.{nearest(found[1], known_keys(config_name))}"
     if isinstance(error, TypeError) or re.search("group override|Could not load", message):
         for word in overrides:
             group = word.lstrip("+").partition("=")[0]
@@ -221,7 +221,14 @@ def _options_with(key: str) -> list[str]:
     return found
 
 
-def _known_keys(config_name: str) -> list[str]:
+def option_groups() -> list[str]:
+    """The groups of which a configuration takes one option each: ``agents``, ``openings``, ..."""
+    inside = ("agent", "probcut")  # are taken by name within others
+    groups = (path.name for path in conf_folder().iterdir() if path.is_dir())
+    return sorted(name for name in groups if name not in inside)
+
+
+def known_keys(config_name: str) -> list[str]:
     """All settings of the default configuration, as dotted keys."""
     from omegaconf import OmegaConf
 

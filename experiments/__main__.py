@@ -82,7 +82,7 @@ def _refuse(message: str) -> NoReturn:
 def bench_command(arguments: Sequence[str]) -> int:
     """``bench``: print each algorithm's nodes over the fixed positions, and the signature."""
     from experiments.bench import POSITIONS, bench, signature
-    from experiments.report.tables import terminal_table
+    from experiments.report.terminal import terminal_table
 
     Parser(
         prog="python -m experiments bench",

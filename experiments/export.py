@@ -256,7 +256,10 @@ def export(folder: Path, format: str, output: Path) -> tuple[int, Counter[str]]:
             str(about["name"]),
             date.fromisoformat(re.sub(r"[T_ ].*", "", str(about["started"]))),
             ruleset(about["config"]["ruleset"]["name"]),
-            {number: str(name) for number, name in record.rows("select agent, name from agents")},
+            {
+                number: str(name)
+                for number, name in record.rows("select agent, name from agents order by agent")
+            },
         )
         writer = FORMATS[format](run, files)
         for row in record.rows(f"select {_COLUMNS} from games order by game"):

@@ -19,7 +19,7 @@ from core.shown import plain
 from experiments.config import RunConfig
 from experiments.pairing import Openings, Schedule
 from experiments.playing import Executor
-from experiments.record.provenance import OURS, Named, file_hash, named_code
+from experiments.record.provenance import OURS, Named, file_hash, named_code, recorded_hash
 
 _KINDS = (Agent, Evaluation, Openings, Schedule, Executor)
 
@@ -60,7 +60,7 @@ def _is_ours(named: Named) -> bool:
 def _about(named: Named, recorded: Mapping[str, str]) -> str:
     if named.file is None:
         return f"{named.where}: {named.target} (no file of it is found)"
-    before = recorded.get(named.file.name)
+    before = recorded_hash(named.file, recorded)
     state = "unchanged" if before == file_hash(named.file) else "changed"
     since = "not in the record" if before is None else f"{state} since the record"
     return f"{named.where}: {named.target} ({named.file.resolve()}, {since})"

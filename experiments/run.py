@@ -47,7 +47,7 @@ from experiments.record.provenance import machine, versions
 from experiments.record.reading import damage_told, way_out
 from experiments.record.store import FILE, FORMAT, AgentRow, Record
 from experiments.recorded import about_object, replanned
-from experiments.report.progress import progress_bar
+from experiments.report.progress import Tally, progress_bar
 from experiments.stopping import RunStopped, guarded, stoppable
 
 if TYPE_CHECKING:
@@ -421,7 +421,9 @@ class _Session:
         plan, record = self._plan, self._record
         played, forfeits = record.count_games(), record.count_games(forfeited=True)
         skipped = len(record.skipped())
-        with progress_bar(self._console) as progress:
+        tally = Tally(plan.names)
+        tally.tell(record.results())
+        with progress_bar(self._console, tally, lambda: self._conditions.stopping) as progress:
             bar = progress.add_task(
                 plan.settings.name,
                 total=plan.games,
@@ -438,6 +440,9 @@ class _Session:
                         if not result.games:
                             record.write_skipped(result.number, SKIPPED)
                             log.error("pair %d is skipped: %s", result.number, SKIPPED)
+                tally.tell(
+                    (each.game.black, each.game.white, each.game.result, 1) for each in games
+                )
                 played += len(games)
                 forfeits += sum(each.game.end_reason != FINISHED for each in games)
                 skipped += sum(not result.games for result in batch)

@@ -262,7 +262,7 @@ def _print(
     needed: dict[float, IntArray],
     timing: Timing,
 ) -> None:
-    from experiments.report.tables import terminal_table
+    from experiments.report.terminal import terminal_table
 
     pairings = len(plan.schedule.pairings(0, plan.names, Results()))
     shares = question.pairs(question.elo)

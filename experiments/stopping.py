@@ -12,6 +12,7 @@ from types import FrameType
 from typing import Any
 
 from experiments.playing.conditions import FINISH_PAIRS, GO_ON, STOP_AT_ONCE
+from experiments.report.progress import STOPPING
 
 _LOOK_SECONDS = 0.25  # how often to see whether the record is there
 
@@ -39,7 +40,7 @@ def stoppable(stop: Any) -> Iterator[None]:
         again = "Ctrl-C again" if number == signal.SIGINT else "a second signal"
         # Not through the console: it may be busy with a line just now, or be gone.
         with suppress(OSError):
-            os.write(2, f"\nstopping after the pairs under way; {again} to stop at once\n".encode())
+            os.write(2, f"\n{STOPPING}; {again} to stop at once\n".encode())
 
     before: dict[int, Any] = {}
     with suppress(ValueError):  # not in the main thread, where signals do not arrive

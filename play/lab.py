@@ -18,6 +18,7 @@ usage: othello-lab COMMAND ...
   agents ...    as python -m agents ...
   play ...      as python -m play ...
   core ...      as python -m core ...
+  completion    a script by which bash and zsh complete all this (completion --help)
 
 othello-lab COMMAND --help explains each of them.
 """
@@ -30,8 +31,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     if "" not in sys.path:
         sys.path.append("")  # last, so that no file there can stand in for one of the lab's
+    from play.completion import completion_command
+
     packages = {name: _package(name) for name in ("agents", "play", "core")}
-    return dispatch("othello-lab", HELP, {**COMMANDS, **packages}, arguments, FAILURES)
+    return dispatch(
+        "othello-lab",
+        HELP,
+        {**COMMANDS, **packages, "completion": completion_command},
+        arguments,
+        FAILURES,
+    )
 
 
 def _package(name: str) -> Command:

@@ -64,7 +64,9 @@ FLOORS = (
         "play.umpire",
     ),
     ("play.terminal", "play.web", "play.referee", "play.wpi"),
-    ("play", "play.__main__", "play.lab"),
+    ("play", "play.__main__"),
+    ("play.completion",),
+    ("play.lab",),
 )
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 

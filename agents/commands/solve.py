@@ -28,6 +28,7 @@ SOLVED, WRONG, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 _COMMENTS = ("%", "#")
 _LONG = 26
 """Empty squares from which on it is said that solving takes long."""
+_TOLD_EVERY = 60.0  # seconds, where there is no terminal
 _COLUMNS = "{:>5}  {:>7}  {:<9}  {:>5}  {:>15}  {:>10}  {:>9}  {}"
 
 
@@ -169,7 +170,7 @@ class _Waiting(ExitStack):
         self._since = time.monotonic()
         self._console = Console(stderr=True)
         self._status: Status | None = None
-        self.seconds = 0.5 if self._console.is_terminal else 60.0
+        self.seconds = 0.5 if self._console.is_terminal else _TOLD_EVERY
 
     def tell(self) -> None:
         """Say it; to be called every ``seconds``."""

@@ -38,6 +38,7 @@ _TAIL_WIDTH = 300  # characters of each
 _END_SECONDS = 1.0  # from the end of a program's output to its own
 _TICK = 0.1
 _CHUNK = 1 << 16
+_LAST_CHUNKS = 100
 
 
 def shown(command: str) -> str:
@@ -69,8 +70,9 @@ def words_of(command: str) -> list[str]:
 class Program:
     """A program of this command, running or not. It ends with this process.
 
-    folder: where it runs; files that its command names are found nevertheless. talks: whether lines
-    go to and fro; otherwise it has no input, and all that it prints is like its error output.
+    talks: whether lines go to and fro; otherwise it has no input, and all that it prints is like
+    its error output. folder: where it runs, None for here; files that its command names are found
+    from there, too.
     """
 
     def __init__(self, command: str, talks: bool = True) -> None:
@@ -106,7 +108,7 @@ class Program:
         try:
             words = words_of(self.command)
             self._process = subprocess.Popen(
-                words if self.folder is None else [_found_from_elsewhere(word) for word in words],
+                words if self.folder is None else _found_from_elsewhere(words),
                 cwd=self.folder,
                 stdin=subprocess.PIPE if self._talks else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
@@ -238,8 +240,8 @@ class Program:
         process = self._living()
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(_END_SECONDS)
-        while process.poll() is not None and self._listen(0.0):
-            pass  # its last words
+        if process.poll() is not None:
+            self._hear_last_words()
         code = process.returncode
         self.fail(DIED, "closed its output" if code is None else f"ended (exit code {code})")
 
@@ -260,6 +262,12 @@ class Program:
         text = bytes(self._said[:LONGEST_LINE] + b"\n" + self._errors).decode(errors="replace")
         return [line[:_TAIL_WIDTH] for line in text.splitlines() if line.strip()][-_TAIL:]
 
+    def _hear_last_words(self) -> None:
+        """Read what is left of its output; a child that it has left behind may go on for ever."""
+        for _ in range(_LAST_CHUNKS):
+            if self._process is None or not self._listen(0.0):
+                break
+
     def ended_within(self, seconds: float) -> bool:
         """Whether it ends by itself in so many seconds; what it prints meanwhile is read."""
         until = time.monotonic() + seconds
@@ -268,8 +276,7 @@ class Program:
                 return False
             if not self._listen(0.02):
                 time.sleep(0.02)  # it has closed its output
-        while self._process is not None and self._listen(0.0):
-            pass  # its last words
+        self._hear_last_words()
         return True
 
     def kill(self) -> None:
@@ -298,9 +305,11 @@ class Program:
         self.kill()
 
 
-def _found_from_elsewhere(word: str) -> str:
-    """A word of a command; where it names a file, the whole path to it."""
-    return os.path.abspath(word) if os.path.isfile(word) else word
+def _found_from_elsewhere(words: list[str]) -> list[str]:
+    """The words of a command, the program and files among them with their whole paths."""
+    program = shutil.which(words[0]) or words[0]
+    rest = [os.path.abspath(word) if os.path.isfile(word) else word for word in words[1:]]
+    return [os.path.abspath(program), *rest]
 
 
 def _read(descriptor: int) -> bytes:

@@ -14,6 +14,7 @@ import shlex
 import shutil
 import stat
 import sys
+import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -38,6 +39,7 @@ PROGRAMS = (FILE, LINE)
 
 TARGET = f"{__package__}.Submission"
 """The ``_target_`` of submissions."""
+_LONGEST = 1 << 20  # bytes of Python
 _TOLD = "submission.yaml"
 _KEYS = ("protocol", "command", "target")
 _IGNORED = (".md", ".txt")  # read by people
@@ -180,7 +182,7 @@ def submissions(folder: str, protocol: str = FILE) -> dict[str, dict[str, Any]]:
         name = path.name if name in line_up else name
         try:
             about = _described(path, protocol)
-        except (ValueError, OSError) as error:
+        except (ValueError, OSError, RecursionError, MemoryError) as error:
             about = {"protocol": UNCLEAR, "problem": " ".join(str(error).split())}
         known = {"_target_": TARGET, "path": str(path)}
         line_up[name] = known | about
@@ -302,12 +304,14 @@ def _target(path: Path) -> str:
 
 
 def _parsed(path: Path) -> ast.Module:
+    if path.stat().st_size > _LONGEST:
+        raise ValueError(f"{path.name} is longer than {_LONGEST >> 20} MiB")
     try:
-        return ast.parse(path.read_bytes())
-    except SyntaxError as error:
-        raise ValueError(f"{path.name}, line {error.lineno}: {error.msg}") from None
-    except (ValueError, RecursionError, MemoryError) as error:
-        raise ValueError(f"{path.name} cannot be read: {error}") from None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what is no error here
+            return ast.parse(path.read_bytes(), str(path))
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise ValueError(f"{path.name}, {last_line(error, str(path))}") from None
 
 
 def _agents(tree: ast.Module) -> list[str]:

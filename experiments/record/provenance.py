@@ -9,6 +9,7 @@ import os
 import platform
 import shlex
 import shutil
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from importlib import metadata
@@ -37,9 +38,16 @@ def versions(settings: Mapping[str, Any]) -> dict[str, str]:
     found = {"python": platform.python_version()} | _installed()
     found["code"] = _hash(_our_sources())
     named = {each.file for each in named_code(settings) if each.file and not each.is_ours}
+    called = Counter(path.name for path in named)
     for path in sorted(named):
-        found[path.name] = file_hash(path)
+        found[path.name if called[path.name] == 1 else str(path)] = file_hash(path)
     return found
+
+
+def recorded_hash(path: Path, recorded: Mapping[str, str]) -> str | None:
+    """The hash of a file in the ``versions`` of a record, which have it by its name, or by its
+    path where several are called so; None if it is not there."""
+    return recorded.get(str(path), recorded.get(path.name))
 
 
 @functools.cache

@@ -521,6 +521,12 @@ class Record:
         row = self._connection.execute(f"select count(*) from games {only}", [FINISHED])
         return int(row.fetchone()[0])
 
+    def results(self) -> list[tuple[int, int, str, int]]:
+        """How often each result was: Black and White, by number, the result, and how many games."""
+        return self.rows(
+            "select black, white, result, count(*) from games group by black, white, result"
+        )
+
     def skipped(self) -> pd.DataFrame:
         """One row a pair that was not played: pair, reason."""
         return self.query("select * from skipped order by pair")

@@ -1,8 +1,11 @@
-"""The line that says how far a run is."""
+"""The line that says how far a run is, and the standings below it."""
 
 from __future__ import annotations
 
-from rich.console import Console
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from rich.console import Console, RenderableType
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -13,9 +16,16 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.table import Table
 from rich.text import Text
 
 from core.shown import plain
+from experiments.report.terminal import terminal_table
+
+STANDINGS_AFTER = 5.0
+"""Seconds."""
+STOPPING = "stopping after the pairs under way"
+_EVERY = 1.0  # seconds from one table to the next
 
 
 class _GamesPerSecond(ProgressColumn):
@@ -40,20 +50,86 @@ class _Note(ProgressColumn):
         return Text(", ").join([*shown, *(plain(warning, "red") for warning in warnings)])
 
 
-def progress_bar(console: Console) -> Progress:
+class Tally:
+    """Wins, draws and losses of a line-up so far, for a look while games are played.
+
+    names: of the agents, by number.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names, self.games = names, 0
+        self._results = {number: [0, 0, 0] for number in range(len(names))}
+
+    def tell(self, games: Iterable[tuple[int, int, str, int]]) -> None:
+        """Count games: each Black's and White's number, the result, and how many there were."""
+        for black, white, result, count in games:
+            self.games += count
+            self._results[black][_OF_BLACK[result]] += count
+            self._results[white][2 - _OF_BLACK[result]] += count
+
+    def table(self) -> Table:
+        """The agents with the most points for their games first."""
+        table = terminal_table(["agent", "games", "wins", "draws", "losses", "score %"])
+        rows = [(_score(row), number, row) for number, row in self._results.items()]
+        for score, number, row in sorted(rows, key=lambda row: (-row[0], row[1]))[:_MOST]:
+            counts = [f"{count:,}" for count in (sum(row), *row)]
+            table.add_row(plain(self._names[number]), *counts, f"{100 * score:.1f}")
+        return table
+
+
+_OF_BLACK = {"black": 0, "draw": 1, "white": 2}
+_MOST = 20  # agents that are shown
+
+
+def _score(row: Sequence[int]) -> float:
+    """Points per game."""
+    wins, draws, losses = row
+    return (wins + draws / 2) / max(1, wins + draws + losses)
+
+
+class RunProgress(Progress):
+    """The line; on a terminal with the standings below it, once a run has lasted some seconds and
+    as long as it lasts. tally: that of the run. stopping: whether it has been asked to end, which
+    is then said there: what others write to the terminal the lines would cover."""
+
+    def __init__(self, tally: Tally, console: Console, stopping: Callable[[], bool]) -> None:
+        self._tally, self._stopping = tally, stopping
+        self._since = self._drawn = time.monotonic()
+        self._table: Table | None = None
+        self._live = console.is_terminal
+        super().__init__(
+            _Description(),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("games"),
+            _GamesPerSecond(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            TextColumn("elapsed"),
+            TimeElapsedColumn(),
+            _Note(),
+            console=console,
+            disable=console.quiet,
+        )
+
+    def get_renderables(self) -> Iterator[RenderableType]:
+        yield from super().get_renderables()
+        now = time.monotonic()
+        if self._live and self._stopping():
+            yield Text(f"{STOPPING}; Ctrl-C again to stop at once")
+        elif self._live and self._tally.games and now > self._since + STANDINGS_AFTER:
+            if self._table is None or now > self._drawn + _EVERY:
+                self._table, self._drawn = self._tally.table(), now
+            yield self._table
+
+    def stop(self) -> None:
+        self._live = False  # the report's table comes in its place
+        super().stop()
+
+
+def progress_bar(
+    console: Console, tally: Tally | None = None, stopping: Callable[[], bool] = lambda: False
+) -> Progress:
     """The line; a task has the fields ``note``, ``warnings`` (texts) and ``before``, games of an
-    earlier session."""
-    return Progress(
-        _Description(),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("games"),
-        _GamesPerSecond(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-        TextColumn("elapsed"),
-        TimeElapsedColumn(),
-        _Note(),
-        console=console,
-        disable=console.quiet,
-    )
+    earlier session. tally, stopping: see :class:`RunProgress`."""
+    return RunProgress(tally or Tally([]), console, stopping)

@@ -323,27 +323,27 @@ def matches(record: Record) -> pd.DataFrame:
     beginning = _with_pairs(np.arange(len(record.agents())))
     table = record.query(beginning + _MATCHES)
     units = record.query(beginning + _UNITS).groupby(["low", "high"])
-    found = pd.DataFrame([_of_units(rows) for _, rows in units], columns=_OF_UNITS)
-    table = pd.concat([table, found], axis=1)  # both in the order of the pairings
+    found = [{"low": low, "high": high} | _of_units(rows) for (low, high), rows in units]
+    columns = ["pairs", *OUTCOME_COLUMNS, *MATCH_STATISTICS, "discs", "discs_margin"]
+    numbers = pd.DataFrame(found, columns=["low", "high", *columns])
+    table = table.merge(numbers.astype({"low": int, "high": int}), on=["low", "high"])
     ends = record.query(beginning + _ENDS)
     joined = ends.groupby(["low", "high"], sort=False)["text"].agg(", ".join).rename("ends")
     return table.merge(joined, on=["low", "high"]).drop(columns=["low", "high"])
 
 
-_OF_UNITS = ("pairs", *OUTCOME_COLUMNS, *MATCH_STATISTICS, "discs", "discs_margin")
-
-
-def _of_units(units: pd.DataFrame) -> tuple[Any, ...]:
-    """The statistics of a pairing, as _OF_UNITS has them; units: rows of the query about
-    openings."""
+def _of_units(units: pd.DataFrame) -> dict[str, Any]:
+    """The statistics of a pairing; units: rows of the query about openings."""
     counts, times = units[list(OUTCOME_COLUMNS)].to_numpy(np.int64), units["times"].to_numpy()
     found = match_statistics(counts, times)
-    statistics = [getattr(found, name) for name in MATCH_STATISTICS]
+    columns: dict[str, Any] = {"pairs": found.pairs}
+    columns |= dict(zip(OUTCOME_COLUMNS, times @ counts, strict=True))
+    columns |= {name: getattr(found, name) for name in MATCH_STATISTICS}
     number, n, d, nn, nd, dd = units[["units", "n", "d", "nn", "nd", "dd"]].sum().tolist()
     mean = d / n if n else np.nan
     sums = np.sqrt(max(0.0, dd - 2 * mean * nd + mean**2 * nn))  # of openings' deviations, squared
     error = standard_error(np.array([sums]), np.ones(1, dtype=np.int64), n, number)
-    return found.pairs, *(times @ counts), *statistics, mean, student(number) * error
+    return columns | {"discs": mean, "discs_margin": student(number) * error}
 
 
 def same_positions(record: Record) -> pd.DataFrame:

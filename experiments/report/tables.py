@@ -19,6 +19,7 @@ from core.game import FINISHED
 from core.shown import plain
 from experiments.pairing import ResultTable
 from experiments.report.standings import MATCH_STATISTICS, OUTCOME_COLUMNS
+from experiments.report.terminal import terminal_table
 from experiments.statistics.intervals import interval_text
 from experiments.statistics.match import MatchStatistics
 
@@ -224,17 +225,6 @@ MATCH_COLUMNS: dict[str, Callable[[Any], str]] = {
 
 
 # ---------------------------------------------------------------------- on the terminal
-
-
-def terminal_table(columns: Iterable[str] = ()) -> Table:
-    """An empty table for the terminal. Words go left, numbers right, and headings of two words
-    break between them, so that the standings fit into some 90 columns."""
-    shown = Table(box=box.SIMPLE_HEAD, header_style="bold", padding=(0, 1, 0, 0))
-    for name in columns:
-        words = name in ("agent", "settings", "algorithm")
-        heading = name.replace("/", "\n/").replace(" ", "\n", 1)
-        shown.add_column(heading, justify="left" if words else "right", no_wrap=True)
-    return shown
 
 
 def standings_tables(

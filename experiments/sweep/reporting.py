@@ -12,7 +12,8 @@ from core.shown import plain
 from experiments.config import TuningConfig
 from experiments.record.store import FILE, Record
 from experiments.report.markdown import link, write_report
-from experiments.report.tables import COLUMNS, cells, terminal_table
+from experiments.report.tables import COLUMNS, cells
+from experiments.report.terminal import terminal_table
 from experiments.statistics.intervals import interval_text
 from experiments.sweep.composing import in_a_line, short_names
 from experiments.sweep.folder import CONFIRMATION, Combination, State, about

@@ -13,7 +13,7 @@ from experiments.record.folder import is_locked
 from experiments.record.reading import damage_told
 from experiments.record.store import Record
 from experiments.report import watch
-from experiments.report.tables import terminal_table
+from experiments.report.terminal import terminal_table
 from experiments.sweep.composing import in_a_line
 from experiments.sweep.folder import Combination, Sweep
 

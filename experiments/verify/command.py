@@ -36,7 +36,7 @@ from experiments.record.provenance import differences, versions
 from experiments.record.reading import DAMAGES, damages, reading
 from experiments.record.store import GameRow, Record
 from experiments.report.standings import matches, rated_as_asked, standings
-from experiments.report.tables import terminal_table
+from experiments.report.terminal import terminal_table
 from experiments.verify import games as rules_alone
 from experiments.verify.replaying import difference, drawn, played_again
 from experiments.verify.schedule import half_pairs, strays

@@ -285,7 +285,8 @@ def test_all_commands_under_one_name(tmp_path: Path) -> None:
     process = in_folder(tmp_path, "-P", *begin, "nonsense")
     assert process.returncode == 2
     assert (
-        f"choose from {', '.join(sorted([*COMMANDS, 'agents', 'core', 'play']))}" in process.stderr
+        f"choose from {', '.join(sorted([*COMMANDS, 'agents', 'completion', 'core', 'play']))}"
+        in process.stderr
     )
 
 

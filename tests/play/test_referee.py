@@ -120,6 +120,11 @@ HOSTILE = {
     "is killed": ("os.kill(os.getpid(), 9)", PATIENT, f"{DIED}: ended (exit code -9)"),
     "forks": (f"{DAEMON}; time.sleep(300)", "limit=1", LATE),
     "forks and dies": (f"{DAEMON}; os._exit(0)", PATIENT, f"{DIED}: ended (exit code 0)"),
+    "leaves a child that floods": (
+        "os.fork() or [os.write(1, b'x' * 65536) for _ in iter(int, 1)]; os._exit(0)",
+        PATIENT,
+        f"{DIED}: ended (exit code 0)",
+    ),
     "forks too often": (
         "[os.fork() or time.sleep(300) for _ in range(20)]; time.sleep(300)",
         "processes=10",
@@ -170,6 +175,16 @@ def test_a_program_that_does_not_take_its_colour_loses(
     who, why = lost(shown)
     assert who == "hostile", shown
     assert why.startswith(f"{LATE}: did not remove hostile.in within 5 s. "), shown
+
+
+@pytest.mark.parametrize("command", ["true", "cat", "seq 1000000", "sh -c 'kill -9 $$' hostile"])
+def test_a_command_that_ends_at_once_or_prints_garbage_loses(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["names=hostile,honest"]
+    shown = refereed(tmp_path, capsys, command, player(tmp_path, name="honest"), *words)
+    who, why = lost(shown)
+    assert who == "hostile" and why.startswith(f"{DIED}: ended (exit code "), shown
 
 
 def test_a_program_that_answers_twice_loses(

@@ -126,7 +126,7 @@ def test_a_bot_that_goes_wrong_loses(maker: str, reason: str, detail: str) -> No
         (["first.target=agents.external.openspiel:mcts"], "no bot of OpenSpiel. A function"),
         (["first.target='agents.external.openspiel:mtcs(9)'"], "no 'mtcs' there"),
         ([f"first.target='{MCTS}'", "limits.depth=3"], "another program cannot be told"),
-        ([f"first.target='{MCTS}'", "ruleset=mini6"], "first"),
+        ([f"first.target='{MCTS}'", "ruleset=mini6"], "plays on boards of 8x8"),
     ],
 )
 def test_bad_input_is_one_line(

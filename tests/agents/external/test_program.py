@@ -198,3 +198,25 @@ def test_commands_that_cannot_be_run(
     with pytest.raises(Fault) as caught:
         Program(command).start()
     assert caught.value.reason == DIED and complaint in caught.value.detail
+
+
+def test_a_program_that_does_not_talk_runs_where_it_is_told(
+    started: list[Program], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And what its command names by a relative path is found from there."""
+    (tmp_path / "bin").mkdir()
+    script = tmp_path / "bin" / "run"
+    script.write_text('#!/bin/sh\npwd > where; cat "$1" >> where; cat >> where; echo done\n')
+    script.chmod(0o755)
+    (tmp_path / "text").write_text("found\n")
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    monkeypatch.chdir(tmp_path)
+    program = Program("bin/run text", talks=False)
+    program.folder = folder
+    started.append(program)
+    program.start()
+    await_(lambda: program.has_ended)
+    assert (folder / "where").read_text() == f"{folder}\nfound\n"
+    with pytest.raises(Fault, match=r"ended \(exit code 0\)[^z]*done"):
+        program.fail_as_ended()

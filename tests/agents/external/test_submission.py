@@ -14,6 +14,7 @@ from agents.external.submission import Submission, submissions
 from core import Color, Position
 from core.game import UNFIT, Fault
 
+ODD = "pattern = '\\d'  # a warning\n"
 TRAP = "raise SystemExit('this must not be run')\n"
 PAIR = "def one(player, board): ...\ndef two(player, board): ...\n"
 
@@ -40,7 +41,7 @@ def write(folder: Path, files: dict[str, str], executable: str = "") -> Path:
     ("files", "executable", "protocol", "played"),
     [
         ({"anna.py": TRAP + AGENT}, "", "python", "{}/anna.py:First"),
-        ({"anna.py": TRAP + STRATEGY}, "", "python", "{}/anna.py:strategy"),
+        ({"anna.py": ODD + TRAP + STRATEGY}, "", "python", "{}/anna.py:strategy"),
         ({"anna.py": PAIR + "def anna(player, board): ..."}, "", "python", "{}/anna.py:anna"),
         ({"anna.py": PAIR, "anna.yaml": "target: anna.py:two"}, "", "python", "{}/anna.py:two"),
         ({"anna.py": "class A(Agent): ...\nclass B(A): ..."}, "", "python", "{}/anna.py:B"),
@@ -84,6 +85,10 @@ def test_programs_of_which_nothing_is_told_play_as_is_asked(tmp_path: Path) -> N
     ("files", "problem"),
     [
         ({"anna.py": "def f(:"}, "anna.py, line 1: invalid syntax"),
+        ({"anna.py": "a = 1\0"}, "anna.py, "),
+        ({"anna.py": "x = " + "(" * 10_000}, "anna.py, "),
+        ({"anna.py": "class A(" + "-" * 5_000 + "1): ..."}, "anna.py, "),
+        ({"anna.py": "#" * (1 << 20) + "\n"}, "anna.py is longer than 1 MiB"),
         ({"anna.py": PAIR}, "anna.py has one, two; a YAML has to tell which of them plays"),
         ({"anna": "hello"}, "anna is neither executable (chmod +x) nor Python"),
         ({"anna/a.py": "", "anna/b.py": ""}, "nobody can tell which file of anna/ is the program"),

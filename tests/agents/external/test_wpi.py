@@ -151,9 +151,7 @@ def play(folder: Path, command: str, *words: str) -> tuple[set[tuple[str, str]],
         "openings=start",
         "trial=false",
     ]
-    plan = read(
-        [*common, "trial=false", "openings.repeats=true", f"results={folder}/results", *words]
-    )
+    plan = read([*common, "openings.repeats=true", f"results={folder}/results", *words])
     done = run(plan, "test", Console(quiet=True)).folder
     names = dict(query(done, "select agent, name from agents"))
     ends = set()

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from agents import AlphaBeta, DiscCount, Limits
 from agents.__main__ import main
+from agents.commands import solve
 from agents.commands.solve import read_problem
 from agents.evaluation import FINAL_UNIT
 from agents.search.endgame import kernels, memory
@@ -580,3 +581,26 @@ def test_scores_of_thousands_of_positions(random_game: RandomGame) -> None:
                 score = searched_score(position)
                 check(position, solver.solve(position), score)
                 assert solver.solve_wld(position).score == (score > 0) - (score < 0)
+
+
+def test_solving_that_takes_for_ever_tells_how_far_it_is_and_ends_when_asked_to(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    tell = solve._Waiting.tell
+
+    def tell_twice(waiting: solve._Waiting) -> None:
+        tell(waiting)
+        told.append(capsys.readouterr().err)
+        if len(told) == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(solve._Waiting, "tell", tell_twice)
+    monkeypatch.setattr(solve, "_TOLD_EVERY", 0.1)
+    assert main(["solve", "f5d6", "--table", "1"]) == 130
+    assert "58 empty squares: 26 may take minutes" in told[0]
+    for line in told:
+        assert re.search(r"[\d,]+ nodes in \d+ s \(.*\); it is not known yet who wins\n", line)
+    printed = capsys.readouterr().out
+    assert "Stopped before the score was proven." in printed
+    assert "Best move so far: " in printed

@@ -463,7 +463,10 @@ def test_the_command_writes_a_file_that_openings_file_reads(
         "--play-depth 1 --most 10 --seed 2 --band 0.4 0.6"
     )
     assert main([*words.split(), "--workers", "2"]) == 0
-    assert "60 positions at ply 4" in capsys.readouterr().out
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "60 positions at ply 4" in printed
+    foretold = "60 positions, 60 of them searched 3 plies deep, 50 games"
+    assert re.search(rf"about \d+ seconds by 2 workers: {foretold}", printed)
     about = OmegaConf.load("mine.yaml")
     assert balanced.Recipe(**about.settings) == QUICK
     assert about.command == f"python -m experiments {words}"

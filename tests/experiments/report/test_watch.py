@@ -9,7 +9,7 @@ from rich.console import Console
 
 from experiments.config import read
 from experiments.report.tables import elo_text
-from experiments.report.watch import watch
+from experiments.report.watch import look, watch
 from experiments.run import run
 
 
@@ -18,7 +18,7 @@ def test_ratings_are_those_of_the_report(tmp_path: Path) -> None:
     words += [f"results={tmp_path}", "executor=serial"]
     result = run(read(words), "test", Console(quiet=True))
     console = Console(file=io.StringIO(), record=True, width=200)
-    watch(result.folder, console, once=True)
+    watch(result.folder, console, look, once=True)
     shown = {
         line.split()[0]: line
         for line in console.export_text().splitlines()
