@@ -67,10 +67,8 @@ class RunFacts:
 
     @cached_property
     def openings(self) -> int:
-        """From how many openings there are complete pairs, or games where there are no pairs."""
-        sql = "select count(distinct opening) from games where pair in (select pair from games "
-        each = self.plan.schedule.games_each
-        return int(self.record.rows(f"{sql}group by pair having count(*) = ?)", [each])[0][0])
+        """From how many openings there are games."""
+        return int(self.record.rows("select count(distinct opening) from games")[0][0])
 
     @cached_property
     def context(self) -> str:
