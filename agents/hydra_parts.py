@@ -173,7 +173,9 @@ def maker(target: str) -> Callable[..., Any]:
     ``os.system``; but without the settings, in which it would look for interpolations, twice. What
     stands in a file, ``./mine.py:Corners``, is not asked for: Hydra knows no files.
     """
-    if ":" in target:
+    if ".py:" in target:
         return loading.named(target)
-    made: Callable[..., Any] = hydra.utils.instantiate({"_target_": target, "_partial_": True})
+    made: Callable[..., Any] = hydra.utils.instantiate(
+        {"_target_": target.replace(":", "."), "_partial_": True}
+    )
     return made

@@ -118,6 +118,7 @@ class _Trial:
                 raise IllegalMove(f"{move!r:.100} is no square")
             position.play(move)
         except Fault as fault:
+            self.player.kill()  # it begins anew, as after a forfeit
             return ": ".join(filter(None, (fault.reason, in_a_line(fault.detail))))
         except IllegalMove as error:
             return f"{ILLEGAL}: {error}"

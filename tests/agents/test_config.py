@@ -207,7 +207,7 @@ def test_what_an_object_is_shown_as_makes_it_again() -> None:
         SquareWeights([[1, 2, 3, 4]] * 4),
         Composite({"mobility": 2}, [{"empties": [0, 60], "weights": {"disc_count": 1.5}}]),
     ]
-    for name in choices("agent"):
+    for name in set(choices("agent")) - {"openspiel"}:  # whose target is no file
         weights = evaluation_settings("square_weights")
         settings, _ = fill_open({name: load("agent", name)}, evaluation=weights, **filled)
         made.append(build_agent(settings[name], name))

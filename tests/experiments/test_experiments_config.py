@@ -184,7 +184,7 @@ BAD = {
     ),
     "agents=classics agents.greedy.depth=4": r"greedy has no setting 'depth'; it has: none",
     "agents=classics agents.gredy.depth=4": r"line-up 'gredy'; .* Did you mean 'greedy'",
-    "evaluation=composite evaluation.weights.mobilty=4": r"Did you mean 'mobility'",
+    "evaluation=composite evaluation.weights.mobilty=4": r"Did you mean '.*\.mobility'",
     "openings.file=mine.txt": r"openings\.file only goes with openings=file",
     "agent=alphabeta": r"agents=duel agent@first=alphabeta agent@second=NAME",
     "+agent=greedy": r"agents=duel agent@first=greedy",
