@@ -342,6 +342,7 @@ class Record:
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection = connection
+        self._kept: dict[str, str] = {}
         self._connection.create_function("identity", 2, identity, deterministic=True)
         # The view of a file calls functions that a file is not trusted with; one's own may.
         self._connection.execute(f"create temp view {MOVES} as {_SHOWN}")
@@ -479,6 +480,15 @@ class Record:
     def rows(self, sql: str, parameters: Iterable[Any] = ()) -> list[tuple[Any, ...]]:
         """The result of an SQL query as tuples, for what pandas is not needed for."""
         return self._connection.execute(sql, tuple(parameters)).fetchall()
+
+    def kept(self, sql: str) -> str:
+        """The name of a temporary table with the result of an SQL query: for one that several
+        others begin with, of a record to which nothing is added meanwhile."""
+        if sql not in self._kept:
+            name = f"kept_{len(self._kept)}"
+            self._connection.execute(f"create temp table {name} as {sql}")
+            self._kept[sql] = name
+        return self._kept[sql]
 
     def each(self, sql: str, parameters: Iterable[Any] = ()) -> Iterator[tuple[Any, ...]]:
         """The same, one by one as they are read."""

@@ -48,7 +48,9 @@ _PAIRS = """
             max(case when black > white then end_reason end) as other_end,
             avg(case when black < white then disc_difference else -disc_difference end) as discs
         from counted where black != white
-        group by pair having count(*) = 2 and count(distinct black) = 2),
+        group by pair having count(*) = 2 and count(distinct black) = 2)
+"""
+_DIFFERENT = """
     distinct_pairs as (
         select min(pair) as pair, min(opening) as opening, low, high, b, w, discs
         from pairs group by low, high, one, other),
@@ -59,10 +61,14 @@ _PAIRS = """
 """
 
 
-def _with_pairs(strategies: ArrayLike) -> str:
+def _with_pairs(record: Record, strategies: ArrayLike) -> str:
     """The beginning of a query about pairs, of agents that play these strategies, by number."""
     rows = ", ".join(f"({agent}, {each})" for agent, each in enumerate(np.asarray(strategies)))
-    return f"with plays(agent, strategy) as (values {rows}), {_PAIRS}"
+    plays = f"plays(agent, strategy) as (values {rows})"
+    pairs = record.kept(f"with {plays}, {_PAIRS} select * from pairs")
+    beginning = f"with pairs as (select * from {pairs})"
+    different = record.kept(f"{beginning}, {_DIFFERENT} select * from different")
+    return f"{beginning}, different as (select * from {different})"
 
 
 SEATS = f"""
@@ -173,8 +179,9 @@ def pairs_by_opening(record: Record, plays: ArrayLike | None = None) -> tuple[In
     """
     plays = np.arange(len(record.agents())) if plays is None else np.asarray(plays)
     rows = record.each(
-        f"{_with_pairs(plays)} select unit, low, high, cast(b as integer), cast(w as integer), "
-        "count(*) from different group by unit, low, high, b, w order by unit, low, high, b, w"
+        f"{_with_pairs(record, plays)} select unit, low, high, cast(b as integer), "
+        "cast(w as integer), count(*) from different group by unit, low, high, b, w "
+        "order by unit, low, high, b, w"
     )
     units = (tuple(row[1:] for row in group) for _, group in groupby(rows, key=itemgetter(0)))
     often = Counter(units)
@@ -323,7 +330,7 @@ def matches(record: Record) -> pd.DataFrame:
     """
     import pandas as pd
 
-    beginning = _with_pairs(np.arange(len(record.agents())))
+    beginning = _with_pairs(record, np.arange(len(record.agents())))
     table = record.query(beginning + _MATCHES)
     units = record.query(beginning + _UNITS).groupby(["low", "high"])
     found = [{"low": low, "high": high} | _of_units(rows) for (low, high), rows in units]
