@@ -313,6 +313,8 @@ def plan_of(settings: RunConfig, agents: Mapping[str, Agent] | None = None) -> P
                 f"begin from {openings.text}; openings=start is for everybody"
             )
     _checked("schedule", schedule.check, list(agents))
+    if settings.record == GAMES and settings.study.asked:
+        raise ConfigError(f"record={GAMES}: a study needs the moves of the games; record={ALL}")
     for part in (settings.rating, settings.study, settings.tuning, settings.published):
         if part is not None:
             part.check(agents)

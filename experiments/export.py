@@ -21,7 +21,7 @@ from core.game import FINISHED, LATE
 from core.notation import PASS, format_ggf, split_transcript
 from core.position import Position
 from core.rules import Color, Ruleset, ruleset
-from core.shown import plain
+from core.shown import counted, plain
 from core.wthor import (
     GAMES,
     PLAYERS,
@@ -230,7 +230,7 @@ def export_command(arguments: Sequence[str], console: Console) -> int:
     options = parser.parse_args(arguments)
     output = options.output or options.folder / f"games{FORMATS[options.format].endings[0]}"
     count, left_out = export(options.folder, options.format, output)
-    told = f"{count:,} games in {output}"
+    told = f"{counted(count, 'game')} in {output}"
     if others := FORMATS[options.format].endings[1:]:
         told += f", with {' and '.join(others)} beside it"
     if left_out:

@@ -32,7 +32,7 @@ from rich.console import Console
 from agents.base import Agent
 from agents.config import ConfigError, fill_open, load, one_line, short_name
 from core.game import FINISHED
-from core.shown import plain, visible
+from core.shown import counted, plain, visible
 from experiments.config import LimitsConfig, Plan, RunConfig, chosen, plan_of
 from experiments.foreign import built_from, check_trusted, foreign_code
 from experiments.pairing.openings import Opening
@@ -448,7 +448,7 @@ class _Session:
                 forfeits += sum(each.game.end_reason != FINISHED for each in games)
                 skipped += sum(not result.games for result in batch)
                 warnings = [f"{forfeits} forfeited"] if forfeits else []
-                warnings += [f"{skipped} pairs skipped"] if skipped else []
+                warnings += [f"{counted(skipped, 'pair')} skipped"] if skipped else []
                 progress.update(bar, completed=played, note=draw.note, warnings=warnings)
 
 

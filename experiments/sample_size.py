@@ -32,7 +32,7 @@ from scipy.special import ndtri
 from agents.config import ConfigError, one_line
 from core.game import FINISHED
 from core.settings import Number, check_settings
-from core.shown import plain
+from core.shown import counted, plain
 from experiments.config import Plan, read
 from experiments.pairing.schedule import Draw, Results
 from experiments.playing.match import TaskFailed
@@ -297,8 +297,8 @@ def _print(
         f"match will be ± {_half_width(mean, variance, fixed):.0f} Elo.",
         f"SPRT: elo0={question.elo0:g} elo1={question.elo1:g} alpha={question.alpha:g} "
         f"beta={1 - question.power:g}, {SIMULATED:,} simulated matches each.",
-        f"Minutes: {', '.join(plan.agents)}; {timing.pairs:,} pairs took {timing.seconds:.1f} s; "
-        f"workers: {plan.executor.text}.",
+        f"Minutes: {', '.join(plan.agents)}; {counted(timing.pairs, 'pair')} took "
+        f"{timing.seconds:.1f} s; workers: {plan.executor.text}.",
         *_forfeited(timing),
         *_too_few_openings(plan, fixed),
     ]

@@ -22,7 +22,7 @@ from core.cli import add_ruleset, whole_number
 from core.notation import PASS, NotationError, is_obf, parse_square, square_name
 from core.position import Position, prepare_rules
 from core.rules import Ruleset
-from core.shown import visible
+from core.shown import counted, visible
 
 SOLVED, WRONG, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 _COMMENTS = ("%", "#")
@@ -310,13 +310,13 @@ def solve_file(
             break
     seconds = time.perf_counter() - started
     words = [
-        f"{solved} position{'s' * (solved != 1)} in {seconds:.3f} s",
+        f"{counted(solved, 'position')} in {seconds:.3f} s",
         f"{nodes:,} nodes" + (f" ({_speed(nodes, seconds)})" if nodes else ""),
     ]
     if checked:
         words.append(f"{wrong} of {checked} differ from the file" if wrong else "scores as given")
     if bad:
-        words.append(f"{bad} bad line{'s' * (bad != 1)}")
+        words.append(counted(bad, "bad line"))
     if interrupted:
         words.append("interrupted")
     console.print("; ".join(words), highlight=False, soft_wrap=True)

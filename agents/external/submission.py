@@ -116,8 +116,11 @@ class Submission(Agent):
             if self.protocol == FILE:
                 agent = WpiAgent(str(self.command), folder=str(place))
             agent.prepare()
-        except (ValueError, OSError, shutil.Error) as error:
-            raise Fault(UNFIT, str(error)) from None
+        except (ValueError, OSError) as error:
+            told = str(error)
+            if self._scratch is not None:
+                told = told.replace(f"{self._scratch.path}/", "")  # another one each time
+            raise Fault(UNFIT, told) from None
         return agent
 
     def _target_in(self, place: Path) -> str:

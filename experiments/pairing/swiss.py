@@ -53,7 +53,8 @@ class Swiss(Schedule):
         return pairs
 
     def pairings(self, number: int, names: Sequence[str], results: Results) -> Sequence[Pairing]:
-        return met_by(_Scores.of(names, results).drawn())
+        drawn = _Scores.of(names, results).drawn()
+        return [pairing for pairing in drawn if BYE not in pairing]
 
     def standings(self, names: Sequence[str], results: Results) -> Mapping[str, Sequence[Any]]:
         scores = _Scores.of(names, results)
@@ -111,11 +112,6 @@ def round_table(
     if not all(each.counts for row in met for each in row):
         note += "; in brackets: helped another one to its games, and does not count"
     return ResultTable(title, columns, rows, words=(1,), note=f"{note}.")
-
-
-def met_by(rounds: Sequence[Pairing]) -> list[Pairing]:
-    """Those of the pairings in which two meet."""
-    return [pairing for pairing in rounds if BYE not in pairing]
 
 
 @dataclass

@@ -26,7 +26,7 @@ from experiments.record.folder import sync
 if TYPE_CHECKING:
     import pandas as pd  # loaded when a table is read, since a run starts sooner without it
 
-FORMAT = 5
+FORMAT = 6
 """Version of the tables; changes when their meaning does."""
 
 FILE = "games.sqlite"

@@ -67,9 +67,8 @@ class RunFacts:
 
     @cached_property
     def openings(self) -> int:
-        """From how many openings there are complete pairs."""
-        sql = "select count(distinct opening) from games where pair in (select pair from games "
-        return int(self.record.rows(f"{sql}group by pair having count(*) = 2)")[0][0])
+        """From how many openings there are games."""
+        return int(self.record.rows("select count(distinct opening) from games")[0][0])
 
     @cached_property
     def context(self) -> str:

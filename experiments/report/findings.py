@@ -91,7 +91,7 @@ def _one_strategy(facts: RunFacts) -> Iterable[str]:
 
 def _about_openings(facts: RunFacts) -> Iterable[str]:
     """How little few openings say."""
-    if not facts.openings or facts.openings >= FEW_OPENINGS:
+    if facts.matches.empty or facts.openings >= FEW_OPENINGS:
         return
     if facts.openings > 1:
         yield (

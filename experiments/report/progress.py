@@ -61,8 +61,11 @@ class Tally:
         self._results = {number: [0, 0, 0] for number in range(len(names))}
 
     def tell(self, games: Iterable[tuple[int, int, str, int]]) -> None:
-        """Count games: each Black's and White's number, the result, and how many there were."""
+        """Count games: each Black's and White's number, the result, and how many there were. What a
+        record says that cannot be is left out; it is for `verify` to find."""
         for black, white, result, count in games:
+            if result not in _OF_BLACK or not {black, white} <= self._results.keys():
+                continue
             self.games += count
             self._results[black][_OF_BLACK[result]] += count
             self._results[white][2 - _OF_BLACK[result]] += count

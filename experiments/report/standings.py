@@ -196,7 +196,8 @@ def pair_counts(record: Record) -> IntArray:
 def rated_parts(
     record: Record, seed: int = 0, anchor: str | None = None, colour_advantage: bool = False
 ) -> list[tuple[IntArray, Ratings]]:
-    """The parts of the pool and their ratings, see :func:`experiments.statistics.pool.rate_pools`.
+    """The parts of the pool and their ratings, see :func:`experiments.statistics.pool.rate_pools`;
+    none without a complete pair.
 
     seed: of the bootstrap. anchor: name of the agent rated 0. colour_advantage: whether Black's
     advantage is fitted too.
@@ -204,6 +205,8 @@ def rated_parts(
     names = record.agents()["name"].tolist()
     plays = strategies(record)
     tables, times = pairs_by_opening(record, plays)
+    if not tables.any():
+        return []
     return rate_pools(
         tables if colour_advantage else pentanomial(tables),
         seed=seed,

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from core.game import FINISHED
 from core.notation import split_transcript
 from core.rules import Color
 from experiments.pairing.openings import Opening
@@ -73,9 +74,10 @@ def _comparable(
 
 def _alike(game: _Game, other: _Game, third: Color | None, record: Record) -> bool | None:
     """Whether two agents chose alike in the same seat of two games; None where the opponent, the
-    ``third``, was the first to choose differently, which says nothing of them."""
+    ``third``, was the first to choose differently, or broke the game off, which says nothing of
+    them."""
     if game == other:
-        return True
+        return True if game[-1] == FINISHED else None
     if third is None:
         return False
     ((rules,),) = record.rows("select ruleset from run")

@@ -19,7 +19,7 @@ from core.cli import Parser, whole_number
 from core.game import FINISHED, Limits
 from core.position import prepare_rules
 from core.rules import ruleset
-from core.shown import plain
+from core.shown import counted, plain
 from experiments.config import (
     ALL,
     RunConfig,
@@ -116,7 +116,7 @@ class _Verification:
             if about[name] != value:
                 check.tell([f"run.{name} is {about[name]!r}; its settings say {value!r}"])
         rows = self.record.rows("select agent, name, config from agents order by agent")
-        check.looked = f"{len(rows)} agents"
+        check.looked = counted(len(rows), "agent")
         if [row[:2] for row in rows] != list(enumerate(settings.agents)):
             check.tell(["the agents are not the line-up of the settings"])
             return
@@ -186,13 +186,13 @@ class _Verification:
             games, moves = games + 1, moves + len(rows or ())
             _add(totals, game)
         for name in (PAIRS, rules_alone.TRANSCRIPTS, rules_alone.RESULTS):
-            self.checks[name].looked = f"{games:,} games"
+            self.checks[name].looked = counted(games, "game")
         for name in (rules_alone.MOVES, rules_alone.COUNTED):
             if self.settings.record == ALL:
-                self.checks[name].looked = f"{moves:,} moves"
+                self.checks[name].looked = counted(moves, "move")
             else:
                 self.checks[name].note = f"not recorded: record={self.settings.record}"
-        self.checks[TOTALS].looked = f"{len(totals)} agents"
+        self.checks[TOTALS].looked = counted(len(totals), "agent")
         try:
             self.checks[TOTALS].tell(self._wrong_totals(totals))
         except DAMAGES as error:
@@ -249,7 +249,7 @@ class _Verification:
         if not players:
             return
         games = drawn(self.record, list(players), number, seed)
-        check.looked = f"{len(games):,} games"
+        check.looked = counted(len(games), "game")
         games = [game for game in games if game.game not in self._illegal]
         conditions = self._conditions(players)
         for game, again in played_again(conditions, games, list(players)):

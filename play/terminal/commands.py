@@ -13,6 +13,7 @@ from core.notation import PASS, is_obf, split_transcript
 from core.position import Position
 from core.rules import Color
 from core.settings import Whole, unknown_choice
+from core.shown import counted
 from play.config import HUMAN, PERSON, PlayerSettings, player, settings_of
 from play.game import line_text, value_text
 from play.hints import hints
@@ -239,7 +240,7 @@ def _undo(session: Session, words: Words) -> None:
     if not taken:
         raise ConfigError("undo: there is nothing to take back")
     session.reopen()
-    session.screen.say(f"Taken back: {taken} {'move' if taken == 1 else 'moves'}.")
+    session.screen.say(f"Taken back: {counted(taken, 'move')}.")
     session.halted = not humans
     session.save_record()
     session.show_board()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from agents.config import ConfigError
 from core.rules import Color
+from core.shown import counted
 from play.config import SeriesConfig
 from play.game import Game
 
@@ -72,5 +73,8 @@ class Series:
         )
         if (winner := self.winner) is not None:
             return f"{text}. {names[winner]} wins the series."
-        goal = f"{self.games} games" if self.points is None else f"{self.points} points"
+        if self.points is None:
+            goal = counted(self.games or 0, "game")
+        else:
+            goal = counted(self.points, "point")
         return f"{text} (first to {goal})"

@@ -14,6 +14,7 @@ from agents.search.window.plain import INFINITY
 from core.notation import PASS, square_name
 from core.position import Position
 from core.rules import Color
+from core.shown import counted
 from play.game import value_text
 from play.tree import Cut, Look, Node, watched
 
@@ -43,7 +44,7 @@ def _lines(node: Node, color: Color, ply: int, chosen: Collection[Node]) -> Iter
 def _note(part: Look | Cut) -> str:
     if isinstance(part, Cut):
         left = len(part.unsearched)
-        moves = "1 move" if left == 1 else f"{left} moves"
+        moves = counted(left, "move")
         condition = f"{value_text(part.value)} >= beta {value_text(part.beta)}"
         return f"cut: {condition}, {moves} not looked at"
     how = f"{value_text(part.value)}  evaluated to order the moves" if part.counted else "game over"

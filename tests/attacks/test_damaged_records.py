@@ -136,7 +136,7 @@ def test_what_can_be_read_is_recovered_and_the_rest_played_again(
     sound = run(read(words), "test", Console(quiet=True)).folder
     damaged = shutil.copytree(sound, tmp_path / "it's damaged")
     with closing(sqlite3.connect(sound / "games.sqlite")) as connection:
-        found = "select pageno from dbstat where name = 'moves' and pagetype = 'leaf'"
+        found = "select pageno from dbstat where name = 'turns' and pagetype = 'leaf'"
         try:
             pages = [page for (page,) in connection.execute(found)]
         except sqlite3.OperationalError:

@@ -15,6 +15,7 @@ from core.game import DIED, FINISHED, HUNG, RAISED, UNFIT
 from experiments import resume
 from experiments.__main__ import main
 from experiments.config import read
+from experiments.playing import guardian
 from experiments.record.store import Record
 from experiments.report.programs import file_names
 from experiments.run import RunResult, run
@@ -67,9 +68,14 @@ def test_programs_of_all_kinds_play_each_other(
     assert ends(result, "dying6") == {DIED}
     assert ends(result, "unreadable7") == ends(result, "data9") == {UNFIT}
     assert ends(result, "missing8") == {UNFIT}
+    report = (result.folder / "report.md").read_text(encoding="utf-8")
+    assert "There are no ratings" in report
+    assert "play the same moves" not in report
+    assert f"{len(result.games)} games from 1 opening, " in report
     assert "goodbye" in page(result, "dying6")
     assert "line 1: invalid syntax" in page(result, "unreadable7")
-    assert "No module named 'no_such_module'" in page(result, "missing8")
+    reason = "target 'missing8.py' cannot be loaded: line 1: ModuleNotFoundError: No module named"
+    assert reason in page(result, "missing8")
     assert "neither executable (chmod +x) nor Python" in page(result, "data9")
     assert main(["verify", str(result.folder)]) == 0
     assert [*scratch.iterdir()] == []
@@ -117,6 +123,23 @@ def test_a_tournament_of_submissions_is_resumed_with_trust(
     (tmp_path / "submissions" / "agent0.py").write_text("# another one\n")
     with pytest.raises(ConfigError, match=r"changed since its first games: agent0.py"):
         resume(result.folder, console=QUIET, trust=True)
+
+
+def test_only_some_keep_their_processes_between_games(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trouble = "import os; print('process', os.getpid())"
+    hand_in(tmp_path / "submissions", ["agent"] * 4, trouble={"agent": trouble})
+    words = ["agents=folder", f"folder={tmp_path / 'submissions'}", "games=6", "figures=false"]
+    words += [f"results={tmp_path}", "executor.workers=1"]
+    processes = []
+    for most in (16, 2):
+        monkeypatch.setattr(guardian, "MOST_SEATED", most)
+        result = run(read(words), "test", QUIET)
+        assert set(result.games["end_reason"]) == {FINISHED}
+        said = (result.folder / "output.txt").read_text()
+        processes.append(len(set(re.findall(r"process \d+", said))))
+    assert processes[0] == 4 < processes[1]
 
 
 def test_of_one_that_hangs_nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

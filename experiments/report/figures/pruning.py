@@ -77,7 +77,9 @@ def _positions(facts: RunFacts, depth: int, evaluation: Evaluation) -> tuple[lis
 
     sample = drawn_positions(PRUNING_POSITIONS)
     sampled = sample, f"a sample of {counted(len(sample), 'position')}"
-    ((number,),) = facts.record.rows("select count(*) from moves where depth is not null")
+    ((number,),) = facts.record.rows(
+        "select sum((black_nodes > 0) * black_moves + (white_nodes > 0) * white_moves) from games"
+    )
     if not sample or number > MOST_POSITIONS:
         return sampled
     found = count_nodes(sample, depth, evaluation, NODE_BUDGET)

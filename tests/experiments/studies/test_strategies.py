@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from experiments.config import read
-from experiments.record.store import AgentRow, GameRow, PlayedGame, Record
+from experiments.record.store import FORMAT, AgentRow, GameRow, PlayedGame, Record
 from experiments.report.standings import matches, pairs_by_opening, rated_parts
 from experiments.run import run
 from experiments.studies.strategies import strategies
@@ -23,7 +23,7 @@ def record(tmp_path: Path) -> Iterator[Record]:
     with Record.create(tmp_path / "games.sqlite") as made:
         about = dict.fromkeys(("config", "versions", "machine"), "{}") | {"started": "", "seed": 0}
         made.write_row(
-            "run", about | {"name": "x", "format": 5, "ruleset": "standard", "command": ""}
+            "run", about | {"name": "x", "format": FORMAT, "ruleset": "standard", "command": ""}
         )
         made.write_agents(AgentRow.of(n, f"a{n}", {}, 1, True, False) for n in range(3))
         yield made
@@ -38,7 +38,7 @@ def add(record: Record, *games: Moves, opening: str = "f5", ends: Sequence[str] 
         pair = pairs.setdefault(frozenset((black, white)), begun + number)
         end = ends[number] if ends else "finished"
         about = "draw", 0.5, 0, 32, 32, end, opening, 0, opening + transcript
-        rows.append(PlayedGame(GameRow(begun + number, pair, black, white, *about), []))
+        rows.append(PlayedGame(GameRow(begun + number, pair, black, white, *about), None))
     record.write_games(rows)
 
 

@@ -1,0 +1,222 @@
+"""How many games a second a whole run plays, record written.
+
+python benchmarks/games.py [--games 20000] [--repeat 3] [--million]
+
+Each row is a run of its own by the command line, from distinct random openings; the best of
+``--repeat`` is shown, as other programs can only slow it down. ``compiled_games=false`` is the same
+run with every move through the judge in Python. The last rows are the driver alone, with workers
+that answer from memory, and other simulators, if they are installed (``pip install reversi
+open_spiel``), which play random against random in this process and record nothing. ``--million``
+plays 1,000,000 games and makes their report, which takes some minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import pickle
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor as Pool
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from agents import Agent, Decision, Limits
+from core.position import Position
+from experiments.config import plan_of, read
+from experiments.pairing.schedule import Draw, Pair
+from experiments.playing import Executor
+from experiments.playing.batch import Watch, play_all
+from experiments.playing.conditions import Conditions
+from experiments.playing.executors import Say
+from experiments.playing.match import PairResult, Play, Workers, play_over
+from experiments.record.provenance import machine, versions
+from experiments.record.store import Record
+from experiments.run import run
+
+SIMPLE = "agents=duel agent@first=random agent@second=greedy"
+ONE_PLY = "agents=duel agent@first=weighted agent@second=maximizer evaluation=mobility"
+SEARCH = "agents=ab_mirror depth={depth}"
+OWN = "agents=duel agent@first=benchmarks/games.py:Own agent@second=greedy isolation={isolation}"
+
+
+class Own(Agent):
+    """What a user's agent in Python is like: it moves by chance."""
+
+    def decide(self, position: Position, limits: Limits) -> Decision:
+        return Decision(self.rng.choice(position.moves))
+
+
+# What is played, by which words, and the share of ``--games``.
+ROWS = (
+    ("random - greedy", SIMPLE, 1),
+    ("the same, record=games", f"{SIMPLE} record=games", 1),
+    ("the same, compiled_games=false", f"{SIMPLE} compiled_games=false", 0.2),
+    ("1-ply maximizers", ONE_PLY, 1),
+    ("alpha-beta, depth 2", SEARCH.format(depth=2), 1),
+    ("alpha-beta, depth 4", SEARCH.format(depth=4), 0.1),
+    ("the same, one worker", f"{SEARCH.format(depth=4)} executor.workers=1", 0.05),
+    ("an own random agent - greedy, isolation=none", OWN.format(isolation="none"), 0.1),
+    ("the same, isolation=process", OWN.format(isolation="process"), 0.05),
+)
+
+
+def played(words: str, games: int) -> tuple[float, float]:
+    """Seconds from the first game to the last of a run, and how much of them, over all workers, the
+    agents decided."""
+    with tempfile.TemporaryDirectory() as folder:
+        options = [*words.split(), f"games={games}", f"results={folder}", "figures=false"]
+        command = [sys.executable, "-m", "experiments", "run", *options, "study.positions=1"]
+        if "record=games" in words:
+            command.pop()
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        (file,) = Path(folder).rglob("games.sqlite")
+        with Record.open(file) as record:
+            ((wall, decided),) = record.rows(
+                "select wall_seconds, sum(black_nanoseconds + white_nanoseconds) / 1e9 "
+                "from run, games"
+            )
+    return wall, decided
+
+
+# ---------------------------------------------------------------------- the driver alone
+
+
+class _Memory(Pool):
+    """Gives back what has been played before."""
+
+    def __init__(self, found: dict[int, bytes]) -> None:
+        self._found = found
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        pairs: list[Pair] = pickle.loads(pickle.dumps(args[0]))  # as if they went to a worker
+        done: Future[Any] = Future()
+        done.set_result([self._found[pair[0].pair] for pair in pairs])
+        return done
+
+
+class FromMemory(Executor):
+    """An executor whose workers take no time. seconds: of the processor, for all the games."""
+
+    def __init__(self, pairs: list[Pair]) -> None:
+        self._pairs = pairs
+        self.seconds = 0.0
+
+    text = "memory"
+
+    @contextmanager
+    def ready(self, conditions: Conditions, say: Say) -> Iterator[Play]:
+        watch = Watch(Watch.Memory())
+        found = {
+            pair[0].pair: pickle.dumps(next(play_all(conditions, pair, watch)))
+            for pair in self._pairs
+        }
+
+        def play(draw: Draw) -> Iterator[list[PairResult]]:
+            began = time.process_time()
+            yield from play_over(Workers(_Memory(found), 16), draw)
+            self.seconds = time.process_time() - began
+
+        yield play
+
+
+def driver(words: str, games: int) -> float:
+    """Microseconds of the processor that the driver takes for a game."""
+    with tempfile.TemporaryDirectory() as folder:
+        options = [*words.split(), f"games={games}", f"results={folder}", "figures=false"]
+        plan = plan_of(read(options).settings)
+        plan.conditions().prepare()
+        draw = Draw(plan.schedule, plan.names, plan.choose_openings(), plan.settings.seed)
+        executor = FromMemory(draw.take(games))
+        run(replace(plan, executor=executor), "benchmark", Console(quiet=True))
+        return 1e6 * executor.seconds / games
+
+
+# ---------------------------------------------------------------------- others
+
+
+def reversi_games(games: int) -> float:
+    """Seconds of y-tetsu's simulator (https://github.com/y-tetsu/reversi)."""
+    strategies = importlib.import_module("reversi.strategies")
+    simulator = importlib.import_module("reversi").Simulator
+
+    begun = time.perf_counter()
+    settings = {"matches": games // 2, "board_size": 8, "board_type": "bitboard", "processes": 2}
+    settings |= {"parallel": "player", "random_opening": 8, "player_names": ["Random", "Greedy"]}
+    simulator({"Random": strategies.Random(), "Greedy": strategies.Greedy()}, settings).start()
+    return time.perf_counter() - begun
+
+
+def openspiel_games(games: int) -> float:
+    """Seconds of a loop of random moves over OpenSpiel's Othello, in Python."""
+    import pyspiel
+
+    game, begun = pyspiel.load_game("othello"), time.perf_counter()
+    for _ in range(games):
+        state = game.new_initial_state()
+        while not state.is_terminal():
+            state.apply_action(random.choice(state.legal_actions()))
+    return time.perf_counter() - begun
+
+
+OTHERS = {
+    "reversi, random - greedy, two processes": reversi_games,
+    "OpenSpiel, random - random, one process": openspiel_games,
+}
+
+
+# ---------------------------------------------------------------------- the table
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--games", type=int, default=20_000)
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--million", action="store_true")
+    options = parser.parse_args()
+    print(machine(), versions({}))
+    print(f"{'two workers, record written':48} {'games/s':>9}  decided")
+    for name, words, share in ROWS:
+        games = max(2, int(options.games * share) // 2 * 2)
+        wall, decided = min(played(words, games) for _ in range(options.repeat))
+        busy = 100 * decided / wall / (1 if "workers=1" in words else 2)
+        print(f"{name:48} {games / wall:9,.0f}  {busy:5.1f} %", flush=True)
+    for record in ("all", "games"):
+        words = f"{SIMPLE} record={record}"
+        cost = min(driver(words, options.games // 4) for _ in range(options.repeat))
+        print(f"{f'driver alone, record={record}':48} {cost:9.1f} microseconds a game", flush=True)
+    for name, others in OTHERS.items():
+        games = options.games // 100
+        try:
+            seconds = min(others(games) for _ in range(options.repeat))
+        except ImportError:
+            print(f"{name:48}   is not installed")
+        else:
+            print(f"{name:48} {games / seconds:9,.0f}")
+    if options.million:
+        million()
+
+
+def million() -> None:
+    """A run of a million games: its time, the report's, and the driver's memory."""
+    begun = time.perf_counter()
+    wall, _ = played(f"{SIMPLE} record=games", 1_000_000)
+    rest = time.perf_counter() - begun - wall
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    print(
+        f"1,000,000 games: {wall:.0f} s, before and after them {rest:.0f} s, {peak:.0f} MiB at most"
+    )
+
+
+if __name__ == "__main__":
+    main()
