@@ -194,11 +194,10 @@ def _without_setting(
     known = [str(each) for each in node if each != "_target_"]
     chosen = config.hydra.runtime.choices
     has = ", ".join(known) or "none"
-    if name := chosen.get(f"agent@{place}"):
-        told = f"{key}: {name} has no setting '{setting}'; it has: {has}"
-        return f"{told}.{nearest(setting, known)}"
-    name = f"{place}={chosen[place]}" if place in chosen else place
     near = nearest(key, [f"{place}.{each}" for each in known])
+    if name := chosen.get(f"agent@{place}"):
+        return f"{key}: {name} has no setting '{setting}'; it has: {has}.{near}"
+    name = f"{place}={chosen[place]}" if place in chosen else place
     return f"unknown setting '{key}'; those of {name}: {has}.{near}"
 
 

@@ -422,7 +422,8 @@ class _Session:
         played, forfeits = record.count_games(), record.count_games(forfeited=True)
         skipped = len(record.skipped())
         tally = Tally(plan.names)
-        tally.tell(record.results())
+        with self._reading():
+            tally.tell(record.results())
         with progress_bar(self._console, tally, lambda: self._conditions.stopping) as progress:
             bar = progress.add_task(
                 plan.settings.name,

@@ -237,7 +237,7 @@ BAD = {
     "+dpeth=3": r"unknown setting 'dpeth'\. Did you mean 'depth'",
     "executor.worker=3": r"unknown setting 'executor\.worker'.*'executor\.workers'",
     "agents.minimax.depht=3": (
-        r"agents\.minimax\.depht: minimax has no setting 'depht'.* Did you mean 'depth'"
+        r"agents\.minimax\.depht: minimax has no setting .*mean 'agents.minimax.depth'"
     ),
     "depth": r"cannot read 'depth': settings are written key=value",
     "=3": r"cannot read '=3'",
