@@ -161,3 +161,40 @@ def test_a_house_that_is_stopped_between_two_games_has_broken_down() -> None:
             list(house.play(pair))
     finally:
         house.kill()
+
+
+ENDLESS = '''
+import numpy as np
+from agents.evaluation import heuristic
+
+@heuristic
+def endless(mover, opponent):
+    """Never ends where a1 is the only one taken on rows 1, 2, 7 and 8."""
+    n = 0
+    if (mover | opponent) & np.uint64(0xFFFF00000000FFFF) == np.uint64(1):
+        while n >= 0:
+            n = n + 1 if n < 100 else 0
+    return n
+'''
+
+
+@pytest.mark.slow
+def test_a_compiled_heuristic_that_never_ends_loses_its_games_alone(tmp_path: Path) -> None:
+    """In the middle of many games that are played together in compiled code."""
+    (tmp_path / "mine.py").write_text(ENDLESS)
+    boards = [f"{corner}{'-' * 26}OX------XO{'-' * 27} X" for corner in "-X"]
+    boards += [f"{'-' * 27}OX------XO{'-' * n}O{'-' * (26 - n)} X" for n in range(4)]
+    (tmp_path / "openings.txt").write_text("\n".join(boards))
+    words = ["agents=duel", "agent@first=alphabeta", "agent@second=random", "first.depth=1"]
+    words += ["evaluation=function", f"evaluation.target={tmp_path}/mine.py:endless", "games=12"]
+    words += ["openings=file", f"openings.file={tmp_path}/openings.txt", "limits.hang=2"]
+    words += [f"results={tmp_path}", "figures=false", "executor.workers=1", "study.positions=1"]
+    result = run(read(words), "test", Console(quiet=True))
+    ends = result.games.groupby("opening")["end_reason"].unique().to_dict()
+    assert {key: list(value) for key, value in ends.items() if key.startswith("X")} == {
+        boards[1]: ["never answered"]
+    }
+    assert [list(ends[key]) for key in boards if key != boards[1]] == 5 * [["finished"]]
+    lost = result.games[result.games["opening"] == boards[1]]
+    assert set(lost["result"]) == {"black", "white"}  # the random agent, with each colour
+    assert "is played again apart" in (result.folder / "log.txt").read_text()
