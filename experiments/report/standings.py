@@ -212,7 +212,8 @@ def rated_parts(
     names = record.agents()["name"].tolist()
     plays = strategies(record)
     tables, times = pairs_by_opening(record, plays)
-    if not tables.any():
+    # Agents that play alike are one strategy, which meets nobody; they have pairs all the same.
+    if not tables.any() and not pair_counts(record).any():
         return []
     return rate_pools(
         tables if colour_advantage else pentanomial(tables),
