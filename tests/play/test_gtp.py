@@ -257,7 +257,7 @@ def test_its_help(capsys: pytest.CaptureFixture[str]) -> None:
         ("agent=human", "agent=human: an agent is needed"),
         (
             "agent=alphabeta agent.dpth=3",
-            "alphabeta has no setting 'dpth'.*Did you mean 'depth'",
+            "alphabeta has no setting 'dpth'.*Did you mean 'agent.depth'",
         ),
         ("agent=greedy agent.evaluation=iago", "agent.evaluation=iago: greedy has none"),
         ("agent=greedy white=random", "white=random: agent=NAME"),
