@@ -85,12 +85,21 @@ class Agent(Player, ABC):
 
 
 def compiled_player(agent: Agent, rules: Ruleset, limits: Limits) -> CompiledPlayer | None:
-    """:meth:`Agent.compiled_player`, but None for an agent of a class that changes anything but the
-    constructor of the one that offers it: what it changes the compiled player would not do."""
+    """:meth:`Agent.compiled_player`, but None for an agent that has methods which the class that
+    offers it does not know: what they change the compiled player would not do."""
     for kind in type(agent).__mro__:
         if "compiled_player" in vars(kind):
-            return None if limits.timed else agent.compiled_player(rules, limits)
-        own = [value for name, value in vars(kind).items() if not name.startswith("__")]
-        if any(callable(value) or isinstance(value, property) for value in own):
+            own = any(
+                callable(value) and hasattr(kind, name) for name, value in vars(agent).items()
+            )
+            return None if own or limits.timed else agent.compiled_player(rules, limits)
+        if any(map(_changes, vars(kind), vars(kind).values())):
             return None
     return None
+
+
+def _changes(name: str, value: object) -> bool:
+    """Whether what a class declares may change what its agents do, the constructor aside."""
+    if name.startswith("__"):
+        return name in ("__getattribute__", "__getattr__")
+    return callable(value) or isinstance(value, property | classmethod | staticmethod)

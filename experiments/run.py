@@ -367,6 +367,8 @@ class _Session:
             log.info("%d of %d games", played, plan.games)
             if not played and complete:
                 raise RunStopped(f"no game could be played: of every pair, {SKIPPED}")
+            if not played and not interrupted:
+                raise RunStopped("no game could be played: its record and settings do not agree")
             if not played:
                 raise KeyboardInterrupt
             if not complete:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +13,7 @@ from core.notation import PASS, split_transcript
 from core.position import Position
 from core.rules import Color
 from experiments.pairing.openings import Opening
+from experiments.record.reading import DAMAGES
 from experiments.record.store import COUNTS, FILE, FORMAT, Record
 from play.game import Game, decision_lines
 from play.written import Read
@@ -78,7 +78,7 @@ def _record(folder: Path) -> Iterator[Record]:
             yield record
     except FileNotFoundError as error:
         raise ConfigError(str(error)) from error
-    except (sqlite3.Error, ValueError, KeyError, TypeError) as error:
+    except DAMAGES as error:
         if isinstance(error, ConfigError):
             raise
         raise ConfigError(f"{folder}: {one_line(error)}") from error

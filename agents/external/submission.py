@@ -108,10 +108,11 @@ class Submission(Agent):
             raise Fault(UNFIT, self.problem)
         try:
             place = self._copied()
+            target = self._target_in(place)
             os.chdir(place)  # this process is its own
             if self.protocol == PYTHON:
                 sys.path.insert(0, str(place))  # what stands beside it may be imported at any time
-                return _python(self._target_in(place))
+                return _python(target)
             agent: Agent = LineAgent(str(self.command))
             if self.protocol == FILE:
                 agent = WpiAgent(str(self.command), folder=str(place))

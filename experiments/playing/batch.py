@@ -38,6 +38,7 @@ from experiments.record.store import (
 
 _MOST = 256
 """Games that the kernel plays at a time; their turns take two megabytes."""
+_MOST_SEED = (1 << 63) - 1
 _COLORS = (Color.BLACK, Color.WHITE)
 _NAMES = [square_name(square) for square in range(64)]
 
@@ -109,11 +110,11 @@ def play_all(
     place = 0
     for _, together in groupby(games, key=lambda game: {game.black, game.white}):
         group = list(together)
-        players = _compiled_players(conditions, group[0]) if conditions.compiled_games else None
+        players = _compiled_players(conditions, group) if conditions.compiled_games else None
         for pairs in _chunks(group, _MOST if players else 1):
             if watch.stopping:
                 return
-            played = _play(conditions, pairs, players, watch, place)
+            played = _play(conditions, pairs, players, group[0].black, watch, place)
             watch.rest()
             place += len(pairs)
             if played:
@@ -121,11 +122,15 @@ def play_all(
 
 
 def _compiled_players(
-    conditions: Conditions, game: Game
+    conditions: Conditions, games: Sequence[Game]
 ) -> tuple[CompiledPlayer, CompiledPlayer] | None:
+    """The agents of games as compiled players, the first game's Black first; None where they are
+    not, or where somebody's record says what no seed can be, which is for the judge."""
+    if not all(0 <= game.seed < _MOST_SEED for game in games):
+        return None
     black, white = (
         compiled_player(conditions.agents[number], conditions.rules, conditions.limits)
-        for number in (game.black, game.white)
+        for number in (games[0].black, games[0].white)
     )
     return None if black is None or white is None else (black, white)
 
@@ -146,30 +151,30 @@ def _play(
     conditions: Conditions,
     games: Sequence[Game],
     players: tuple[CompiledPlayer, CompiledPlayer] | None,
+    first: int,
     watch: Watch,
     place: int,
 ) -> list[PlayedGame]:
-    """Play games of the same two agents; whole pairs, fewer if it was told to stop."""
+    """Play games of the same two agents; whole pairs, fewer if it was told to stop.
+
+    first: the agent of the first player, by number.
+    """
     played: list[PlayedGame] = []
     before_call: BeforeCall = watch.call
-    while len(played) < len(games):
-        left = games[len(played) :]
-        watch.begin(place + len(played))
-        if players is not None:
-            found, doubted = _in_compiled_code(conditions, left, players, games[0].black, watch)
-            played += found
-            if not doubted:
-                if watch.stopping:
-                    break
-                continue
-            left = games[len(played) :]
-            watch.begin(place + len(played))
-        played.append(play(conditions, left[0], before_call=before_call))
     pairs = [game.pair for game in games]
-    end = len(played)
-    while 0 < end < len(games) and pairs[end - 1] == pairs[end]:
-        end -= 1  # half a pair
-    return played[:end]
+    while (done := len(played)) < len(games):
+        # Who is told to stop ends the pair under way.
+        if watch.stopping and (not done or pairs[done - 1] != pairs[done]):
+            break
+        watch.begin(place + done)
+        doubted = True
+        if players is not None and not watch.stopping:
+            found, doubted = _in_compiled_code(conditions, games[done:], players, first, watch)
+            played += found
+        if doubted:
+            watch.begin(place + len(played))
+            played.append(play(conditions, games[len(played)], before_call=before_call))
+    return played
 
 
 def _in_compiled_code(
@@ -262,8 +267,10 @@ def _texts(
     columns[turns[:, layout.ANSWER + layout.JUDGED] == 0, TURN.index("value")] = NULL
     columns[turns[:, layout.ANSWER + layout.DEPTH] < 0, TURN.index("depth")] = NULL
     # Up to the last column that is not 0 all through the game, at least up to the first count.
-    places = np.arange(len(TURN)) * np.logical_or.reduceat(used, begins, axis=0)
-    widths = np.maximum(places.max(axis=1), FIRST_COUNT)[of] + 1
+    last = np.where(used, np.arange(len(TURN)), FIRST_COUNT).max(axis=1, initial=FIRST_COUNT)
+    widest = np.full(len(games), FIRST_COUNT)
+    np.maximum.at(widest, of, last)
+    widths = widest[of] + 1
     widths[turns[:, layout.SQUARE] == PASS] = PASS_WIDTH
     return json_rows(columns, widths, begins, ends)
 

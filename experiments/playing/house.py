@@ -82,12 +82,12 @@ class House:
                 logging.getLogger(record.name).handle(record)
             if self._process.ended:
                 raise EOFError
-            if select.select([self._process], [], [], _POLL_SECONDS)[0]:
-                self._process.read()
-                continue
             self._check()
             if self._conditions.stopping:
                 self._watch.stop()
+            if select.select([self._process], [], [], _POLL_SECONDS)[0]:
+                self._process.read()
+                continue
             called = self._watch.called
             # Between two games it may have been stopped.
             patience = self._patience if called else self._patience_between

@@ -7,7 +7,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, groupby
 from typing import NamedTuple
 
@@ -58,7 +58,9 @@ def never() -> bool:
 def play_serially(
     conditions: Conditions, draw: Draw, stop: Callable[[], bool] = never
 ) -> Iterator[list[PairResult]]:
-    """Play pair after pair in this process until ``stop``."""
+    """Play pair after pair in this process until ``stop``, each move by the judge: Ctrl-C cannot
+    break into a game in compiled code."""
+    conditions = replace(conditions, compiled_games=False)
     watch = Watch(Watch.Memory())
     while not stop() and (pairs := draw.take(1)):
         for played in play_all(conditions, pairs[0], watch):

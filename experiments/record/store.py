@@ -8,6 +8,8 @@ text, which is written several times as fast as sixty rows; a view shows them as
 from __future__ import annotations
 
 import json
+import math
+import re
 import sqlite3
 from collections import namedtuple
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,7 +19,7 @@ from functools import cache
 from itertools import chain, groupby
 from pathlib import Path
 from types import NoneType
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, get_args, get_type_hints
 
 from core.game import FINISHED, LATE_BY_WALL, SearchStats
 from core.notation import PASS, square_name
@@ -172,23 +174,52 @@ def written(turns: Sequence[Any]) -> str:
     while end > FIRST_COUNT + 2 and not any(turn[end - 1] for turn in turns):
         end -= 1
     rows = [turn[1 : 1 + PASS_WIDTH if turn.nodes is None else end] for turn in turns]
-    return json.dumps(rows, separators=(",", ":"))
+    return json.dumps(rows, separators=(",", ":"), allow_nan=False)
 
 
 def read_turns(game: int, text: str) -> list[Any]:
     """The MoveRows of a game from what :func:`written` has made of them; ValueError if it is
     something else."""
     try:
-        return [_read_turn(game, row) for row in json.loads(text, parse_constant=_refuse)]
+        if len(text) > _LONGEST_TEXT:
+            raise ValueError(f"{len(text):,} characters")
+        strict: dict[str, Any] = {}
+        if _LARGE.search(text):  # asking about every number would take three times as long
+            strict = {"parse_int": _int64, "parse_float": _finite}
+        rows = json.loads(text, parse_constant=_refuse, **strict)
+        if type(rows) is not list:
+            raise ValueError("no list")
+        return [_read_turn(game, row) for row in rows]
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"game {game}: its turns cannot be read: {error}") from None
 
 
-def _refuse(number: str) -> None:
-    raise ValueError(f"{number} is no number")
+_LONGEST_TEXT = 1 << 17
+"""Characters. A game has no more than 120 turns, which are 64 KiB if every count is as long as can
+be; a record may be somebody else's, and say anything."""
+
+
+_LARGE = re.compile(r"\d{19}|[eE]")  # only what has this may be too large
+
+
+def _int64(digits: str) -> int:
+    if len(digits) > 20 or not -(1 << 63) <= int(digits) < 1 << 63:
+        raise ValueError(f"{digits:.20}... does not fit 64 bits")
+    return int(digits)
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    return number if math.isfinite(number) else _refuse(digits)
+
+
+def _refuse(number: str) -> NoReturn:
+    raise ValueError(f"{number:.20} is no number")
 
 
 def _read_turn(game: int, row: list[Any]) -> Any:
+    if type(row) is not list:
+        raise ValueError("a turn is no list")
     missing = len(TURN) - len(row)
     return MoveRow(game, *row, *[None if len(row) <= PASS_WIDTH else 0] * missing)
 

@@ -96,6 +96,8 @@ class RunFacts:
         if not searchers or not (study.asked or (len(choices) >= 2 and not limited)):
             return None
         positions = searched_positions(self.record, study.positions, plan.settings.seed)
+        if not positions:
+            return None
         costs = search_costs(positions, searchers, study.depths)
         return compare_searches(costs, study.baseline, plan.settings.seed)
 

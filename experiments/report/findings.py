@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from agents.base import compiled_player
 from agents.search import SearchAgent
 from core.game import FINISHED
 from core.shown import counted
@@ -49,6 +50,7 @@ def findings(facts: RunFacts) -> list[str]:
         *([outcome] if outcome else ()),
         *_about_record(record),
         *_about_searches(plan),
+        *_about_ways(plan),
         *_about_time(record, plan),
         *_about_late_moves(record, plan),
         *_about_forfeits(record),
@@ -202,6 +204,26 @@ def _about_searches(plan: Plan) -> Iterable[str]:
                 f"{marked(name, True)} searches selectively: it leaves out what is probably worse, "
                 "so its values are not minimax's."
             )
+
+
+def _about_ways(plan: Plan) -> Iterable[str]:
+    """Whose times cannot be compared, as some games were played in compiled code alone."""
+    if not plan.settings.compiled_games or plan.executor.workers == 0:
+        return
+    searchers = [name for name, agent in plan.agents.items() if isinstance(agent, SearchAgent)]
+    fast = [
+        name
+        for name, agent in plan.agents.items()
+        if compiled_player(agent, plan.rules, plan.limits) is not None
+    ]
+    slow = [name for name in searchers if name not in fast]
+    if len(fast) > 1 and slow:
+        who = ", ".join(fast) if len(fast) <= FEW else f"{len(fast)} agents"
+        yield (
+            f"Among themselves {who} played in compiled code; in all other games each move passed "
+            "through Python, which takes some 20 microseconds. Where moves take less than 100, "
+            "compare times with compiled_games=false."
+        )
 
 
 def _about_time(record: Record, plan: Plan) -> Iterable[str]:

@@ -59,7 +59,8 @@ def conclude(record: Record, plan: Plan, folder: Path, console: Console) -> pd.D
     _write(facts, said, figures, folder)
     names = {"report": "report.html", "record": "games.sqlite"}
     if figures:
-        names["figures"] = f"{{{','.join(figure.name for figure in figures)}}}.png, .svg"
+        every = ",".join(figure.name for figure in figures)
+        names["figures"] = f"{{{every}}}.png, .svg" if len(figures) > 1 else f"{every}.png, .svg"
     for label, name in names.items():
         # Paths are for copying: not wrapped.
         console.print(plain(f"{label:8}{folder / name}"), soft_wrap=True)

@@ -43,7 +43,7 @@ def searched_positions(record: Record, count: int | str, seed: int) -> Sample:
     same game, drawn with ``seed``; or ``all`` there are. All are distinct."""
     rules = record.run()["ruleset"]
     rng = np.random.default_rng(seed)
-    every = record.query("select game from turns order by game")["game"].to_numpy()
+    every = [game for (game,) in record.rows("select game from turns order by game")]
     found: dict[Position, str] = {}
     for game in every if count == "all" else rng.permutation(every):
         if len(found) == count:

@@ -186,6 +186,9 @@ LOGICAL: dict[str, tuple[str, int]] = {
     "a turn that is a number": ("update turns set turns = '[7]' where game = 1", 1),
     "a turn that is too long": (f"update turns set turns = '{[[0] * 99]}' where game = 1", 1),
     "turns nested deep": (f"update turns set turns = '{'[' * 100_000}' where game = 1", 1),
+    "turns that are huge": (f"update turns set turns = '[[{'7' * 4000}]]' where game = 1", 1),
+    "turns that are long": (f"update turns set turns = '[{'[],' * 100_000}[]]' where game = 1", 1),
+    "turns that are a text": ("update turns set turns = '\"abc\"' where game = 1", 1),
     "turns that are missing": ("delete from turns where game = 1", 1),
     "a total that is wrong": ("update games set white_nodes = white_nodes + 1 where game = 1", 1),
     "no table of agents": ("drop table agents", 2),
@@ -221,7 +224,7 @@ LOGICAL: dict[str, tuple[str, int]] = {
     "no openings": ("delete from openings", 1),
     "no agents": ("delete from agents", 1),
     "points that are infinite": ("update games set black_points = 9e999 where game = 1", 1),
-    "a value that is infinite": ("update moves set value = -9e999 where game = 1", 1),
+    "a value that is infinite": ("update turns set turns = replace(turns, ',1,', ',-9e999,') where game = 1", 1),  # noqa: E501
     "a result that is none": ("update games set result = 'grey' where game = 1", 1),
     "a pair of one game": ("delete from games where game = 1", 1),
     "a pair that is not there": ("update games set pair = 70 where pair = 1", 1),

@@ -311,3 +311,17 @@ def test_agents_table_keeps_settings(tmp_path: Path) -> None:
     settings = [json.loads(config) for config in agents["config"]]
     assert [setting["depth"] for setting in settings] == [2, 1]
     assert agents["reproducible"].tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("words", [["agents=classics"], ["agents=ab_vs_minimax", "depth=2"]])
+def test_without_moves_a_run_has_its_report(tmp_path: Path, words: list[str]) -> None:
+    common = ["games=4", "record=games", f"results={tmp_path}", "executor.workers=1"]
+    result = run(read([*words, *common]), "test", Console(quiet=True))
+    assert result.complete and len(result.moves) == 0
+    assert result.standings["nodes_per_move"].max() > 0
+    assert (result.folder / "report.html").is_file()
+
+
+def test_a_study_needs_moves() -> None:
+    with pytest.raises(ConfigError, match="record=games: a study needs the moves"):
+        read(["record=games", "study.positions=all"])

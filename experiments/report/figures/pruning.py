@@ -47,6 +47,8 @@ def pruning_figures(facts: RunFacts) -> Iterator[ReportFigure]:
         agent.evaluation.name: agent.evaluation for agent in searchers if agent.depth == depth
     }
     positions, which = _positions(facts, depth, next(iter(evaluations.values())))
+    if not positions:
+        return
     parts: list[pd.DataFrame] = []
     for name, evaluation in evaluations.items():
         # Minimax visits the same nodes whatever the evaluation says.

@@ -213,3 +213,34 @@ def test_without_moves_only_totals_are_recorded() -> None:
         found = list(played(way, games))
         assert all(game.turns is None for game in found)
         assert all(game.game.black_nodes > 0 < game.game.white_moves for game in found)
+
+
+def test_many_games_of_two_agents_keep_their_seats() -> None:
+    """Also where the games that are played together begin with the other's game as Black."""
+    openings = RandomOpenings(plies=6).choose(200, RULESETS["standard"], 3)
+    games = drawn(2, openings)
+    turned = games[:256] + [
+        game._replace(number=one.number, black=one.black, white=one.white)
+        for one, game in zip(games[257:400:2], games[256:400:2], strict=True)
+    ]
+    turned = [*turned[:256], *(game._replace(pair=1000 + n) for n, game in enumerate(turned[256:]))]
+    assert turned[0].black != turned[256].black
+    equal_both_ways(conditions([RandomAgent(), GreedyAgent()]), turned)
+
+
+def test_a_game_that_is_over_at_its_opening_is_one_without_turns() -> None:
+    over = Opening.read(f"{'X' * 60}OOOO O", "standard")
+    games = drawn(2, [Opening(), over])
+    found = list(played(conditions([RandomAgent(), GreedyAgent()]), games))
+    assert [read_turns(0, game.turns or "") == [] for game in found] == [False, False, True, True]
+
+
+class Own(RandomAgent):
+    """Its decisions are those of an attribute."""
+
+    def __init__(self) -> None:
+        self.decide = lambda position, limits: Decision(position.moves[0])  # type: ignore[method-assign]
+
+
+def test_an_object_that_changes_itself_does_not_play_as_its_class() -> None:
+    assert compiled_player(Own(), RULESETS["standard"], Limits()) is None
