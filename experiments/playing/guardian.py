@@ -93,10 +93,11 @@ class Guardian:
                 done += number
                 yield played
         except BrokenDown as error:
-            # The first that is not there if it was between two games, or says what cannot be.
-            under_way = games[error.place if done <= error.place < len(games) else done]
-            broken.add(under_way.pair)
-            log.warning("%s; pair %d is played again apart", error, under_way.pair)
+            if done < len(games):  # otherwise it has ended after its last game
+                # The first that is not there if it was between two games, or says what cannot be.
+                under_way = games[error.place if done <= error.place < len(games) else done]
+                broken.add(under_way.pair)
+                log.warning("%s; pair %d is played again apart", error, under_way.pair)
             self._leave_house()
 
     def _play_apart(self, game: Game) -> PlayedGame:

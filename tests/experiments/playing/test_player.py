@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 import os
+import pickle
 import signal
 import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -17,9 +19,10 @@ from core.rules import ruleset
 from experiments.config import read
 from experiments.pairing import RoundRobin
 from experiments.pairing.openings import Opening
-from experiments.pairing.schedule import Draw
+from experiments.pairing.schedule import Draw, Game
 from experiments.playing.conditions import Conditions
 from experiments.playing.game import close_all
+from experiments.playing.guardian import Guardian
 from experiments.playing.house import BrokenDown, House
 from experiments.run import RunResult, run
 
@@ -161,6 +164,33 @@ def test_a_house_that_is_stopped_between_two_games_has_broken_down() -> None:
             list(house.play(pair))
     finally:
         house.kill()
+
+
+class Breaks(House):
+    """A house that breaks down after some games; what it says of the game under way is wrong."""
+
+    after = 0
+
+    def play(self, games: Sequence[Game]) -> Iterator[tuple[int, bytes]]:
+        yield from super().play(games[: self.after])
+        raise BrokenDown("it breaks", 10**6)
+
+
+@pytest.mark.parametrize("after", [0, 2, 4, 6])
+def test_whenever_a_house_breaks_down_every_game_is_played_once(
+    monkeypatch: pytest.MonkeyPatch, after: int
+) -> None:
+    agents = [RandomAgent(), RandomAgent()]
+    conditions = Conditions(["a", "b"], agents, ruleset("standard"), Limits(), 0.0, 30.0, 30)
+    pairs = Draw(RoundRobin(), ["a", "b"], [Opening()] * 3, seed=1).take(3)
+    monkeypatch.setattr(Breaks, "after", after)
+    monkeypatch.setattr("experiments.playing.guardian.House", Breaks)
+    guardian = Guardian(conditions)
+    try:
+        played = [each.game.game for some in guardian.play(pairs) for each in pickle.loads(some)]
+    finally:
+        guardian.end()
+    assert sorted(played) == list(range(6))
 
 
 ENDLESS = '''
