@@ -364,7 +364,7 @@ class _Session:
             complete = draw.complete(len(settled), plan.pairs)
             record.finish(time.perf_counter() - clock, complete)
             played = record.count_games()
-            log.info("%d of %d games", played, plan.games)
+            log.info("%d of %d games", played, played if complete else plan.games)
             if not played and complete:
                 raise RunStopped(f"no game could be played: of every pair, {SKIPPED}")
             if not played and not interrupted:
@@ -452,6 +452,8 @@ class _Session:
                 warnings = [f"{forfeits} forfeited"] if forfeits else []
                 warnings += [f"{counted(skipped, 'pair')} skipped"] if skipped else []
                 progress.update(bar, completed=played, note=draw.note, warnings=warnings)
+            if draw.complete(len(record.settled(plan.schedule.games_each)), plan.pairs):
+                progress.update(bar, total=played)  # there may have been more
 
 
 def in_order(results: Iterator[list[PairResult]], draw: Draw) -> Iterator[list[PairResult]]:

@@ -97,9 +97,9 @@ def _about_openings(facts: RunFacts) -> Iterable[str]:
         return
     if facts.openings > 1:
         yield (
-            f"All games come from {facts.openings} openings, which all pairings share, so that is "
-            "how many independent results there are, however many games: the intervals are wide. "
-            "More games make more openings."
+            f"All games come from {facts.openings} openings, so there are no more independent "
+            "results than that, however many games: the intervals are wide. More games make more "
+            "openings."
         )
     elif facts.matches["pairs"].max() > 1:
         yield (

@@ -206,3 +206,22 @@ def test_what_the_page_says_is_so(tmp_path: Path) -> None:
     for setting, value in re.findall(r"`(?:limits|schedule)\.(\w+)=(\d+)`", text):
         limits, schedule = plan.settings.limits, plan.settings.schedule
         assert float(schedule.get(setting, getattr(limits, setting, None))) == float(value)
+
+
+@pytest.mark.slow
+def test_a_folder_named_from_the_working_folder_plays_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("anna", "bert"):
+        (tmp_path / "handed" / name).mkdir(parents=True)
+        (tmp_path / "handed" / name / f"{name}.py").write_text(
+            f"from beside_{name} import first\n\n\n"
+            "def strategy(player, board):\n    return first(player, board)\n"
+        )
+        (tmp_path / "handed" / name / f"beside_{name}.py").write_text(
+            "import sys\n\n\ndef first(player, board):\n    return 34\n"
+        )
+    monkeypatch.chdir(tmp_path)
+    words = ["experiment=class", "folder=handed", f"results={tmp_path}", "figures=false"]
+    result = run(read(words), "test", QUIET)
+    assert UNFIT not in set(result.games["end_reason"])
