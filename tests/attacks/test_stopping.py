@@ -88,7 +88,7 @@ def test_a_signal_to_the_whole_process_group_ends_a_run_in_order(tmp_path: Path)
     assert process.returncode == 130, printed
     (folder,) = runs_in(tmp_path)
     assert "stopped early" in (folder / "report.md").read_text(encoding="utf-8")
-    assert games_in(tmp_path) > 2  # what was under way was played to its end
+    assert games_in(tmp_path) in range(2, 2000, 2)  # pairs under way were played to their end
 
 
 def test_two_signals_of_any_kind_stop_at_once(tmp_path: Path) -> None:
