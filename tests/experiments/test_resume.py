@@ -31,6 +31,7 @@ from experiments.recorded import about_object
 from experiments.run import in_order, resume, run, run_match
 
 WORDS = ["agents=classics", "games=20", "seed=3", "agents.alphabeta_5.depth=4", "figures=false"]
+SLOWLY = "compiled_games=false"  # so that there is time to do something to a run
 TOTAL = 15 * 20
 QUIET = Console(quiet=True)
 
@@ -47,7 +48,7 @@ def await_games(folder: Path, games: int, process: Command) -> None:
 
 def kill_driver_at_random_moments(tmp_path: Path, uninterrupted: Path, kills: int) -> None:
     chance = random.Random(kills)
-    words = ["run", *WORDS, f"results={tmp_path}"]
+    words = ["run", *WORDS, SLOWLY, f"results={tmp_path}"]
     process = Command(*words)
     for number in range(kills):
         moment = games_in(tmp_path) + chance.randrange(1, max(2, TOTAL // kills))
@@ -78,7 +79,7 @@ def test_the_driver_is_killed_at_twenty_random_moments(tmp_path: Path, uninterru
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 def test_killed_workers_and_players_are_replaced(tmp_path: Path, uninterrupted: Path) -> None:
-    process = Command("run", *WORDS, f"results={tmp_path}", "executor.workers=2")
+    process = Command("run", *WORDS, SLOWLY, f"results={tmp_path}", "executor.workers=2")
     chance = random.Random(1)
     killed = 0
     # A pair that is hit three times is given up, as it should be; so no more than twice.
@@ -107,7 +108,7 @@ def test_ctrl_c_names_the_way_on(tmp_path: Path, uninterrupted: Path) -> None:
         Record.write_games = written  # type: ignore[method-assign]
 
     before = interrupt_after_the_first_games
-    process = Command("run", *WORDS, f"results={tmp_path}", before=before)
+    process = Command("run", *WORDS, SLOWLY, f"results={tmp_path}", before=before)
     printed, _ = process.communicate(timeout=60)
     (folder,) = runs_in(tmp_path)
     assert process.returncode == 130, printed
@@ -126,7 +127,7 @@ def test_a_full_disk_loses_nothing(tmp_path: Path, uninterrupted: Path) -> None:
     def small_disk() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
 
-    process = Command("run", *WORDS, f"results={tmp_path}", before=small_disk)
+    process = Command("run", *WORDS, SLOWLY, f"results={tmp_path}", before=small_disk)
     printed, _ = process.communicate(timeout=120)
     assert process.returncode == 1, printed
     assert "Traceback" not in printed
@@ -143,7 +144,7 @@ def test_a_disk_that_is_full_from_the_start_is_one_line(tmp_path: Path) -> None:
     def no_disk() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 
-    process = Command("run", *WORDS, f"results={tmp_path}", before=no_disk)
+    process = Command("run", *WORDS, SLOWLY, f"results={tmp_path}", before=no_disk)
     printed, _ = process.communicate(timeout=120)
     assert process.returncode == 1, printed
     assert "Nothing was played; start it again" in printed
@@ -368,7 +369,7 @@ def test_a_test_without_decision_can_be_extended(tmp_path: Path) -> None:
 def test_a_run_can_be_watched(
     tmp_path: Path, uninterrupted: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    process = Command("run", *WORDS, f"results={tmp_path}")
+    process = Command("run", *WORDS, SLOWLY, f"results={tmp_path}")
     await_games(tmp_path, 20, process)
     assert main(["watch", str(runs_in(tmp_path)[0]), "--once"]) == 0
     printed = capsys.readouterr().out

@@ -35,8 +35,8 @@ pytest.importorskip("distributed")
 
 ROOT = Path(__file__).resolve().parents[3]
 DUEL = ["agents=duel", "agent@first=alphabeta", "agent@second=random", "seed=3"]
-WORDS = [*DUEL, "games=300"]
-LONG = [*DUEL, "games=400", "depth=6"]
+WORDS = [*DUEL, "games=300", "compiled_games=false"]
+LONG = [*DUEL, "compiled_games=false", "games=400", "depth=6"]
 QUIET = Console(quiet=True)
 
 Content = dict[str, list[tuple[object, ...]]]
