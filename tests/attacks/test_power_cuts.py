@@ -23,8 +23,7 @@ from experiments.config import read
 from experiments.run import run
 
 WORDS = ["agents=classics", "games=10", "seed=3", "agents.alphabeta_5.depth=4", "figures=false"]
-WORDS += ["executor.workers=2"]
-SLOWLY = "compiled_games=false"  # so that there is time to do something to a run
+WORDS += ["executor.workers=2", "compiled_games=false"]  # slowly, so that there is time
 TOTAL = 15 * 10
 QUIET = Console(quiet=True)
 
@@ -41,7 +40,7 @@ def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def cut_at_random_moments(results: Path, image: Image, images: Path, cuts: int) -> None:
     """Keep so many images of a run that goes on, each with the number of its recorded games."""
     chance = random.Random(cuts)
-    process = Command("run", *WORDS, SLOWLY, f"results={results}")
+    process = Command("run", *WORDS, f"results={results}")
     try:
         for number, games in enumerate(sorted(chance.sample(range(TOTAL - 40), cuts))):
             enough = max(1, games)
