@@ -9,6 +9,7 @@ import random
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
+from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -32,6 +33,9 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.register_profile("lab", deadline=None, print_blob=True)
     settings.load_profile("lab")
 
+
+# Started now, so that no test takes multiprocessing's helper for something that it has left behind.
+resource_tracker.ensure_running()
 
 # All that is imported and collected stays, so the garbage collector need not look at it, neither
 # while it becomes more nor later.

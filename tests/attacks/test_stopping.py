@@ -254,6 +254,11 @@ def test_nobody_but_the_driver_has_the_record_open(tmp_path: Path, whole: Path) 
 # ---------------------------------------------------------------------- while it loads
 
 
+def heed_ctrl_c() -> None:
+    """What a shell has in the background ignores it, and so would what that starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize("module", ["experiments", "agents", "play", "core"])
 def test_ctrl_c_while_a_command_loads_ends_it_without_a_word(module: str, tmp_path: Path) -> None:
     """It comes as soon as numpy is looked for, which takes most of the time."""
@@ -269,11 +274,15 @@ def test_ctrl_c_while_a_command_loads_ends_it_without_a_word(module: str, tmp_pa
         text=True,
         timeout=300,
         check=False,
+        preexec_fn=heed_ctrl_c,
     )
     assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")
 
 
 def test_a_program_that_uses_the_lab_keeps_its_handler() -> None:
     asked = "import signal, experiments; print(signal.getsignal(signal.SIGINT))"
-    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    command = [sys.executable, "-c", asked]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=True, preexec_fn=heed_ctrl_c
+    )
     assert "default_int_handler" in done.stdout
