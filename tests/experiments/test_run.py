@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from chosen import mostly_slow
 from records import content
 from rich.console import Console
 
@@ -313,10 +314,10 @@ def test_agents_table_keeps_settings(tmp_path: Path) -> None:
     assert agents["reproducible"].tolist() == [1, 1]
 
 
-@pytest.mark.parametrize("words", [["agents=classics"], ["agents=ab_vs_minimax", "depth=2"]])
-def test_without_moves_a_run_has_its_report(tmp_path: Path, words: list[str]) -> None:
+@pytest.mark.parametrize("line_up", mostly_slow(["classics", "ab_vs_minimax"], ["ab_vs_minimax"]))
+def test_without_moves_a_run_has_its_report(tmp_path: Path, line_up: str) -> None:
     common = ["games=4", "record=games", f"results={tmp_path}", "executor.workers=1"]
-    result = run(read([*words, *common]), "test", Console(quiet=True))
+    result = run(read([f"agents={line_up}", *common]), "test", Console(quiet=True))
     assert result.complete and len(result.moves) == 0
     assert result.standings["nodes_per_move"].max() > 0
     assert (result.folder / "report.html").is_file()

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from chosen import mostly_slow
 from processes import Command, await_
 
 from agents.external.slips import Slip, slips_of
@@ -61,7 +62,7 @@ class Opponent:
         self.tell(text)
 
 
-@pytest.mark.parametrize("color", list(Color))
+@pytest.mark.parametrize("color", mostly_slow(Color, [Color.WHITE]))
 def test_a_whole_game(color: Color, tmp_path: Path, commands: list[Command]) -> None:
     opponent = Opponent(tmp_path, commands, "agent=greedy")
     opponent.tell("W" if color is Color.WHITE else "B")

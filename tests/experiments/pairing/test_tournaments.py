@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from chosen import mostly_slow
 from records import content
 from rich.console import Console
 
@@ -249,7 +250,7 @@ def test_points_of_a_class_are_for_a_completed_game_for_wins_and_for_draws() -> 
 WORDS = ["agents=classics", "games=2", "figures=false"]
 
 
-@pytest.mark.parametrize("schedule", ["swiss", "knockout", "class"])
+@pytest.mark.parametrize("schedule", mostly_slow(["swiss", "knockout", "class"], ["class"]))
 def test_a_tournament_is_the_same_on_any_number_of_workers_and_after_an_interruption(
     schedule: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

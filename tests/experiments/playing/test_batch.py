@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from chosen import mostly_slow
 
 from agents import (
     PVS,
@@ -89,7 +90,11 @@ def heuristic(name: str) -> Evaluation:
     return build(load("evaluation", name), "evaluation", Evaluation)
 
 
-LINE_UP = ("random", "greedy", "maximizer", "minimax", "alphabeta")
+OPENINGS: dict[str, Openings] = {
+    "random": RandomOpenings(plies=4),
+    "start": StartOpening(),
+    "all": AllOpenings(plies=3),
+}
 
 
 def line_up(evaluation: Evaluation, depth: int) -> list[Agent]:
@@ -102,11 +107,10 @@ def line_up(evaluation: Evaluation, depth: int) -> list[Agent]:
     ]
 
 
-@pytest.mark.parametrize("rules", RULESETS)
-@pytest.mark.parametrize(
-    "openings", [RandomOpenings(plies=4), StartOpening(), AllOpenings(plies=3)]
-)
-def test_whole_games_are_those_of_the_judge(rules: str, openings: Openings) -> None:
+@pytest.mark.parametrize("rules", mostly_slow(RULESETS, ["wpi", "mini6"]))
+@pytest.mark.parametrize("kind", mostly_slow(OPENINGS, ["random", "all"]))
+def test_whole_games_are_those_of_the_judge(rules: str, kind: str) -> None:
+    openings = OPENINGS[kind]
     agents = line_up(heuristic("mobility"), 3)
     count = len(openings.find(3, RULESETS[rules], 5)[:3])
     games = drawn(len(agents), openings.choose(count, RULESETS[rules], 5))

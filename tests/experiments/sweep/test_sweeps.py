@@ -259,6 +259,7 @@ def test_failures_and_ctrl_c_end_in_a_report_and_resume_does_the_rest(
     assert (folder / "0" / FILE).stat().st_mtime_ns == first, "it was played again"
 
 
+@pytest.mark.slow
 def test_games_are_added_to_all_runs_of_a_sweep(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
