@@ -77,12 +77,15 @@ def all_values(override: str) -> list[str]:
 def with_targets(words: Sequence[str]) -> list[str]:
     """Overrides in which an agent is named by its class, ``agent@first=./mine.py:Corners``, as
     Hydra understands them: it has no file for such an agent, whose settings are all new to it.
+    ConfigError for a file without the name of a class.
 
     >>> with_targets(["agent@first=./mine.py:Corners", "first.depth=3", "games=2"])
     ['~agent@first', "++first._target_='./mine.py:Corners'", '++first.depth=3', 'games=2']
     """
     told, places = [], []
     for word in words:
+        if re.fullmatch(r"\+?agent@[^=]+=.*\.py", word):
+            raise ConfigError(f"{word}: which class of that file? {word}:NAME is needed")
         found = re.fullmatch(r"(\+?)agent@([^=]+)=.*:.*", word, re.DOTALL)
         target = parse(word).value() if found else None
         if found is None or not isinstance(target, str):

@@ -175,6 +175,7 @@ BAD = {
         r"agent 'Mine': target: there is no file ./nowhere.py in /"
     ),
     "agents=duel agent@first=nowhere:Mine agent@second=greedy": r"'nowhere'.*\(searched: /.*\)",
+    "agents=duel agent@first=./mine.py agent@second=greedy": r"which class .*first=./mine.py:NAME",
     "agents=duel agent@first=misbehaving:Raise agent@second=greedy": r"Did you mean 'Raises'",
     "agents=duel agent@first=misbehaving:Raises agent@second=greedy first.dpth=3": (
         r"agent 'Raises': .* has no setting 'dpth'"
