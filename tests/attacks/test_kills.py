@@ -162,6 +162,14 @@ def below_the_nursery(process: Command) -> list[int]:
     return descendants(nursery)
 
 
+def _lives(number: int) -> bool:
+    try:
+        stat = Path(f"/proc/{number}/stat").read_text()
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[0] not in "ZX"
+
+
 def _parent(number: int) -> int:
     try:
         return int(Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[1])
@@ -191,6 +199,10 @@ def send_signals(
                     chosen = chance.choice(found)
                     os.kill(chosen, waiting[-1])
                     if waiting.pop() == signal.SIGSTOP:
+                        # The system may take a moment to stop it.
+                        await_(
+                            lambda: is_stopped(chosen) or not _lives(chosen)  # noqa: B023
+                        )
                         await_(
                             lambda: not is_stopped(chosen) or process.poll() is not None  # noqa: B023
                         )
