@@ -187,7 +187,10 @@ def submissions(folder: str, protocol: str = FILE) -> dict[str, dict[str, Any]]:
         try:
             about = _described(path, protocol)
         except (ValueError, OSError, RecursionError, MemoryError) as error:
-            about = {"protocol": UNCLEAR, "problem": " ".join(str(error).split())}
+            problem = " ".join(str(error).split())
+            if isinstance(error, RecursionError | MemoryError):
+                problem = f"{path.name}, {problem or 'not enough memory'}"
+            about = {"protocol": UNCLEAR, "problem": problem}
         known = {"_target_": TARGET, "path": str(path)}
         line_up[name] = known | about
     return line_up
