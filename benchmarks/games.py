@@ -210,7 +210,7 @@ def main() -> None:
 def million() -> None:
     """A run of a million games: its time, the report's, and the driver's memory."""
     begun = time.perf_counter()
-    wall, _ = played(f"{SIMPLE} record=games", 1_000_000)
+    wall, _ = played(f"{SIMPLE} record=games openings.plies=12", 1_000_000)
     rest = time.perf_counter() - begun - wall
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     print(
