@@ -45,8 +45,9 @@ class Executor(ABC):
 
 
 class Serial(Executor):
-    """One game after another in this process, for debugging; an agent that hangs is not stopped.
-    Where agents are to play in processes of their own (see ``isolation``), one worker judges."""
+    """One game after another in this process, each move by the judge, for debugging; an agent that
+    hangs is not stopped. Where agents are to play in processes of their own (see ``isolation``),
+    one worker judges."""
 
     text = "none (serial)"
 
