@@ -49,7 +49,7 @@ FLOORS = (
         "experiments.help",
         "experiments.export",
     ),
-    ("experiments.recover",),
+    ("experiments.recover", "experiments.looking"),
     ("experiments",),
     ("experiments.__main__",),
     ("play.config", "play.game", "play.moves"),

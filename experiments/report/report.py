@@ -40,10 +40,14 @@ if TYPE_CHECKING:
 def conclude(record: Record, plan: Plan, folder: Path, console: Console) -> pd.DataFrame:
     """Print the standings, draw the figures and write the reports; returns the standings."""
     facts = RunFacts(record, plan)
-    facts.matches.to_csv(folder / "matches.csv", index=False)
-    if facts.costs is not None:
-        facts.costs.to_csv(folder / "searches.csv", index=False)
     said = findings(facts)
+    tell(facts, said, console)
+    write(facts, said, folder, console)
+    return facts.standings
+
+
+def tell(facts: RunFacts, said: Sequence[str], console: Console) -> None:
+    """Print the standings, the tables of a tournament, a few matches, and what there is to say."""
     for shown in standings_tables(facts.standings, console, facts.merits):
         console.print(shown)
     for told in facts.tables:
@@ -52,8 +56,15 @@ def conclude(record: Record, plan: Plan, folder: Path, console: Console) -> pd.D
         console.print(matches_table(facts.matches))
     for finding in said:
         console.print(plain(finding))
+
+
+def write(facts: RunFacts, said: Sequence[str], folder: Path, console: Console) -> None:
+    """Write the tables, figures and reports of a run, and print where they are."""
+    facts.matches.to_csv(folder / "matches.csv", index=False)
+    if facts.costs is not None:
+        facts.costs.to_csv(folder / "searches.csv", index=False)
     figures: Sequence[ReportFigure] = ()
-    if plan.settings.figures:
+    if facts.plan.settings.figures:
         with console.status("drawing figures"):
             figures = _draw(facts, folder)
     _write(facts, said, figures, folder)
@@ -64,7 +75,6 @@ def conclude(record: Record, plan: Plan, folder: Path, console: Console) -> pd.D
     for label, name in names.items():
         # Paths are for copying: not wrapped.
         console.print(plain(f"{label:8}{folder / name}"), soft_wrap=True)
-    return facts.standings
 
 
 def _draw(facts: RunFacts, folder: Path) -> list[ReportFigure]:
