@@ -27,7 +27,6 @@ from typing import Annotated, Any
 
 import numpy as np
 from rich.console import Console
-from scipy.special import ndtri
 
 from agents.config import ConfigError, one_line
 from core.game import FINISHED
@@ -39,6 +38,7 @@ from experiments.playing.match import TaskFailed
 from experiments.playing.trial import try_agents
 from experiments.run import RunStopped
 from experiments.statistics.elo import ELO, NELO, expected_score
+from experiments.statistics.needed import sample_size
 from experiments.statistics.pairs import SHARES, FloatArray, IntArray
 from experiments.statistics.sequential import Sprt, simulate
 
@@ -113,9 +113,8 @@ class Question:
         (mean, variance), (mean0, variance0) = (
             _moments(self.pairs(e)) for e in (self.elo, self.elo0)
         )
-        reach = ndtri(1 - self.alpha) * math.sqrt(variance0)
-        reach += ndtri(self.power) * math.sqrt(variance)
-        return math.ceil((reach / (mean - mean0)) ** 2)
+        deviations = math.sqrt(variance), math.sqrt(variance0)
+        return math.ceil(sample_size(mean - mean0, *deviations, self.alpha, self.power))
 
 
 def pair_shares(elo: float, draws: float = 0.04, split: float = 0.0) -> FloatArray:

@@ -109,7 +109,9 @@ def look_into(folder: Path) -> Found:
         kind = "sweep" if is_sweep(folder) else "run"
         said = one_line(error).removeprefix(str(folder)).lstrip(":/ ")
         short = said if len(said) <= _LONGEST else f"{said[:_LONGEST]}..."
-        return Found(str(folder), kind, folder.parent.name, "", None, None, "", None, visible(short))
+        return Found(
+            str(folder), kind, folder.parent.name, "", None, None, "", None, visible(short)
+        )
 
 
 def _run(folder: Path) -> Found:

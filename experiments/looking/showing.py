@@ -18,7 +18,7 @@ from experiments.foreign import check_trusted
 from experiments.record.folder import is_locked
 from experiments.record.reading import damage_told, reading
 from experiments.report.facts import RunFacts
-from experiments.report.findings import findings
+from experiments.report.findings import Findings, findings
 from experiments.report.rebuilt import recorded_plan
 from experiments.report.report import tell, write
 from experiments.sweep.folder import Sweep, is_sweep
@@ -43,7 +43,9 @@ def report_command(arguments: Sequence[str], console: Console) -> int:
         metavar="FOLDER",
         help="for the comparison of several (default: comparison, beside the first)",
     )
-    parser.add_argument("--trust", action="store_true", help="run what the records name from outside")
+    parser.add_argument(
+        "--trust", action="store_true", help="run what the records name from outside"
+    )
     options = parser.parse_args(arguments)
     if len(options.folder) > 1:
         from experiments.looking.comparing import compare, write_comparison
@@ -71,7 +73,9 @@ def show_command(arguments: Sequence[str], console: Console) -> int:
     )
     parser.add_argument("folder", type=Path, help="results/NAME/DATE")
     parser.add_argument("--json", action="store_true", help="for a program to read")
-    parser.add_argument("--trust", action="store_true", help="run what the record names from outside")
+    parser.add_argument(
+        "--trust", action="store_true", help="run what the record names from outside"
+    )
     options = parser.parse_args(arguments)
     if is_sweep(options.folder):
         _show_sweep(options.folder, console, options.json)
@@ -83,10 +87,18 @@ def show_command(arguments: Sequence[str], console: Console) -> int:
             return 0
         head = facts.record.run()
         state = state_of(facts.record.path.parent, bool(head["complete"]))
-        line = f"{head['name']}, {head['started'].replace('T', ' ')}: {facts.record.count_games():,} "
+        line = (
+            f"{head['name']}, {head['started'].replace('T', ' ')}: {facts.record.count_games():,} "
+        )
         console.print(plain(f"{line}games, {state}"))
         tell(facts, said, console)
     return 0
+
+
+def _add_trust(parser: Parser) -> None:
+    parser.add_argument(
+        "--trust", action="store_true", help="run what the record names from outside the lab"
+    )
 
 
 @contextmanager
@@ -147,7 +159,7 @@ def _show_sweep(folder: Path, console: Console, as_json: bool) -> None:
 # ---------------------------------------------------------------------- for programs
 
 
-def _as_data(folder: Path, facts: RunFacts, said: Sequence[str]) -> dict[str, Any]:
+def _as_data(folder: Path, facts: RunFacts, said: Findings) -> dict[str, Any]:
     head = facts.record.run()
     return {
         "folder": str(folder),
@@ -156,7 +168,7 @@ def _as_data(folder: Path, facts: RunFacts, said: Sequence[str]) -> dict[str, An
         **{key: head[key] for key in ("name", "command", "started", "seed", "ruleset")},
         "games": facts.record.count_games(),
         "openings": facts.openings,
-        "findings": list(said),
+        "findings": said.sentences,
         "standings": rows_of(facts.standings),
         "matches": rows_of(facts.matches),
         "settings": head["config"],

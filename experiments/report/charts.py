@@ -1,0 +1,100 @@
+"""Charts of a report's page that answer to the mouse. The figure of the same name stands in the
+place of each on paper, and where scripts are off."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from experiments.report.facts import RunFacts, marked_names, zero_text
+from experiments.report.tables import elo_text, time_text
+
+if TYPE_CHECKING:
+    import altair as alt
+
+_ROW = 26  # pixels of an agent's row
+
+
+def run_charts(facts: RunFacts, figures: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """The Vega-Lite specifications of a run's charts, by the names of their figures; only those
+    whose figures are there."""
+    return {name: make(facts).to_dict() for name, make in CHARTS.items() if name in figures}
+
+
+def _agents(facts: RunFacts) -> pd.DataFrame:
+    """One row a rated agent of the largest pool, with what is told of it where the mouse is."""
+    standings = facts.standings.assign(agent=marked_names(facts.standings))
+    rated = standings[(standings["part"] == 0) & standings["elo"].notna()]
+    return pd.DataFrame(
+        {
+            "agent": rated["agent"],
+            "elo": rated["elo"].round(1),
+            "low": rated["low"].round(1),
+            "high": rated["high"].round(1),
+            "Elo [95 %]": [elo_text(row) for row in rated.itertuples()],
+            "games": rated["games"],
+            "W-D-L": [f"{row.wins}-{row.draws}-{row.losses}" for row in rated.itertuples()],
+            "score": [f"{100 * score:.1f} %" for score in rated["score"]],
+            "nodes": rated["nodes_per_move"].round(1),
+            "time": [time_text(each) for each in rated["median_microseconds"]],
+        }
+    )
+
+
+_TOLD = ("agent", "Elo [95 %]", "games", "W-D-L", "score")
+
+
+def _elo(facts: RunFacts) -> alt.LayerChart:
+    """Ratings with their intervals."""
+    import altair as alt
+
+    agents = _agents(facts)
+    rows = alt.Y("agent:N", sort=agents["agent"].tolist(), title=None)
+    told = [alt.Tooltip(f"{name}:N") for name in _TOLD]
+    base = alt.Chart(agents).encode(y=rows, tooltip=told)
+    zero = f"Elo, {zero_text(facts.anchor)} = 0"
+    bars = base.mark_rule(strokeWidth=3).encode(x=alt.X("low:Q", title=zero), x2="high:Q")
+    dots = base.mark_point(filled=True, size=90, opacity=1).encode(x="elo:Q")
+    return (bars + dots).properties(width="container", height=max(80, _ROW * len(agents)))
+
+
+def _win_rates(facts: RunFacts) -> alt.LayerChart:
+    """The score of each against each."""
+    import altair as alt
+
+    matches = facts.matches
+    there = pd.DataFrame(
+        {
+            "agent": matches["first"],
+            "opponent": matches["second"],
+            "score": (100 * matches["score"]).round(1),
+            "games": matches["games"],
+            "W-D-L": [f"{row.wins}-{row.draws}-{row.losses}" for row in matches.itertuples()],
+        }
+    )
+    back = there.rename(columns={"agent": "opponent", "opponent": "agent"}).assign(
+        score=(100 - there["score"]).round(1),
+        **{"W-D-L": ["-".join(text.split("-")[::-1]) for text in there["W-D-L"]]},
+    )
+    order = facts.standings["agent"].tolist()
+    base = alt.Chart(pd.concat([there, back])).encode(
+        y=alt.Y("agent:N", sort=order, title=None),
+        x=alt.X("opponent:N", sort=order, title="opponent", axis=alt.Axis(labelAngle=-40)),
+        tooltip=["agent:N", "opponent:N", "score:Q", "W-D-L:N", "games:Q"],
+    )
+    colour = alt.Color(
+        "score:Q",
+        title="score %",
+        scale=alt.Scale(scheme="blueorange", domain=[0, 100], reverse=True),
+    )
+    tiles = base.mark_rect().encode(color=colour)
+    return alt.layer(tiles).properties(width="container", height=max(80, _ROW * len(order)))
+
+
+CHARTS: Mapping[str, Callable[[RunFacts], alt.LayerChart]] = {
+    "elo": _elo,
+    "win_rates": _win_rates,
+}
+"""What answers to the mouse, by the name of its figure."""
