@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import altair as alt
 
 _ROW = 26  # pixels of an agent's row
+_MOST_NUMBERS = 16  # agents up to which the matrix has its numbers written in it
 
 
 def run_charts(facts: RunFacts, figures: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -60,7 +61,7 @@ def _elo(facts: RunFacts) -> alt.LayerChart:
     return (bars + dots).properties(width="container", height=max(80, _ROW * len(agents)))
 
 
-def _win_rates(facts: RunFacts) -> alt.LayerChart:
+def _win_rates(facts: RunFacts) -> alt.TopLevelMixin:
     """The score of each against each."""
     import altair as alt
 
@@ -90,10 +91,15 @@ def _win_rates(facts: RunFacts) -> alt.LayerChart:
         scale=alt.Scale(scheme="blueorange", domain=[0, 100], reverse=True),
     )
     tiles = base.mark_rect().encode(color=colour)
-    return alt.layer(tiles).properties(width="container", height=max(80, _ROW * len(order)))
+    numbers = base.mark_text(fontSize=11).encode(
+        text=alt.Text("score:Q", format=".0f"),
+        color=alt.condition("abs(datum.score - 50) > 20", alt.value("white"), alt.value("black")),
+    )
+    layers = (tiles, numbers) if len(order) <= _MOST_NUMBERS else (tiles,)
+    return alt.layer(*layers).properties(width="container", height=max(80, _ROW * len(order)))
 
 
-CHARTS: Mapping[str, Callable[[RunFacts], alt.LayerChart]] = {
+CHARTS: Mapping[str, Callable[[RunFacts], alt.TopLevelMixin]] = {
     "elo": _elo,
     "win_rates": _win_rates,
 }

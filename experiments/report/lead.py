@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from core.shown import counted
-from experiments.report.facts import RunFacts
-from experiments.report.standings import rated_parts, same_positions
+from experiments.record.store import Record
+from experiments.report.facts import RunFacts, marked_names
+from experiments.report.standings import matches, rated_parts, same_positions
 from experiments.statistics.needed import times_as_many
+from experiments.statistics.pairs import IntArray
+from experiments.statistics.pool import Ratings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,7 +70,10 @@ def _order(facts: RunFacts) -> Iterator[str]:
             f"first of {len(facts.names)}; single games give no ratings."
         )
     elif facts.parts:
-        yield from _by_elo(facts)
+        settings = facts.plan.settings
+        how = settings.seed, settings.rating.colour_advantage, settings.games
+        if said := elo_lead(facts.record, facts.parts, *how):
+            yield said
 
 
 def _first_of_tournament(facts: RunFacts) -> str:
@@ -83,48 +89,56 @@ def _first_of_tournament(facts: RunFacts) -> str:
     return f"{first[0]} is first {of}."
 
 
-def _by_elo(facts: RunFacts) -> Iterator[str]:
-    """The leader of the largest pool, and its lead over the next strategy."""
-    members, ratings = facts.parts[0]
+def elo_lead(
+    record: Record,
+    parts: Sequence[tuple[IntArray, Ratings]],
+    seed: int = 0,
+    colour_advantage: bool = False,
+    games: int | None = None,
+) -> str:
+    """By how much the leader of the largest pool leads the next strategy; "" where all are one.
+
+    parts: of :func:`experiments.report.standings.rated_parts`, which the other arguments are for.
+    games: how many a pairing plays, to say how many would decide what is undecided.
+    """
+    members, ratings = parts[0]
     if ratings.split.all():
-        yield "Every pair was split, so these games cannot tell who is better."
-        return
-    ranked = [int(place) for place in ratings.order]
-    best = ranked[0]
-    others = [place for place in ranked if ratings.strategy[place] != ratings.strategy[best]]
+        return "Every pair was split, so these games cannot tell who is better."
+    order = ratings.order.tolist()
+    best = order[0]
+    same = [place for place in order if ratings.strategy[place] == ratings.strategy[best]]
+    others = [place for place in order if place not in same]
     if not others:
-        return
-    same = [place for place in ranked if ratings.strategy[place] == ratings.strategy[best]]
-    leaders = " and ".join(facts.names[members[place]] for place in same)
-    yield _lead_over(facts, leaders, len(same) == 1, int(members[best]), int(members[others[0]]))
+        return ""
+    names = marked_names(record.agents(), "name")
+    leaders = " and ".join(names[members[place]] for place in same)
+    leads = f"{leaders} {'leads' if len(same) == 1 else 'lead'} {names[members[others[0]]]}"
+    pair = int(members[best]), int(members[others[0]])
+    by, undecided = _lead_over(record, *pair, seed, colour_advantage)
+    more = _how_many_more(record, undecided, games) if undecided and games else ""
+    return f"{leads}{by}{': undecided.' if undecided else '.'}{more}"
 
 
-def _lead_over(facts: RunFacts, leaders: str, alone: bool, best: int, second: int) -> str:
-    """By how much the best agent leads the second, both by number."""
-    settings = facts.plan.settings
-    names = facts.record.agents()["name"].tolist()
-    parts = rated_parts(
-        facts.record, settings.seed, names[second], settings.rating.colour_advantage
-    )
+def _lead_over(
+    record: Record, best: int, second: int, seed: int, colour_advantage: bool
+) -> tuple[str, tuple[float, float, float] | None]:
+    """By how much the best agent leads the second, both by number, in words; and the difference
+    with its interval if that is undecided."""
+    names = record.agents()["name"].tolist()
+    parts = rated_parts(record, seed, names[second], colour_advantage)
     members, ratings = next(part for part in parts if second in part[0])
-    place, other = (members.tolist().index(agent) for agent in (best, second))
-    rival, leads = facts.names[second], "leads" if alone else "lead"
-    games = counted(facts.record.count_games(), "game")
+    place = members.tolist().index(best)
+    games = counted(record.count_games(), "game")
     if ratings.anchor is None or ratings.bound[place]:
-        limit = _limit(facts.matches, names[best], names[second])
+        limit = _limit(matches(record), names[best], names[second])
         if limit > 0:
-            return f"{leaders} {leads} {rival} by more than {limit:.0f} Elo, in {games}."
-        return f"{leaders} {leads} {rival}; {games} are too few to say by how much."
-    value = float(ratings.elo[place] - ratings.elo[other])
-    low, high = float(ratings.low[place]), float(ratings.high[place])
+            return f" by more than {limit:.0f} Elo, in {games}", None
+        return f"; {games} are too few to say by how much", None
+    value, low, high = (float(each[place]) for each in (ratings.elo, ratings.low, ratings.high))
     if math.isnan(low):
-        return (
-            f"{leaders} {leads} {rival} by {value:.0f} Elo, from one opening, which says nothing."
-        )
-    by = f"{leaders} {leads} {rival} by {value:.0f} [{low:z.0f}, {high:z.0f}] Elo"
-    if low > 0:
-        return f"{by}, in {games}."
-    return f"{by}: undecided. {_how_many_more(facts, value, low, high)}"
+        return f" by {value:.0f} Elo, from one opening: nothing is decided", None
+    by = f" by {value:.0f} [{low:z.0f}, {high:z.0f}] Elo"
+    return (f"{by}, in {games}", None) if low > 0 else (by, (value, low, high))
 
 
 def _limit(matches: pd.DataFrame, best: str, second: str) -> float:
@@ -136,14 +150,15 @@ def _limit(matches: pd.DataFrame, best: str, second: str) -> float:
     return math.nan
 
 
-def _how_many_more(facts: RunFacts, value: float, low: float, high: float) -> str:
-    """How many games would decide it."""
-    times = times_as_many(value, low, high, facts.openings, _POWER)
+def _how_many_more(record: Record, found: tuple[float, float, float], asked: int) -> str:
+    """How many games a pairing would decide a difference, instead of as many as were asked for."""
+    ((openings,),) = record.rows("select count(distinct opening) from games")
+    times = times_as_many(*found, openings, _POWER)
     if times > _HOPELESS:
-        return "They are so close that no number of games worth playing would decide it."
-    games = 2 * math.ceil(times * facts.plan.settings.games / 2)
+        return " They are so close that no number of games worth playing would decide it."
+    games = 2 * math.ceil(times * asked / 2)
     rounded = round(games, -max(0, len(str(games)) - 2))
     return (
-        f"If that is the difference, some {rounded:,} games a pairing instead of "
-        f"{facts.plan.settings.games:,} show it with a probability of {100 * _POWER:.0f} %."
+        f" If that is the difference, some {rounded:,} games a pairing instead of {asked:,} show "
+        f"it with a probability of {100 * _POWER:.0f} %."
     )

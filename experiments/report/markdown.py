@@ -184,7 +184,7 @@ def _arranged(tokens: Iterable[Token]) -> Iterator[Token]:
         introduces = block[0].type == "paragraph_open" and block[1].content.endswith(":")
         if parts == ["image"] and following == "paragraph_open":
             caption = _within("figcaption", blocks.popleft()[1:-1])
-            (image,) = block[1].children or ()
+            image = (block[1].children or [])[0]
             name = f"figure-{image.attrs.pop('id')}"
             yield from _within("figure", [*block[1:-1], *caption], id=name)
         elif introduces and following in ("table_open", "fence"):

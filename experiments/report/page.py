@@ -10,6 +10,7 @@ import json
 import logging
 import os
 from dataclasses import dataclass, field
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -68,14 +69,15 @@ def vega() -> str:
     import altair
     import vl_convert
 
+    made_by = metadata.version("vl-convert-python")
     version = ".".join(altair.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
-    kept = user_cache() / f"vega-{version}-{vl_convert.__version__}.js.gz"
+    kept = user_cache() / f"vega-{version}-{made_by}.js.gz"
     try:
         return base64.b64encode(kept.read_bytes()).decode()
     except OSError:
         pass
     try:
-        bundle = vl_convert.javascript_bundle(vl_version=version)
+        bundle = vl_convert.javascript_bundle(snippet=None, vl_version=version)
     except (RuntimeError, ValueError) as error:
         log.warning("charts that answer to the mouse are left out: %s", error)
         return ""
