@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import scipy  # which loads its parts when they are used
 from numpy.typing import ArrayLike
-from scipy.special import ndtr, ndtri, stdtrit
 
 from experiments.statistics.pairs import SHARES, FloatArray, IntArray, by_opening
 
@@ -48,7 +48,7 @@ def margin_text(value: float, margin: float, bound: str = "") -> str:
 def student(openings: int) -> float:
     """How many standard errors a 95 % interval reaches to either side: Student's quantile with
     one degree of freedom less than there are openings; nan for less than two openings."""
-    return float(stdtrit(openings - 1, INSIDE)) if openings > 1 else math.nan
+    return float(scipy.special.stdtrit(openings - 1, INSIDE)) if openings > 1 else math.nan
 
 
 def standard_error(sums: FloatArray, times: IntArray, pairs: int, openings: int) -> float:
@@ -114,13 +114,15 @@ def bootstrap_intervals(
     (values,); openings: how many each rests on. nan for values that rest on less than two.
     """
     below = (sample < fitted).sum(axis=0)
-    bias = ndtri((below + 0.5) / (len(sample) + 1))  # standard deviations
+    bias = scipy.special.ndtri((below + 0.5) / (len(sample) + 1))  # standard deviations
     # The bootstrap's variance of a mean of N values is (N - 1) / (N + 1) of the honest one, and
     # Student's t takes the place of the normal distribution: 1.96 for large N, 2.50 for 10.
     number = np.where(openings > 1, openings, np.nan)
-    reach = stdtrit(number - 1, INSIDE) * np.sqrt((number + 1) / (number - 1))
+    reach = scipy.special.stdtrit(number - 1, INSIDE) * np.sqrt((number + 1) / (number - 1))
     asked = np.fmin(reach, _FARTHEST)
-    low, high = (_quantiles(sample, ndtr(2 * bias + side * asked)) for side in (-1, 1))
+    low, high = (
+        _quantiles(sample, scipy.special.ndtr(2 * bias + side * asked)) for side in (-1, 1)
+    )
     stretch = reach / asked
     return fitted + stretch * (low - fitted), fitted + stretch * (high - fitted)
 
