@@ -20,9 +20,9 @@ _FARTHEST = 2.5  # the same, of a quantile that a thousand replicates of few ope
 _REACH = 1.96  # standard deviations of a normal distribution from the middle to INSIDE
 
 
-def interval_text(value: float, low: float, high: float, bound: str = "") -> str:
+def interval_text(value: float, low: float, high: float, bound: str = "", digits: int = 0) -> str:
     """A value and its interval, which need not lie evenly around it; or a ``bound``, ">" or "<".
-    Where nothing is known of the interval its ends are nan.
+    Where nothing is known of the interval its ends are nan, and without a value there is a dash.
 
     >>> interval_text(91.2, -62.4, 336.3), interval_text(-0.2, -44, 43.6)
     ('+91 [-62, 336]', '+0 [-44, 44]')
@@ -30,19 +30,16 @@ def interval_text(value: float, low: float, high: float, bound: str = "") -> str
     '> +620'
     >>> interval_text(35, math.nan, math.nan)
     '+35 [?]'
+    >>> interval_text(3.14, 1.88, 4.4, digits=1), interval_text(math.nan, math.nan, math.nan)
+    ('+3.1 [1.9, 4.4]', '-')
     """
+    if math.isnan(value):
+        return "-"
+    told = f"{value:+z.{digits}f}"
     if bound:
-        return f"{bound} {value:+z.0f}"
-    ends = "?" if math.isnan(low) else f"{low:z.0f}, {high:z.0f}"
-    return f"{value:+z.0f} [{ends}]"
-
-
-def margin_text(value: float, margin: float, bound: str = "") -> str:
-    """A value and half the width of its interval: ``+12 ± 8``; a dash where the value is nan. With
-    a ``bound`` as :func:`interval_text`."""
-    if bound:
-        return interval_text(value, value, value, bound)
-    return "-" if math.isnan(value) else f"{value:+z.0f} ± {margin:.0f}"
+        return f"{bound} {told}"
+    ends = "?" if math.isnan(low) else f"{low:z.{digits}f}, {high:z.{digits}f}"
+    return f"{told} [{ends}]"
 
 
 def student(openings: int) -> float:
