@@ -76,6 +76,8 @@ class SearchStats:
     """What a decision cost, counted the same way by every algorithm.
 
     nodes: positions entered, root and leaves included; a pass leads to a node of its own.
+    made: positions made by a move or a pass, to be entered or only looked at (to sort moves, say);
+        at each visit of a node each of its children once, the root never.
     evaluations: calls of the heuristic.
     leaves: nodes not expanded further (evaluated, or game over).
     cutoffs: nodes left because alpha >= beta with at least one move unsearched.
@@ -88,6 +90,7 @@ class SearchStats:
     """
 
     nodes: int = 0
+    made: int = 0
     evaluations: int = 0
     leaves: int = 0
     cutoffs: int = 0
