@@ -478,7 +478,12 @@ def chosen(group: str, asked: str | Mapping[str, Any]) -> dict[str, Any]:
 # Keys of the composed configuration, but no settings of a run.
 _PLACES = ("first", "second")  # of a duel
 _HANDED_IN = ("folder", "protocol")  # of a folder's programs
-_NAMING = ("rating", "anchor"), ("schedule", "champion"), ("searches", "baseline"), ("tuning", "agent")
+_NAMING = (
+    ("rating", "anchor"),
+    ("schedule", "champion"),
+    ("searches", "baseline"),
+    ("tuning", "agent"),
+)
 """Settings that name one of the agents."""
 
 

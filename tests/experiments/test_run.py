@@ -324,5 +324,5 @@ def test_without_moves_a_run_has_its_report(tmp_path: Path, line_up: str) -> Non
 
 
 def test_counting_what_searches_cost_needs_moves() -> None:
-    with pytest.raises(ConfigError, match="record=games: searches.\\* needs the moves"):
+    with pytest.raises(ConfigError, match=r"record=games: searches\.\* needs the moves"):
         read(["record=games", "searches.positions=all"])

@@ -63,7 +63,10 @@ def test_the_command_line_comes_after_the_experiment() -> None:
     ("words", "message"),
     [
         ("experiment=paip_2ply", "unknown experiment 'paip_2ply'; choose from .*paip_1ply"),
-        ("searches.positions=0", "searches.positions=0: a whole number of 1 or more, or all, is needed"),
+        (
+            "searches.positions=0",
+            "searches.positions=0: a whole number of 1 or more, or all, is needed",
+        ),
         ("searches.positions=many", "searches.positions=many"),
         (
             "searches.baseline=nobody",
