@@ -40,7 +40,7 @@ def read(name: str, overrides: Sequence[str], folders: Sequence[str] = ()) -> St
     known = choices(GROUP, folders)
     if name not in known:
         raise unknown("study", name, known)
-    config = compose("run", [f"+{GROUP}={name}", *overrides], folders)
+    config = compose("run", [f"+{GROUP}={name}", f"name={name}", *overrides], folders)
     described = OmegaConf.to_container(config[GROUP], resolve=True)
     of_run = OmegaConf.masked_copy(config, [str(key) for key in config if key != GROUP])
     return planned(name, described, check(of_run, overrides))

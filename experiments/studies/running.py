@@ -355,11 +355,12 @@ def _play_one(plan: StudyPlan, asked: Asked, folder: Path, console: Console, tru
                 return True
             command = f"python -m experiments resume {shlex.quote(str(folder))}"
             wanted = max(games, int(about["config"]["games"]))
-            result = runs.resume(folder, command, console, games=wanted, trust=trust)
+            result = runs.resume(folder, command, console, games=wanted, trust=trust, brief=True)
         else:
             folder.mkdir(exist_ok=True)
-            settings = dataclasses.replace(asked.settings, name=f"{plan.name}: {asked.about}")
-            result = runs.run(plan_of(settings), f"part of study {plan.name}", console, folder)
+            about = {"name": f"{plan.name}: {asked.about}", "figures": False}
+            part = plan_of(dataclasses.replace(asked.settings, **about))
+            result = runs.run(part, f"part of study {plan.name}", console, folder, brief=True)
     except KeyboardInterrupt:
         return False
     return result.complete
