@@ -165,8 +165,8 @@ class MatchStudy(Study, ABC):
 
 def changed(settings: RunConfig, **changes: Any) -> RunConfig:
     """A copy of a run's settings with some of them changed (``agents=``, ``games=``, ``seed=``,
-    ...), for :class:`Asked`. What agents leave open in their YAML is filled in already: ``depth`` and
-    ``evaluation`` of a study's plan are among the settings of each of its ``agents``."""
+    ...), for :class:`Asked`. What agents leave open in their YAML is filled in already: ``depth``
+    and ``evaluation`` of a study's plan are among the settings of each of its ``agents``."""
     made = copy.deepcopy(settings)
     for name, value in changes.items():
         assert hasattr(made, name), name
