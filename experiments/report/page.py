@@ -18,6 +18,7 @@ from core.compile import user_cache
 
 log = logging.getLogger("lab.report")
 
+_AT_HAND = "window.vegaEmbed = vegaEmbed"
 _TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -77,7 +78,7 @@ def vega() -> str:
     except OSError:
         pass
     try:
-        bundle = vl_convert.javascript_bundle(snippet=None, vl_version=version)
+        bundle = vl_convert.javascript_bundle(_AT_HAND, version)
     except (RuntimeError, ValueError) as error:
         log.warning("charts that answer to the mouse are left out: %s", error)
         return ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from scipy.special import ndtri
+import scipy  # which loads its parts when they are used
 
 from experiments.statistics.intervals import INSIDE, student
 
@@ -24,7 +24,7 @@ def sample_size(
     >>> round(sample_size(0.1, 0.5, 0.5, alpha=0.05, power=0.9))
     214
     """
-    reach = ndtri(1 - alpha) * deviation0 + ndtri(power) * deviation
+    reach = scipy.special.ndtri(1 - alpha) * deviation0 + scipy.special.ndtri(power) * deviation
     return float((reach / difference) ** 2)
 
 
