@@ -24,7 +24,7 @@ from rich.console import Console
 from agents.config import ConfigError
 from core.cli import Parser
 from core.shown import counted, plain
-from experiments.looking.showing import print_json, rows_of, state_of
+from experiments.looking.data import print_json, rows_of, state_of
 from experiments.record.provenance import differences
 from experiments.record.reading import reading
 from experiments.record.store import FILE, AgentRow, GameRow, PlayedGame, Record

@@ -13,10 +13,11 @@ from rich.console import Console
 from agents.config import ConfigError, one_line
 from core.cli import Parser, whole_number
 from core.shown import plain, visible
-from experiments.looking.showing import print_json, state_of
+from experiments.looking.data import print_json, state_of
 from experiments.record.reading import DAMAGES, not_begun, reading
 from experiments.record.store import FILE, Record
 from experiments.report.terminal import terminal_table
+from experiments.studies.record import StudyRecord, is_study
 from experiments.sweep.folder import Sweep, is_sweep
 
 RESULTS = Path("results")
@@ -94,19 +95,20 @@ def _age(folder: Path) -> tuple[str, str]:
 
 
 def places_below(folder: Path) -> Iterator[Path]:
-    """The folders of runs and sweeps in a folder, however deep; a sweep's own runs left out."""
+    """The folders of runs, sweeps and studies in a folder, however deep; the runs that belong to a
+    sweep or study left out."""
     for path, inside, files in os.walk(folder):
-        if FILE in files or is_sweep(path):
+        if FILE in files or is_sweep(path) or is_study(path):
             inside.clear()
             yield Path(path)
 
 
 def look_into(folder: Path) -> Found:
     """What is in the folder of a run or sweep; never raises what the folder is to blame for."""
+    kind = "sweep" if is_sweep(folder) else "study" if is_study(folder) else "run"
     try:
-        return _sweep(folder) if is_sweep(folder) else _run(folder)
+        return {"sweep": _sweep, "study": _study, "run": _run}[kind](folder)
     except (ConfigError, OSError, *DAMAGES) as error:
-        kind = "sweep" if is_sweep(folder) else "run"
         said = one_line(error).removeprefix(str(folder)).lstrip(":/ ")
         short = said if len(said) <= _LONGEST else f"{said[:_LONGEST]}..."
         return Found(
@@ -147,6 +149,23 @@ def _leader(record: Record) -> tuple[str, float | None]:
     if len(rows) == 2 and rows[0][1] == rows[1][1]:
         return "(shared)", float(rows[0][1])
     return str(rows[0][0]), float(rows[0][1])
+
+
+def _study(folder: Path) -> Found:
+    with StudyRecord.open(folder) as record:
+        about = record.study()
+    state = state_of(folder, bool(about["complete"]))
+    return Found(
+        folder=str(folder),
+        kind="study",
+        name=str(about["name"]),
+        started=str(about["started"]),
+        agents=len(about["config"].get("agents") or ()) or None,
+        games=None,
+        leader="",
+        score=None,
+        state=f"study {about['name']}, {state}",
+    )
 
 
 def _sweep(folder: Path) -> Found:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -15,16 +14,17 @@ from agents.config import ConfigError
 from core.cli import Parser
 from core.shown import plain
 from experiments.foreign import check_trusted
-from experiments.record.folder import is_locked
+from experiments.looking.data import print_json, rows_of, state_of
 from experiments.record.reading import damage_told, reading
 from experiments.report.facts import RunFacts
 from experiments.report.findings import Findings, findings
 from experiments.report.rebuilt import recorded_plan
 from experiments.report.report import tell, write
+from experiments.studies.record import is_study
 from experiments.sweep.folder import Sweep, is_sweep
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 
 def report_command(arguments: Sequence[str], console: Console) -> int:
@@ -104,6 +104,10 @@ def _add_trust(parser: Parser) -> None:
 @contextmanager
 def facts_of(folder: Path, console: Console, trust: bool = False) -> Iterator[RunFacts]:
     """The facts of the run in a folder, from its record; ConfigError where there is no game."""
+    if is_study(folder):
+        raise ConfigError(
+            f"{folder} is a study: its report is {folder / 'report.md'}; resume writes it anew"
+        )
     with reading(folder) as record:
         trusted = partial(check_trusted, folder, trust=trust, console=console)
         plan, absent = recorded_plan(record, trusted, trust)
@@ -113,13 +117,6 @@ def facts_of(folder: Path, console: Console, trust: bool = False) -> Iterator[Ru
             if not console.quiet and trust:
                 console.print(plain(f"{name} cannot be made again: {why}"))
         yield RunFacts(record, plan)
-
-
-def state_of(folder: Path, complete: bool) -> str:
-    """What has become of a run that has begun."""
-    if is_locked(folder):
-        return "being played"
-    return "complete" if complete else "stopped"
 
 
 # ---------------------------------------------------------------------- sweeps
@@ -175,14 +172,3 @@ def _as_data(folder: Path, facts: RunFacts, said: Findings) -> dict[str, Any]:
         "versions": head["versions"],
         "machine": head["machine"],
     }
-
-
-def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """The rows of a table as plain data, nan as None."""
-    rows: list[dict[str, Any]] = json.loads(table.to_json(orient="records", double_precision=15))
-    return rows
-
-
-def print_json(data: Any) -> None:
-    """Print data for a program to read."""
-    print(json.dumps(data, indent=2, ensure_ascii=True, allow_nan=False))

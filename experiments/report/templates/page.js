@@ -113,5 +113,5 @@ const lab = (() => {
   }
   const ready = drawCharts();
 
-  return { unpacked, element, ready };
+  return { unpacked, element, makeSortable, ready };
 })();
