@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from core.shown import counted
 from experiments.record.store import Record
 from experiments.report.facts import RunFacts, marked_names
@@ -114,18 +116,30 @@ def elo_lead(
     leaders = " and ".join(names[members[place]] for place in same)
     leads = f"{leaders} {'leads' if len(same) == 1 else 'lead'} {names[members[others[0]]]}"
     pair = int(members[best]), int(members[others[0]])
-    by, undecided = _lead_over(record, *pair, seed, colour_advantage)
+    plays = _strategies(len(names), parts)
+    by, undecided = _lead_over(record, *pair, seed, colour_advantage, plays)
     more = _how_many_more(record, undecided, games) if undecided and games else ""
     return f"{leads}{by}{': undecided.' if undecided else '.'}{more}"
 
 
+def _strategies(agents: int, parts: Sequence[tuple[IntArray, Ratings]]) -> IntArray:
+    """The strategy of every agent, as :func:`experiments.studies.strategies.strategies` has them,
+    which takes long to find out, from ratings."""
+    found = np.arange(agents)
+    for members, ratings in parts:
+        for strategy in np.unique(ratings.strategy):
+            same = members[ratings.strategy == strategy]
+            found[same] = same.min()
+    return np.unique(found, return_inverse=True)[1]
+
+
 def _lead_over(
-    record: Record, best: int, second: int, seed: int, colour_advantage: bool
+    record: Record, best: int, second: int, seed: int, colour_advantage: bool, plays: IntArray
 ) -> tuple[str, tuple[float, float, float] | None]:
     """By how much the best agent leads the second, both by number, in words; and the difference
     with its interval if that is undecided."""
     names = record.agents()["name"].tolist()
-    parts = rated_parts(record, seed, names[second], colour_advantage)
+    parts = rated_parts(record, seed, names[second], colour_advantage, plays)
     members, ratings = next(part for part in parts if second in part[0])
     place = members.tolist().index(best)
     games = counted(record.count_games(), "game")
