@@ -33,11 +33,17 @@ class Mean(NamedTuple):
         return f"{said[0]} [{'?' if np.isnan(self.low) else ', '.join(said[1:])}]"
 
 
-def mean_interval(values: ArrayLike, openings: ArrayLike, seed: int = 0) -> Mean:
+def mean_interval(
+    values: ArrayLike,
+    openings: ArrayLike,
+    seed: int = 0,
+    within: tuple[float, float] = (-np.inf, np.inf),
+) -> Mean:
     """The mean of values of which those from one opening are much alike, with the 95 % interval of
     a bootstrap over openings. nan where there are none; values that are nan are left out.
 
-    values, openings: shape (n,), one of each measurement.
+    values, openings: shape (n,), one of each measurement. within: where the mean can lie at all,
+        beyond which no interval goes.
     """
     measured: FloatArray = np.asarray(values, dtype=float)
     there = ~np.isnan(measured)
@@ -49,4 +55,5 @@ def mean_interval(values: ArrayLike, openings: ArrayLike, seed: int = 0) -> Mean
     weights = np.random.default_rng(seed).standard_exponential((REPLICATES, len(sums)))
     sample = ((weights @ sums) / (weights @ numbers))[:, None]
     low, high = bootstrap_intervals(sample, np.array([mean]), np.array([len(sums)]))
-    return Mean(mean, float(low[0]), float(high[0]))
+    ends = np.clip([low[0], high[0]], *within)
+    return Mean(mean, *map(float, ends))

@@ -63,24 +63,35 @@ def phase_of(position: Position) -> str:
     return PHASES[min(2, max(0, 3 * made // moves))]
 
 
+RunFolder = Annotated[str | None, Text(r".+", "the folder of a run")]
+"""A study's setting ``run``: the run from whose games its positions are, or None."""
+
+
+def run_of(run: str | None) -> Path | None:
+    """The folder of that run; raises ConfigError if there is none."""
+    if run is None:
+        return None
+    if not (Path(run) / FILE).is_file():
+        raise ConfigError(f"study.run={run}: there is no run in that folder")
+    return Path(run)
+
+
 @dataclass(frozen=True, kw_only=True)
 class SampledStudy(PositionStudy):
     """A study of a sample of positions, some of each phase."""
 
-    run: Annotated[str | None, Text(r".+", "the folder of a run")] = None
+    run: RunFolder = None
     positions: Annotated[int, Whole(1)] = 10
 
     def run_folder(self) -> Path | None:
-        if self.run is None:
-            return None
-        if not (Path(self.run) / FILE).is_file():
-            raise ConfigError(f"study.run={self.run}: there is no run in that folder")
-        return Path(self.run)
+        return run_of(self.run)
 
-    def sampled(self, plan: Plan, record: Record | None, empties: int) -> list[Sampled]:
-        """Up to ``positions`` of each phase with a legal move and more than so many ``empties``,
-        all distinct, no two of a phase from the same game; drawn with the seed of the plan. Raises
-        ValueError if there are none."""
+    def sampled(
+        self, plan: Plan, record: Record | None, empties: int, choices: int = 1
+    ) -> list[Sampled]:
+        """Up to ``positions`` of each phase with more than so many ``empties`` and as many legal
+        moves as ``choices``, all distinct, no two of a phase from the same game; drawn with the
+        seed of the plan. Raises ValueError if there are none."""
         if record is None:
             games = played_out(plan, self.positions)
         else:
@@ -93,7 +104,9 @@ class SampledStudy(PositionStudy):
                 usable = [
                     each
                     for each in positions
-                    if phase_of(each) == phase and each.moves and each.empties > empties
+                    if phase_of(each) == phase
+                    and len(each.moves) >= choices
+                    and each.empties > empties
                 ]
                 fresh = [each for each in usable if each not in found]
                 if fresh and wanted[phase]:

@@ -42,8 +42,8 @@ def fewest_leaves(
     limit: Int,
 ) -> Int:
     """The leaves of the smallest tree of ``depth`` plies that proves the value of a position to its
-    mover to be at least ``bound`` (``at_least`` 1), or at most (0); ``limit`` (1 or more) where none
-    with fewer leaves does. A finished game is one leaf."""
+    mover to be at least ``bound`` (``at_least`` 1), or at most (0); ``limit`` (1 or more) where
+    none with fewer leaves does. A finished game is one leaf."""
     if depth == 0:
         value = leaf(context, mover, opponent)
         proven = value >= bound if at_least == _1 else value <= bound
