@@ -14,6 +14,7 @@ from experiments.pairing import Results, ResultTable
 from experiments.record.store import Record
 from experiments.report.standings import (
     matches,
+    pair_counts,
     ranked,
     rated_as_asked,
     standings,
@@ -64,6 +65,11 @@ class RunFacts:
     def matches(self) -> pd.DataFrame:
         """See :func:`experiments.report.standings.matches`."""
         return matches(self.record)
+
+    @cached_property
+    def pair_counts(self) -> IntArray:
+        """See :func:`experiments.report.standings.pair_counts`."""
+        return pair_counts(self.record)
 
     @cached_property
     def openings(self) -> int:
