@@ -235,16 +235,14 @@ def resume(
     workers: processes, if not as many as before. executor, address: where to play, if not where it
         was: as in ``conf/executor``; the games are the same.
     force: go on even if the lab's code, a version, or an agent is no longer the same.
-    retry_skipped: play the pairs that were skipped.
+    retry_skipped: play the pairs that were skipped. brief: print how far it is, but no results.
     trust: run what the record names from outside the lab, with your rights, without asking; a
         program without a terminal to ask on has to say it.
-    brief: print how far it is, but no results.
 
     The record is in the end that of an uninterrupted run, timings aside. Raises ConfigError and
     RunStopped.
     """
-    console = console or Console()
-    folder = Path(folder)
+    console, folder = console or Console(), Path(folder)
     if not folder.is_dir():
         raise ConfigError(f"{folder}: there is no such folder")
     if not (folder / FILE).is_file():
