@@ -17,11 +17,12 @@ from scipy.optimize import brentq
 
 from experiments.sample_size import pair_shares
 from experiments.statistics.bradley_terry import fit
-from experiments.statistics.elo import ELO, NELO, expected_score
+from experiments.statistics.elo import ELO, NELO, elo_of_score, expected_score
 from experiments.statistics.match import match_statistics
 from experiments.statistics.pairs import SHARES, FloatArray, IntArray
 from experiments.statistics.pool import rate, rate_pools
 from experiments.statistics.sequential import Sprt, simulate
+from experiments.statistics.stopped import stopped_estimates
 
 MATCHES = [  # Elo, pairs, share of draws, share of pairs split by the opening
     *((elo, 100, 0.04, 0.0) for elo in (0, 50, 100, 200, 300, 400)),
@@ -94,10 +95,31 @@ def errors(
     test: Sprt, draws: float, split: float, matches: int, seed: int
 ) -> tuple[float, float, float, float]:
     """How often a test accepts H1 under H0, and H0 under H1; the mean pairs under H0 and H1."""
-    pairs0, under0 = simulate(test, truth(test.model, test.elo0, draws, split), matches, seed)
-    pairs1, under1 = simulate(test, truth(test.model, test.elo1, draws, split), matches, seed + 1)
+    counts0, under0 = simulate(test, truth(test.model, test.elo0, draws, split), matches, seed)
+    counts1, under1 = simulate(test, truth(test.model, test.elo1, draws, split), matches, seed + 1)
     wrong1 = float((under1 != 1).mean())
-    return float((under0 != 0).mean()), wrong1, float(pairs0.mean()), float(pairs1.mean())
+    pairs0, pairs1 = (float(counts.sum(axis=1).mean()) for counts in (counts0, counts1))
+    return float((under0 != 0).mean()), wrong1, pairs0, pairs1
+
+
+def stopped_truths(test: Sprt) -> tuple[float, ...]:
+    """Differences at and around a test's hypotheses, in Elo."""
+    width = test.elo1 - test.elo0
+    return tuple(test.elo0 + times * width for times in (-1, 0, 0.5, 1, 2, 4))
+
+
+def stopped_coverage(
+    test: Sprt, elo: float, draws: float, split: float, matches: int, seed: int
+) -> tuple[float, float, float, float]:
+    """After sequential tests of agents ``elo`` apart: how often the 95 % interval holds that; how
+    often the median-unbiased estimate is below it; the median of the estimates; and the mean Elo of
+    the scores as they are, where they have one."""
+    counts, _ = simulate(test, pair_shares(elo, draws, split), matches, seed)
+    found, low, high = stopped_estimates(test, counts)
+    score = counts @ SHARES / counts.sum(axis=1)
+    naive = elo_of_score(score[(score > 0) & (score < 1)]).mean()
+    held = float(((low <= elo) & (elo <= high)).mean())
+    return held, float((found < elo).mean()), float(np.median(found)), float(naive)
 
 
 @dataclass(frozen=True)
@@ -239,6 +261,19 @@ def main() -> None:
             f"{100 * wrong1:8.2f} % ({100 * beta / (1 - alpha):5.2f} %) "
             f"{pairs0:5.0f} / {pairs1:.0f}"
         )
+
+    print(f"\nAfter a sequential test, {matches:,} simulated tests each: how often the interval")
+    print("holds the truth, and how often the estimate is below it (50 % is median-unbiased)")
+    print("model       elo0 elo1  draws split  truth    held  below  median  Elo of the score")
+    for model, elo0, elo1, alpha, beta, draws, split in TESTS:
+        test = Sprt(elo0, elo1, alpha, beta, model)
+        for elo in stopped_truths(test):
+            held, below, median, naive = stopped_coverage(test, elo, draws, split, matches, seed)
+            print(
+                f"{model:10} {elo0:5} {elo1:4} {draws:6.2f} {split:5.2f} {elo:6.0f} "
+                f"{100 * held:5.1f} % {100 * below:4.0f} % {median:+7.1f} {naive:+17.1f}",
+                flush=True,
+            )
 
     ladder = np.linspace(-450, 450, 10)
     ratings = rate(round_robin(ladder, 2000, seed))
