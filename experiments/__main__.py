@@ -16,6 +16,7 @@ from experiments.command_line import as_typed, make_console
 from experiments.config import read
 from experiments.run import RunResult, resume, run
 from experiments.stopping import RunStopped
+from experiments.studies.record import is_study
 from experiments.sweep.folder import is_sweep
 
 # What only one command needs is imported there: Hydra, pandas, what draws and what compiles.
@@ -25,6 +26,7 @@ usage: python -m experiments COMMAND ...
 
   run [key=value ...]     play a line-up of agents and report   (run --help: all settings)
   run -m key=a,b,c ...    a sweep: one run for each combination, and one report
+  study NAME [key=value]  answer a question that one run cannot    (study --help: all of them)
   plan elo=30 draws=0.04  how many pairs that takes, and how long    (plan --help)
   openings FILE           make balanced openings    (openings --help: all settings)
   resume FOLDER           go on with a run that was interrupted
@@ -106,8 +108,8 @@ def resume_command(arguments: Sequence[str]) -> int:
     """``resume``: go on with a run that was interrupted."""
     parser = _resume_parser(
         "resume",
-        "Go on with a run, or a sweep, that was interrupted, by whatever. What is in its record "
-        "stays; in the end the record is that of an uninterrupted run.",
+        "Go on with a run, a sweep or a study that was interrupted, by whatever. What is in its "
+        "record stays; in the end the record is that of an uninterrupted run.",
     )
     options = vars(parser.parse_args(arguments))
     folder = options.pop("folder")
@@ -115,6 +117,12 @@ def resume_command(arguments: Sequence[str]) -> int:
         from experiments.sweep import running
 
         return running.resume(folder, make_console(), _trust_alone(folder, options))
+    if is_study(folder):
+        from experiments.studies import running as studies
+
+        options["retry_failed"] = options.pop("retry_skipped")
+        command = as_typed(["resume", *arguments])
+        return studies.resume(folder, command, make_console(), **options).exit_code
     return _code(resume(folder, as_typed(["resume", *arguments]), make_console(), **options))
 
 
@@ -145,6 +153,8 @@ def extend_command(arguments: Sequence[str]) -> int:
         from experiments.sweep import running
 
         return running.extend(folder, int(value), make_console(), _trust_alone(folder, options))
+    if is_study(folder):
+        raise ConfigError(f"{folder} is a study, which is not extended; start a larger one")
     options["games"] = int(value)
     return _code(resume(folder, as_typed(["extend", *arguments]), make_console(), **options))
 
@@ -165,7 +175,8 @@ def _resume_parser(command: str, description: str) -> Parser:
     parser.add_argument(
         "--retry-skipped",
         action="store_true",
-        help="play again the pairs that were skipped because the worker that played them died",
+        help="play again the pairs that were skipped because the worker that played them died; of "
+        "a study, do again what failed",
     )
     parser.add_argument(
         "--trust",
@@ -208,6 +219,13 @@ def verify_command(arguments: Sequence[str]) -> int:
     return verify_command(arguments, make_console())
 
 
+def study_command(arguments: Sequence[str]) -> int:
+    """``study``: answer a question that one run cannot."""
+    from experiments.studies.command import study_command
+
+    return study_command(arguments, make_console())
+
+
 def openings_command(arguments: Sequence[str]) -> int:
     """``openings``: make balanced openings."""
     from experiments.pairing.balanced import openings_command
@@ -244,6 +262,7 @@ COMMANDS: dict[str, Command] = {
     "verify": verify_command,
     "recover": recover_command,
     "export": export_command,
+    "study": study_command,
     "plan": plan_command,
     "bench": bench_command,
     "openings": openings_command,
