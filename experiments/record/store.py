@@ -28,7 +28,7 @@ from experiments.record.folder import sync
 if TYPE_CHECKING:
     import pandas as pd  # loaded when a table is read, since a run starts sooner without it
 
-FORMAT = 6
+FORMAT = 7
 """Version of the tables; changes when their meaning does."""
 
 FILE = "games.sqlite"

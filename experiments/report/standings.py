@@ -171,7 +171,9 @@ _ENDS = """
     group by low, high, reason order by low, high, count(*) desc, reason
 """
 
-MATCH_STATISTICS = ("elo", "elo_margin", "bound", "nelo", "nelo_margin", "los", "split")
+MATCH_STATISTICS = (
+    *("elo", "elo_low", "elo_high", "bound", "nelo", "nelo_low", "nelo_high", "los", "split"),
+)
 """Columns of :func:`matches`: fields of :class:`experiments.statistics.match.MatchStatistics`."""
 
 OUTCOME_COLUMNS = ("LL", "LD", "DD_WL", "WD", "WW")
@@ -393,7 +395,7 @@ def matches(record: Record) -> pd.DataFrame:
       openings: from how many.
     - LL, LD, DD_WL, WD, WW: the pentanomial counts of the distinct pairs, on which all of the
       following rests.
-    - elo, elo_margin, bound, nelo, nelo_margin, los, split: see
+    - elo, elo_low, elo_high, bound, nelo, nelo_low, nelo_high, los, split: see
       :class:`experiments.statistics.match.MatchStatistics`.
     - discs, discs_margin: mean disc difference over pairs (games played to the end), and half the
       width of its 95 % interval (Student's, over openings); nan where there are none, or only one.

@@ -93,7 +93,7 @@ def test_a_match_is_seen_from_its_first_agent(record: Record) -> None:
     assert row.discs == pytest.approx(means.mean())
     assert row.discs_margin == pytest.approx(4.302653 * means.std(ddof=1) / np.sqrt(3))
     alone = match_statistics([1, 1, 0, 0, 1])
-    for name in ("elo", "elo_margin", "nelo", "los"):
+    for name in ("elo", "elo_low", "elo_high", "nelo", "los"):
         assert getattr(row, name) == pytest.approx(getattr(alone, name), nan_ok=True)
 
 
