@@ -18,9 +18,9 @@ from typing import Any
 
 from agents import loading
 from agents.base import Agent
-from agents.conf_folder import ConfigError, check_folders, conf_folder
+from agents.conf_folder import check_folders, conf_folder
 from agents.evaluation import Evaluation
-from core.settings import SettingError, nearest, unknown_choice
+from core.settings import ConfigError, SettingError, nearest, unknown_choice
 
 # Hydra, in hydra_parts, is imported where it is needed: it takes a quarter of a second, and most
 # that import this module, workers among them, only build.

@@ -5,21 +5,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from rich.console import Console
-
-from agents.config import ConfigError, compose
 from core.cli import Command, Parser, dispatch, seconds, whole_number
+from core.settings import ConfigError
 from core.shown import visible
 from experiments.command_line import as_typed, make_console
-from experiments.config import read
-from experiments.run import RunResult, resume, run
 from experiments.stopping import RunStopped
-from experiments.studies.record import is_study
-from experiments.sweep.folder import is_sweep
 
-# What only one command needs is imported there: Hydra, pandas, what draws and what compiles.
+if TYPE_CHECKING:
+    from experiments.run import RunResult
+
+# What a command needs is imported there: --help and a misspelt command answer at once.
 
 HELP = """\
 usage: python -m experiments COMMAND ...
@@ -70,10 +67,16 @@ def run_command(arguments: Sequence[str]) -> int:
         return 0
     if options.hydra_help or options.cfg or options.info:
         if options.cfg:
+            from agents.config import compose
+
             compose("run", options.overrides, folders)  # which says in one line what is wrong
         hand_over(parser.prog, arguments, lambda config: None)
         return 0
+    from experiments.config import read
+
     plan = read(options.overrides, folders)
+    from experiments.run import run  # after what may be refused, as it takes a while to load
+
     return _code(run(plan, as_typed(["run", *arguments]), make_console()))
 
 
@@ -83,6 +86,8 @@ def _refuse(message: str) -> NoReturn:
 
 def bench_command(arguments: Sequence[str]) -> int:
     """``bench``: print each algorithm's nodes over the fixed positions, and the signature."""
+    from rich.console import Console
+
     from experiments.bench import POSITIONS, bench, signature
     from experiments.report.terminal import terminal_table
 
@@ -113,6 +118,11 @@ def resume_command(arguments: Sequence[str]) -> int:
     )
     options = vars(parser.parse_args(arguments))
     folder = options.pop("folder")
+
+    from experiments.run import resume
+    from experiments.studies.record import is_study
+    from experiments.sweep.folder import is_sweep
+
     if is_sweep(folder):
         from experiments.sweep import running
 
@@ -149,6 +159,11 @@ def extend_command(arguments: Sequence[str]) -> int:
     key, _, value = asked.partition("=")
     if key != "games" or not value.isdecimal():
         raise ConfigError(f"{asked}: games=N is needed, an even number of games a pairing")
+
+    from experiments.run import resume
+    from experiments.studies.record import is_study
+    from experiments.sweep.folder import is_sweep
+
     if is_sweep(folder):
         from experiments.sweep import running
 
@@ -204,6 +219,7 @@ def watch_command(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
 
     from experiments.report.watch import look, watch
+    from experiments.sweep.folder import is_sweep
 
     look_at = look
     if is_sweep(options.folder):

@@ -37,7 +37,7 @@ from experiments.config import LimitsConfig, Plan, RunConfig, chosen, plan_of
 from experiments.foreign import built_from, check_trusted, foreign_code
 from experiments.pairing.openings import Opening
 from experiments.pairing.schedule import Draw
-from experiments.playing.conditions import FINISH_PAIRS, Conditions
+from experiments.playing.conditions import Conditions
 from experiments.playing.executors import Say
 from experiments.playing.match import MOST_DEATHS, PairResult, Play, TaskFailed
 from experiments.playing.trial import try_agents
@@ -49,6 +49,7 @@ from experiments.record.store import FILE, FORMAT, AgentRow, Record
 from experiments.recorded import about_object, replanned
 from experiments.report.progress import Tally, progress_bar
 from experiments.stopping import RunStopped, guarded, stoppable
+from experiments.system import FINISH_PAIRS
 
 if TYPE_CHECKING:
     import pandas as pd

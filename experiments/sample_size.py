@@ -26,8 +26,8 @@ from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any
 
 import numpy as np
+import scipy  # which loads its parts when they are used
 from rich.console import Console
-from scipy.special import ndtri
 
 from agents.config import ConfigError, one_line
 from core.game import FINISHED
@@ -114,8 +114,8 @@ class Question:
         (mean, variance), (mean0, variance0) = (
             _moments(self.pairs(e)) for e in (self.elo, self.elo0)
         )
-        reach = ndtri(1 - self.alpha) * math.sqrt(variance0)
-        reach += ndtri(self.power) * math.sqrt(variance)
+        reach = scipy.special.ndtri(1 - self.alpha) * math.sqrt(variance0)
+        reach += scipy.special.ndtri(self.power) * math.sqrt(variance)
         return math.ceil((reach / (mean - mean0)) ** 2)
 
 

@@ -9,12 +9,12 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Annotated
 
 from core.settings import Whole, checked
-from experiments.playing.conditions import STOP_AT_ONCE, Conditions
+from experiments.playing.conditions import Conditions
 from experiments.playing.game import close_all
 from experiments.playing.guardian import start_worker
 from experiments.playing.match import Alone, Crew, Team, Workers
 from experiments.playing.pool import WorkerPool
-from experiments.system import available_cores
+from experiments.system import STOP_AT_ONCE, available_cores
 
 Say = Callable[[str], None]
 """Receives one line that the user should know."""

@@ -21,14 +21,14 @@ from core.game import FINISHED, Decision
 from core.position import Position
 from core.processes import adopt_orphans, end_descendants, reap
 from experiments.pairing.schedule import Game, Pair
-from experiments.playing.conditions import STOP_AT_ONCE, Conditions
+from experiments.playing.conditions import Conditions
 from experiments.playing.game import play
 from experiments.playing.house import BrokenDown, House
 from experiments.playing.pieces import Desk, Job, Piece, PieceResult, worked_on
 from experiments.playing.stand_in import Children, StandIn
 from experiments.record.log import name_game
 from experiments.record.store import PlayedGame
-from experiments.system import keep_from_children
+from experiments.system import STOP_AT_ONCE, keep_from_children
 
 log = logging.getLogger("lab.games")
 

@@ -3,9 +3,9 @@ no memory that grows with the number of games."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -18,46 +18,60 @@ from experiments.config import RunConfig, draw_of
 from experiments.pairing import Results, Schedule
 from experiments.pairing.openings import Opening
 from experiments.record.store import TOTALS, Record
+from experiments.report.moves import quantiles_by, recorded_moves
 from experiments.statistics.intervals import standard_error, student
 from experiments.statistics.match import match_statistics
-from experiments.statistics.pairs import IntArray, pentanomial
+from experiments.statistics.pairs import (
+    OUTCOMES,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    pentanomial,
+)
 from experiments.statistics.pool import Ratings, rate_pools
 from experiments.studies.strategies import strategies
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# `identity` is that of experiments.record.store; `plays` says as which strategy an agent counts.
+# `fingerprint` is that of experiments.record.store; `plays` says as which strategy an agent counts.
 # `low` and `high` are a pair's strategies by number; `b` and `w` the half points that `low` made
-# with Black and with White; `discs` the mean disc difference of its games, as `low` sees it.
-# `pairs` are the complete ones, `different` those of them that repeat no earlier one move for move.
-# `unit` is the opening, which all pairings share; of a run from one opening the pairs of each
-# pairing by their number, as chance alone makes them differ.
+# with Black and with White; `discs` the mean disc difference of its games, as `low` sees it; `one`
+# and `other` tell its games from others. The games of a pair stand next to each other, which makes
+# it cheap to find them. `pairs` are the complete ones, `different` those of them that repeat no
+# earlier one move for move. `unit` is the opening, which all pairings share; of a run from one
+# opening the pairs of each pairing by their number, as chance alone makes them differ.
 _PAIRS = """
-    counted as (
-        select pair, b.strategy as black, w.strategy as white, opening, black_points,
-            disc_difference, end_reason, identity(opening, transcript) as moves
-        from games join plays b on b.agent = black join plays w on w.agent = white),
+    both_games as (
+        select a.pair, a.opening, b.strategy as black, w.strategy as white,
+            2 * a.black_points as first, 2 - 2 * z.black_points as second,
+            a.disc_difference as difference, z.disc_difference as difference_back,
+            fingerprint(a.opening, a.transcript) as one,
+            fingerprint(z.opening, z.transcript) as other, a.end_reason as one_end,
+            z.end_reason as other_end
+        from games a join games z on z.game = a.game + 1 and z.pair = a.pair
+        join plays b on b.agent = a.black join plays w on w.agent = a.white
+        where a.black = z.white and a.white = z.black and b.strategy != w.strategy),
     pairs as (
-        select pair, min(black, white) as low, max(black, white) as high, opening,
-            max(case when black < white then 2 * black_points end) as b,
-            max(case when black > white then 2 - 2 * black_points end) as w,
-            max(case when black < white then moves end) as one,
-            max(case when black > white then moves end) as other,
-            max(case when black < white then end_reason end) as one_end,
-            max(case when black > white then end_reason end) as other_end,
-            avg(case when black < white then disc_difference else -disc_difference end) as discs
-        from counted where black != white
-        group by pair having count(*) = 2 and count(distinct black) = 2)
+        select pair, black as low, white as high, opening, first as b, second as w, one, other,
+            one_end, other_end,
+            coalesce((difference - difference_back) / 2.0, difference, -difference_back) as discs
+        from both_games where black < white
+        union all select pair, white, black, opening, 2 - second, 2 - first, other, one,
+            other_end, one_end,
+            coalesce((difference_back - difference) / 2.0, difference_back, -difference)
+        from both_games where black > white)
 """
 _DIFFERENT = """
-    distinct_pairs as (
+    distinct_pairs as materialized (
         select min(pair) as pair, min(opening) as opening, low, high, b, w, discs
         from pairs group by low, high, one, other),
+    spread as (select min(opening) < max(opening) as several from distinct_pairs),
     different as (
-        select *, case when (select count(distinct opening) from distinct_pairs) > 1 then opening
-            else row_number() over (partition by low, high order by pair) end as unit
-        from distinct_pairs)
+        select *, opening as unit from distinct_pairs where (select several from spread)
+        union all
+        select *, row_number() over (partition by low, high order by pair) from distinct_pairs
+        where not (select several from spread))
 """
 
 
@@ -92,19 +106,17 @@ _STANDINGS = f"""
     totals as (
         select agent, count(*) as games, sum(points = 1) as wins, sum(points = 0.5) as draws,
             sum(points = 0) as losses, avg(points) as score,
-            avg(difference) as disc_difference, sum(forfeit) as forfeits
-        from seats group by agent),
-    costs as (
-        select agent, 1.0 * sum(nodes) / sum(moves) as nodes_per_move,
-            1.0 * sum(evaluations) / sum(moves) as evaluations_per_move,
-            1e9 * sum(nodes) / max(1, coalesce(nullif(sum(cpu_nanoseconds), 0), sum(nanoseconds)))
-                as nodes_per_second
-        from seats where moves > 0 group by agent)
+            avg(difference) as disc_difference, sum(forfeit) as forfeits,
+            nullif(sum(moves), 0) as moves, 1.0 * sum(nodes) as nodes,
+            sum(evaluations) as evaluations, nullif(sum(cpu_nanoseconds), 0) as cpu_nanoseconds,
+            sum(nanoseconds) as nanoseconds
+        from seats group by agent)
     select agents.agent as number, name as agent, selective,
-        games, wins, draws, losses, score,
-        disc_difference, nodes_per_move, nodes_per_second, evaluations_per_move, forfeits
+        games, wins, draws, losses, score, disc_difference, nodes / moves as nodes_per_move,
+        case when moves then 1e9 * nodes / max(1, coalesce(cpu_nanoseconds, nanoseconds)) end
+            as nodes_per_second,
+        1.0 * evaluations / moves as evaluations_per_move, forfeits
     from agents join totals using (agent)
-    left join costs using (agent)
     order by number
 """
 
@@ -198,8 +210,57 @@ def pairs_by_opening(record: Record, plays: ArrayLike | None = None) -> tuple[In
 def pair_counts(record: Record) -> IntArray:
     """The same of all openings and colours together and of every agent for itself, shape
     (agents, agents, 5): in ``counts[i, j, k]`` pairs agent i scored k/2 points against agent j."""
+    agents = np.arange(len(record.agents()))
+    counts = np.zeros((len(agents), len(agents), OUTCOMES), dtype=np.int64)
+    rows = record.rows(
+        f"{_with_pairs(record, agents)} select low, high, cast(b + w as integer), count(*) "
+        "from different group by low, high, b + w"
+    )
+    for low, high, half_points, pairs in rows:
+        counts[low, high, half_points] = counts[high, low, OUTCOMES - 1 - half_points] = pairs
+    return counts
+
+
+@dataclass(frozen=True, eq=False)
+class OpeningScores:
+    """What n agents scored from each opening, over all pairs that repeat no earlier one.
+
+    points: by colour, Black first, shape (m, n, 2). pairs: of each agent, shape (m, n): as many
+    games as it had with each colour. times: how many openings gave such a row, shape (m,). full:
+    from which all agents met all others equally often, shape (m,).
+    """
+
+    points: FloatArray
+    pairs: IntArray
+    times: IntArray
+    full: BoolArray
+
+
+def scores_by_opening(record: Record) -> OpeningScores:
+    """See :class:`OpeningScores`."""
     tables, times = pairs_by_opening(record)
-    return np.asarray(np.tensordot(times, pentanomial(tables), axes=1))
+    halves = np.arange(3) / 2
+    points = np.stack(
+        [(tables.sum(axis=(2, 4)) * halves).sum(-1), (tables.sum(axis=(2, 3)) * halves).sum(-1)],
+        axis=-1,
+    )
+    met = tables.sum(axis=(3, 4))
+    others = met[:, ~np.eye(met.shape[1], dtype=bool)]
+    full = (others > 0).all(axis=1) & (others == others[:, :1]).all(axis=1)
+    return OpeningScores(points, met.sum(axis=2), times, full)
+
+
+def scores_from(record: Record) -> pd.DataFrame:
+    """What each agent scored from each opening, over the same pairs: columns opening (text), agent
+    (number), score (share of points, 0 to 1) and pairs."""
+    return record.query(
+        _with_pairs(record, np.arange(len(record.agents())))
+        + """, seats as (
+            select opening, low as agent, b + w as half_points from different union all
+            select opening, high, 4 - b - w from different)
+        select opening, agent, avg(half_points) / 4 as score, count(*) as pairs
+        from seats group by opening, agent order by opening, agent"""
+    )
 
 
 def rated_parts(
@@ -268,20 +329,29 @@ def standings(record: Record, parts: Sequence[tuple[IntArray, Ratings]]) -> pd.D
 def _times(record: Record) -> dict[int, tuple[float, float]]:
     """Median and 95th percentile, in microseconds, of what the player could use of the time of a
     move, by agent; of at most TIMED_GAMES games."""
-    games = [game for (game,) in record.rows("select game from turns order by game")]
-    if len(games) > TIMED_GAMES:
-        games = sorted(np.random.default_rng(0).choice(games, TIMED_GAMES, replace=False).tolist())
-    own = defaultdict(list)
-    for game in games:
-        for turn in record.turns(game):
-            if turn.nanoseconds is not None:
-                own[turn.agent].append((turn.nanoseconds - turn.waited_nanoseconds) / 1000)
-    ends = {}
-    for agent, found in own.items():
-        ordered = np.sort(found)
-        median, last = ((share * len(ordered) + 99) // 100 - 1 for share in (50, 95))
-        ends[agent] = float(ordered[median]), float(ordered[last])
-    return ends
+    moves = recorded_moves(record, TIMED_GAMES)
+    known = np.isfinite(moves.nanoseconds)
+    spent = moves.nanoseconds[known] / 1000
+    agents, _, ends = quantiles_by(moves.agent[known], spent, (0.5, 0.95))
+    return dict(zip(agents.tolist(), map(tuple, ends.tolist()), strict=True))
+
+
+def disc_differences(record: Record) -> pd.DataFrame:
+    """How often each agent's games ended with which disc difference, as it sees it: columns agent
+    (number), difference and games; only games that were played to their end."""
+    return record.query(
+        f"with {SEATS} select agent, difference, count(*) as games from seats "
+        "where difference is not null group by agent, difference"
+    )
+
+
+def times_a_move(record: Record) -> pd.DataFrame:
+    """Mean time of a move by agent, in microseconds, over all games: columns agent (number) and
+    microseconds."""
+    return record.query(
+        f"with {SEATS} select agent, sum(nanoseconds) / 1000.0 / sum(moves) as microseconds "
+        "from seats where moves > 0 group by agent"
+    )
 
 
 def tournament_results(record: Record, settings: RunConfig, schedule: Schedule) -> Results:
@@ -370,7 +440,7 @@ def same_positions(record: Record) -> pd.DataFrame:
         """with twins as (
                select a.pair, a.game as one, b.game as other, a.transcript = b.transcript as alike,
                    min(a.black, a.white) as low, max(a.black, a.white) as high
-               from games a join games b on a.pair = b.pair and a.game < b.game),
+               from games a join games b on b.game = a.game + 1 and b.pair = a.pair),
            alike as (
                select low, high, count(*) as pairs from twins group by low, high
                having min(alike) = 1),

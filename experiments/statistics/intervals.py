@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import scipy  # which loads its parts when they are used
 from numpy.typing import ArrayLike
-from scipy.special import ndtr, ndtri, stdtrit
 
 from experiments.statistics.pairs import SHARES, FloatArray, IntArray, by_opening
 
@@ -45,7 +45,7 @@ def interval_text(value: float, low: float, high: float, bound: str = "", digits
 def student(openings: int) -> float:
     """How many standard errors a 95 % interval reaches to either side: Student's quantile with
     one degree of freedom less than there are openings; nan for less than two openings."""
-    return float(stdtrit(openings - 1, INSIDE)) if openings > 1 else math.nan
+    return float(scipy.special.stdtrit(openings - 1, INSIDE)) if openings > 1 else math.nan
 
 
 def standard_error(sums: FloatArray, times: IntArray, pairs: int, openings: int) -> float:
@@ -69,20 +69,31 @@ def share_interval(
     which all went alike have one too. All nan without pairs.
     """
     units, often = by_opening(counts, times)
-    seen = often @ units
-    pairs = int(seen.sum())
-    if not pairs:
-        return np.nan, np.nan, np.nan, 0
-    added = np.array([0.5, 0, 0, 0, 0.5])
-    middle = float((seen + added) @ SHARES) / (pairs + 1)
-    away = SHARES - middle
-    openings = int(often[units.any(axis=1)].sum())
-    sums = np.append(units @ away, math.sqrt(added @ away**2))
-    error = standard_error(sums, np.append(often, 1), pairs + 1, openings + 1)
+    pairs = units.sum(axis=1)
+    share, low, high = points_interval(units @ SHARES, pairs, often)
+    return share, low, high, int(often @ pairs)
+
+
+def points_interval(
+    points: FloatArray, games: IntArray, times: IntArray
+) -> tuple[float, float, float]:
+    """A share of points from shared openings (0 to 1), and the ends of its 95 % interval, as
+    :func:`share_interval` has it.
+
+    points, games: of every opening, shape (m,), a game (or a pair taken as one) having 0 to 1
+        points. times: shape (m,), how many openings gave that. All nan without games.
+    """
+    number, openings = int(times @ games), int(times[games > 0].sum())
+    if not number:
+        return np.nan, np.nan, np.nan
+    middle = float(times @ points + 0.5) / (number + 1)
+    added = math.sqrt((middle**2 + (1 - middle) ** 2) / 2)
+    sums = np.append(points - middle * games, added)
+    error = standard_error(sums, np.append(times, 1), number + 1, openings + 1)
     margin = student(openings + 1) * error
-    share = float(seen @ SHARES) / pairs
+    share = float(times @ points) / number
     low, high = min(share, middle - margin), max(share, middle + margin)
-    return share, max(0.0, low), min(1.0, high), pairs
+    return share, max(0.0, low), min(1.0, high)
 
 
 def wilson(points: float, games: int) -> tuple[float, float]:
@@ -111,13 +122,15 @@ def bootstrap_intervals(
     (values,); openings: how many each rests on. nan for values that rest on less than two.
     """
     below = (sample < fitted).sum(axis=0)
-    bias = ndtri((below + 0.5) / (len(sample) + 1))  # standard deviations
+    bias = scipy.special.ndtri((below + 0.5) / (len(sample) + 1))  # standard deviations
     # The bootstrap's variance of a mean of N values is (N - 1) / (N + 1) of the honest one, and
     # Student's t takes the place of the normal distribution: 1.96 for large N, 2.50 for 10.
     number = np.where(openings > 1, openings, np.nan)
-    reach = stdtrit(number - 1, INSIDE) * np.sqrt((number + 1) / (number - 1))
+    reach = scipy.special.stdtrit(number - 1, INSIDE) * np.sqrt((number + 1) / (number - 1))
     asked = np.fmin(reach, _FARTHEST)
-    low, high = (_quantiles(sample, ndtr(2 * bias + side * asked)) for side in (-1, 1))
+    low, high = (
+        _quantiles(sample, scipy.special.ndtr(2 * bias + side * asked)) for side in (-1, 1)
+    )
     stretch = reach / asked
     return fitted + stretch * (low - fitted), fitted + stretch * (high - fitted)
 

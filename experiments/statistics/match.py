@@ -23,8 +23,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import scipy  # which loads its parts when they are used
 from numpy.typing import ArrayLike
-from scipy.special import betaincinv, stdtr
 
 from experiments.statistics.elo import NELO, elo_of_score
 from experiments.statistics.intervals import ONE_SIDED, interval_text, standard_error, student
@@ -123,14 +123,14 @@ def match_statistics(counts: ArrayLike, times: ArrayLike | None = None) -> Match
         nelo,
         nelo - margin,
         nelo + margin,
-        los=float(stdtr(openings - 1, (score - 0.5) / error)),
+        los=float(scipy.special.stdtr(openings - 1, (score - 0.5) / error)),
     )
 
 
 def _bound(score: float, openings: int) -> tuple[float, str]:
     """The one-sided limit of a match's Elo, and on which side of it the truth is."""
     bound, points = (">", openings * score) if score >= 0.5 else ("<", openings * (1 - score))
-    least = float(betaincinv(points, openings - points + 1, ONE_SIDED))
+    least = float(scipy.special.betaincinv(points, openings - points + 1, ONE_SIDED))
     return elo_of_score(least if bound == ">" else 1 - least), bound
 
 
