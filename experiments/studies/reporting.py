@@ -81,7 +81,7 @@ def _write(
         tables=conclusion.tables,
         figures=figures,
         notes=conclusion.notes,
-        agents=described(settings.agents),
+        agents=described(settings.agents if conclusion.agents is None else conclusion.agents),
         failed=failed,
         command=about["command"],
         details=details,
