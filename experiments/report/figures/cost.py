@@ -123,7 +123,10 @@ def _point(axes: Axes, row: dict[str, Any], cost: float, style: dict[str, Any]) 
 def _label_cost(axes: Axes, cost: str) -> None:
     axes.set_xscale("log")
     axes.margins(x=0.12)
-    axes.xaxis.set_major_locator(LogLocator(numticks=7))
+    low, high = axes.get_xlim()
+    subs = (1,) if high > 100 * low else (1, 2, 5) if high > 5 * low else (1, 1.5, 2, 3, 4, 5, 6, 8)
+    axes.xaxis.set_major_locator(LogLocator(subs=subs, numticks=7))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.3g}"))
     axes.xaxis.set_minor_locator(NullLocator())
     if cost == "microseconds":
         axes.xaxis.set_major_formatter(FuncFormatter(axis_time))
