@@ -189,9 +189,9 @@ def run(
 
     command: how the run was asked for, for the report. folder: where results go, made already
     (default: a new one named by date and time). brief: print how far it is, but no results.
-    Nothing is written before everything that can be
-    checked has been. Raises ConfigError, and RunStopped where the record can no longer be written
-    or no worker be started.
+
+    Nothing is written before everything that can be checked has been. Raises ConfigError, and
+    RunStopped where the record can no longer be written or no worker be started.
     """
     console = console or Console()
     settings = plan.settings
@@ -235,20 +235,16 @@ def resume(
     workers: processes, if not as many as before. executor, address: where to play, if not where it
         was: as in ``conf/executor``; the games are the same.
     force: go on even if the lab's code, a version, or an agent is no longer the same.
-    retry_skipped: play the pairs that were skipped.
+    retry_skipped: play the pairs that were skipped. brief: print how far it is, but no results.
     trust: run what the record names from outside the lab, with your rights, without asking; a
         program without a terminal to ask on has to say it.
-    brief: print how far it is, but no results.
 
     The record is in the end that of an uninterrupted run, timings aside. Raises ConfigError and
     RunStopped.
     """
     console = console or Console()
     folder = Path(folder)
-    if not folder.is_dir():
-        raise ConfigError(f"{folder}: there is no such folder")
-    if not (folder / FILE).is_file():
-        raise ConfigError(f"{folder} is no run: there is no {FILE} in it")
+    _check_is_run(folder)
     with locked(folder):
         moved = {"workers": workers, "executor": executor, "address": address}
         trusted = functools.partial(check_trusted, folder, trust=trust, console=console)
@@ -265,6 +261,13 @@ def resume(
                 _write_config(plan, folder)
                 session = _Session(plan, record, folder, console, conditions, True, brief)
                 return session.play(play, crew, openings)
+
+
+def _check_is_run(folder: Path) -> None:
+    if not folder.is_dir():
+        raise ConfigError(f"{folder}: there is no such folder")
+    if not (folder / FILE).is_file():
+        raise ConfigError(f"{folder} is no run: there is no {FILE} in it")
 
 
 # ---------------------------------------------------------------------- before the games

@@ -83,7 +83,7 @@ def write(facts: RunFacts, said: Findings, folder: Path, console: Console) -> No
 
 
 def _draw(facts: RunFacts, folder: Path) -> list[ReportFigure]:
-    # Loading seaborn takes a second, which a run without figures does not need.
+    # Loading matplotlib takes a third of a second, which a run without figures does not need.
     from experiments.report.figures import RUN_FIGURES
     from experiments.report.figures.base import draw_figures
 
