@@ -7,8 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+from matplotlib.colors import to_hex
 
-from experiments.report.facts import RunFacts, marked_names, zero_text
+from experiments.report.facts import RunFacts, zero_text
+from experiments.report.figures.base import coloured
+from experiments.report.figures.cost import pareto
+from experiments.report.standings import times_a_move
 from experiments.report.tables import elo_text, time_text
 
 if TYPE_CHECKING:
@@ -26,7 +30,9 @@ def run_charts(facts: RunFacts, figures: Sequence[str]) -> dict[str, dict[str, A
 
 def _agents(facts: RunFacts) -> pd.DataFrame:
     """One row a rated agent of the largest pool, with what is told of it where the mouse is."""
-    standings = facts.standings.assign(agent=marked_names(facts.standings))
+    times = times_a_move(facts.record).set_index("agent")["microseconds"]
+    spent = {name: times.get(number) for number, name in enumerate(facts.names)}
+    standings = facts.standings.assign(agent=facts.order)
     rated = standings[(standings["part"] == 0) & standings["elo"].notna()]
     return pd.DataFrame(
         {
@@ -34,17 +40,38 @@ def _agents(facts: RunFacts) -> pd.DataFrame:
             "elo": rated["elo"].round(1),
             "low": rated["low"].round(1),
             "high": rated["high"].round(1),
+            "bound": rated["bound"],
             "Elo [95 %]": [elo_text(row) for row in rated.itertuples()],
             "games": rated["games"],
             "W-D-L": [f"{row.wins}-{row.draws}-{row.losses}" for row in rated.itertuples()],
             "score": [f"{100 * score:.1f} %" for score in rated["score"]],
-            "nodes": rated["nodes_per_move"].round(1),
-            "time": [time_text(each) for each in rated["median_microseconds"]],
+            "nodes a move": rated["nodes_per_move"].round(1),
+            "microseconds": rated["agent"].map(spent).astype(float).round(3),
+            "time a move": [time_text(spent[name]) for name in rated["agent"]],
         }
     )
 
 
-_TOLD = ("agent", "Elo [95 %]", "games", "W-D-L", "score")
+_TOLD = ("agent", "Elo [95 %]", "games", "W-D-L", "score", "nodes a move", "time a move")
+
+
+def _told(agents: pd.DataFrame) -> list[alt.Tooltip]:
+    import altair as alt
+
+    return [
+        alt.Tooltip(f"{name}:{'Q' if name == 'nodes a move' else 'N'}")
+        for name in _TOLD
+        if agents[name].notna().any()
+    ]
+
+
+def _colour(facts: RunFacts, agents: pd.DataFrame) -> alt.Color:
+    """An agent's own, as in all figures."""
+    import altair as alt
+
+    own = dict(coloured(agents["agent"], facts.order))
+    scale = alt.Scale(domain=list(own), range=[to_hex(each) for each in own.values()])
+    return alt.Color("agent:N", scale=scale, legend=None)
 
 
 def _elo(facts: RunFacts) -> alt.LayerChart:
@@ -53,12 +80,51 @@ def _elo(facts: RunFacts) -> alt.LayerChart:
 
     agents = _agents(facts)
     rows = alt.Y("agent:N", sort=agents["agent"].tolist(), title=None)
-    told = [alt.Tooltip(f"{name}:N") for name in _TOLD]
-    base = alt.Chart(agents).encode(y=rows, tooltip=told)
+    base = alt.Chart(agents).encode(y=rows, tooltip=_told(agents), color=_colour(facts, agents))
     zero = f"Elo, {zero_text(facts.anchor)} = 0"
     bars = base.mark_rule(strokeWidth=3).encode(x=alt.X("low:Q", title=zero), x2="high:Q")
     dots = base.mark_point(filled=True, size=90, opacity=1).encode(x="elo:Q")
     return (bars + dots).properties(width="container", height=max(80, _ROW * len(agents)))
+
+
+def _cost(facts: RunFacts) -> alt.TopLevelMixin:
+    """Ratings by what a move takes, to be moved and enlarged."""
+    import altair as alt
+
+    agents = _agents(facts)
+    agents = agents[agents["microseconds"] > 0].reset_index(drop=True)
+    best = pareto(agents["microseconds"].to_numpy(), agents["elo"].to_numpy())
+    agents["best"] = agents.index.isin(best)
+    cost = alt.X(
+        "microseconds:Q",
+        scale=alt.Scale(type="log", padding=30),
+        title="mean time a move (log scale)",
+        axis=alt.Axis(labelExpr=_TIME_LABEL, tickCount=5, grid=False),
+    )
+    base = alt.Chart(agents).encode(x=cost, tooltip=_told(agents), color=_colour(facts, agents))
+    front = (
+        alt.Chart(agents[agents["best"]])
+        .mark_line(interpolate="step-after", color="#888888", strokeWidth=1)
+        .encode(x=cost, y="elo:Q")
+    )
+    bars = base.mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q", title="Elo"), y2="high:Q")
+    shapes = alt.Scale(domain=["", ">", "<"], range=["circle", "triangle-up", "triangle-down"])
+    dots = base.mark_point(filled=True, size=110, opacity=1).encode(
+        y="elo:Q", shape=alt.Shape("bound:N", scale=shapes, legend=None)
+    )
+    layers = [front, bars, dots]
+    if len(agents) <= _MOST_NUMBERS:
+        names = alt.Chart(agents).encode(x=cost, y="elo:Q", text="agent:N")
+        places: Any = {"align": "left", "dx": 9, "dy": -9, "fontSize": 11}
+        layers.append(names.transform_filter("datum.best").mark_text(fontWeight="bold", **places))
+        layers.append(names.transform_filter("!datum.best").mark_text(**places))
+    return alt.layer(*layers).properties(width="container", height=340)
+
+
+_TIME_LABEL = (
+    "datum.value >= 1e6 ? datum.value / 1e6 + ' s' : "
+    "datum.value >= 1e3 ? datum.value / 1e3 + ' ms' : datum.value + ' µs'"
+)
 
 
 def _win_rates(facts: RunFacts) -> alt.TopLevelMixin:
@@ -101,6 +167,7 @@ def _win_rates(facts: RunFacts) -> alt.TopLevelMixin:
 
 CHARTS: Mapping[str, Callable[[RunFacts], alt.TopLevelMixin]] = {
     "elo": _elo,
+    "cost": _cost,
     "win_rates": _win_rates,
 }
 """What answers to the mouse, by the name of its figure."""

@@ -23,7 +23,7 @@ from experiments.report.markdown import link, write_report
 from experiments.report.page import Extras
 from experiments.report.programs import write_programs
 from experiments.report.published import comparison
-from experiments.report.sections import sections, without_costs
+from experiments.report.sections import highest_matches, sections, without_costs
 from experiments.report.tables import (
     MATCH_COLUMNS,
     RATING,
@@ -110,7 +110,8 @@ def _write(facts: RunFacts, said: Findings, figures: Sequence[ReportFigure], fol
         rounds=facts.tables,
         zero=zero_text(facts.anchor) if RATING in columns else "",
         match_columns=MATCH_COLUMNS,
-        matches=cells(MATCH_COLUMNS, facts.matches),
+        matches=cells(MATCH_COLUMNS, highest_matches(facts)),
+        pairings=len(facts.matches),
         agents=described(others),
         findings=said.remarks,
         sections=sections(facts),

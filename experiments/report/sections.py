@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.game import FINISHED
 from core.shown import counted
@@ -13,8 +13,15 @@ from experiments.report.facts import RunFacts
 from experiments.report.standings import SEATS
 from experiments.report.tables import COLUMNS, time_text
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 MOST_ACROSS = 30
 """Agents up to which a crosstable has all of them; of more it has those that stand highest."""
+
+MOST_MATCHES = 200
+"""Pairings up to which a report has all of them; of more it has those of the agents that stand
+highest, and all are in matches.csv."""
 
 COST_COLUMNS = ("agent", "nodes/move", "evals/move", "nodes/s", "time/move", "95 % within")
 """Columns of the standings that say what an agent's moves cost."""
@@ -40,6 +47,17 @@ def sections(facts: RunFacts) -> list[Section]:
 def without_costs(columns: dict[str, Callable[[Any], str]]) -> dict[str, Callable[[Any], str]]:
     """The columns of the standings that the table of costs does not have."""
     return {name: cell for name, cell in columns.items() if name not in COST_COLUMNS[1:]}
+
+
+def highest_matches(facts: RunFacts) -> pd.DataFrame:
+    """The rows of :func:`experiments.report.standings.matches` that a report has room for, in the
+    order of the line-up."""
+    matches = facts.matches
+    if len(matches) <= MOST_MATCHES:
+        return matches
+    place = {name: place for place, name in enumerate(facts.standings["agent"])}
+    lower = matches["first"].map(place).combine(matches["second"].map(place), max)
+    return matches.loc[sorted(lower.sort_values(kind="stable").index[:MOST_MATCHES])]
 
 
 # ---------------------------------------------------------------------- who against whom
@@ -164,6 +182,8 @@ def _duplicates(facts: RunFacts) -> Iterator[Section]:
         note = "No two games of any pairing, same agents in the same seats, are the same."
         yield Section("Duplicates", note=note)
         return
+    more = len(rows) - MOST_MATCHES
+    cut = f" {more:,} further pairings are in matches.csv." if more > 0 else ""
     yield Section(
         "Duplicates",
         ("agent", "opponent", "games", "distinct", "pairs", "distinct pairs"),
@@ -174,9 +194,9 @@ def _duplicates(facts: RunFacts) -> Iterator[Section]:
                 *(f"{each:,}" for each in (row.games, row.distinct_games)),
                 *(f"{each:,}" for each in (row.all_pairs, row.pairs)),
             )
-            for row in rows.itertuples()
+            for row in rows.head(MOST_MATCHES).itertuples()
         ],
         "Games, same agents in the same seats, that repeat an earlier one move for move say "
-        "nothing new: Elo and all intervals count distinct pairs.",
+        f"nothing new: Elo and all intervals count distinct pairs.{cut}",
         (0, 1),
     )

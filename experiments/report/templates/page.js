@@ -90,7 +90,7 @@ const lab = (() => {
     const [text, line, mark] = ["--text", "--line", "--mark"].map((name) => style.getPropertyValue(name).trim());
     const axis = { labelColor: text, titleColor: text, gridColor: line, domainColor: line, tickColor: line, labelFontSize: 12, titleFontSize: 12, labelLimit: Math.min(240, innerWidth / 4), titleLimit: innerWidth / 2 };
     return { background: "transparent", font: style.fontFamily, axis, legend: { labelColor: text, titleColor: text }, view: { stroke: line },
-      point: { color: mark }, rule: { color: mark }, line: { color: mark } };
+      text: { color: text }, point: { color: mark }, rule: { color: mark }, line: { color: mark } };
   }
 
   async function drawCharts() {

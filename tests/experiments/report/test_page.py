@@ -82,9 +82,13 @@ def games(folder: Path) -> dict[int, Any]:
 
 def drawn(page: Page, number: int) -> str:
     """The squares a1, b1, ... of a board as they are drawn: X, O, -."""
-    letters: str = page.locator("article svg.game-board").nth(number).evaluate(
-        """board => [...board.querySelectorAll(".disc")].map((disc) =>
+    letters: str = (
+        page.locator("article svg.game-board")
+        .nth(number)
+        .evaluate(
+            """board => [...board.querySelectorAll(".disc")].map((disc) =>
             disc.matches(".black") ? "X" : disc.matches(".white") ? "O" : "-").join("")"""
+        )
     )
     return letters
 
@@ -134,7 +138,8 @@ def test_a_move_shows_what_its_agent_stated(open_report: Open, folder: Path) -> 
     expect(said).to_contain_text(re.compile(rf"^{turn.ply}\. (Black|White)"))
     name = "pass" if turn.square == PASS else square_name(turn.square)
     expect(said).to_contain_text(f": {name}, turns")
-    value = f"{'−' if turn.value < 0 else '+'}{abs(turn.value):,.0f}"
+    sign = "\N{MINUS SIGN}" if turn.value < 0 else "+"
+    value = f"{sign}{abs(turn.value):,.0f}"
     expect(said).to_contain_text(f"value {value}, {turn.nodes:,} nodes, depth 2")
     expect(article.locator("tr[aria-current]")).to_have_attribute("data-ply", str(turn.ply))
     expect(article.locator(".mark.last")).to_have_count(1)
