@@ -189,9 +189,9 @@ def run(
 
     command: how the run was asked for, for the report. folder: where results go, made already
     (default: a new one named by date and time). brief: print how far it is, but no results.
-    Nothing is written before everything that can be
-    checked has been. Raises ConfigError, and RunStopped where the record can no longer be written
-    or no worker be started.
+
+    Nothing is written before everything that can be checked has been. Raises ConfigError, and
+    RunStopped where the record can no longer be written or no worker be started.
     """
     console = console or Console()
     settings = plan.settings
@@ -245,10 +245,7 @@ def resume(
     """
     console = console or Console()
     folder = Path(folder)
-    if not folder.is_dir():
-        raise ConfigError(f"{folder}: there is no such folder")
-    if not (folder / FILE).is_file():
-        raise ConfigError(f"{folder} is no run: there is no {FILE} in it")
+    _check_is_run(folder)
     with locked(folder):
         moved = {"workers": workers, "executor": executor, "address": address}
         trusted = functools.partial(check_trusted, folder, trust=trust, console=console)
@@ -265,6 +262,13 @@ def resume(
                 _write_config(plan, folder)
                 session = _Session(plan, record, folder, console, conditions, True, brief)
                 return session.play(play, crew, openings)
+
+
+def _check_is_run(folder: Path) -> None:
+    if not folder.is_dir():
+        raise ConfigError(f"{folder}: there is no such folder")
+    if not (folder / FILE).is_file():
+        raise ConfigError(f"{folder} is no run: there is no {FILE} in it")
 
 
 # ---------------------------------------------------------------------- before the games

@@ -7,8 +7,9 @@ quantile with G - 1 degrees of freedom.
 
 - Elo = 400 log10(s / (1 - s)); its interval reaches from Elo(s - t e) to Elo(s + t e).
 - nElo = 800 / ln 10 * u / sqrt(2), u = (s - 1/2) / sqrt(v). Its interval reaches t times the
-  standard error over openings to either side; for n openings n var(u) = 1 - g u + (k - 1) u^2 / 4 with g the skewness
-  and k the kurtosis of the shares (Mertens 2002, for the Sharpe ratio, which u is). The
+  standard error over openings to either side; for n openings n var(u) = 1 - g u + (k - 1) u^2 / 4
+  with g the skewness and k the kurtosis of the shares (Mertens 2002, for the Sharpe ratio, which u
+  is). The
   1.96 / sqrt(n) that match runners print for u takes v for known: 400 Elo apart it holds the
   truth in 44 % of matches of 100 pairs, this one in 95 % (``benchmarks/validity.py``).
 - LOS: Student's probability of (s - 1/2) / e.

@@ -32,7 +32,6 @@ from core.shown import counted, plain
 from experiments import run as runs
 from experiments.config import RunConfig, plan_of, typed
 from experiments.foreign import built_from, check_trusted, foreign_code
-from experiments.playing.conditions import FINISH_PAIRS
 from experiments.playing.match import TaskFailed
 from experiments.playing.pieces import Piece, Tables, Workplace
 from experiments.playing.trial import try_agents
@@ -49,6 +48,7 @@ from experiments.studies.planning import GROUP, StudyPlan, planned
 from experiments.studies.record import FORMAT, StudyRecord
 from experiments.studies.reporting import conclude
 from experiments.sweep.folder import has_begun, put_aside
+from experiments.system import FINISH_PAIRS
 
 GAMES = "games"
 """The folder of the run that a study of positions plays first."""

@@ -194,12 +194,12 @@ def test_speed_is_by_processor_time_and_time_by_what_a_player_could_use(record: 
     """Moves of ann: nodes, wall, processor and waited microseconds; bob counts no nodes."""
     moves = [(100, 50, 10, 30), (300, 90, 30, 50), (0, 15, 0, 5), (800, 1000, 80, 0)]
     rows: list[tuple[Any, ...]] = [
-        MoveRow(0, ply, 0, 19, None, None, 1000 * wall, 1000 * cpu, nodes, 0,
+        MoveRow(0, ply, 0, 19, None, None, 1000 * wall, 1000 * cpu, nodes, 0, 0,
                 waited_nanoseconds=1000 * waited, late=0)
         for ply, (nodes, wall, cpu, waited) in enumerate(moves)
     ]  # fmt: skip
     rows += [
-        MoveRow(0, ply, 1, 19, None, None, 1000 * wall, 1000 * wall, 0, 0, waited_nanoseconds=0)
+        MoveRow(0, ply, 1, 19, None, None, 1000 * wall, 1000 * wall, *[0] * 3, waited_nanoseconds=0)
         for ply, wall in enumerate(range(1, 101), start=10)
     ]
     record.write_games([a_game(rows)])
@@ -212,7 +212,7 @@ def test_speed_is_by_processor_time_and_time_by_what_a_player_could_use(record: 
 
 
 def test_without_processor_times_speed_is_by_the_wall_clock(record: Record) -> None:
-    move = MoveRow(0, 1, 0, 19, None, None, 50_000, 0, 500, 0, waited_nanoseconds=0)
+    move = MoveRow(0, 1, 0, 19, None, None, 50_000, 0, 500, 0, 0, waited_nanoseconds=0)
     record.write_games([a_game([move])])
     table = standings(record, rated_parts(record)).set_index("agent")
     assert table.loc["ann", "nodes_per_second"] == pytest.approx(1e7)
