@@ -52,11 +52,11 @@ def cost_figures(facts: RunFacts) -> Iterator[ReportFigure]:
             caption=f"What a move costs, and what it brings; {zero} is 0 Elo. Bars are 95 % "
             "intervals, triangles bounds. Along the line, and in bold, are the agents than which "
             "nobody that costs less, or as much, is rated higher (the Pareto front).",
-            chart=cost_chart(rows, facts.context, facts.order),
+            chart=elo_cost_chart(rows, facts.context, facts.order),
         )
 
 
-def cost_chart(ratings: pd.DataFrame, context: str = "", order: Sequence[str] = ()) -> Figure:
+def elo_cost_chart(ratings: pd.DataFrame, context: str = "", order: Sequence[str] = ()) -> Figure:
     """Elo against the mean time of a move, and where at least two agents count nodes, against
     those.
 

@@ -27,8 +27,7 @@ from experiments.report.figures.base import (
     save,
     styled,
 )
-from experiments.report.figures.cost import cost_chart as elo_cost_chart
-from experiments.report.figures.cost import pareto
+from experiments.report.figures.cost import elo_cost_chart, pareto
 from experiments.report.figures.course import course_chart, values_chart
 from experiments.report.figures.discs import discs_chart
 from experiments.report.figures.elo import elo_chart
