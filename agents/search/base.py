@@ -136,6 +136,7 @@ class SearchAgent(Agent):
         """Value, principal variation and depth completed within the context's limit. If that was
         too short for any answer, the variation is empty. If it was too short for a complete one,
         there is no value, and the variation is the best of the moves that were looked at."""
+        self._context[layout.MADE] -= 1  # the root
         value = int(self._compiled(self._address, *position.masks, np.int64(depth)))
         pv = layout.read_pv(self._context, depth)
         if layout.stopped(self._context):

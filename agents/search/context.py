@@ -51,6 +51,10 @@ def counter(name: str) -> int:
 
 
 NODES = counter("nodes")
+MADE = counter("made")
+"""While a search runs, how many more positions were made than nodes entered. Most are made to be
+entered, and :func:`read_stats` counts these; only the others are counted here: positions made and
+not entered, and, as -1, nodes entered whose position was there already."""
 EVALUATIONS = counter("evaluations")
 LEAVES = counter("leaves")
 CUTOFFS = counter("cutoffs")
@@ -90,6 +94,7 @@ OLDEST = _layout.word()
 ENHANCED_CUTOFFS = _layout.word()
 TABLE_MOVES = _layout.word()
 STATIC_FRONTIER = _layout.word()
+LOOKS = _layout.word()
 PROBCUT = _layout.word()
 TAPERED = _layout.word()
 SINGULAR_MARGIN = _layout.word()
@@ -125,6 +130,19 @@ INFINITY = np.int64(65 * FINAL_UNIT)
 def count(context: Address, counter: int) -> None:
     """Add one to a counter."""
     store(context, counter, load(context, counter) + 1)
+
+
+@kernel
+def count_more(context: Address, counter: int, number: Int) -> None:
+    """Add to a counter."""
+    store(context, counter, load(context, counter) + number)
+
+
+@kernel
+def enter_again(context: Address) -> None:
+    """A position that was there already is entered next: a root, one that is searched once more, or
+    one that was made to be looked at."""
+    count_more(context, MADE, np.int64(-1))
 
 
 @kernel
@@ -189,9 +207,11 @@ def set_pv(context: Address, row: Int, move: Int) -> None:
 
 @kernel
 def begin_decision(context: Address) -> Int:
-    """Set the counters to 0; the depth that is to be searched."""
+    """Set the counters to 0, as the root is about to be entered; the depth that is to be
+    searched."""
     for place in range(COUNTERS):
         store(context, place, np.int64(0))
+    enter_again(context)
     return load(context, PLAYED_DEPTH)
 
 
@@ -206,6 +226,7 @@ def end_decision(context: Address, value: Int, moves: Mask, answer: Address) -> 
     store(answer, DEPTH, depth if complete else np.int64(0))
     for place in range(COUNTERS):
         store(answer, COUNTS + place, load(context, place))
+    store(answer, COUNTS + MADE, load(context, NODES) + load(context, MADE))
     square = load(context, PV + depth * PLIES)
     return np.int64(lowest_square(moves)) if square == END else square
 
@@ -236,7 +257,9 @@ def set_constants(
 
 def read_stats(context: np.ndarray) -> SearchStats:
     """What the last search cost."""
-    return SearchStats(*context[:COUNTERS].tolist())
+    stats = SearchStats(*context[:COUNTERS].tolist())
+    stats.made += stats.nodes
+    return stats
 
 
 def read_pv(context: np.ndarray, row: int) -> tuple[int, ...]:

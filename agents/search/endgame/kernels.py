@@ -33,7 +33,7 @@ from __future__ import annotations
 import numpy as np
 
 from agents.search import context as layout
-from agents.search.context import count, out_of_budget
+from agents.search.context import MADE, count, count_more, enter_again, out_of_budget
 from agents.search.endgame import memory
 from agents.search.endgame.last_squares import (
     UNKNOWN,
@@ -215,6 +215,7 @@ def _rank(
         for threshold in _PLIES_FROM:
             if empties >= threshold:
                 depth += 1
+        enter_again(context)
         rank -= _SORTING_WEIGHT * _look_ahead(context, mover, opponent, -_FAR, _FAR, depth)
     return rank
 
@@ -243,7 +244,8 @@ def rank_moves(
     first_move: Square,
 ) -> Int:
     """Write the moves with their ranks, and what they flip, into the lists for this number of
-    empty squares; returns how many there are. ``first_move`` is ranked highest."""
+    empty squares; returns how many there are. ``first_move`` is ranked highest. The positions after
+    the moves are not counted as made; they may have been before."""
     ranked = context + 8 * (memory.MOVES + 64 * empties)
     flipped_by = context + 8 * (memory.FLIPS + 64 * empties)
     number = np.int64(0)
@@ -275,6 +277,7 @@ def _refuted_by_table(
         square = lowest_square(moves)
         moves &= moves - ONE
         other, own = after(mover, opponent, square)
+        count(context, MADE)
         bucket = bucket_of(context, other, own, empties - 1)
         known = look_up(context, bucket, other, own)
         if known != 0 and -upper_of(known) > alpha:
@@ -326,6 +329,8 @@ def null_window(
             count(context, layout.TABLE_RETURNS)
             remember(context, bucket, mover, opponent, max(lower, score), upper, square, empties)
             return score
+    else:
+        count_more(context, MADE, popcount(moves))
     # Step 5: the moves, most promising first.
     number = rank_moves(context, mover, opponent, moves, odd, empties, known_move)
     ranked = context + 8 * (memory.MOVES + 64 * empties)
@@ -336,6 +341,7 @@ def null_window(
         flipped = np.uint64(load(flipped_by, np.int64(square)))
         other, own = after_flips(mover, opponent, square, flipped)
         odd_then = odd ^ np.uint64(load(context, memory.QUADRANT + np.int64(square)))
+        enter_again(context)
         if empties <= FEW + 1:
             score = -few_empties(context, other, own, -alpha - 1, odd_then, empties - np.int64(1))
         else:
@@ -392,7 +398,9 @@ def _close_in(
     lower, upper = -load(context, layout.SQUARES), load(context, layout.SQUARES)
     score = lower if lower >= beta else upper  # of a window beyond all scores
     bar = alpha | np.int64(1)
+    count(context, MADE)  # for its first search
     while lower < upper and lower < beta and upper > alpha:
+        enter_again(context)
         score = decide(context, mover, opponent, bar, odd, empties)
         if score > bar:
             lower, bar = score, score + 1
@@ -432,6 +440,7 @@ def principal(
         if upper <= alpha:
             count(context, layout.TABLE_RETURNS)
             return upper
+    count_more(context, MADE, popcount(moves))
     number = rank_moves(context, mover, opponent, moves, odd, empties, known_move)
     ranked = context + 8 * (memory.MOVES + 64 * empties)
     flipped_by = context + 8 * (memory.FLIPS + 64 * empties)
@@ -442,12 +451,14 @@ def principal(
         other, own = after_flips(mover, opponent, square, flipped)
         odd_then = odd ^ np.uint64(load(context, memory.QUADRANT + np.int64(square)))
         fewer = empties - np.int64(1)
+        enter_again(context)
         if turn == 0:
             score = -principal(context, other, own, -beta, -bar, odd_then, fewer)
         else:
             # A null window first: is it better at all? By how much, only if it is.
             score = -decide(context, other, own, -bar - 1, odd_then, fewer)
             if bar < score < beta and not out_of_budget(context):
+                enter_again(context)
                 score = -principal(context, other, own, -beta, -score + 1, odd_then, fewer)
         if out_of_budget(context):
             return score

@@ -249,6 +249,7 @@ class EndgameSolver:
 
     def _search(self, position: Position, alpha: int, beta: int) -> int:
         """The kernel's fail-soft score within a window; means nothing once stopped."""
+        self._memory.context[layout.MADE] -= 1  # it was made before
         window = np.int64(alpha), np.int64(beta)
         rest = self._odd(position), np.int64(position.empties)
         return int(kernels.principal(*self._arguments(position), *window, *rest))
@@ -281,7 +282,8 @@ class EndgameSolver:
         return (PASS,) if position.must_pass else position.moves
 
     def _ranked(self, position: Position) -> tuple[int, ...]:
-        """The legal moves, the most promising first."""
+        """The legal moves, the most promising first; the positions after them count as made."""
+        self._memory.context[layout.MADE] += len(self._moves(position))
         if not position.moves:
             return self._moves(position)
         empties = np.int64(position.empties)
@@ -307,6 +309,7 @@ class EndgameSolver:
             for move in self._ranked(position):
                 after = position.play(move)
                 rest = self._odd(after), np.int64(after.empties)
+                self._memory.context[layout.MADE] -= 1
                 worth = kernels.decide(*self._arguments(after), np.int64(-score), *rest)
                 if self._stopped:
                     return tuple(line)

@@ -198,6 +198,7 @@ class PlainTree:
             position = position.play(node.move)
             path.append(node)
             self.stats.nodes += 1
+            self.stats.made += 1
         settled = False
         if node.proven:
             result = node.lower
@@ -265,14 +266,17 @@ class PlainTree:
         evaluation = self.method.evaluation
         if not moves:
             self.stats.nodes += 1
+            self.stats.made += 1
             return position.play(PASS)
         if evaluation is None or (
             len(moves) == 1 or self.random.draw() >> 11 < int(self.method.epsilon * 2**53)
         ):
             self.stats.nodes += 1
+            self.stats.made += 1
             return position.play(moves[self.random.below(len(moves))])
         candidates = [position.play(move) for move in moves]
         self.stats.nodes += len(moves)
+        self.stats.made += len(moves)
         self.stats.leaves += len(moves) - 1
         return min(candidates, key=lambda after: self._worth(after, evaluation))
 

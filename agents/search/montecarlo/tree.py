@@ -14,7 +14,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from agents.search import context as layout
-from agents.search.context import Layout, count, out_of_budget, read_stats, set_constants
+from agents.search.context import (
+    Layout,
+    count,
+    enter_again,
+    out_of_budget,
+    read_stats,
+    set_constants,
+)
 from agents.search.limits import limited
 from agents.search.montecarlo.plain import Method, MoveEstimate
 from agents.search.montecarlo.rollout import (
@@ -195,6 +202,7 @@ def playout(context: Address, tree: Address, mover: Mask, opponent: Mask) -> Non
         store(context, PATH + length, node)
         length += 1
     store(context, layout.NODES, load(context, layout.NODES) + length)
+    enter_again(context)  # the root
     count(context, layout.LEAVES)
     count(context, layout.PLAYOUTS)
     settled = False

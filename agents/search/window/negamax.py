@@ -11,9 +11,19 @@ from __future__ import annotations
 import numpy as np
 
 from agents.search import context as layout
-from agents.search.context import clear_pv, count, extend_pv, final_value, leaf, out_of_budget
+from agents.search.context import (
+    MADE,
+    clear_pv,
+    count,
+    count_more,
+    enter_again,
+    extend_pv,
+    final_value,
+    leaf,
+    out_of_budget,
+)
 from agents.search.window import ordering, selective, transposition
-from core.bitboard import ONE, ZERO, after, legal_moves, lowest_square
+from core.bitboard import ONE, ZERO, after, legal_moves, lowest_square, popcount
 from core.compile import Address, Int, Mask, kernel
 from core.notation import PASS
 from core.vector import load, store
@@ -70,6 +80,7 @@ def _enhanced_cutoff(
     while moves != ZERO:
         square = lowest_square(moves)
         moves &= moves - ONE
+        count(context, MADE)
         entry = transposition.find(context, *after(mover, opponent, square))
         if (
             entry != transposition.NOT_FOUND
@@ -145,11 +156,13 @@ def negamax(
                     return upper
 
     # Step 4. Enhanced transposition cutoff: bounds of the children.
+    looked = False  # whether all positions that may still be entered from here are made already
     if table and ply > 0 and depth > 2 and load(context, layout.ENHANCED_CUTOFFS) != 0:
         value = _enhanced_cutoff(context, mover, opponent, moves, beta, depth)
         if value >= beta:
             count(context, layout.TABLE_RETURNS)
             return value
+        looked = True
 
     # Step 5. ProbCut (selective): a shallower search that makes a cutoff here probable.
     probcut = load(context, layout.PROBCUT)
@@ -160,6 +173,7 @@ def negamax(
                 break
             bound = selective.high_check(probcut, mover | opponent, depth, check, beta)
             if bound < layout.INFINITY:
+                enter_again(context)
                 value = negamax(context, mover, opponent, bound - _1, bound, shallow, ply)
                 if out_of_budget(context):
                     return value
@@ -168,6 +182,7 @@ def negamax(
                     return beta
             bound = selective.low_check(probcut, mover | opponent, depth, check, alpha)
             if bound > -layout.INFINITY:
+                enter_again(context)
                 value = negamax(context, mover, opponent, bound, bound + _1, shallow, ply)
                 if out_of_budget(context):
                     return value
@@ -178,8 +193,11 @@ def negamax(
 
     # Step 6. Singular extension (selective): a move that stands out is searched a ply deeper.
     extended = transposition.NO_MOVE
-    if singular:
-        extended = selective.singular_move(context, mover, opponent, moves, depth, ply)
+    if singular and selective.may_extend(context, depth, ply):
+        extended = selective.singular_move(context, mover, opponent, moves)
+        if moves & (moves - ONE) != ZERO and not looked:
+            count_more(context, MADE, popcount(moves))
+            looked = True
 
     # Step 7. All moves: the table's first, the others as the ordering has them.
     limit = np.int64(64)
@@ -207,12 +225,17 @@ def negamax(
         else:
             if listed < 0:
                 listed = ordering.list_moves(context, mover, opponent, moves, ply)
+                if load(context, layout.LOOKS) != 0 and not looked:
+                    count_more(context, MADE, listed)
+                    looked = True
             if number == listed:
                 break
             square = ordering.next_move(context, ply, number, listed)
             moves ^= ONE << square
             number += _1
         other, own = after(mover, opponent, square)
+        if looked:
+            enter_again(context)
         to_go = depth - _1
         extensions = load(context, layout.EXTENSIONS + ply)
         if np.int64(square) == extended:
@@ -232,6 +255,7 @@ def negamax(
                     if ply == 0:  # better than the best so far, however much
                         extend_pv(context, row, np.int64(square))
                         store(context, layout.ROOT_VALUE, value)
+                    enter_again(context)
                     value = -negamax(context, other, own, -beta, -low, to_go, ply + _1)
             else:
                 value = -negamax(context, other, own, -beta, -low, to_go, ply + _1)

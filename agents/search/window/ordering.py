@@ -38,6 +38,8 @@ _MASK = np.int64(63)
 CRITERIA_NAMES = ("tt", "killer", "history", "sorted", "mobility", "static")
 # The kernel knows criteria by their places there. Then the bits each needs; with six for the square
 # they fill the 63 bits of a positive number.
+LOOKING = {"sorted", "mobility"}
+"""The criteria that look at the position after a move."""
 KILLER, HISTORY_COUNT, SORTED, MOBILITY, STATIC = range(1, 6)
 _KILLER_BITS, _HISTORY_BITS, _SORTED_BITS, _MOBILITY_BITS, _STATIC_BITS = (
     np.int64(bits) for bits in (2, 20, 26, 6, 3)
@@ -70,6 +72,7 @@ def set_criteria(context: np.ndarray, criteria: Sequence[str]) -> None:
     context[layout.CRITERIA : layout.CRITERIA + len(codes)] = codes
     context[layout.TABLE_MOVES] = "tt" in criteria
     context[layout.STATIC_FRONTIER] = "static" in criteria
+    context[layout.LOOKS] = not LOOKING.isdisjoint(criteria)
 
 
 # ------------------------------------------------------------------ static classes

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from agents.evaluation.base import FINAL_UNIT
 from agents.search.watch import UNWATCHED, Watch
-from agents.search.window.ordering import HISTORY_CAP, static_ranks
+from agents.search.window.ordering import HISTORY_CAP, LOOKING, static_ranks
 from core.game import SearchStats
 from core.notation import PASS
 from core.position import Position
@@ -53,6 +53,7 @@ def minimax(
     best = -INFINITY
     best_line: Line = ()
     for move in position.moves or (PASS,):
+        stats.made += 1
         watch.enter(move, -INFINITY, INFINITY)
         value, line = minimax(position.play(move), depth - 1, evaluate, stats, watch)
         watch.leave(-value)
@@ -81,9 +82,7 @@ class MoveOrder:
         watch: Watch = UNWATCHED,
     ) -> Sequence[int]:
         """The legal moves, the one to be tried first first."""
-        criteria = self.criteria
-        if depth == 1 and ply > 0:
-            criteria = [name for name in criteria if name == "static"]
+        criteria = self._criteria_at(depth, ply)
         keys = {}
         for move in position.moves:
             after = position.play(move)
@@ -103,6 +102,15 @@ class MoveOrder:
                     key.append(self.ranks[move])
             keys[move] = key
         return sorted(position.moves, key=keys.__getitem__, reverse=True)
+
+    def looks(self, depth: int, ply: int) -> bool:
+        """Whether all positions after the moves are made to arrange these."""
+        return not LOOKING.isdisjoint(self._criteria_at(depth, ply))
+
+    def _criteria_at(self, depth: int, ply: int) -> Sequence[str]:
+        if depth == 1 and ply > 0:
+            return [name for name in self.criteria if name == "static"]
+        return self.criteria
 
     def remember_cutoff(self, move: int, depth: int, ply: int) -> None:
         """Note a move that caused a cutoff."""
@@ -165,12 +173,16 @@ class OrderedSearch:
             return -value, line
 
         if not position.moves:
+            self.stats.made += 1
             value, line = child(PASS, alpha, beta)
             return value, (PASS, *line)
         moves = self.order.arranged(position, depth, ply, self.evaluate, self.stats, self.watch)
+        looked = self.order.looks(depth, ply)
+        self.stats.made += len(moves) if looked else 0
         best = -INFINITY
         best_line: Line = ()
         for number, move in enumerate(moves, start=1):
+            self.stats.made += not looked
             if self.null_windows and number > 1 and beta - alpha > 1 and depth > 1:
                 value, line = child(move, alpha, alpha + 1)
                 if alpha < value < beta:

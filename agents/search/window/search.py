@@ -250,6 +250,7 @@ class WindowSearch(SearchAgent):
         self, position: Position, depth: int, alpha: int, beta: int
     ) -> tuple[int, tuple[int, ...]]:
         """One search from the root: its result and, unless it failed low, its line."""
+        self._context[layout.MADE] -= 1  # the root
         window = np.int64(alpha), np.int64(beta)
         value = negamax(self._address, *position.masks, *window, np.int64(depth), _ROOT)
         return int(value), layout.read_pv(self._context, MAX_DEPTH)

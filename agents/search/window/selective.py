@@ -115,15 +115,18 @@ def width(context: Address, ply: Int) -> Int:
 
 
 @kernel
-def singular_move(
-    context: Address, mover: Mask, opponent: Mask, moves: Mask, depth: Int, ply: Int
-) -> Int:
-    """The move to be searched a ply deeper, or NO_MOVE: the only move, or one whose evaluation
-    exceeds that of every other by the margin; as long as the line was not extended too often."""
+def may_extend(context: Address, depth: Int, ply: Int) -> bool:
+    """Whether a move of this node may be searched a ply deeper: the line to it was not extended too
+    often, and there is room."""
     if load(context, layout.EXTENSIONS + ply) >= load(context, layout.SINGULAR_PLIES):
-        return NO_MOVE
-    if ply + depth >= MAX_DEPTH:
-        return NO_MOVE
+        return False
+    return bool(ply + depth < MAX_DEPTH)
+
+
+@kernel
+def singular_move(context: Address, mover: Mask, opponent: Mask, moves: Mask) -> Int:
+    """The move to be searched a ply deeper, or NO_MOVE: the only move, or one whose evaluation
+    exceeds that of every other by the margin."""
     if moves & (moves - ONE) == ZERO:
         return np.int64(lowest_square(moves))
     best, second = -INFINITY, -INFINITY

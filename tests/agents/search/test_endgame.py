@@ -22,6 +22,7 @@ from agents.__main__ import main
 from agents.commands import solve
 from agents.commands.solve import read_problem
 from agents.evaluation import FINAL_UNIT
+from agents.search.context import read_stats
 from agents.search.endgame import kernels, memory
 from agents.search.endgame.solver import EndgameSolver, Solution
 from agents.search.limits import allotment
@@ -272,6 +273,26 @@ def test_the_count_of_the_last_flips(seed: int, square: int) -> None:
     if square in position.moves:
         expected = opponent.bit_count() - position.play(square).mover.bit_count()
     assert last_flips(np.uint64(mover), np.uint64(square)) == expected, position
+
+
+def test_positions_made_to_rank_moves_are_counted(
+    solver: EndgameSolver, random_game: RandomGame
+) -> None:
+    # With one empty square more than are searched without a table, moves are ranked at the root.
+    ranked = 0
+    for seed in range(30):
+        position = with_empties(random_game, "standard", seed, kernels.FEW + 1)
+        moves = len(position.moves)
+        if position.empties != kernels.FEW + 1 or moves == 0:
+            continue
+        ranked += 1
+        for alpha, entered in ((64, moves), (-65, 1)):  # no move is enough, the first is
+            with solver._solving(position, Limits()):
+                solver._search(position, alpha, alpha + 1)
+                stats = read_stats(solver._memory.context)
+            if not stats.stability_returns:
+                assert stats.made == stats.nodes - 1 + moves - entered, position
+    assert ranked > 10
 
 
 # ------------------------------------------------------------------ the table

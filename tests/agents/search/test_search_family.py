@@ -144,6 +144,39 @@ def test_orderings_without_a_table_count_like_their_twins(
             assert fast.search(position, depth) == slow.search(position), f"\n{position}"
 
 
+def made(search: WindowSearch, position: Position, depth: int) -> tuple[int, int]:
+    """Nodes, and positions made."""
+    stats = search.search(position, depth).stats
+    return stats.nodes, stats.made
+
+
+def test_made_are_positions_entered_and_positions_only_looked_at(random_game: RandomGame) -> None:
+    # Orderings alone are held to their twins, above.
+    evaluation = SquareWeights()
+    deepening = AlphaBeta(4, evaluation, iterative=True)
+    by_bisection = MTDf(3, evaluation)
+    table = AlphaBeta(4, evaluation, ordering="mobility", **TABLE)
+    looks_up = AlphaBeta(4, evaluation, ordering="mobility", etc=True, **TABLE)
+    comparing = AlphaBeta(2, evaluation, singular_margin=10**6)
+    same = several = 0
+    for position in random_game("standard", 5)[8:40]:
+        nodes, number = made(deepening, position, 4)
+        assert number == nodes - 4  # each depth enters the root once more
+        nodes, number = made(by_bisection, position, 3)
+        assert number <= nodes - 2
+        # Enhanced cutoffs look at all moves, and so does ordering by mobility: each is made once.
+        nodes, number = made(table, position, 4)
+        if (nodes, number) == made(looks_up, position, 4):
+            same += 1
+        after = [position.play(move) for move in position.moves]
+        if len(after) > 1 and all(len(child.moves) > 1 for child in after):
+            several += 1
+            all_looked_at = len(after) + sum(len(child.moves) for child in after)
+            assert made(comparing, position, 2)[1] == all_looked_at
+    assert same > 10
+    assert several > 10
+
+
 def test_with_everything_off_the_family_is_alpha_beta(random_game: RandomGame) -> None:
     class General(AlphaBeta):
         bare = False  # type: ignore[assignment]

@@ -199,6 +199,7 @@ class Kernel:
     def search(self, position: Position, depth: int, alpha: int, beta: int) -> tuple[int, Any]:
         """The result within this window, and the principal variation."""
         self.context[: context.COUNTERS] = 0
+        self.context[context.MADE] = -1  # the root
         result = alphabeta(
             np.intp(self.context.ctypes.data),
             np.uint64(position.mover),
@@ -211,7 +212,7 @@ class Kernel:
 
     @property
     def stats(self) -> SearchStats:
-        return SearchStats(*self.context[: context.COUNTERS].tolist())
+        return context.read_stats(self.context)
 
 
 @boards
@@ -309,7 +310,7 @@ def test_a_won_game_counts_more_than_any_promise(search: type[SearchAgent], comp
     decision = search(1, SquareWeights([[100_000] * 4] * 4), compiled).search(CORNER_OR_WIN)
     assert square_name(decision.move) == "b8"
     assert decision.value == 34 * FINAL_UNIT
-    assert decision.stats == SearchStats(nodes=3, evaluations=1, leaves=2)
+    assert decision.stats == SearchStats(nodes=3, made=2, evaluations=1, leaves=2)
 
 
 @pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES)
@@ -318,7 +319,7 @@ def test_a_position_in_which_a_pass_is_due(search: type[SearchAgent], compiled: 
     position = Position.from_obf("-XOO" + "-" * 12 + " X", "mini4")
     decision = search(2, DiscCount(), compiled).search(position)
     assert decision == Decision(
-        PASS, -16 * FINAL_UNIT, (PASS, 0), 2, SearchStats(nodes=3, leaves=1)
+        PASS, -16 * FINAL_UNIT, (PASS, 0), 2, SearchStats(nodes=3, made=2, leaves=1)
     )
 
 
