@@ -107,21 +107,28 @@ def agree(value: float, expected: int, beyond: int) -> bool:
 def choose_kind(cases: Sequence[Case]) -> type[Search]:
     """The kind of right search to which most of the answers belong; it is noted in the cases."""
 
-    def misses(kind: type[Search]) -> int:
-        for case in cases:
-            case.kind = kind
-        return sum(case.wrong for case in cases)
-
     fewest: dict[type[Search], int] = {}
     for kind in RIGHT:
-        fewest[kind] = misses(kind)
+        fewest[kind] = _wrong_by(kind, cases)
         if not fewest[kind]:
             break
     best = min(fewest, key=lambda kind: fewest[kind])
     if fewest[best] > 0.5 * fewest[Search]:  # a choice explains most of what differs
         best = Search
-    misses(best)
+    _wrong_by(Search, cases)
+    if best is not Search and any(case.answer.seen_finished for case in cases):
+        mistake = next(iter(matches(cases)), None)
+        if mistake and mistake.rate >= EXPLAINED and mistake.counts == 1:
+            return Search  # it is no choice to ask the heuristic of finished games
+    _wrong_by(best, cases)
     return best
+
+
+def _wrong_by(kind: type[Search], cases: Sequence[Case]) -> int:
+    """How many answers are wrong if they are held to this kind, which is noted in the cases."""
+    for case in cases:
+        case.kind = kind
+    return sum(case.wrong for case in cases)
 
 
 # ------------------------------------------------------------------ mistakes

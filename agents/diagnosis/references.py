@@ -477,8 +477,9 @@ def _to_black(node: Node, value: int) -> int:
 class _Finished(Search):
     cause = "finished game evaluated by the heuristic"
     advice = (
-        "whether the game is over has to be asked first, also where no depth is left; what counts "
-        "then is who has won, beyond any heuristic value"
+        "whether the game is over has to be asked first, also where no depth is left (PAIP's own "
+        "program asks for the depth first); what counts then is who has won, beyond any heuristic "
+        "value"
     )
 
 

@@ -323,6 +323,12 @@ class _Examination:
                 if all(case.question.depth == 1 for case in self.answered):
                     why = "nothing can be pruned at depth 1"
             return _Found(Finding("pruning", said, NOT_ASKED, why), [])
+        spent = sum(_cost(case) or 0 for case in deep)
+        whole = sum(_like(case, case.minimax) for case in deep)
+        usual = sum(_like(case, case.alphabeta[0]) for case in deep)
+        unit = "evaluations" if deep[0].answer.seen is not None else "nodes"
+        if spent >= whole:
+            return self._no_pruning(said, unit, deep)
         for mistake in WASTEFUL:
             if _counts_as(deep, [mistake(), mistake(backwards=True)]) and not all(
                 _cost(case) in {_like(case, each) for each in _alphabetas(case)} for case in deep
@@ -334,12 +340,6 @@ class _Examination:
                 )
                 cause = Cause(mistake.cause, mistake.advice, evidence, 1.0)
                 return _Found(Finding("pruning", said, FAILED, evidence), [cause])
-        spent = sum(_cost(case) or 0 for case in deep)
-        whole = sum(_like(case, case.minimax) for case in deep)
-        usual = sum(_like(case, case.alphabeta[0]) for case in deep)
-        unit = "evaluations" if deep[0].answer.seen is not None else "nodes"
-        if spent >= whole:
-            return self._no_pruning(said, unit, deep)
         told = (
             f"It prunes: {spent / whole:.1%} of minimax's {unit} (alpha-beta without an order "
             f"{usual / whole:.1%})"
