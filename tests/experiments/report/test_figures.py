@@ -17,8 +17,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from experiments.report.figures.base import ReportFigure, draw_figures, save
-from experiments.report.figures.elo import MINUS, elo_chart
+from experiments.report.figures.base import MINUS, ReportFigure, draw_figures, save
+from experiments.report.figures.elo import elo_chart
 from experiments.report.figures.matrices import matrix_chart
 from experiments.report.figures.pruning import pruning_chart
 from experiments.report.figures.searches import cost_chart, depth_chart
@@ -233,8 +233,8 @@ def test_matrix_chart_writes_per_cent_and_leaves_blank_who_never_met() -> None:
     table = pd.DataFrame([[nan, 0.75, nan], [0.25, nan, 1], [nan, 0, nan]], names, names)
     figure = win_rates(table)
     assert sorted(text.get_text() for text in figure.axes[0].texts) == ["0", "100", "25", "75"]
-    (mesh,) = figure.axes[0].collections
-    assert mesh.get_clim() == (0, 100)
+    (image,) = figure.axes[0].images
+    assert image.get_clim() == (0, 100)
 
 
 def test_matrix_chart_wants_a_square() -> None:
