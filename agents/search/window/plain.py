@@ -197,17 +197,15 @@ class OrderedSearch:
         ply: int = 0,
         seen: int | None = None,
     ) -> tuple[int, Line]:
-        """Value to the mover and principal variation, ``ply`` plies from the root. seen: the
-        evaluation of a leaf, where that is known."""
+        """Value to the mover and principal variation; seen: a leaf's evaluation, if known."""
         self.stats.nodes += 1
         if position.is_over or depth == 0:
             return self._leaf(position, depth, seen), ()
 
         def child(move: int, alpha: int, beta: int) -> tuple[int, Line]:
             self.watch.enter(move, alpha, beta)
-            after, to_go = position.play(move), depth - 1
-            seen = self.order.seen.get(move) if self.order.sort_leaves and to_go == 0 else None
-            value, line = self.search(after, to_go, -beta, -alpha, ply + 1, seen)
+            seen = self.order.seen.get(move) if depth == 1 and self.order.sort_leaves else None
+            value, line = self.search(position.play(move), depth - 1, -beta, -alpha, ply + 1, seen)
             self.watch.leave(-value)
             return -value, line
 
