@@ -9,6 +9,7 @@ turn and it has at least one legal move. To write one, subclass :class:`Agent` a
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 
 import numpy as np
 
@@ -62,7 +63,13 @@ class Agent(Player, ABC):
         """A new game begins at ``start``. ``self.rng``, made from the game's own seed, is the only
         source of randomness an agent should use; nothing else may be carried over from earlier
         games, which may have been cut short."""
-        self.rng = np.random.default_rng(seed)
+        self._game_seed = seed
+        vars(self).pop("rng", None)
+
+    @cached_property
+    def rng(self) -> np.random.Generator:
+        """The generator of this game, made when it is first drawn from."""
+        return np.random.default_rng(self._game_seed)
 
     def close(self) -> None:
         """Give back what the agent holds: files, connections, other programs.

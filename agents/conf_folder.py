@@ -1,12 +1,10 @@
-"""Where the project's YAMLs are. Imports nothing of ours."""
+"""Where the project's YAMLs are."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-
-class ConfigError(ValueError):
-    """A configuration that cannot be used; the message is one line that names the bad part."""
+from core.settings import ConfigError
 
 
 def conf_folder() -> Path:

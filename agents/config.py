@@ -18,9 +18,9 @@ from typing import Any
 
 from agents import loading
 from agents.base import Agent
-from agents.conf_folder import ConfigError, check_folders, conf_folder
+from agents.conf_folder import check_folders, conf_folder
 from agents.evaluation import Evaluation
-from core.settings import SettingError, nearest, unknown_choice
+from core.settings import ConfigError, SettingError, nearest, unknown_choice
 
 # Hydra, in hydra_parts, is imported where it is needed: it takes a quarter of a second, and most
 # that import this module, workers among them, only build.
@@ -222,7 +222,7 @@ def _options_with(key: str) -> list[str]:
 
 def option_groups() -> list[str]:
     """The groups of which a configuration takes one option each: ``agents``, ``openings``, ..."""
-    inside = ("agent", "probcut")  # are taken by name within others
+    inside = ("agent", "probcut", "study")  # are taken by name elsewhere
     groups = (path.name for path in conf_folder().iterdir() if path.is_dir())
     return sorted(name for name in groups if name not in inside)
 

@@ -30,7 +30,8 @@ from hydra.errors import HydraException
 from omegaconf import DictConfig
 
 from agents import loading
-from agents.conf_folder import ConfigError, conf_folder
+from agents.conf_folder import conf_folder
+from core.settings import ConfigError
 
 VERSION_BASE = "1.3"  # of Hydra, whose defaults are used
 

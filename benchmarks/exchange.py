@@ -65,7 +65,7 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
         words = [f"games={options.games}", f"executor.workers={options.workers}"]
-        words += [f"results={place}", "study.positions=1"]
+        words += [f"results={place}", "searches.positions=1"]
         folder = run(read([*_LINE_UP, *words]), "exchange", Console(quiet=True)).folder
         games = list(recorded(folder))
         passes = sum(plies.count(PASS) for plies, _ in games)

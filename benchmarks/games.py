@@ -76,7 +76,7 @@ def played(words: str, games: int) -> tuple[float, float]:
     agents decided."""
     with tempfile.TemporaryDirectory() as folder:
         options = [*words.split(), f"games={games}", f"results={folder}", "figures=false"]
-        command = [sys.executable, "-m", "experiments", "run", *options, "study.positions=1"]
+        command = [sys.executable, "-m", "experiments", "run", *options, "searches.positions=1"]
         if "record=games" in words:
             command.pop()
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)

@@ -76,9 +76,9 @@ def coverage(
             bounds += 1
             held.append(elo >= found.elo if found.bound == ">" else elo <= found.elo)
         else:
-            held.append(abs(found.elo - elo) <= found.elo_margin)
+            held.append(found.elo_low <= elo <= found.elo_high)
             if not math.isnan(found.nelo):
-                nelo_held.append(abs(found.nelo - nelo) <= found.nelo_margin)
+                nelo_held.append(found.nelo_low <= nelo <= found.nelo_high)
     nelo_share = float(np.mean(nelo_held)) if nelo_held else math.nan
     return float(np.mean(held)), nelo_share, bounds / matches
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from core import vector
-from core.compile import Int, Mask, Square, kernel, portable_requested, processor
+from core.compile import Door, Int, Mask, Square, kernel, portable_requested, processor
 from core.vector import highest_bit, popcount
 from core.vector import lowest_square as lowest_square
 
@@ -116,6 +116,12 @@ least one disc, on the 8x8 board; on a smaller board intersect it with the board
 flips = vector_flips if VECTORISED else plain_flips
 """``flips(mover, opponent, square) -> mask`` of the opponent discs that a disc of the mover on the
 empty ``square`` (uint64, 0..63) turns; 0 where the move is illegal."""
+
+
+LEGAL_MOVES = Door(lambda mover, opponent: legal_moves(mover, opponent), 2)
+"""``LEGAL_MOVES.open(mover, opponent)``: :func:`legal_moves` of Python's numbers."""
+FLIPS = Door(lambda mover, opponent, square: flips(mover, opponent, square), 3)
+"""``FLIPS.open(mover, opponent, square)``: :func:`flips` of Python's numbers."""
 
 
 @kernel

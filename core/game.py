@@ -101,6 +101,8 @@ class SearchStats:
     playouts: int = 0
 
 
+_NOTHING = SearchStats()  # stands for a new one for each decision
+
 MOST_COUNTED = 1 << 48
 """The largest count that is believed: so many nodes take a month. Sums of a run fit 64 bits."""
 
@@ -122,6 +124,20 @@ class Decision:
     pv: tuple[int, ...] = ()
     depth: int | None = None
     stats: SearchStats = field(default_factory=SearchStats)
+
+    def __init__(  # written out, as a frozen dataclass's own takes twice as long
+        self,
+        move: int,
+        value: int | float | None = None,
+        pv: tuple[int, ...] = (),
+        depth: int | None = None,
+        stats: SearchStats = _NOTHING,
+    ) -> None:
+        _set_move(self, move)
+        _set_value(self, value)
+        _set_pv(self, pv)
+        _set_depth(self, depth)
+        _set_stats(self, SearchStats() if stats is _NOTHING else stats)
 
     def __repr__(self) -> str:
         pv = tuple(map(_named, self.pv)) if type(self.pv) is tuple else self.pv
@@ -149,16 +165,22 @@ class Decision:
             return f"value {value!r} is not a finite number"
         if self.depth is not None and not _is_int64(self.depth):
             return f"depth {self.depth!r} is not an int"
-        if type(self.pv) is not tuple or not all(_is_int64(move) for move in self.pv):
+        if type(self.pv) is not tuple or not all(map(_is_int64, self.pv)):
             return f"pv {self.pv!r} is not a tuple of squares"
         counts = self.stats
         if not isinstance(counts, SearchStats):
             return f"stats {counts!r} are not SearchStats"
-        for name in SearchStats.__slots__:
-            count = getattr(counts, name)
+        for place, count in enumerate(_counts(counts)):
             if type(count) is not int or not 0 <= count <= MOST_COUNTED:
-                return f"stats.{name} {count!r} is not a count"
+                return f"stats.{SearchStats.__slots__[place]} {count!r} is not a count"
         return None
+
+
+# Slots can be written directly; object.__setattr__, the usual way around a frozen dataclass, looks
+# each one up by name.
+_set_move, _set_value, _set_pv, _set_depth, _set_stats = (
+    Decision.__dict__[name].__set__ for name in Decision.__slots__
+)
 
 
 def _named(move: object) -> object:
@@ -179,9 +201,9 @@ def valid_answer(answer: object) -> Decision:
     try:
         if not isinstance(answer, Decision):
             flaw: str | None = "not a Decision"
-        elif not (flaw := answer.flaw()):
+        elif type(answer.move) is int and not answer.flaw():
             return answer
-        elif not (plainly := _in_plain_data(answer)).flaw():
+        elif not (flaw := (plainly := _in_plain_data(answer)).flaw()):
             return plainly
         text = f"{answer!r:.500}: {flaw:.500}"
     except Exception as error:
@@ -248,8 +270,7 @@ class Player(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Ply:
+class Ply(NamedTuple):
     """One turn of a game. ``decision`` is None for a forced pass, which nobody is asked about.
 
     nanoseconds: wall time of the decision. cpu_nanoseconds: time this process really had the
@@ -336,13 +357,16 @@ class Stopwatch:
 
     def start(self) -> None:
         """A player is asked."""
-        self._waited = ready_but_not_run(_SCHEDSTAT) if self._timed else 0
+        if self._timed:
+            self._waited = ready_but_not_run(_SCHEDSTAT)
         self._cpu, self._wall = time.process_time_ns(), time.perf_counter_ns()
 
     def stop(self) -> Spent:
         """It has answered."""
         wall, cpu = time.perf_counter_ns() - self._wall, time.process_time_ns() - self._cpu
-        waited = ready_but_not_run(_SCHEDSTAT) - self._waited if self._timed else 0
+        if not self._timed:
+            return Spent(wall, cpu, 0)
+        waited = ready_but_not_run(_SCHEDSTAT) - self._waited
         return Spent(wall, cpu, min(waited, max(0, wall - cpu)))
 
 
@@ -402,6 +426,12 @@ def play_game(
     return game.record(opening, leader(game.position))
 
 
+def _observes(player: Player) -> bool:
+    """Whether a player wants to be told of moves; who stands for another one says so itself."""
+    said = getattr(player, "observes", None)
+    return said if isinstance(said, bool) else type(player).observe is not Player.observe
+
+
 def leader(position: Position) -> Color | None:
     """Who has more discs."""
     difference = position.disc_difference
@@ -433,9 +463,7 @@ class _Game:
         self.plies: list[Ply] = []
         self._players = players
         # Most players do not care; they are not called, which would cost time at every ply.
-        self._observers = [
-            color for color in Color if type(players[color]).observe is not Player.observe
-        ]
+        self._observers = [color for color in Color if _observes(players[color])]
         self._limits = limits
         self._grace = grace
         self._clocks = {color: _Clock(limits, grace) for color in Color}

@@ -98,8 +98,8 @@ class Position:
     def legal_mask(self) -> int:
         """Mask of the squares the side to move may play on."""
         if self._moves < 0:
-            moves = bitboard.legal_moves(_U(self.mover), _U(self.opponent))
-            _set_moves(self, int(moves) & self.ruleset.board)
+            moves = bitboard.LEGAL_MOVES.open(self.mover, self.opponent)
+            _set_moves(self, moves & self.ruleset.board)
         return self._moves
 
     @property
@@ -122,8 +122,7 @@ class Position:
         return not self.legal_mask and not self._replies()
 
     def _replies(self) -> int:
-        replies = bitboard.legal_moves(_U(self.opponent), _U(self.mover))
-        return int(replies) & self.ruleset.board
+        return bitboard.LEGAL_MOVES.open(self.opponent, self.mover) & self.ruleset.board
 
     def play(self, move: str | int) -> Position:
         """The position after a move, given as a square's name, its number, or a pass.
@@ -140,7 +139,7 @@ class Position:
             return self._after(self.opponent, self.mover)
         if not (0 <= square < 64 and self.legal_mask >> square & 1):
             raise self._refusal(square)
-        flipped = int(bitboard.flips(_U(self.mover), _U(self.opponent), _U(square)))
+        flipped = bitboard.FLIPS.open(self.mover, self.opponent, square)
         return self._after(self.opponent ^ flipped, self.mover | flipped | 1 << square)
 
     def follow(

@@ -19,6 +19,8 @@ class Color(Enum):
     BLACK = "black"
     WHITE = "white"
 
+    __hash__ = object.__hash__  # Enum's own, by the name, is slow, and dicts by colour are many
+
     @property
     def other(self) -> Color:
         return Color.WHITE if self is Color.BLACK else Color.BLACK

@@ -80,6 +80,10 @@ class SettingError(ValueError):
     of the setting, unless it is a choice's."""
 
 
+class ConfigError(ValueError):
+    """A configuration that cannot be used; the message is one line that names the bad part."""
+
+
 class Constraint(ABC):
     """What values a setting may have. To be put into ``Annotated[type, constraint]``."""
 

@@ -4,6 +4,7 @@
 import importlib.util
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 _ROOT = Path(__file__).parents[1]
 for _name in ("core", "agents"):
@@ -20,6 +21,15 @@ for _name in ("core", "agents"):
         raise ImportError(_said)
 
 import core as core  # noqa: E402  # first, for Ctrl-C
-from experiments.run import RunResult, resume, run_match  # noqa: E402
+
+if TYPE_CHECKING:
+    from experiments.run import RunResult, resume, run_match
 
 __all__ = ["RunResult", "resume", "run_match"]
+
+
+def __getattr__(name: str) -> Any:
+    """What this package offers, loaded when it is asked for: ``--help`` needs none of it."""
+    if name in __all__:
+        return getattr(importlib.import_module("experiments.run"), name)
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

@@ -5,26 +5,25 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from rich.console import Console
-
-from agents.config import ConfigError, compose
 from core.cli import Command, Parser, dispatch, seconds, whole_number
+from core.settings import ConfigError
 from core.shown import visible
 from experiments.command_line import as_typed, make_console
-from experiments.config import read
-from experiments.run import RunResult, resume, run
 from experiments.stopping import RunStopped
-from experiments.sweep.folder import is_sweep
 
-# What only one command needs is imported there: Hydra, pandas, what draws and what compiles.
+if TYPE_CHECKING:
+    from experiments.run import RunResult
+
+# What a command needs is imported there: --help and a misspelt command answer at once.
 
 HELP = """\
 usage: python -m experiments COMMAND ...
 
   run [key=value ...]     play a line-up of agents and report   (run --help: all settings)
   run -m key=a,b,c ...    a sweep: one run for each combination, and one report
+  study NAME [key=value]  answer a question that one run cannot    (study --help: all of them)
   plan elo=30 draws=0.04  how many pairs that takes, and how long    (plan --help)
   openings FILE           make balanced openings    (openings --help: all settings)
   resume FOLDER           go on with a run that was interrupted
@@ -68,10 +67,16 @@ def run_command(arguments: Sequence[str]) -> int:
         return 0
     if options.hydra_help or options.cfg or options.info:
         if options.cfg:
+            from agents.config import compose
+
             compose("run", options.overrides, folders)  # which says in one line what is wrong
         hand_over(parser.prog, arguments, lambda config: None)
         return 0
+    from experiments.config import read
+
     plan = read(options.overrides, folders)
+    from experiments.run import run  # after what may be refused, as it takes a while to load
+
     return _code(run(plan, as_typed(["run", *arguments]), make_console()))
 
 
@@ -81,6 +86,8 @@ def _refuse(message: str) -> NoReturn:
 
 def bench_command(arguments: Sequence[str]) -> int:
     """``bench``: print each algorithm's nodes over the fixed positions, and the signature."""
+    from rich.console import Console
+
     from experiments.bench import POSITIONS, bench, signature
     from experiments.report.terminal import terminal_table
 
@@ -106,15 +113,26 @@ def resume_command(arguments: Sequence[str]) -> int:
     """``resume``: go on with a run that was interrupted."""
     parser = _resume_parser(
         "resume",
-        "Go on with a run, or a sweep, that was interrupted, by whatever. What is in its record "
-        "stays; in the end the record is that of an uninterrupted run.",
+        "Go on with a run, a sweep or a study that was interrupted, by whatever. What is in its "
+        "record stays; in the end the record is that of an uninterrupted run.",
     )
     options = vars(parser.parse_args(arguments))
     folder = options.pop("folder")
+
+    from experiments.run import resume
+    from experiments.studies.record import is_study
+    from experiments.sweep.folder import is_sweep
+
     if is_sweep(folder):
         from experiments.sweep import running
 
         return running.resume(folder, make_console(), _trust_alone(folder, options))
+    if is_study(folder):
+        from experiments.studies import running as studies
+
+        options["retry_failed"] = options.pop("retry_skipped")
+        command = as_typed(["resume", *arguments])
+        return studies.resume(folder, command, make_console(), **options).exit_code
     return _code(resume(folder, as_typed(["resume", *arguments]), make_console(), **options))
 
 
@@ -141,10 +159,17 @@ def extend_command(arguments: Sequence[str]) -> int:
     key, _, value = asked.partition("=")
     if key != "games" or not value.isdecimal():
         raise ConfigError(f"{asked}: games=N is needed, an even number of games a pairing")
+
+    from experiments.run import resume
+    from experiments.studies.record import is_study
+    from experiments.sweep.folder import is_sweep
+
     if is_sweep(folder):
         from experiments.sweep import running
 
         return running.extend(folder, int(value), make_console(), _trust_alone(folder, options))
+    if is_study(folder):
+        raise ConfigError(f"{folder} is a study, which is not extended; start a larger one")
     options["games"] = int(value)
     return _code(resume(folder, as_typed(["extend", *arguments]), make_console(), **options))
 
@@ -165,7 +190,8 @@ def _resume_parser(command: str, description: str) -> Parser:
     parser.add_argument(
         "--retry-skipped",
         action="store_true",
-        help="play again the pairs that were skipped because the worker that played them died",
+        help="play again the pairs that were skipped because the worker that played them died; of "
+        "a study, do again what failed",
     )
     parser.add_argument(
         "--trust",
@@ -193,6 +219,7 @@ def watch_command(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
 
     from experiments.report.watch import look, watch
+    from experiments.sweep.folder import is_sweep
 
     look_at = look
     if is_sweep(options.folder):
@@ -206,6 +233,13 @@ def verify_command(arguments: Sequence[str]) -> int:
     from experiments.verify.command import verify_command
 
     return verify_command(arguments, make_console())
+
+
+def study_command(arguments: Sequence[str]) -> int:
+    """``study``: answer a question that one run cannot."""
+    from experiments.studies.command import study_command
+
+    return study_command(arguments, make_console())
 
 
 def openings_command(arguments: Sequence[str]) -> int:
@@ -244,6 +278,7 @@ COMMANDS: dict[str, Command] = {
     "verify": verify_command,
     "recover": recover_command,
     "export": export_command,
+    "study": study_command,
     "plan": plan_command,
     "bench": bench_command,
     "openings": openings_command,

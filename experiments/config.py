@@ -70,8 +70,8 @@ class LimitsConfig:
 
 
 @dataclass
-class StudyConfig:
-    """What the report's studies of searches count.
+class SearchesConfig:
+    """What the report counts of searches on positions of the run.
 
     positions: of the run's games: a number, no two from the same game; or ``all`` that its searches
         met.
@@ -85,14 +85,14 @@ class StudyConfig:
 
     @property
     def asked(self) -> bool:
-        """Whether the study of searches was asked for, whatever the line-up."""
+        """Whether it was asked for, whatever the line-up."""
         return self.positions == "all" or self.baseline is not None or self.depths is not None
 
     def check(self, agents: Mapping[str, Agent]) -> None:
         """Raise ConfigError if it cannot be made of this line-up."""
         searchers = [name for name, agent in agents.items() if isinstance(agent, SearchAgent)]
         if self.baseline is not None and self.baseline not in searchers:
-            raise unknown("study.baseline", self.baseline, searchers)
+            raise unknown("searches.baseline", self.baseline, searchers)
 
 
 @dataclass
@@ -121,8 +121,8 @@ class PublishedConfig:
     """What was published of the same experiment, shown beside the run's own numbers.
 
     source: where. notes: what differs there. games: played by each pairing there. points: of the
-    outer agent against the inner one, in these games. nodes, evaluations: relative to the study's
-    baseline, by agent.
+    outer agent against the inner one, in these games. nodes, evaluations: relative to those
+    of the baseline of ``searches``, by agent.
     """
 
     source: str = MISSING
@@ -194,7 +194,7 @@ class RunConfig:
     export: Annotated[list[str], Each(Choice("csv", "parquet"))] = field(default_factory=list)
     figures: bool = True
     log_level: Annotated[str, Choice("debug", "info", "warning", "error")] = "info"
-    study: StudyConfig = field(default_factory=StudyConfig)
+    searches: SearchesConfig = field(default_factory=SearchesConfig)
     tuning: TuningConfig = field(default_factory=TuningConfig)
     published: PublishedConfig | None = None
 
@@ -313,9 +313,9 @@ def plan_of(settings: RunConfig, agents: Mapping[str, Agent] | None = None) -> P
                 f"begin from {openings.text}; openings=start is for everybody"
             )
     _checked("schedule", schedule.check, list(agents))
-    if settings.record == GAMES and settings.study.asked:
-        raise ConfigError(f"record={GAMES}: a study needs the moves of the games; record={ALL}")
-    for part in (settings.rating, settings.study, settings.tuning, settings.published):
+    if settings.record == GAMES and settings.searches.asked:
+        raise ConfigError(f"record={GAMES}: searches.* needs the moves of the games; record={ALL}")
+    for part in (settings.rating, settings.searches, settings.tuning, settings.published):
         if part is not None:
             part.check(agents)
     return Plan(settings, dict(agents), rules, limits, openings, schedule, executor)
@@ -478,7 +478,12 @@ def chosen(group: str, asked: str | Mapping[str, Any]) -> dict[str, Any]:
 # Keys of the composed configuration, but no settings of a run.
 _PLACES = ("first", "second")  # of a duel
 _HANDED_IN = ("folder", "protocol")  # of a folder's programs
-_NAMING = ("rating", "anchor"), ("schedule", "champion"), ("study", "baseline"), ("tuning", "agent")
+_NAMING = (
+    ("rating", "anchor"),
+    ("schedule", "champion"),
+    ("searches", "baseline"),
+    ("tuning", "agent"),
+)
 """Settings that name one of the agents."""
 
 

@@ -31,21 +31,23 @@ def built_from(settings: RunConfig) -> dict[str, Any]:
     }
 
 
-def foreign_code(described: Mapping[str, Any], recorded: Mapping[str, str]) -> list[str]:
+def foreign_code(
+    described: Mapping[str, Any], recorded: Mapping[str, str], kinds: tuple[type, ...] = ()
+) -> list[str]:
     """What would run that is not the lab's own, a line each: where it is named, as what, the file,
     and whether that is as it was. Nothing from outside is imported.
 
     described: of :func:`built_from`. recorded: the versions in the record, which have a hash of
-    every such file.
+    every such file. kinds: classes of ours that it may name, beside those that a run has.
     """
-    lines = [_about(each, recorded) for each in named_code(described) if not _is_ours(each)]
+    lines = [_about(each, recorded) for each in named_code(described) if not _is_ours(each, kinds)]
     address = described.get("executor", {}).get("address")
     if address is not None:
         lines.append(f"executor.address: the Dask scheduler at {address}, whose messages are code")
     return lines
 
 
-def _is_ours(named: Named) -> bool:
+def _is_ours(named: Named, kinds: tuple[type, ...]) -> bool:
     """Whether it is one of the lab's own agents, evaluations, and so on. A name of ours alone would
     not do: ``experiments.run.os.system`` begins with one."""
     if not named.is_ours:
@@ -53,7 +55,7 @@ def _is_ours(named: Named) -> bool:
     with suppress(Exception):
         kind = pkgutil.resolve_name(named.target)
         home = kind.__module__.partition(".")[0]
-        return isinstance(kind, type) and issubclass(kind, _KINDS) and home in OURS
+        return isinstance(kind, type) and issubclass(kind, (*_KINDS, *kinds)) and home in OURS
     return False
 
 

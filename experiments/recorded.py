@@ -70,16 +70,17 @@ def replanned(
                 "can only grow"
             )
         settings.games = settings.games if games is None else games
-        settings.executor = _executor(settings.executor, **moved)
+        settings.executor = moved_executor(settings.executor, **moved)
         _check_objects(settings, agents)
         if not force:
-            _refuse_changes(folder, _changes(recorded, settings, folder))
+            now = versions(built_from(settings))
+            refuse_changes(folder, changes(folder, recorded.versions, recorded.config, now))
         trusted(_foreign(settings, recorded, moved))
         plan = plan_of(settings, agents)
         if list(plan.agents) != list(recorded.agents):
             raise ValueError("its table agents is not the line-up of its settings")
         if not force:
-            _refuse_changes(folder, _changed_agents(recorded, plan))
+            refuse_changes(folder, _changed_agents(recorded, plan))
         openings = [Opening.read(text, plan.rules) for text in recorded.openings]
     _refuse_what_schedule_does_not(plan, recorded, retry_skipped)
     needed = plan.schedule.openings_needed(plan.names, plan.settings.games // 2)
@@ -107,10 +108,10 @@ def _refuse_what_schedule_does_not(plan: Plan, recorded: _Recorded, retry_skippe
         )
 
 
-def _executor(
+def moved_executor(
     before: dict[str, Any], workers: int | None, executor: str | None, address: str | None
 ) -> dict[str, Any]:
-    """Where a run is played from now on."""
+    """The settings of where a run is played from now on; None where nothing is said of it."""
     changes = {"workers": workers, "address": address}
     asked = {key: value for key, value in changes.items() if value is not None}
     if executor is None and address is None:
@@ -148,10 +149,15 @@ def _foreign(settings: RunConfig, recorded: _Recorded, moved: Mapping[str, Any])
     return foreign_code(described, recorded.versions)
 
 
-def _changes(recorded: _Recorded, settings: RunConfig, folder: Path) -> list[str]:
+def changes(
+    folder: Path, before: Mapping[str, str], config: Mapping[str, Any], now: Mapping[str, str]
+) -> list[str]:
     """What games would now be played by otherwise than before, as far as that can be told without
-    importing what the settings name."""
-    changed = differences(recorded.versions, versions(built_from(settings)))
+    importing what the settings name.
+
+    before, config: versions and configuration that the record has. now: the versions of today.
+    """
+    changed = differences(before, now)
     written = folder / "config.yaml"
     # A file that is empty, or all zeros, is what a power cut leaves: the record knows better.
     if written.is_file() and written.read_bytes().strip(b"\0\n "):
@@ -159,7 +165,7 @@ def _changes(recorded: _Recorded, settings: RunConfig, folder: Path) -> list[str
             read = yaml.safe_load(written.read_text(encoding="utf-8"))
         except (OSError, ValueError, yaml.YAMLError, RecursionError):
             read = None
-        if _essence(read) != _essence(recorded.config):
+        if _essence(read) != _essence(config):
             changed.append("config.yaml, which is not what the record says")
     return changed
 
@@ -172,7 +178,8 @@ def _changed_agents(recorded: _Recorded, plan: Plan) -> list[str]:
     ]
 
 
-def _refuse_changes(folder: Path, changed: Sequence[str]) -> None:
+def refuse_changes(folder: Path, changed: Sequence[str]) -> None:
+    """ConfigError if anything has changed."""
     if changed:
         raise ConfigError(
             f"{folder}: changed since its first games: {'; '.join(changed)}. Mixing them would be "

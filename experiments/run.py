@@ -37,7 +37,7 @@ from experiments.config import LimitsConfig, Plan, RunConfig, chosen, plan_of
 from experiments.foreign import built_from, check_trusted, foreign_code
 from experiments.pairing.openings import Opening
 from experiments.pairing.schedule import Draw
-from experiments.playing.conditions import FINISH_PAIRS, Conditions
+from experiments.playing.conditions import Conditions
 from experiments.playing.executors import Say
 from experiments.playing.match import MOST_DEATHS, PairResult, Play, TaskFailed
 from experiments.playing.trial import try_agents
@@ -49,6 +49,7 @@ from experiments.record.store import FILE, FORMAT, AgentRow, Record
 from experiments.recorded import about_object, replanned
 from experiments.report.progress import Tally, progress_bar
 from experiments.stopping import RunStopped, guarded, stoppable
+from experiments.system import FINISH_PAIRS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -178,14 +179,19 @@ def _line_up(
 
 
 def run(
-    plan: Plan, command: str, console: Console | None = None, folder: Path | None = None
+    plan: Plan,
+    command: str,
+    console: Console | None = None,
+    folder: Path | None = None,
+    brief: bool = False,
 ) -> RunResult:
     """Play what was planned, and write record, figures and report.
 
     command: how the run was asked for, for the report. folder: where results go, made already
-    (default: a new one named by date and time). Nothing is written before everything that can be
-    checked has been. Raises ConfigError, and RunStopped where the record can no longer be written
-    or no worker be started.
+    (default: a new one named by date and time). brief: print how far it is, but no results.
+
+    Nothing is written before everything that can be checked has been. Raises ConfigError, and
+    RunStopped where the record can no longer be written or no worker be started.
     """
     console = console or Console()
     settings = plan.settings
@@ -203,7 +209,7 @@ def run(
             with Record.create(folder / FILE) as record:
                 with record.transaction():
                     _write_head(record, plan, openings, command, started)
-                session = _Session(plan, record, folder, console, conditions)
+                session = _Session(plan, record, folder, console, conditions, brief=brief)
                 return session.play(play, crew, openings)
 
 
@@ -220,6 +226,7 @@ def resume(
     force: bool = False,
     retry_skipped: bool = False,
     trust: bool = False,
+    brief: bool = False,
 ) -> RunResult:
     """Go on with a run that was interrupted, or add games to it.
 
@@ -231,16 +238,14 @@ def resume(
     retry_skipped: play the pairs that were skipped.
     trust: run what the record names from outside the lab, with your rights, without asking; a
         program without a terminal to ask on has to say it.
+    brief: print how far it is, but no results.
 
     The record is in the end that of an uninterrupted run, timings aside. Raises ConfigError and
     RunStopped.
     """
     console = console or Console()
     folder = Path(folder)
-    if not folder.is_dir():
-        raise ConfigError(f"{folder}: there is no such folder")
-    if not (folder / FILE).is_file():
-        raise ConfigError(f"{folder} is no run: there is no {FILE} in it")
+    _check_is_run(folder)
     with locked(folder):
         moved = {"workers": workers, "executor": executor, "address": address}
         trusted = functools.partial(check_trusted, folder, trust=trust, console=console)
@@ -255,8 +260,15 @@ def resume(
                     record.write_openings(opening.text for opening in openings)
                     record.write_row("sessions", _session(plan, command, datetime.now()))
                 _write_config(plan, folder)
-                session = _Session(plan, record, folder, console, conditions, resumed=True)
+                session = _Session(plan, record, folder, console, conditions, True, brief)
                 return session.play(play, crew, openings)
+
+
+def _check_is_run(folder: Path) -> None:
+    if not folder.is_dir():
+        raise ConfigError(f"{folder}: there is no such folder")
+    if not (folder / FILE).is_file():
+        raise ConfigError(f"{folder} is no run: there is no {FILE} in it")
 
 
 # ---------------------------------------------------------------------- before the games
@@ -339,10 +351,12 @@ class _Session:
         console: Console,
         conditions: Conditions,
         resumed: bool = False,
+        brief: bool = False,
     ) -> None:
         self._plan, self._record, self._folder = plan, record, folder
         self._console, self._conditions = console, conditions
         self._resumed, self._told = resumed, False
+        self._results = Console(quiet=True) if brief else console
 
     def play(self, play: Play, crew: ExitStack, openings: Sequence[Opening]) -> RunResult:
         """Play, and conclude. crew: the workers; closed, lets them go, as their last words belong
@@ -377,7 +391,7 @@ class _Session:
             from experiments.report.report import conclude
 
             with self._reading():
-                standings = conclude(record, plan, self._folder, self._console)
+                standings = conclude(record, plan, self._folder, self._results)
             if plan.settings.export:
                 record.export(self._folder, plan.settings.export)
         return RunResult(self._folder, standings, complete, interrupted)

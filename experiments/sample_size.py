@@ -26,8 +26,8 @@ from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any
 
 import numpy as np
+import scipy  # which loads its parts when they are used
 from rich.console import Console
-from scipy.special import ndtri
 
 from agents.config import ConfigError, one_line
 from core.game import FINISHED
@@ -39,6 +39,7 @@ from experiments.playing.match import TaskFailed
 from experiments.playing.trial import try_agents
 from experiments.run import RunStopped
 from experiments.statistics.elo import ELO, NELO, expected_score
+from experiments.statistics.intervals import interval_text
 from experiments.statistics.pairs import SHARES, FloatArray, IntArray
 from experiments.statistics.sequential import Sprt, simulate
 
@@ -113,8 +114,8 @@ class Question:
         (mean, variance), (mean0, variance0) = (
             _moments(self.pairs(e)) for e in (self.elo, self.elo0)
         )
-        reach = ndtri(1 - self.alpha) * math.sqrt(variance0)
-        reach += ndtri(self.power) * math.sqrt(variance)
+        reach = scipy.special.ndtri(1 - self.alpha) * math.sqrt(variance0)
+        reach += scipy.special.ndtri(self.power) * math.sqrt(variance)
         return math.ceil((reach / (mean - mean0)) ** 2)
 
 
@@ -294,7 +295,7 @@ def _print(
     lines = [
         f"Model: LL to WW {', '.join(f'{100 * share:.1f}' for share in shares)} % of the pairs at "
         f"{question.elo:g} Elo, which is {nelo:.0f} normalised Elo. The 95 % interval of the fixed "
-        f"match will be ± {_half_width(mean, variance, fixed):.0f} Elo.",
+        f"match will be about {_expected_interval(question.elo, mean, variance, fixed)} Elo.",
         f"SPRT: elo0={question.elo0:g} elo1={question.elo1:g} alpha={question.alpha:g} "
         f"beta={1 - question.power:g}, {SIMULATED:,} simulated matches each.",
         f"Minutes: {', '.join(plan.agents)}; {counted(timing.pairs, 'pair')} took "
@@ -312,9 +313,10 @@ def _forfeited(timing: Timing) -> list[str]:
     return [f"Games were forfeited, so the minutes mean little: {ends}."] if ends else []
 
 
-def _half_width(mean: float, variance: float, pairs: int) -> float:
-    """Half of a 95 % interval, Elo: 1.96 standard errors of the score by the curve's slope."""
-    return float(1.96 * math.sqrt(variance / pairs) * ELO / (mean * (1 - mean)))
+def _expected_interval(elo: float, mean: float, variance: float, pairs: int) -> str:
+    """A 95 % interval in words: 1.96 standard errors of the score by the curve's slope."""
+    reach = 1.96 * math.sqrt(variance / pairs) * ELO / (mean * (1 - mean))
+    return interval_text(elo, elo - reach, elo + reach)
 
 
 def _too_few_openings(plan: Plan, pairs: int) -> list[str]:

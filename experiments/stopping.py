@@ -11,8 +11,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from experiments.playing.conditions import FINISH_PAIRS, GO_ON, STOP_AT_ONCE
-from experiments.report.progress import STOPPING
+from experiments.system import FINISH_PAIRS, GO_ON, STOP_AT_ONCE, STOPPING
 
 _LOOK_SECONDS = 0.25  # how often to see whether the record is there
 

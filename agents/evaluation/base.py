@@ -117,9 +117,10 @@ class Evaluation(ABC):
 
     def __getstate__(self) -> dict[str, Any]:
         # Addresses mean nothing in another process.
-        return {name: value for name, value in vars(self).items() if name != "address"}
+        addresses = ("address", "parameters_address")
+        return {name: value for name, value in vars(self).items() if name not in addresses}
 
-    @property
+    @cached_property
     def parameters_address(self) -> int:
         """Where the parameters start in memory."""
         return int(self.parameters.ctypes.data)

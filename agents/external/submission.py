@@ -22,7 +22,6 @@ from typing import Annotated, Any
 import yaml
 
 from agents.base import Agent, Decision, Limits
-from agents.conf_folder import ConfigError
 from agents.external.base import refuse_counts
 from agents.external.function import FunctionAgent
 from agents.external.line import LineAgent
@@ -31,7 +30,7 @@ from agents.loading import find, last_line, split_target
 from core.game import UNFIT, Fault
 from core.position import Position
 from core.rules import Color
-from core.settings import Choice, checked, unknown_choice
+from core.settings import Choice, ConfigError, checked, unknown_choice
 
 FILE, LINE, PYTHON, UNCLEAR = KINDS = "file", "line", "python", "unclear"
 """The file protocol, the line protocol, a class or function in Python, or what nobody knows."""

@@ -28,11 +28,10 @@ from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 import numpy as np
+import scipy  # which loads its parts when they are used
 from omegaconf import OmegaConf
 from rich.console import Console
 from rich.progress import track
-from scipy.optimize import minimize
-from scipy.special import expit, logit
 
 from agents.config import ConfigError, load_evaluation
 from agents.evaluation import FINAL_UNIT
@@ -108,7 +107,7 @@ class Curve:
 
     def score(self, value: float | np.ndarray) -> Any:
         """Black's expected score, 0 to 1."""
-        return expit(self.intercept + self.slope * value)
+        return scipy.special.expit(self.intercept + self.slope * value)
 
 
 def fit_curve(values: np.ndarray, scores: np.ndarray) -> Curve:
@@ -125,7 +124,7 @@ def fit_curve(values: np.ndarray, scores: np.ndarray) -> Curve:
     # Where a value parts all wins from all losses the likelihood grows with the slope for ever.
     won, lost = values[scores > 0], values[scores < 1]
     parted = not (len(won) and len(lost)) or won.min() >= lost.max()
-    intercept, slope = minimize(loss, np.zeros(2)).x.tolist()
+    intercept, slope = scipy.optimize.minimize(loss, np.zeros(2)).x.tolist()
     if parted or slope <= 0:
         raise ConfigError(
             f"the results of {len(values)} games do not tell how values translate into scores; "
@@ -352,7 +351,7 @@ def _about_fit(curve: Curve, values: np.ndarray, scores: np.ndarray) -> dict[str
         "games": len(scores),
         "black_score": mean,
         "log_loss": _log_loss(curve.intercept + curve.slope * values, scores),
-        "log_loss_of_the_mean": _log_loss(logit(mean), scores),
+        "log_loss_of_the_mean": _log_loss(scipy.special.logit(mean), scores),
     }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,20 +17,12 @@ from core.position import prepare_rules
 from core.rules import Ruleset
 from core.text import prepare_text
 from core.whole_games import prepare_games
-from experiments.system import shared
-
-GO_ON, FINISH_PAIRS, STOP_AT_ONCE = range(3)
-"""What workers are told: play on, end after the pair under way, drop everything."""
+from experiments.system import GO_ON, stop_signal
 
 _LATE_SECONDS = 0.5
 
 ISOLATION = AUTO, PROCESS, NONE = "auto", "process", "none"
 """Which agents play in processes of their own, see :attr:`Conditions.apart`."""
-
-
-def stop_signal() -> Any:
-    """A number that all forked processes see; ``value`` is GO_ON, FINISH_PAIRS or STOP_AT_ONCE."""
-    return shared(ctypes.c_int)  # which is 0, GO_ON
 
 
 @dataclass(frozen=True)

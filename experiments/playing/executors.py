@@ -6,16 +6,15 @@ import importlib.util
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from functools import partial
 from typing import Annotated
 
 from core.settings import Whole, checked
-from experiments.playing.conditions import STOP_AT_ONCE, Conditions
+from experiments.playing.conditions import Conditions
 from experiments.playing.game import close_all
 from experiments.playing.guardian import start_worker
-from experiments.playing.match import Play, Workers, play_over, play_serially
+from experiments.playing.match import Alone, Crew, Team, Workers
 from experiments.playing.pool import WorkerPool
-from experiments.system import available_cores
+from experiments.system import STOP_AT_ONCE, available_cores
 
 Say = Callable[[str], None]
 """Receives one line that the user should know."""
@@ -35,8 +34,8 @@ class Executor(ABC):
         """Who plays, in a few words."""
 
     @abstractmethod
-    def ready(self, conditions: Conditions, say: Say) -> AbstractContextManager[Play]:
-        """Within it there is what it takes to play by these conditions: a function that plays.
+    def ready(self, conditions: Conditions, say: Say) -> AbstractContextManager[Crew]:
+        """Within it there is who plays by these conditions.
 
         To be entered before anything is written, and while this process has a single thread: it may
         be forked. Raises ConfigError where the games cannot be played here. When it is left, for
@@ -52,13 +51,13 @@ class Serial(Executor):
     text = "none (serial)"
 
     @contextmanager
-    def ready(self, conditions: Conditions, say: Say) -> Iterator[Play]:
+    def ready(self, conditions: Conditions, say: Say) -> Iterator[Crew]:
         if conditions.apart:
-            with Processes(workers=1).ready(conditions, say) as play:
-                yield play
+            with Processes(workers=1).ready(conditions, say) as crew:
+                yield crew
             return
         try:
-            yield partial(play_serially, conditions, stop=lambda: conditions.stopping)
+            yield Alone(conditions)
         finally:
             close_all(conditions.line_up)
 
@@ -76,12 +75,10 @@ class Processes(Executor):
         return f"{self.workers}"
 
     @contextmanager
-    def ready(self, conditions: Conditions, say: Say) -> Iterator[Play]:
+    def ready(self, conditions: Conditions, say: Say) -> Iterator[Crew]:
         with WorkerPool(self.workers, start_worker, (conditions,)) as pool:
             try:
-                yield partial(
-                    play_over, Workers(pool, self.workers), stop=lambda: conditions.stopping
-                )
+                yield Team(Workers(pool, self.workers), lambda: conditions.stopping)
             finally:
                 conditions.stop.value = STOP_AT_ONCE
 
@@ -117,12 +114,12 @@ class Dask(Executor):
         return f"{self.workers} (Dask)"
 
     @contextmanager
-    def ready(self, conditions: Conditions, say: Say) -> Iterator[Play]:
+    def ready(self, conditions: Conditions, say: Say) -> Iterator[Crew]:
         # Dask takes half a second to import.
         from experiments.playing.cluster import reach
 
         with reach(conditions, self.address, self.workers, say) as workers:
             try:
-                yield partial(play_over, workers, stop=lambda: conditions.stopping)
+                yield Team(workers, lambda: conditions.stopping)
             finally:
                 conditions.stop.value = STOP_AT_ONCE

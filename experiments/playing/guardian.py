@@ -17,16 +17,18 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from agents.external.wpi import remove_abandoned
-from core.game import FINISHED
+from core.game import FINISHED, Decision
+from core.position import Position
 from core.processes import adopt_orphans, end_descendants, reap
 from experiments.pairing.schedule import Game, Pair
-from experiments.playing.conditions import STOP_AT_ONCE, Conditions
+from experiments.playing.conditions import Conditions
 from experiments.playing.game import play
 from experiments.playing.house import BrokenDown, House
+from experiments.playing.pieces import Desk, Job, Piece, PieceResult, worked_on
 from experiments.playing.stand_in import Children, StandIn
 from experiments.record.log import name_game
 from experiments.record.store import PlayedGame
-from experiments.system import keep_from_children
+from experiments.system import STOP_AT_ONCE, keep_from_children
 
 log = logging.getLogger("lab.games")
 
@@ -101,7 +103,7 @@ class Guardian:
             self._leave_house()
 
     def _play_apart(self, game: Game) -> PlayedGame:
-        self._make_room(game)
+        self._make_room(game.black, game.white)
         played = play(self.conditions, game, self._seats)
         if played.game.end_reason != FINISHED:
             # Whoever lost it like that begins anew, and so do those that it may have harmed.
@@ -110,10 +112,19 @@ class Guardian:
             self._end_strays()
         return played
 
-    def _make_room(self, game: Game) -> None:
+    def decide(self, number: int, position: Position, seed: int) -> Decision:
+        """See :class:`experiments.playing.pieces.Workplace`."""
+        if number not in self.conditions.apart:
+            return Desk(self.conditions).decide(number, position, seed)
+        self._make_room(number)
+        seat = self._seats[number]
+        seat.begin_game(position.to_move, position, seed)
+        return seat.decide(position, self.conditions.limits)
+
+    def _make_room(self, *players: int) -> None:
         """Let the agents go that have not played for longest, so that no more than MOST_SEATED have
         processes."""
-        for number in (game.black, game.white):  # to the end
+        for number in players:  # to the end
             self._seats[number] = self._seats.pop(number)
         seated = [seat for seat in self._seats.values() if seat.number is not None]
         for seat in seated[: max(0, len(seated) - MOST_SEATED)]:
@@ -180,3 +191,10 @@ def play_pairs(pairs: Iterable[Pair]) -> list[bytes]:
     with contextlib.suppress(Stopped):
         played.extend(_guardian.play(pairs))
     return played
+
+
+def work_on(job: Job, pieces: list[Piece]) -> list[PieceResult]:
+    """Work on pieces of a study in this worker process; see
+    :func:`experiments.playing.pieces.worked_on`."""
+    assert _guardian is not None
+    return worked_on(job, _guardian, pieces)

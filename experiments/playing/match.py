@@ -1,21 +1,23 @@
-"""Playing pairs: over an executor of tasks, or in this process."""
+"""Playing pairs, and working on pieces of a study: over an executor of tasks, or here."""
 
 from __future__ import annotations
 
 import pickle
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, groupby
-from typing import NamedTuple
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from agents.config import one_line
 from experiments.pairing.schedule import Draw, Pair
 from experiments.playing.batch import Watch, play_all
 from experiments.playing.conditions import Conditions
-from experiments.playing.guardian import play_pairs
+from experiments.playing.guardian import play_pairs, work_on
+from experiments.playing.pieces import Desk, Job, Piece, PieceResult, worked_on
 from experiments.playing.pool import WorkerDied
 from experiments.record.store import PlayedGame
 
@@ -46,6 +48,18 @@ Play = Callable[[Draw], Iterator[list[PairResult]]]
 """Plays what is drawn; yields what became of it in batches, in no fixed order."""
 
 
+class Crew(Protocol):
+    """Who plays the games of a run, or works on the pieces of a study, until asked to stop."""
+
+    def __call__(self, draw: Draw) -> Iterator[list[PairResult]]:
+        """Play what is drawn; see :data:`Play`."""
+        ...
+
+    def work(self, job: Job, pieces: Sequence[Piece]) -> Iterator[list[PieceResult]]:
+        """Work on pieces; yields what became of them in batches, in no fixed order."""
+        ...
+
+
 class TaskFailed(Exception):
     """A worker could not do what it was asked to, for a reason that is not an agent's."""
 
@@ -53,6 +67,20 @@ class TaskFailed(Exception):
 def never() -> bool:
     """Nobody has asked to stop."""
     return False
+
+
+@dataclass(frozen=True)
+class Alone:
+    """A crew that is this process."""
+
+    conditions: Conditions
+
+    def __call__(self, draw: Draw) -> Iterator[list[PairResult]]:
+        return play_serially(self.conditions, draw, lambda: self.conditions.stopping)
+
+    def work(self, job: Job, pieces: Sequence[Piece]) -> Iterator[list[PieceResult]]:
+        desk = Desk(self.conditions)
+        return (done for piece in pieces if (done := worked_on(job, desk, [piece])))
 
 
 def play_serially(
@@ -69,13 +97,35 @@ def play_serially(
 
 @dataclass
 class Workers:
-    """Who plays: an executor, how many tasks it works on at a time (which may change), what a task
+    """Who works: an executor, how many tasks it works on at a time (which may change), what a task
     does with a list of pairs, and the exceptions by which it says that a worker died."""
 
     executor: Executor
     number: int
     task: Callable[[list[Pair]], list[bytes]] = play_pairs
     died: tuple[type[Exception], ...] = (WorkerDied,)
+
+
+@dataclass(frozen=True)
+class Team:
+    """A crew of workers. stop: asked now and then, as :func:`play_over` does."""
+
+    workers: Workers
+    stop: Callable[[], bool]
+
+    def __call__(self, draw: Draw) -> Iterator[list[PairResult]]:
+        return play_over(self.workers, draw, self.stop)
+
+    def work(self, job: Job, pieces: Sequence[Piece]) -> Iterator[list[PieceResult]]:
+        waiting = deque(pieces)
+        order = _Order(
+            lambda most: [waiting.popleft() for _ in range(min(most, len(waiting)))],
+            lambda piece: piece.number,
+            partial(work_on, job),
+            lambda results: results,
+            lambda number: PieceResult(number, {}, f"the worker died {MOST_DEATHS} times"),
+        )
+        return _done(self.workers, order, self.stop)
 
 
 def play_over(
@@ -91,7 +141,40 @@ def play_over(
     stop: asked now and then; once it says True nothing new is handed out. (What the workers have
     already got they drop or finish as the stop signal says.)
     """
-    tasks = _Tasks(workers, draw, stop)
+    order = _Order(
+        draw.take,
+        lambda pair: pair[0].pair,
+        workers.task,
+        lambda games: by_pair(chain.from_iterable(map(pickle.loads, games))),
+        lambda number: PairResult(number, []),
+    )
+    return _done(workers, order, stop)
+
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class _Order(Generic[Item, Result]):
+    """What workers are to do: pairs of games, or pieces of a study.
+
+    take: hands out at most so many that are not begun. number: of one. task: what a worker does
+    with a list of them. results: what became of them, from what the task returned. lost: what
+    becomes of one that MOST_DEATHS workers died of.
+    """
+
+    take: Callable[[int], list[Item]]
+    number: Callable[[Item], int]
+    task: Callable[[list[Item]], Any]
+    results: Callable[[Any], list[Result]]
+    lost: Callable[[int], Result]
+
+
+def _done(
+    workers: Workers, order: _Order[Item, Result], stop: Callable[[], bool]
+) -> Iterator[list[Result]]:
+    tasks = _Tasks(workers, order, stop)
     tasks.hand_out()
     while tasks.running:
         finished, _ = wait(tasks.running, return_when=FIRST_COMPLETED)
@@ -99,59 +182,61 @@ def play_over(
         tasks.hand_out()
         if results:
             yield results
-            tasks.hand_out()  # what became of them may have led to further pairs
+            tasks.hand_out()  # what became of them may have led to further ones
 
 
-class _Tasks:
+class _Tasks(Generic[Item, Result]):
     """The tasks under way."""
 
-    def __init__(self, workers: Workers, draw: Draw, stop: Callable[[], bool]) -> None:
-        self.running: dict[Future[list[bytes]], list[Pair]] = {}
-        self._workers, self._draw, self._stop = workers, draw, stop
-        self._again: deque[Pair] = deque()
+    def __init__(
+        self, workers: Workers, order: _Order[Item, Result], stop: Callable[[], bool]
+    ) -> None:
+        self.running: dict[Future[Any], list[Item]] = {}
+        self._workers, self._order, self._stop = workers, order, stop
+        self._again: deque[Item] = deque()
         self._deaths: Counter[int] = Counter()
-        self._size = 1  # pairs in a task
-        self._since, self._done = time.perf_counter(), 0
+        self._size = 1  # items in a task
+        self._since, self._finished = time.perf_counter(), 0
 
     def hand_out(self) -> None:
         """Give the workers something to do, and something to do next."""
         while len(self.running) < 2 * self._workers.number and not self._stop():
-            pairs = [self._again.popleft()] if self._again else self._draw.take(self._size)
-            if not pairs:
+            items = [self._again.popleft()] if self._again else self._order.take(self._size)
+            if not items:
                 return
-            task = self._workers.executor.submit(self._workers.task, pairs)
-            self.running[task] = pairs
+            task = self._workers.executor.submit(self._order.task, items)
+            self.running[task] = items
 
-    def collect(self, finished: Iterable[Future[list[bytes]]]) -> list[PairResult]:
-        """What became of the pairs of finished tasks."""
+    def collect(self, finished: Iterable[Future[Any]]) -> list[Result]:
+        """What became of the items of finished tasks."""
         if self._stop():
             for task in [task for task in self.running if task.cancel()]:
                 del self.running[task]
         results = []
         for task in finished:
-            pairs = self.running.pop(task, [])
+            items = self.running.pop(task, [])
             if not task.cancelled():
-                results += self._results(task, pairs)
-        if self._done:
-            seconds = (time.perf_counter() - self._since) * self._workers.number / self._done
+                results += self._results(task, items)
+        if self._finished:
+            seconds = (time.perf_counter() - self._since) * self._workers.number / self._finished
             self._size = max(1, min(_LARGEST_TASK, round(_TASK_SECONDS / seconds)))
         return results
 
-    def _results(self, task: Future[list[bytes]], pairs: list[Pair]) -> list[PairResult]:
+    def _results(self, task: Future[Any], items: list[Item]) -> list[Result]:
         error = task.exception()
         if isinstance(error, self._workers.died):
-            return self._died_of(pairs)
+            return self._died_of(items)
         if error is not None:
             raise error if isinstance(error, BrokenExecutor) else TaskFailed(one_line(error))
-        self._done += len(pairs)
-        return by_pair(chain.from_iterable(map(pickle.loads, task.result())))
+        self._finished += len(items)
+        return self._order.results(task.result())
 
-    def _died_of(self, pairs: list[Pair]) -> list[PairResult]:
-        """A worker died that had these pairs: they are played again, or skipped."""
-        if len(pairs) == 1:
-            number = pairs[0][0].pair
+    def _died_of(self, items: list[Item]) -> list[Result]:
+        """A worker died that had these: they are done again, or given up."""
+        if len(items) == 1:
+            number = self._order.number(items[0])
             self._deaths[number] += 1
             if self._deaths[number] == MOST_DEATHS:
-                return [PairResult(number, [])]
-        self._again += pairs
+                return [self._order.lost(number)]
+        self._again += items
         return []

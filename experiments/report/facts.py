@@ -14,6 +14,7 @@ from experiments.pairing import Results, ResultTable
 from experiments.record.store import Record
 from experiments.report.standings import (
     matches,
+    pair_counts,
     ranked,
     rated_as_asked,
     standings,
@@ -66,6 +67,11 @@ class RunFacts:
         return matches(self.record)
 
     @cached_property
+    def pair_counts(self) -> IntArray:
+        """See :func:`experiments.report.standings.pair_counts`."""
+        return pair_counts(self.record)
+
+    @cached_property
     def openings(self) -> int:
         """From how many openings there are games."""
         return int(self.record.rows("select count(distinct opening) from games")[0][0])
@@ -84,22 +90,22 @@ class RunFacts:
     def costs(self) -> pd.DataFrame | None:
         """What each search costs on positions of the run; None unless that was asked for, or there
         is a choice of searches whose costs are settled by their depth alone."""
-        plan, study = self.plan, self.plan.settings.study
+        plan, asked = self.plan, self.plan.settings.searches
         searchers = {
             name: agent
             for name, agent in plan.agents.items()
-            if isinstance(agent, SearchAgent) and (agent.depth > 1 or study.asked)
+            if isinstance(agent, SearchAgent) and (agent.depth > 1 or asked.asked)
         }
         limits = plan.limits
         limited = limits.timed or limits.nodes is not None or limits.depth is not None
         choices = [a for a in searchers.values() if isinstance(a, WindowSearch) and not a.bare]
-        if not searchers or not (study.asked or (len(choices) >= 2 and not limited)):
+        if not searchers or not (asked.asked or (len(choices) >= 2 and not limited)):
             return None
-        positions = searched_positions(self.record, study.positions, plan.settings.seed)
+        positions = searched_positions(self.record, asked.positions, plan.settings.seed)
         if not positions:
             return None
-        costs = search_costs(positions, searchers, study.depths)
-        return compare_searches(costs, study.baseline, plan.settings.seed)
+        costs = search_costs(positions, searchers, asked.depths)
+        return compare_searches(costs, asked.baseline, plan.settings.seed)
 
     @property
     def names(self) -> list[str]:

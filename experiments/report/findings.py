@@ -17,7 +17,7 @@ from experiments.playing.conditions import NONE
 from experiments.record.provenance import differences
 from experiments.record.store import Record
 from experiments.report.facts import RunFacts
-from experiments.report.standings import SEATS, pair_counts, same_positions
+from experiments.report.standings import SEATS, same_positions
 from experiments.report.tables import marked
 from experiments.statistics.intervals import interval_text
 from experiments.system import available_cores
@@ -40,7 +40,7 @@ BUSY_SHARE = 0.95
 def findings(facts: RunFacts) -> list[str]:
     """Everything there is to say, what the games taught first, warnings last."""
     record, plan = facts.record, facts.plan
-    outcome = plan.schedule.outcome(pair_counts(record))
+    outcome = plan.schedule.outcome(facts.pair_counts)
     return [
         *_same_moves(same_positions(record)),
         *_one_strategy(facts),

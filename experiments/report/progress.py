@@ -21,10 +21,10 @@ from rich.text import Text
 
 from core.shown import plain
 from experiments.report.terminal import terminal_table
+from experiments.system import STOPPING
 
 STANDINGS_AFTER = 5.0
 """Seconds."""
-STOPPING = "stopping after the pairs under way"
 _EVERY = 1.0  # seconds from one table to the next
 
 

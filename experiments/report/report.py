@@ -124,9 +124,8 @@ def _details(facts: RunFacts) -> dict[str, str]:
     """How the games came about, by name."""
     record, plan = facts.record, facts.plan
     head = record.run()
-    ((played, openings, different),) = record.rows(
-        "select count(*), count(distinct opening), count(distinct identity(opening, transcript)) "
-        "from games"
+    ((played, different),) = record.rows(
+        "select count(*), count(distinct fingerprint(opening, transcript)) from games"
     )
     of_all = "" if head["complete"] else f" of {plan.games:,} (stopped early)"
     if plan.schedule.may_end_early:
@@ -139,7 +138,7 @@ def _details(facts: RunFacts) -> dict[str, str]:
         independent["independent results"] = f"{_independent(facts)}; all intervals rest on these"
     return {
         "games": f"{played:,}{of_all}",
-        "openings": f"{openings:,} ({plan.openings.text}), each played {again}{how_often}",
+        "openings": f"{facts.openings:,} ({plan.openings.text}), each played {again}{how_often}",
         "distinct games": f"{different:,}, move for move, whoever played them",
         **independent,
         "forfeits": f"{facts.standings['forfeits'].sum():,}",

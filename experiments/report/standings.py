@@ -20,44 +20,51 @@ from experiments.pairing.openings import Opening
 from experiments.record.store import TOTALS, Record
 from experiments.statistics.intervals import standard_error, student
 from experiments.statistics.match import match_statistics
-from experiments.statistics.pairs import IntArray, pentanomial
+from experiments.statistics.pairs import OUTCOMES, IntArray, pentanomial
 from experiments.statistics.pool import Ratings, rate_pools
 from experiments.studies.strategies import strategies
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# `identity` is that of experiments.record.store; `plays` says as which strategy an agent counts.
+# `fingerprint` is that of experiments.record.store; `plays` says as which strategy an agent counts.
 # `low` and `high` are a pair's strategies by number; `b` and `w` the half points that `low` made
-# with Black and with White; `discs` the mean disc difference of its games, as `low` sees it.
-# `pairs` are the complete ones, `different` those of them that repeat no earlier one move for move.
-# `unit` is the opening, which all pairings share; of a run from one opening the pairs of each
-# pairing by their number, as chance alone makes them differ.
+# with Black and with White; `discs` the mean disc difference of its games, as `low` sees it; `one`
+# and `other` tell its games from others. The games of a pair stand next to each other, which makes
+# it cheap to find them. `pairs` are the complete ones, `different` those of them that repeat no
+# earlier one move for move. `unit` is the opening, which all pairings share; of a run from one
+# opening the pairs of each pairing by their number, as chance alone makes them differ.
 _PAIRS = """
-    counted as (
-        select pair, b.strategy as black, w.strategy as white, opening, black_points,
-            disc_difference, end_reason, identity(opening, transcript) as moves
-        from games join plays b on b.agent = black join plays w on w.agent = white),
+    both_games as (
+        select a.pair, a.opening, b.strategy as black, w.strategy as white,
+            2 * a.black_points as first, 2 - 2 * z.black_points as second,
+            a.disc_difference as difference, z.disc_difference as difference_back,
+            fingerprint(a.opening, a.transcript) as one,
+            fingerprint(z.opening, z.transcript) as other, a.end_reason as one_end,
+            z.end_reason as other_end
+        from games a join games z on z.game = a.game + 1 and z.pair = a.pair
+        join plays b on b.agent = a.black join plays w on w.agent = a.white
+        where a.black = z.white and a.white = z.black and b.strategy != w.strategy),
     pairs as (
-        select pair, min(black, white) as low, max(black, white) as high, opening,
-            max(case when black < white then 2 * black_points end) as b,
-            max(case when black > white then 2 - 2 * black_points end) as w,
-            max(case when black < white then moves end) as one,
-            max(case when black > white then moves end) as other,
-            max(case when black < white then end_reason end) as one_end,
-            max(case when black > white then end_reason end) as other_end,
-            avg(case when black < white then disc_difference else -disc_difference end) as discs
-        from counted where black != white
-        group by pair having count(*) = 2 and count(distinct black) = 2)
+        select pair, black as low, white as high, opening, first as b, second as w, one, other,
+            one_end, other_end,
+            coalesce((difference - difference_back) / 2.0, difference, -difference_back) as discs
+        from both_games where black < white
+        union all select pair, white, black, opening, 2 - second, 2 - first, other, one,
+            other_end, one_end,
+            coalesce((difference_back - difference) / 2.0, difference_back, -difference)
+        from both_games where black > white)
 """
 _DIFFERENT = """
-    distinct_pairs as (
+    distinct_pairs as materialized (
         select min(pair) as pair, min(opening) as opening, low, high, b, w, discs
         from pairs group by low, high, one, other),
+    spread as (select min(opening) < max(opening) as several from distinct_pairs),
     different as (
-        select *, case when (select count(distinct opening) from distinct_pairs) > 1 then opening
-            else row_number() over (partition by low, high order by pair) end as unit
-        from distinct_pairs)
+        select *, opening as unit from distinct_pairs where (select several from spread)
+        union all
+        select *, row_number() over (partition by low, high order by pair) from distinct_pairs
+        where not (select several from spread))
 """
 
 
@@ -92,19 +99,17 @@ _STANDINGS = f"""
     totals as (
         select agent, count(*) as games, sum(points = 1) as wins, sum(points = 0.5) as draws,
             sum(points = 0) as losses, avg(points) as score,
-            avg(difference) as disc_difference, sum(forfeit) as forfeits
-        from seats group by agent),
-    costs as (
-        select agent, 1.0 * sum(nodes) / sum(moves) as nodes_per_move,
-            1.0 * sum(evaluations) / sum(moves) as evaluations_per_move,
-            1e9 * sum(nodes) / max(1, coalesce(nullif(sum(cpu_nanoseconds), 0), sum(nanoseconds)))
-                as nodes_per_second
-        from seats where moves > 0 group by agent)
+            avg(difference) as disc_difference, sum(forfeit) as forfeits,
+            nullif(sum(moves), 0) as moves, 1.0 * sum(nodes) as nodes,
+            sum(evaluations) as evaluations, nullif(sum(cpu_nanoseconds), 0) as cpu_nanoseconds,
+            sum(nanoseconds) as nanoseconds
+        from seats group by agent)
     select agents.agent as number, name as agent, selective,
-        games, wins, draws, losses, score,
-        disc_difference, nodes_per_move, nodes_per_second, evaluations_per_move, forfeits
+        games, wins, draws, losses, score, disc_difference, nodes / moves as nodes_per_move,
+        case when moves then 1e9 * nodes / max(1, coalesce(cpu_nanoseconds, nanoseconds)) end
+            as nodes_per_second,
+        1.0 * evaluations / moves as evaluations_per_move, forfeits
     from agents join totals using (agent)
-    left join costs using (agent)
     order by number
 """
 
@@ -159,7 +164,9 @@ _ENDS = """
     group by low, high, reason order by low, high, count(*) desc, reason
 """
 
-MATCH_STATISTICS = ("elo", "elo_margin", "bound", "nelo", "nelo_margin", "los", "split")
+MATCH_STATISTICS = (
+    *("elo", "elo_low", "elo_high", "bound", "nelo", "nelo_low", "nelo_high", "los", "split"),
+)
 """Columns of :func:`matches`: fields of :class:`experiments.statistics.match.MatchStatistics`."""
 
 OUTCOME_COLUMNS = ("LL", "LD", "DD_WL", "WD", "WW")
@@ -196,8 +203,15 @@ def pairs_by_opening(record: Record, plays: ArrayLike | None = None) -> tuple[In
 def pair_counts(record: Record) -> IntArray:
     """The same of all openings and colours together and of every agent for itself, shape
     (agents, agents, 5): in ``counts[i, j, k]`` pairs agent i scored k/2 points against agent j."""
-    tables, times = pairs_by_opening(record)
-    return np.asarray(np.tensordot(times, pentanomial(tables), axes=1))
+    agents = np.arange(len(record.agents()))
+    counts = np.zeros((len(agents), len(agents), OUTCOMES), dtype=np.int64)
+    rows = record.rows(
+        f"{_with_pairs(record, agents)} select low, high, cast(b + w as integer), count(*) "
+        "from different group by low, high, b + w"
+    )
+    for low, high, half_points, pairs in rows:
+        counts[low, high, half_points] = counts[high, low, OUTCOMES - 1 - half_points] = pairs
+    return counts
 
 
 def rated_parts(
@@ -323,7 +337,7 @@ def matches(record: Record) -> pd.DataFrame:
       openings: from how many.
     - LL, LD, DD_WL, WD, WW: the pentanomial counts of the distinct pairs, on which all of the
       following rests.
-    - elo, elo_margin, bound, nelo, nelo_margin, los, split: see
+    - elo, elo_low, elo_high, bound, nelo, nelo_low, nelo_high, los, split: see
       :class:`experiments.statistics.match.MatchStatistics`.
     - discs, discs_margin: mean disc difference over pairs (games played to the end), and half the
       width of its 95 % interval (Student's, over openings); nan where there are none, or only one.
@@ -368,7 +382,7 @@ def same_positions(record: Record) -> pd.DataFrame:
         """with twins as (
                select a.pair, a.game as one, b.game as other, a.transcript = b.transcript as alike,
                    min(a.black, a.white) as low, max(a.black, a.white) as high
-               from games a join games b on a.pair = b.pair and a.game < b.game),
+               from games a join games b on b.game = a.game + 1 and b.pair = a.pair),
            alike as (
                select low, high, count(*) as pairs from twins group by low, high
                having min(alike) = 1),

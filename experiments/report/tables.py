@@ -191,10 +191,8 @@ def _statistics(row: Any) -> MatchStatistics:
 
 
 def _discs(row: Any) -> str:
-    if np.isnan(row.discs):
-        return "-"
-    margin = "" if np.isnan(row.discs_margin) else f" ± {row.discs_margin:.1f}"
-    return f"{row.discs:+.1f}{margin}"
+    low, high = row.discs - row.discs_margin, row.discs + row.discs_margin
+    return interval_text(row.discs, low, high, digits=1)
 
 
 def _dashes(row: Any, *names: str) -> str:
@@ -215,10 +213,10 @@ MATCH_COLUMNS: dict[str, Callable[[Any], str]] = {
     "score %": lambda row: f"{100 * row.score:.1f}",
     "pairs": lambda row: f"{row.pairs:,}",
     "pairs by points": lambda row: _dashes(row, *OUTCOME_COLUMNS),
-    "Elo ± 95 %": lambda row: _statistics(row).elo_text,
-    "nElo ± 95 %": lambda row: _statistics(row).nelo_text,
+    RATING: lambda row: _statistics(row).elo_text,
+    "nElo [95 %]": lambda row: _statistics(row).nelo_text,
     "LOS": lambda row: _statistics(row).los_text,
-    "discs ± 95 %": _discs,
+    "discs [95 %]": _discs,
     "ends": _ends,
 }
 """The columns of the table of matches, and how a row fills them."""

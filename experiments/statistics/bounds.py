@@ -6,9 +6,7 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.sparse.csgraph import connected_components
-from scipy.special import log_expit
+import scipy  # which loads its parts when they are used
 
 from experiments.statistics.pairs import BoolArray, FloatArray, IntArray
 
@@ -30,7 +28,9 @@ class Layers:
     def __init__(self, points: FloatArray, openings: IntArray) -> None:
         """points: shape (n, n), pairs' worth of points of the row agent. openings: shape (n,), from
         how many each agent has them: that many results its record counts in a bound."""
-        label = connected_components(points > 0, directed=True, connection="strong")[1]
+        label = scipy.sparse.csgraph.connected_components(
+            points > 0, directed=True, connection="strong"
+        )[1]
         self._points, self._openings, self._label = points, openings, label
         member = np.eye(label.max() + 1)[label]  # agent x block
         self._won = member.T @ points @ member  # pairs that the row block won of the column block
@@ -99,6 +99,7 @@ class Layers:
         )
         won, lost = weight * won, weight * lost
         gap = rating[there][None, :] - rating[members][:, None]
+        log_expit = scipy.special.log_expit
 
         def surplus(shift: float) -> float:
             wins = (won * log_expit(shift - gap)).sum() if won.any() else math.log(chance)
@@ -107,4 +108,4 @@ class Layers:
 
         total = won.sum() + lost.sum()
         margin = 5 + 3 / total + math.log(1 + total)  # surplus changes sign within this
-        return float(brentq(surplus, gap.min() - margin, gap.max() + margin))
+        return float(scipy.optimize.brentq(surplus, gap.min() - margin, gap.max() + margin))

@@ -8,8 +8,7 @@ with each colour. Ratings are in natural units: a difference of 1 is odds of e t
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import linprog
-from scipy.special import expit
+import scipy  # which loads its parts when they are used
 
 from experiments.statistics.pairs import OUTCOMES, SHARES, FloatArray, IntArray
 
@@ -71,7 +70,7 @@ def fit(
     result = start.copy()
     for _ in range(_ITERATIONS):
         difference = (result[:, :-1] @ sides.T)[:, None] + black[:, None] * result[:, -1:, None]
-        win, loss = expit(difference), expit(-difference)
+        win, loss = scipy.special.expit(difference), scipy.special.expit(-difference)
         # points - games * win would lose all digits where win is nearly 1
         surplus = points * loss - (games - points) * win
         weight = games * win * loss
@@ -114,7 +113,7 @@ def advantage_is_finite(cells: IntArray) -> bool:
     side, direction = np.concatenate(rows), np.concatenate(directions)
     one_sided = direction[:, None] * side
     ruled = side[direction == 0]
-    found = linprog(
+    found = scipy.optimize.linprog(
         -one_sided.sum(axis=0),
         A_ub=-one_sided,
         b_ub=np.zeros(len(side)),

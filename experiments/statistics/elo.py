@@ -6,7 +6,7 @@ import math
 from typing import Any, TypeVar
 
 import numpy as np
-from scipy.special import expit
+import scipy  # which loads its parts when they are used
 
 from experiments.statistics.pairs import FloatArray
 
@@ -27,7 +27,7 @@ def expected_score(difference: Numbers) -> Numbers:
     >>> round(expected_score(200), 3)
     0.76
     """
-    share: Any = expit(np.asarray(difference, dtype=float) / ELO)
+    share: Any = scipy.special.expit(np.asarray(difference, dtype=float) / ELO)
     return share if np.ndim(difference) else share.item()
 
 

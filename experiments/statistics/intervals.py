@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import scipy  # which loads its parts when they are used
 from numpy.typing import ArrayLike
-from scipy.special import ndtr, ndtri, stdtrit
 
 from experiments.statistics.pairs import SHARES, FloatArray, IntArray, by_opening
 
@@ -20,9 +20,9 @@ _FARTHEST = 2.5  # the same, of a quantile that a thousand replicates of few ope
 _REACH = 1.96  # standard deviations of a normal distribution from the middle to INSIDE
 
 
-def interval_text(value: float, low: float, high: float, bound: str = "") -> str:
+def interval_text(value: float, low: float, high: float, bound: str = "", digits: int = 0) -> str:
     """A value and its interval, which need not lie evenly around it; or a ``bound``, ">" or "<".
-    Where nothing is known of the interval its ends are nan.
+    Where nothing is known of the interval its ends are nan, and without a value there is a dash.
 
     >>> interval_text(91.2, -62.4, 336.3), interval_text(-0.2, -44, 43.6)
     ('+91 [-62, 336]', '+0 [-44, 44]')
@@ -30,25 +30,22 @@ def interval_text(value: float, low: float, high: float, bound: str = "") -> str
     '> +620'
     >>> interval_text(35, math.nan, math.nan)
     '+35 [?]'
+    >>> interval_text(3.14, 1.88, 4.4, digits=1), interval_text(math.nan, math.nan, math.nan)
+    ('+3.1 [1.9, 4.4]', '-')
     """
+    if math.isnan(value):
+        return "-"
+    told = f"{value:+z.{digits}f}"
     if bound:
-        return f"{bound} {value:+z.0f}"
-    ends = "?" if math.isnan(low) else f"{low:z.0f}, {high:z.0f}"
-    return f"{value:+z.0f} [{ends}]"
-
-
-def margin_text(value: float, margin: float, bound: str = "") -> str:
-    """A value and half the width of its interval: ``+12 ± 8``; a dash where the value is nan. With
-    a ``bound`` as :func:`interval_text`."""
-    if bound:
-        return interval_text(value, value, value, bound)
-    return "-" if math.isnan(value) else f"{value:+z.0f} ± {margin:.0f}"
+        return f"{bound} {told}"
+    ends = "?" if math.isnan(low) else f"{low:z.{digits}f}, {high:z.{digits}f}"
+    return f"{told} [{ends}]"
 
 
 def student(openings: int) -> float:
     """How many standard errors a 95 % interval reaches to either side: Student's quantile with
     one degree of freedom less than there are openings; nan for less than two openings."""
-    return float(stdtrit(openings - 1, INSIDE)) if openings > 1 else math.nan
+    return float(scipy.special.stdtrit(openings - 1, INSIDE)) if openings > 1 else math.nan
 
 
 def standard_error(sums: FloatArray, times: IntArray, pairs: int, openings: int) -> float:
@@ -114,13 +111,15 @@ def bootstrap_intervals(
     (values,); openings: how many each rests on. nan for values that rest on less than two.
     """
     below = (sample < fitted).sum(axis=0)
-    bias = ndtri((below + 0.5) / (len(sample) + 1))  # standard deviations
+    bias = scipy.special.ndtri((below + 0.5) / (len(sample) + 1))  # standard deviations
     # The bootstrap's variance of a mean of N values is (N - 1) / (N + 1) of the honest one, and
     # Student's t takes the place of the normal distribution: 1.96 for large N, 2.50 for 10.
     number = np.where(openings > 1, openings, np.nan)
-    reach = stdtrit(number - 1, INSIDE) * np.sqrt((number + 1) / (number - 1))
+    reach = scipy.special.stdtrit(number - 1, INSIDE) * np.sqrt((number + 1) / (number - 1))
     asked = np.fmin(reach, _FARTHEST)
-    low, high = (_quantiles(sample, ndtr(2 * bias + side * asked)) for side in (-1, 1))
+    low, high = (
+        _quantiles(sample, scipy.special.ndtr(2 * bias + side * asked)) for side in (-1, 1)
+    )
     stretch = reach / asked
     return fitted + stretch * (low - fitted), fitted + stretch * (high - fitted)
 

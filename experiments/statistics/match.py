@@ -5,10 +5,11 @@ G that of openings, and e the standard error of s over openings with G / (G - 1)
 them; where each pair has an opening of its own that is sqrt(v / (n - 1)). t is Student's
 quantile with G - 1 degrees of freedom.
 
-- Elo = 400 log10(s / (1 - s)); margin: half of Elo(s + t e) - Elo(s - t e).
-- nElo = 800 / ln 10 * u / sqrt(2), u = (s - 1/2) / sqrt(v). Its margin is t times the standard
-  error over openings; for n openings n var(u) = 1 - g u + (k - 1) u^2 / 4 with g the skewness
-  and k the kurtosis of the shares (Mertens 2002, for the Sharpe ratio, which u is). The
+- Elo = 400 log10(s / (1 - s)); its interval reaches from Elo(s - t e) to Elo(s + t e).
+- nElo = 800 / ln 10 * u / sqrt(2), u = (s - 1/2) / sqrt(v). Its interval reaches t times the
+  standard error over openings to either side; for n openings n var(u) = 1 - g u + (k - 1) u^2 / 4
+  with g the skewness and k the kurtosis of the shares (Mertens 2002, for the Sharpe ratio, which u
+  is). The
   1.96 / sqrt(n) that match runners print for u takes v for known: 400 Elo apart it holds the
   truth in 44 % of matches of 100 pairs, this one in 95 % (``benchmarks/validity.py``).
 - LOS: Student's probability of (s - 1/2) / e.
@@ -22,11 +23,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import scipy  # which loads its parts when they are used
 from numpy.typing import ArrayLike
-from scipy.special import betaincinv, stdtr
 
 from experiments.statistics.elo import NELO, elo_of_score
-from experiments.statistics.intervals import ONE_SIDED, margin_text, standard_error, student
+from experiments.statistics.intervals import ONE_SIDED, interval_text, standard_error, student
 from experiments.statistics.pairs import OUTCOMES, SHARES, FloatArray, IntArray, by_opening
 
 _FEWEST = 30  # openings of which the variance is known well enough to count in it; with 8, 25 % of
@@ -38,9 +39,9 @@ class MatchStatistics:
     """What :func:`match_statistics` says of a match, as its first agent sees it.
 
     pairs: how many there are. score: share of points, 0 to 1; nan without pairs.
-    elo, elo_margin: Elo difference and half the width of its 95 % interval. With a ``bound``, ">"
-        or "<", ``elo`` is a one-sided 95 % limit and the margin nan.
-    nelo, nelo_margin: normalised Elo, the same; nan for less than 30 openings.
+    elo, elo_low, elo_high: Elo difference and the ends of its 95 % interval. With a ``bound``, ">"
+        or "<", ``elo`` is a one-sided 95 % limit and the ends are nan.
+    nelo, nelo_low, nelo_high: normalised Elo, the same; nan for less than 30 openings.
     los: likelihood of superiority, 0 to 1. These three are nan where there is only a bound.
     split: every pair was shared, so that nothing is known of who is better.
     """
@@ -48,24 +49,26 @@ class MatchStatistics:
     pairs: int = 0
     score: float = math.nan
     elo: float = math.nan
-    elo_margin: float = math.nan
+    elo_low: float = math.nan
+    elo_high: float = math.nan
     nelo: float = math.nan
-    nelo_margin: float = math.nan
+    nelo_low: float = math.nan
+    nelo_high: float = math.nan
     los: float = math.nan
     bound: str = ""
     split: bool = False
 
     @property
     def elo_text(self) -> str:
-        """``+12 ± 8``, ``> +620``, ``every pair split``, or a dash without pairs."""
+        """``+12 [4, 20]``, ``> +620``, ``every pair split``, or a dash without pairs."""
         if self.split:
             return "every pair split"
-        return margin_text(self.elo, self.elo_margin, self.bound)
+        return interval_text(self.elo, self.elo_low, self.elo_high, self.bound)
 
     @property
     def nelo_text(self) -> str:
-        """``+20 ± 14``, or a dash."""
-        return margin_text(self.nelo, self.nelo_margin)
+        """``+20 [6, 34]``, or a dash."""
+        return interval_text(self.nelo, self.nelo_low, self.nelo_high)
 
     @property
     def los_text(self) -> str:
@@ -87,9 +90,9 @@ def match_statistics(counts: ArrayLike, times: ArrayLike | None = None) -> Match
     Raises ValueError for another shape, or counts that are negative or not whole.
 
     >>> match_statistics([10, 20, 100, 30, 40]).elo_text
-    '+61 ± 27'
+    '+61 [35, 88]'
     >>> match_statistics([[10, 0, 0, 0, 40], [40, 0, 0, 0, 10]] * 5).elo_text  # ten openings
-    '+0 ± 169'
+    '+0 [-169, 169]'
     >>> match_statistics([0, 0, 0, 0, 100]).elo_text
     '> +607'
     """
@@ -108,24 +111,26 @@ def match_statistics(counts: ArrayLike, times: ArrayLike | None = None) -> Match
     if not (error > 0 and score - reach > 0 and score + reach < 1):
         limit, bound = _bound(score, openings)
         return MatchStatistics(pairs, score, elo=limit, bound=bound)
-    nelo, nelo_margin = math.nan, math.nan
+    nelo, margin = math.nan, math.nan
     if openings >= _FEWEST:
-        nelo, nelo_margin = _normalised(units, often, share, score, openings)
+        nelo, margin = _normalised(units, often, share, score, openings)
     return MatchStatistics(
         pairs,
         score,
         elo_of_score(score),
-        (elo_of_score(score + reach) - elo_of_score(score - reach)) / 2,
+        elo_of_score(score - reach),
+        elo_of_score(score + reach),
         nelo,
-        nelo_margin,
-        los=float(stdtr(openings - 1, (score - 0.5) / error)),
+        nelo - margin,
+        nelo + margin,
+        los=float(scipy.special.stdtr(openings - 1, (score - 0.5) / error)),
     )
 
 
 def _bound(score: float, openings: int) -> tuple[float, str]:
     """The one-sided limit of a match's Elo, and on which side of it the truth is."""
     bound, points = (">", openings * score) if score >= 0.5 else ("<", openings * (1 - score))
-    least = float(betaincinv(points, openings - points + 1, ONE_SIDED))
+    least = float(scipy.special.betaincinv(points, openings - points + 1, ONE_SIDED))
     return elo_of_score(least if bound == ">" else 1 - least), bound
 
 

@@ -53,9 +53,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy  # which loads its parts when they are used
 from numpy.typing import ArrayLike
-from scipy.sparse.csgraph import connected_components
-from scipy.special import expit, ndtri, stdtr
 
 from experiments.statistics.bounds import Layers
 from experiments.statistics.bradley_terry import advantage_is_finite, fit, fit_block, pairings
@@ -173,7 +172,7 @@ def rate_pools(
     units = Units.of(pairs, times)
     size = len(units.counts)
     plays = np.arange(size) if strategies is None else np.asarray(strategies)
-    label = connected_components(units.counts.any(axis=2), directed=False)[1]
+    label = scipy.sparse.csgraph.connected_components(units.counts.any(axis=2), directed=False)[1]
     parts = [np.flatnonzero(label[plays] == part) for part in range(label.max(initial=-1) + 1)]
     rated = []
     for members in sorted(parts, key=len, reverse=True):
@@ -262,7 +261,7 @@ def _check_request(counts: IntArray, replicates: int, anchor: int | None) -> Non
         raise ValueError(f"anchor {anchor}: an agent, 0 to {len(counts) - 1}, is needed")
     if len(counts) < 2:
         raise ValueError(f"a pool of {len(counts)} agents: at least 2 are needed")
-    parts, label = connected_components(counts.any(axis=2), directed=False)
+    parts, label = scipy.sparse.csgraph.connected_components(counts.any(axis=2), directed=False)
     if parts > 1:
         groups = [", ".join(map(str, np.flatnonzero(label == part))) for part in range(parts)]
         raise ValueError(
@@ -366,7 +365,7 @@ def _imagined(units: Units, difference: FloatArray) -> FloatArray:
     first, second = pairings(units.cells)
     pairs = units.counts[first, second].sum(axis=1)
     number = max(0.5 * pairs.sum() / units.total, len(units.cells) - 1)
-    odds = expit(np.stack([-difference, difference], axis=1))
+    odds = scipy.special.expit(np.stack([-difference, difference], axis=1))
     return np.asarray(number * (pairs / pairs.sum())[:, None] * odds)
 
 
@@ -378,9 +377,9 @@ def _superiority(sample: FloatArray, openings: IntArray) -> FloatArray:
     above = (sample[:, :, None] > sample[:, None, :]).mean(axis=0)
     equal = (sample[:, :, None] == sample[:, None, :]).mean(axis=0)
     size = len(sample)
-    normal = ndtri(((above + equal / 2) * size + 0.5) / (size + 1))
+    normal = scipy.special.ndtri(((above + equal / 2) * size + 0.5) / (size + 1))
     number = np.minimum(openings[:, None], openings).astype(float)
     free = np.where(number > 1, number - 1, np.nan)
-    share = stdtr(free, normal * np.sqrt(free / (free + 2)))
+    share = scipy.special.stdtr(free, normal * np.sqrt(free / (free + 2)))
     np.fill_diagonal(share, np.nan)
     return np.asarray(share)

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import scipy  # which loads its parts when they are used
 from numpy.typing import ArrayLike
-from scipy import sparse
 
 from experiments.statistics.bradley_terry import pairings, points_and_games
 from experiments.statistics.pairs import OUTCOMES, BoolArray, FloatArray, IntArray, pentanomial
@@ -96,7 +96,7 @@ class Units:
             tables = pentanomial(tables.reshape(*tables.shape[:3], 3, 3))
         return Units(tables, self.times, self.apart)
 
-    def scored(self) -> tuple[sparse.csr_array, sparse.csr_array, FloatArray]:
+    def scored(self) -> tuple[scipy.sparse.csr_array, scipy.sparse.csr_array, FloatArray]:
         """Of every unit the points of each pairing's first agent, shape (units, kinds * pairings),
         and the games, shape (units, pairings), as :func:`points_and_games` counts them; and how
         many units are alike, shape (units,)."""
@@ -104,17 +104,17 @@ class Units:
         if not self.apart:
             points, games = points_and_games(self.tables[:, first, second].astype(float))
             rows = points.reshape(len(points), -1), games[:, 0]
-            return *map(sparse.csr_array, rows), self.times.astype(float)
+            return *map(scipy.sparse.csr_array, rows), self.times.astype(float)
         # One unit for each result of each pairing, as often as it came.
         played = self.cells[first, second]
         pairing, result = np.nonzero(played)
         points, _ = points_and_games(np.eye(played.shape[1])[None, result])
         row, kinds = np.arange(len(pairing)), points.shape[1]
         place = (row.repeat(kinds), (pairing[:, None] + len(first) * np.arange(kinds)).ravel())
-        scored = sparse.csr_array(
+        scored = scipy.sparse.csr_array(
             (points[0].T.ravel(), place), shape=(len(row), kinds * len(first))
         )
-        games = sparse.csr_array((np.ones(len(row)), (row, pairing)), (len(row), len(first)))
+        games = scipy.sparse.csr_array((np.ones(len(row)), (row, pairing)), (len(row), len(first)))
         return scored, games, played[pairing, result].astype(float)
 
 

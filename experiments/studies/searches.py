@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import fields
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, fields
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -73,16 +73,26 @@ def search_costs(
     """
     import pandas as pd
 
-    rows = []
-    for name, agent in searchers.items():
-        for depth in depths or [agent.depth]:
-            for opening, position in positions:
-                stats = agent.search(position, depth).stats
-                counts = [getattr(stats, count) for count in COUNTS]
-                rows.append((name, depth, agent.selective, opening, 1, *counts))
+    rows = [
+        {"opening": opening, "positions": 1, **row}
+        for opening, position in positions
+        for row in cost_rows(position, searchers, depths)
+    ]
     heads = ["agent", "depth", "selective", "opening"]
     table = pd.DataFrame(rows, columns=[*heads, "positions", *COUNTS])
     return table.groupby(heads, sort=False, as_index=False).sum()
+
+
+def cost_rows(
+    position: Position, searchers: Mapping[str, SearchAgent], depths: Sequence[int] | None = None
+) -> Iterator[dict[str, Any]]:
+    """Every agent's cost on one position at these depths, or at its own, each searched afresh:
+    agent, depth, selective, value, and what was counted."""
+    for name, agent in searchers.items():
+        for depth in depths or [agent.depth]:
+            found = agent.search(position, depth)
+            about = {"agent": name, "depth": depth, "selective": agent.selective}
+            yield {**about, "value": found.value, **asdict(found.stats)}
 
 
 def compare_searches(

@@ -10,10 +10,11 @@ from typing import Any
 from core.game import FINISHED
 from experiments.pairing.openings import Opening
 from experiments.pairing.schedule import Game
-from experiments.playing.conditions import STOP_AT_ONCE, Conditions
+from experiments.playing.conditions import Conditions
 from experiments.playing.guardian import play_pairs, start_worker
 from experiments.playing.pool import WorkerDied, WorkerPool
 from experiments.record.store import COUNTS, GameRow, PlayedGame, Record, read_turns
+from experiments.system import STOP_AT_ONCE
 
 _SAME = ("square", "value", "depth", *COUNTS)  # columns of moves that do not depend on time
 

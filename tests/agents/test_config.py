@@ -145,7 +145,7 @@ def test_a_setting_that_is_needed_is_named() -> None:
         [],
         ["depth=3", "games=8"],
         ["agents=duel", "agent@first=greedy", "agent@second=alphabeta", "second.depth=5"],
-        ["+evaluation@agents.minimax.evaluation=iago", "depth=5", "~study", "++extra.more=[1]"],
+        ["+evaluation@agents.minimax.evaluation=iago", "depth=5", "~searches", "++extra.more=[1]"],
         ["evaluation=composite", "evaluation.weights={corners: 3}", "experiment=paip_1ply"],
         ["hydra.sweep.dir=x", "seed=5"],
     ],

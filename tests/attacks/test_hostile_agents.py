@@ -74,7 +74,7 @@ class Run(Command):
         stand_in.START_SECONDS, stand_in.STOPPED_SECONDS = 2.0, 1.0
         common = ["agents=duel", "agent@first=greedy", "agent@second=random", "ruleset=mini6"]
         common += ["openings.plies=20", "games=2", "schedule=gauntlet", "figures=false"]
-        common += [f"results={self.where}", "study.positions=1", "trial=false", *words]
+        common += [f"results={self.where}", "searches.positions=1", "trial=false", *words]
         settings = read(common).settings
         settings.agents = self.agents
         return 0 if run(plan_of(settings), "test", Console(quiet=True)).complete else 5

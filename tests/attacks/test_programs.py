@@ -53,7 +53,7 @@ def begun(folder: Path, command: str, *words: str) -> Command:
     more = [
         "agent@second=random",
         "figures=false",
-        "study.positions=1",
+        "searches.positions=1",
         f"results={folder}/results",
     ]
     return Command("run", *line_up, *more, *words)

@@ -134,9 +134,11 @@ def test_a_line_ups_default_that_is_not_there(tmp_path: Path, default: str, comp
 
 def test_agents_of_a_duel_are_named_by_their_choices() -> None:
     names = ["agents=duel", "agent@first=alphabeta", "agent@second=greedy"]
-    plan = read([*names, "rating.anchor=second", "study.baseline=first", "tuning.agent=alphabeta"])
+    plan = read(
+        [*names, "rating.anchor=second", "searches.baseline=first", "tuning.agent=alphabeta"]
+    )
     assert list(plan.agents) == ["alphabeta", "greedy"]
-    assert (plan.settings.rating.anchor, plan.settings.study.baseline) == ("greedy", "alphabeta")
+    assert (plan.settings.rating.anchor, plan.settings.searches.baseline) == ("greedy", "alphabeta")
     names = ["agents=duel", "agent@first=alphabeta", "agent@second=alphabeta"]
     plan = read([*names, "second.depth=2", "schedule=gauntlet", "schedule.champion=second"])
     assert list(plan.agents) == ["alphabeta_1", "alphabeta_2"]

@@ -24,7 +24,7 @@ COMMON = ["agents=duel", "agent@first=greedy", "agent@second=random", "figures=f
 
 
 def played(folder: Path, *words: str) -> Path:
-    more = [f"results={folder}", "executor=serial", "study.positions=1"]
+    more = [f"results={folder}", "executor=serial", "searches.positions=1"]
     return run(read([*COMMON, *more, *words]), "test", Console(quiet=True)).folder
 
 

@@ -323,6 +323,6 @@ def test_without_moves_a_run_has_its_report(tmp_path: Path, line_up: str) -> Non
     assert (result.folder / "report.html").is_file()
 
 
-def test_a_study_needs_moves() -> None:
-    with pytest.raises(ConfigError, match="record=games: a study needs the moves"):
-        read(["record=games", "study.positions=all"])
+def test_counting_what_searches_cost_needs_moves() -> None:
+    with pytest.raises(ConfigError, match=r"record=games: searches\.\* needs the moves"):
+        read(["record=games", "searches.positions=all"])

@@ -32,17 +32,17 @@ def searches_figures(facts: RunFacts) -> Iterator[ReportFigure]:
     if facts.costs is None:
         return
     costs = facts.costs.assign(agent=marked_names(facts.costs))
-    plan, study = facts.plan, facts.plan.settings.study
+    plan, asked = facts.plan, facts.plan.settings.searches
     ends = dict.fromkeys(f"{depth}" for depth in (costs["depth"].min(), costs["depth"].max()))
-    ratios = f", with ratios to {study.baseline} and their 95 % intervals" if study.baseline else ""
+    ratios = f", with ratios to {asked.baseline} and their 95 % intervals" if asked.baseline else ""
     yield ReportFigure(
         name="searches",
         title="What each search costs",
         caption=f"Mean nodes of every search on the same {_sample(costs)} of this "
         f"run, each searched afresh. The table is "
         f"in searches.csv{ratios}.",
-        chart=depth_chart(costs, study.baseline, plan.rules.name)
-        if study.depths
+        chart=depth_chart(costs, asked.baseline, plan.rules.name)
+        if asked.depths
         else cost_chart(costs, f"depth {' to '.join(ends)}", plan.rules.name),
     )
 

@@ -126,7 +126,7 @@ def play(folder: Path, target: str, *words: str) -> Path:
         "agent@second=random",
         "figures=false",
         "games=4",
-        "study.positions=1",
+        "searches.positions=1",
         "trial=false",
     ]
     return run(read([*common, f"results={folder}", *words]), "test", QUIET).folder
@@ -201,7 +201,7 @@ def test_an_evaluation_plays_in_a_search(tmp_path: Path) -> None:
     words = ["run", "agents=duel", "agent@first=minimax", "agent@second=minimax", "depth=2"]
     words += ["+evaluation@second.evaluation=function"]
     words += [f"second.evaluation.target={FILE}:weighted_score"]
-    more = ["games=2", "figures=false", "study.positions=1", f"results={tmp_path}"]
+    more = ["games=2", "figures=false", "searches.positions=1", f"results={tmp_path}"]
     assert main([*words, *more]) == 0
     (folder,) = (path.parent for path in tmp_path.rglob("games.sqlite"))
     rows = query(folder, "select name, agent from agents")

@@ -47,7 +47,7 @@ def play(folder: Path, command: str, *words: str) -> tuple[set[tuple[str, str]],
         "agent@second=random",
         "figures=false",
         "games=2",
-        "study.positions=1",
+        "searches.positions=1",
         "trial=false",
     ]
     plan = read([*common, f"results={folder}", "executor.workers=1", *words])

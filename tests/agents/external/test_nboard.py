@@ -84,7 +84,7 @@ def test_what_an_engine_is_told(tmp_path: Path) -> None:
 def play(folder: Path, command: str, *words: str) -> tuple[set[tuple[str, str]], str]:
     """How the games of an engine against a random agent ended: who won, and why; and the log."""
     line_up = ["agents=duel", "agent@first=nboard", f"first.command='{command}'", "depth=2"]
-    common = [*line_up, "agent@second=random", "figures=false", "games=2", "study.positions=1"]
+    common = [*line_up, "agent@second=random", "figures=false", "games=2", "searches.positions=1"]
     plan = read([*common, f"results={folder}", "executor.workers=1", *words])
     done = run(plan, "test", Console(quiet=True)).folder
     names = dict(query(done, "select agent, name from agents"))

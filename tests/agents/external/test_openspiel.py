@@ -78,7 +78,7 @@ def test_their_search_plays_in_our_runs_and_follows_from_the_seed(
     rules: str, tmp_path: Path
 ) -> None:
     words = ["agents=duel", "agent@first=openspiel", f"first.target='{MCTS}'", "games=4"]
-    words += ["agent@second=random", "figures=false", "study.positions=1", f"ruleset={rules}"]
+    words += ["agent@second=random", "figures=false", "searches.positions=1", f"ruleset={rules}"]
     runs = []
     for name in ("one", "two"):
         plan = read([*words, f"results={tmp_path / name}", "executor.workers=1"])

@@ -9,10 +9,10 @@ import pytest
 from submitted import AGENT, STRATEGY, hand_in
 
 from agents import Limits
-from agents.conf_folder import ConfigError
 from agents.external.submission import Submission, submissions
 from core import Color, Position
 from core.game import UNFIT, Fault
+from core.settings import ConfigError
 
 ODD = "pattern = '\\d'  # a warning\n"
 TRAP = "raise SystemExit('this must not be run')\n"

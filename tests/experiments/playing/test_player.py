@@ -224,7 +224,7 @@ def test_a_compiled_heuristic_that_never_ends_loses_its_games_alone(tmp_path: Pa
     words = ["agents=duel", "agent@first=alphabeta", "agent@second=random", "first.depth=1"]
     words += ["evaluation=function", f"evaluation.target={tmp_path}/mine.py:endless", "games=12"]
     words += ["openings=file", f"openings.file={tmp_path}/openings.txt", "limits.hang=2"]
-    words += [f"results={tmp_path}", "figures=false", "executor.workers=1", "study.positions=1"]
+    words += [f"results={tmp_path}", "figures=false", "executor.workers=1", "searches.positions=1"]
     result = run(read(words), "test", Console(quiet=True))
     ends = result.games.groupby("opening")["end_reason"].unique().to_dict()
     assert {key: list(value) for key, value in ends.items() if key.startswith("X")} == {

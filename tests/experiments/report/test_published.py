@@ -63,14 +63,17 @@ def test_the_command_line_comes_after_the_experiment() -> None:
     ("words", "message"),
     [
         ("experiment=paip_2ply", "unknown experiment 'paip_2ply'; choose from .*paip_1ply"),
-        ("study.positions=0", "study.positions=0: a whole number of 1 or more, or all, is needed"),
-        ("study.positions=many", "study.positions=many"),
         (
-            "study.baseline=nobody",
-            "unknown study.baseline 'nobody'; choose from alphabeta, minimax",
+            "searches.positions=0",
+            "searches.positions=0: a whole number of 1 or more, or all, is needed",
         ),
-        ("study.depths=[3,65]", "study.depths=65: a whole number from 1 to 64 is needed"),
-        ("study.depths=3", "study.depths"),
+        ("searches.positions=many", "searches.positions=many"),
+        (
+            "searches.baseline=nobody",
+            "unknown searches.baseline 'nobody'; choose from alphabeta, minimax",
+        ),
+        ("searches.depths=[3,65]", "searches.depths=65: a whole number from 1 to 64 is needed"),
+        ("searches.depths=3", "searches.depths"),
         ("tuning.agent=nobody", "unknown tuning.agent 'nobody'"),
         ("agents=classics tuning.agent=random", "tuning needs two agents, .* not 6"),
         ("tuning.games=3", "tuning.games=3: an even number"),
@@ -198,7 +201,7 @@ def test_searches_are_compared_where_their_depth_alone_settles_what_they_cost(
     tmp_path: Path, limit: list[str], told: bool
 ) -> None:
     words = ["agents=duel", "agent@first=pvs", "agent@second=mtdf", "depth=2"]
-    done = play(tmp_path, *words, "games=2", "study.positions=5", *limit)
+    done = play(tmp_path, *words, "games=2", "searches.positions=5", *limit)
     assert (done.folder / "searches.csv").exists() == told
 
 

@@ -58,7 +58,7 @@ def test_a_duel_shows_its_match_on_the_terminal_and_in_the_report(tmp_path: Path
         assert name in report
         assert f" {cell(row)} " in report
     assert "greedy -" in printed
-    assert MATCH_COLUMNS["nElo ± 95 %"](row) in printed
+    assert MATCH_COLUMNS["nElo [95 %]"](row) in printed
     assert "| distinct games | 40, move for move" in report
     assert "| independent results | 20 openings, shared by all pairings" in report
     assert "superiority" not in report  # of two, LOS says it

@@ -93,7 +93,7 @@ def test_a_match_is_seen_from_its_first_agent(record: Record) -> None:
     assert row.discs == pytest.approx(means.mean())
     assert row.discs_margin == pytest.approx(4.302653 * means.std(ddof=1) / np.sqrt(3))
     alone = match_statistics([1, 1, 0, 0, 1])
-    for name in ("elo", "elo_margin", "nelo", "los"):
+    for name in ("elo", "elo_low", "elo_high", "nelo", "los"):
         assert getattr(row, name) == pytest.approx(getattr(alone, name), nan_ok=True)
 
 
@@ -166,12 +166,12 @@ def test_speed_is_by_processor_time_and_time_by_what_a_player_could_use(record: 
     """Moves of ann: nodes, wall, processor and waited microseconds; bob counts no nodes."""
     moves = [(100, 50, 10, 30), (300, 90, 30, 50), (0, 15, 0, 5), (800, 1000, 80, 0)]
     rows: list[tuple[Any, ...]] = [
-        MoveRow(0, ply, 0, 19, None, None, 1000 * wall, 1000 * cpu, nodes, 0,
+        MoveRow(0, ply, 0, 19, None, None, 1000 * wall, 1000 * cpu, nodes, 0, 0,
                 waited_nanoseconds=1000 * waited, late=0)
         for ply, (nodes, wall, cpu, waited) in enumerate(moves)
     ]  # fmt: skip
     rows += [
-        MoveRow(0, ply, 1, 19, None, None, 1000 * wall, 1000 * wall, 0, 0, waited_nanoseconds=0)
+        MoveRow(0, ply, 1, 19, None, None, 1000 * wall, 1000 * wall, *[0] * 3, waited_nanoseconds=0)
         for ply, wall in enumerate(range(1, 101), start=10)
     ]
     record.write_games([a_game(rows)])
@@ -184,7 +184,7 @@ def test_speed_is_by_processor_time_and_time_by_what_a_player_could_use(record: 
 
 
 def test_without_processor_times_speed_is_by_the_wall_clock(record: Record) -> None:
-    move = MoveRow(0, 1, 0, 19, None, None, 50_000, 0, 500, 0, waited_nanoseconds=0)
+    move = MoveRow(0, 1, 0, 19, None, None, 50_000, 0, 500, 0, 0, waited_nanoseconds=0)
     record.write_games([a_game([move])])
     table = standings(record, rated_parts(record)).set_index("agent")
     assert table.loc["ann", "nodes_per_second"] == pytest.approx(1e7)

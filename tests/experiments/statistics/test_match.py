@@ -25,11 +25,11 @@ def test_a_match_by_hand() -> None:
     error = math.sqrt(v / 99)
     reach = t.ppf(0.975, 99) * error
     ends = [-400 * math.log10(1 / end - 1) for end in (s - reach, s + reach)]
-    assert found.elo_margin == pytest.approx((ends[1] - ends[0]) / 2, rel=1e-6)
+    assert [found.elo_low, found.elo_high] == pytest.approx(ends, rel=1e-6)
     assert found.nelo == pytest.approx((s - 0.5) / math.sqrt(2 * v) * 800 / math.log(10))
     assert found.los == pytest.approx(t.cdf((s - 0.5) / error, 99))
     assert (found.bound, found.split, found.pairs) == ("", False, 100)
-    assert found.elo_text == f"{found.elo:+.0f} ± {found.elo_margin:.0f}"
+    assert found.elo_text == f"{found.elo:+.0f} [{ends[0]:.0f}, {ends[1]:.0f}]"
 
 
 def test_normalised_elo_and_its_test_count_alike() -> None:
@@ -59,11 +59,11 @@ def test_pairs_of_one_opening_are_no_further_evidence() -> None:
     one = np.eye(5, dtype=int)[[0, 1, 2, 2, 2, 3, 3, 4, 4, 4] * 4]
     alone, again = match_statistics(one), match_statistics(25 * one)
     assert (alone.pairs, again.pairs) == (40, 1000)
-    for name in ("score", "elo", "elo_margin", "nelo", "nelo_margin", "los"):
+    for name in ("score", "elo", "elo_low", "elo_high", "nelo", "nelo_low", "nelo_high", "los"):
         assert getattr(again, name) == pytest.approx(getattr(alone, name))
     assert match_statistics(one.sum(axis=0)) == alone
     types, times = np.unique(25 * one, axis=0, return_counts=True)
-    assert match_statistics(types, times).elo_margin == pytest.approx(again.elo_margin)
+    assert match_statistics(types, times).elo_low == pytest.approx(again.elo_low)
 
 
 def test_few_openings_by_hand() -> None:
@@ -73,7 +73,7 @@ def test_few_openings_by_hand() -> None:
     error = math.sqrt((1 + 4 + 1) / 12**2 * 3 / 2) / 15
     reach = t.ppf(0.975, 2) * error
     ends = [elo_of_score(29 / 60 + side * reach) for side in (-1, 1)]
-    assert found.elo_margin == pytest.approx((ends[1] - ends[0]) / 2)
+    assert [found.elo_low, found.elo_high] == pytest.approx(ends)
     assert found.los == pytest.approx(t.cdf(-1 / 60 / error, 2))
     assert math.isnan(found.nelo)  # three openings do not tell a variance
 
@@ -109,7 +109,7 @@ def test_a_match_seen_from_the_other_side(counts: list[int]) -> None:
     if one.bound and one.score != 0.5:
         assert {one.bound, other.bound} == {"<", ">"}
     if not one.bound and sum(counts):
-        assert one.elo_margin == pytest.approx(other.elo_margin, nan_ok=True)
+        assert one.elo_low == pytest.approx(-other.elo_high, abs=1e-6, nan_ok=True)
         assert one.nelo == pytest.approx(-other.nelo, abs=1e-6, nan_ok=True)
     if one.score != 0.5:
         assert one.elo == pytest.approx(-other.elo, rel=1e-6, abs=1e-6, nan_ok=True)
@@ -126,4 +126,4 @@ def test_a_margin_of_normalised_elo_may_be_nought(counts: list[int]) -> None:
     """Two results, whose skewness is just so that the formula's variance vanishes."""
     found = match_statistics(counts)
     assert found.bound == ""
-    assert found.nelo_margin == pytest.approx(0, abs=1e-6)
+    assert found.nelo_high - found.nelo_low == pytest.approx(0, abs=2e-6)

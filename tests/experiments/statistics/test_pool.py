@@ -220,7 +220,9 @@ def test_two_agents_one_of_them_the_anchor_show_their_difference() -> None:
     ratings = rate(pool(2, {(0, 1): (5, 0, 40, 0, 55)}), anchor=1)
     assert ratings.elo[0] == pytest.approx(elo_of_score(0.75))
     alone = match_statistics([5, 0, 40, 0, 55])
-    assert ratings.high[0] - ratings.low[0] == pytest.approx(2 * alone.elo_margin, rel=0.1)
+    assert ratings.high[0] - ratings.low[0] == pytest.approx(
+        alone.elo_high - alone.elo_low, rel=0.1
+    )
 
 
 def test_an_anchor_without_a_rating_is_let_go() -> None:

@@ -1,0 +1,77 @@
+"""What of a study can be worked on apart from the rest, and where: a worker of any executor, or
+this process."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from agents.config import one_line
+from core.game import Decision, valid_answer
+from core.position import Position
+from experiments.playing.conditions import Conditions
+
+log = logging.getLogger("lab.studies")
+
+Tables = Mapping[str, Sequence[Mapping[str, Any]]]
+"""Rows by the name of their table; values are numbers, texts, truth values or None."""
+
+
+class Piece(NamedTuple):
+    """A small part of a study. content: what it is made of, which can be pickled."""
+
+    number: int
+    content: Any
+
+
+class PieceResult(NamedTuple):
+    """What became of a piece. failure: in a line, why it has no rows; empty if it has."""
+
+    number: int
+    tables: Tables
+    failure: str = ""
+
+
+class Workplace(Protocol):
+    """Where a piece is worked on."""
+
+    conditions: Conditions
+    """The line-up (:attr:`Conditions.line_up`), rules and limits."""
+
+    def decide(self, number: int, position: Position, seed: int) -> Decision:
+        """What the agent of this number decides, as in a game that begins at this position; agents
+        from outside are asked in processes of their own. Raises :class:`core.game.Fault`, or what
+        the agent raises, or ValueError for an answer that is none."""
+        ...
+
+
+Job = Callable[[Workplace, Any], Tables]
+"""What is done with the content of a piece; it can be pickled."""
+
+
+class Desk:
+    """A workplace in this process, whose agents are all the lab's own."""
+
+    def __init__(self, conditions: Conditions) -> None:
+        self.conditions = conditions
+
+    def decide(self, number: int, position: Position, seed: int) -> Decision:
+        agent = self.conditions.agents[number]
+        agent.begin_game(position.to_move, position, seed)
+        return valid_answer(agent.decide(position, self.conditions.limits))
+
+
+def worked_on(job: Job, workplace: Workplace, pieces: Iterable[Piece]) -> list[PieceResult]:
+    """What became of pieces; fewer than asked for if the study is to stop meanwhile."""
+    done: list[PieceResult] = []
+    for piece in pieces:
+        if workplace.conditions.stopping:
+            break
+        try:
+            done.append(PieceResult(piece.number, job(workplace, piece.content)))
+        except Exception as error:
+            log.exception("piece %d failed", piece.number)
+            why = f"{type(error).__name__}: {one_line(error)}"
+            done.append(PieceResult(piece.number, {}, why))
+    return done

@@ -1,0 +1,174 @@
+"""What a study is: a question that needs more than one run, or no games at all.
+
+A study is an object named by its ``_target_`` in ``conf/study/NAME.yaml``, as schedules and
+executors are: a dataclass whose fields are its settings, with ``Annotated`` saying what each may be
+(:mod:`core.settings`), set on the command line as ``study.KEY=VALUE``. All else (agents,
+evaluation, ruleset, openings, executor, limits, seed, depth, games, figures) is what
+``conf/run.yaml`` has, and the YAML of a study may give it other defaults (``# @package _global_``).
+
+There are two kinds:
+
+- a :class:`PositionStudy` says which *pieces* of work there are, and what is done with one; the
+  house does them over any executor, writes the rows of each into the record as it ends, and does a
+  piece again whose worker was killed;
+- a :class:`MatchStudy` says which *runs* it needs, also by what the earlier ones gave; the house
+  plays each by :func:`experiments.run.run` in a numbered folder inside the study's own, and goes on
+  with it by :func:`experiments.run.resume`.
+
+Both conclude from what is there, complete or not.
+"""
+
+from __future__ import annotations
+
+import copy
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from core.compile import Announce
+from core.settings import check_settings
+from experiments.config import Plan, RunConfig
+from experiments.pairing import ResultTable
+from experiments.playing.pieces import Tables, Workplace
+from experiments.record.store import Record
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from experiments.report.figures.base import ReportFigure
+
+__all__ = ["Asked", "Conclusion", "MatchStudy", "Played", "PositionStudy", "ResultTable", "Study"]
+
+
+@dataclass(frozen=True, eq=False)
+class Conclusion:
+    """What a study found.
+
+    findings: in words, sentences computed from the numbers, the most important first.
+    tables: for terminal and report: title, columns, rows of texts, which columns hold words, and a
+        note in Markdown.
+    frames: written as ``NAME.csv`` into the study's folder, and given by
+        :func:`experiments.studies.load`.
+    figures: makes the figures, in the order in which they are shown. It is only called where
+        figures are asked for; what draws is imported there, since that takes a second.
+    notes: how the numbers came about, paragraphs of Markdown below the figures.
+    exit_code: of the command where the study is complete: 0, or 1 where something that was to be
+        shown does not hold.
+    """
+
+    findings: Sequence[str]
+    tables: Sequence[ResultTable] = ()
+    frames: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    figures: Callable[[], Iterable[ReportFigure]] = tuple
+    notes: Sequence[str] = ()
+    exit_code: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Study:
+    """A study with its settings. Raises ValueError for settings that are not allowed."""
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+    def check(self, plan: Plan) -> None:
+        """Raise ValueError if the study cannot be made of this plan; called before anything is
+        written."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PositionStudy(Study, ABC):
+    """A study of positions: pieces of work that do not need each other.
+
+    The result must not depend on the number of workers: all chance in a piece comes from what the
+    piece holds.
+    """
+
+    def needs_run(self, plan: Plan) -> bool:
+        """Whether the run of the plan is to be played first, in the folder ``games`` of the
+        study's; its record is then what :meth:`pieces` is given."""
+        return False
+
+    def run_folder(self) -> Path | None:
+        """The folder of the run whose record :meth:`pieces` is given; None for none but the one
+        played first."""
+        return None
+
+    def prepare(self, plan: Plan, announce: Announce) -> None:
+        """Load or compile what pieces need beside the agents, before workers fork."""
+
+    @abstractmethod
+    def pieces(self, plan: Plan, record: Record | None) -> Sequence[Any]:
+        """What there is to do: small things that can be pickled, a second's work each or less, and
+        always the same ones for the same plan and record. Raises ValueError if there are none."""
+
+    @abstractmethod
+    def work(self, place: Workplace, piece: Any) -> Tables:
+        """Do a piece, in whatever process: the rows it gives, by the name of their table. An
+        exception is written down in their stead, and the others go on."""
+
+    @abstractmethod
+    def conclude(self, plan: Plan, tables: Mapping[str, pd.DataFrame]) -> Conclusion:
+        """What the pieces that are done found, at least one.
+
+        tables: all rows, by table, in the order of the pieces, each with the column ``piece``.
+        """
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A run that a study of matches asks for.
+
+    settings: all of them; :func:`changed` makes them of the plan's. about: what tells it from the
+    study's other runs, in few words, such as ``depth=3, evaluation=iago``.
+    """
+
+    settings: RunConfig
+    about: str
+
+
+@dataclass(frozen=True)
+class Played:
+    """A run of a study of matches. number: from 0, the name of its folder."""
+
+    number: int
+    folder: Path
+    asked: Asked
+    complete: bool
+
+    def record(self) -> Record:
+        """Its record, to be closed (``with played.record() as record``)."""
+        return Record.open(self.folder)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatchStudy(Study, ABC):
+    """A study of matches."""
+
+    @abstractmethod
+    def runs(self, plan: Plan, played: Sequence[Played]) -> Sequence[Asked]:
+        """The runs that are needed, by number, given those that were played: at first with none,
+        then again whenever all that were asked for are complete, until nothing new is asked for.
+
+        The answer must follow from the plan and the records alone. It begins with the runs that
+        were asked for before; one of these may now have more ``games``, and is then extended.
+        All settings are checked before the first game. Raises ValueError.
+        """
+
+    @abstractmethod
+    def conclude(self, plan: Plan, played: Sequence[Played]) -> Conclusion:
+        """What the runs found of which there are games, at least one; the last may not be
+        complete."""
+
+
+def changed(settings: RunConfig, **changes: Any) -> RunConfig:
+    """A copy of a run's settings with some of them changed (``agents=``, ``games=``, ``seed=``,
+    ...), for :class:`Asked`. What agents leave open in their YAML is filled in already: ``depth``
+    and ``evaluation`` of a study's plan are among the settings of each of its ``agents``."""
+    made = copy.deepcopy(settings)
+    for name, value in changes.items():
+        assert hasattr(made, name), name
+        setattr(made, name, copy.deepcopy(value))
+    return made

@@ -1,0 +1,188 @@
+"""The record of a study: one SQLite file, written by the driver alone, as that of a run is."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agents.config import ConfigError, one_line
+from experiments.playing.pieces import PieceResult
+from experiments.record.folder import sync
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FILE = "study.sqlite"
+"""The record's name in the folder of its study."""
+FORMAT = 1
+"""Version of the tables; changes when their meaning does."""
+
+_PATIENCE = 30.0  # seconds to wait while another program holds on to the file
+_SCHEMA = """
+create table study (
+    name text not null, format integer not null, config text not null, command text not null,
+    versions text not null, machine text not null, started text not null, wall_seconds real,
+    complete integer not null default 0
+);
+create table sessions (
+    session integer primary key, command text not null, versions text not null,
+    machine text not null, started text not null
+);
+create table pieces (piece integer primary key, failure text not null);
+create table results (
+    piece integer not null, "table" text not null, number integer not null, row text not null,
+    primary key (piece, "table", number)
+) without rowid;
+"""
+
+
+def is_study(folder: Path | str) -> bool:
+    """Whether a folder is a study's."""
+    return (Path(folder) / FILE).is_file()
+
+
+class StudyRecord:
+    """An open record of a study."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self._connection, self.path = connection, path
+
+    @classmethod
+    def create(cls, folder: Path) -> StudyRecord:
+        """A new record in this folder."""
+        path = folder / FILE
+        if path.exists():
+            raise FileExistsError(f"{path} exists; a record is never overwritten")
+        connection = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
+        connection.execute("pragma journal_mode = wal")
+        connection.execute("pragma synchronous = full")
+        connection.executescript(f"begin; {_SCHEMA} commit;")
+        sync(folder)
+        return cls(connection, path)
+
+    @classmethod
+    def append(cls, folder: Path) -> StudyRecord:
+        """An existing record, for adding to it."""
+        connection = sqlite3.connect(folder / FILE, timeout=_PATIENCE, isolation_level=None)
+        connection.execute("pragma synchronous = full")
+        return cls(connection, folder / FILE)
+
+    @classmethod
+    def open(cls, folder: Path | str) -> StudyRecord:
+        """An existing record, for reading."""
+        path = Path(folder) / FILE
+        uri = f"{path.resolve().as_uri()}?mode=ro"
+        return cls(sqlite3.connect(uri, uri=True, isolation_level=None), path)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    def __enter__(self) -> StudyRecord:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    # ------------------------------------------------------------------ writing
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All that is written within it is kept together, or not at all."""
+        self._connection.execute("begin immediate")
+        try:
+            yield
+        except BaseException:
+            with suppress(sqlite3.Error):
+                self._connection.execute("rollback")
+            raise
+        self._connection.execute("commit")
+
+    def write_row(self, table: str, values: Mapping[str, Any]) -> None:
+        """Fill the one row of ``study``, or note in ``sessions`` what goes on with it."""
+        row = {k: json.dumps(v) if isinstance(v, dict) else v for k, v in values.items()}
+        marks = ", ".join("?" * len(row))
+        self._connection.execute(
+            f"insert into {table} ({', '.join(row)}) values ({marks})", tuple(row.values())
+        )
+
+    def write_pieces(self, results: Iterable[PieceResult]) -> None:
+        """Add what became of pieces, in one transaction."""
+        with self.transaction():
+            for result in results:
+                self._connection.execute(
+                    "insert into pieces values (?, ?)", (result.number, result.failure)
+                )
+                rows = (
+                    (result.number, table, number, json.dumps(row, allow_nan=False))
+                    for table, entries in result.tables.items()
+                    for number, row in enumerate(entries)
+                )
+                self._connection.executemany("insert into results values (?, ?, ?, ?)", rows)
+
+    def go_on(self, config: Mapping[str, Any], retry_failed: bool) -> None:
+        """The study is continued, with this configuration from now on; ``retry_failed``: pieces
+        that failed are to be done again."""
+        self._connection.execute("update study set complete = 0, config = ?", [json.dumps(config)])
+        if retry_failed:
+            self._connection.execute("delete from pieces where failure != ''")
+
+    def finish(self, wall_seconds: float, complete: bool) -> None:
+        """Note how much longer it took, and whether all is done."""
+        self._connection.execute(
+            "update study set wall_seconds = coalesce(wall_seconds, 0) + ?, complete = ?",
+            (wall_seconds, int(complete)),
+        )
+        with suppress(sqlite3.OperationalError):  # somebody reads it
+            self._connection.execute("pragma journal_mode = delete")
+
+    # ------------------------------------------------------------------ reading
+
+    def study(self) -> dict[str, Any]:
+        """The row of ``study``, its JSON decoded. Raises ConfigError if it is no study of this
+        version of the lab, or damaged."""
+        try:
+            cursor = self._connection.execute("select * from study")
+            names = [column[0] for column in cursor.description]
+            found = [dict(zip(names, row, strict=True)) for row in cursor]
+            if not found:
+                raise ConfigError(
+                    f"{self.path.parent}: the study was stopped before it had begun; start it again"
+                )
+            row = found[0]
+            if row["format"] != FORMAT:
+                raise ConfigError(
+                    f"{self.path.parent} was written by another version of the lab (study format "
+                    f"{row['format']}; this one reads format {FORMAT})"
+                )
+            for key in ("config", "versions", "machine"):
+                row[key] = json.loads(row[key])
+                if not isinstance(row[key], dict):
+                    raise ValueError(f"study.{key} is no mapping")
+        except (sqlite3.Error, ValueError, KeyError) as error:
+            if isinstance(error, ConfigError):
+                raise
+            raise ConfigError(
+                f"{self.path} is damaged, or no record of a study: {one_line(error)}"
+            ) from error
+        return row
+
+    def done(self) -> dict[int, str]:
+        """The pieces that are done, by number, each with its failure (empty: none)."""
+        return dict(self._connection.execute("select piece, failure from pieces order by piece"))
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """All rows of the pieces, by table, in the order of the pieces; the column ``piece`` has
+        the piece's number."""
+        import pandas as pd
+
+        found: dict[str, list[dict[str, Any]]] = {}
+        for piece, table, row in self._connection.execute(
+            'select piece, "table", row from results order by piece, "table", number'
+        ):
+            found.setdefault(table, []).append({"piece": piece, **json.loads(row)})
+        return {table: pd.DataFrame(rows) for table, rows in found.items()}

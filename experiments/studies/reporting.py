@@ -1,0 +1,89 @@
+"""What a study says at its end: findings and tables on the terminal, CSVs, figures and a report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+from rich.console import Console
+
+from core.shown import plain
+from experiments.report.markdown import write_report
+from experiments.report.tables import described, result_table
+from experiments.studies.base import Conclusion, MatchStudy, PositionStudy
+from experiments.studies.planning import StudyPlan
+from experiments.studies.record import StudyRecord
+
+if TYPE_CHECKING:
+    from experiments.report.figures.base import ReportFigure
+
+
+def conclude(
+    plan: StudyPlan, record: StudyRecord, found: Any, folder: Path, console: Console
+) -> Conclusion:
+    """Conclude from what was found, print it, and write CSVs, figures and report."""
+    study = plan.study
+    assert isinstance(study, PositionStudy | MatchStudy)
+    conclusion = study.conclude(plan.plan, found)
+    for table in conclusion.tables:
+        console.print(result_table(table))
+    for finding in conclusion.findings:
+        console.print(plain(finding))
+    for name, frame in conclusion.frames.items():
+        frame.to_csv(folder / f"{name}.csv", index=False)
+    figures: list[ReportFigure] = []
+    if plan.plan.settings.figures:
+        with console.status("drawing figures"):
+            figures = _draw(conclusion, folder)
+    _write(plan, record, conclusion, figures, folder)
+    names = {"report": "report.html", "record": record.path.name}
+    if conclusion.frames:
+        names["tables"] = ", ".join(f"{name}.csv" for name in conclusion.frames)
+    for label, name in names.items():
+        console.print(plain(f"{label:8}{folder / name}"), soft_wrap=True)
+    return conclusion
+
+
+def _draw(conclusion: Conclusion, folder: Path) -> list[ReportFigure]:
+    # Loading seaborn takes a second, which a study without figures does not need.
+    from experiments.report.figures.base import draw_figures
+
+    return draw_figures([lambda _: conclusion.figures()], None, folder)
+
+
+def _write(
+    plan: StudyPlan,
+    record: StudyRecord,
+    conclusion: Conclusion,
+    figures: list[ReportFigure],
+    folder: Path,
+) -> None:
+    about, done = record.study(), record.done()
+    settings = plan.plan.settings
+    failed = [(number, why) for number, why in done.items() if why]
+    details = {
+        "study": plan.name,
+        **({"pieces": f"{len(done):,}"} if done else {}),
+        **({"failed": f"{len(failed):,}"} if failed else {}),
+        "ruleset": plan.plan.rules.name,
+        "seed": settings.seed,
+        "started": about["started"].replace("T", " "),
+        "workers": plan.plan.executor.text,
+        "machine": ", ".join(f"{key} {value}" for key, value in about["machine"].items()),
+        "versions": ", ".join(f"{key} {value}" for key, value in about["versions"].items()),
+    }
+    write_report(
+        "study",
+        folder,
+        title=settings.name,
+        findings=conclusion.findings,
+        tables=conclusion.tables,
+        figures=figures,
+        notes=conclusion.notes,
+        agents=described(settings.agents),
+        failed=failed,
+        command=about["command"],
+        details=details,
+        settings=yaml.safe_dump(plan.as_data, sort_keys=False, allow_unicode=True),
+    )

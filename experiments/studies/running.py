@@ -1,0 +1,400 @@
+"""Making a study from end to end: a plan in, a folder with record, tables, figures and report out.
+It may be interrupted at any moment, and resumed: what is in its record stays, the rest is done."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import shlex
+import sqlite3
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import BrokenExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import yaml
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from agents.config import ConfigError, build, one_line
+from core.shown import counted, plain
+from experiments import run as runs
+from experiments.config import RunConfig, plan_of, typed
+from experiments.foreign import built_from, check_trusted, foreign_code
+from experiments.playing.match import TaskFailed
+from experiments.playing.pieces import Piece, Tables, Workplace
+from experiments.playing.trial import try_agents
+from experiments.record.folder import locked, new_folder, write_safely
+from experiments.record.log import logging_to
+from experiments.record.provenance import file_hash, machine, versions
+from experiments.record.reading import reading
+from experiments.record.store import FILE as RUN_FILE
+from experiments.record.store import Record
+from experiments.recorded import changes, moved_executor, refuse_changes
+from experiments.stopping import RunStopped, guarded, stoppable
+from experiments.studies.base import Asked, MatchStudy, Played, PositionStudy, Study
+from experiments.studies.planning import GROUP, StudyPlan, planned
+from experiments.studies.record import FORMAT, StudyRecord
+from experiments.studies.reporting import conclude
+from experiments.sweep.folder import has_begun, put_aside
+from experiments.system import FINISH_PAIRS
+
+GAMES = "games"
+"""The folder of the run that a study of positions plays first."""
+
+
+@dataclass(frozen=True)
+class StudyResult:
+    """What a study left behind. exit_code: of the command: that of its conclusion, 1 where pieces
+    failed, 130 where it was interrupted."""
+
+    folder: Path
+    complete: bool
+    exit_code: int
+
+
+# ---------------------------------------------------------------------- ways in
+
+
+def study(plan: StudyPlan, command: str, console: Console | None = None) -> StudyResult:
+    """Make a study, and write record, tables, figures and report into a new folder.
+
+    command: how it was asked for, for the report. Nothing is written before everything that can be
+    checked has been. Raises ConfigError, and RunStopped where the record can no longer be written
+    or no worker be started; KeyboardInterrupt after Ctrl-C, once what there is has been concluded.
+    """
+    console = console or Console()
+    settings, started = plan.plan.settings, datetime.now()
+    _first_look(plan)
+    folder = new_folder(Path(settings.results, settings.name, f"{started:%Y-%m-%d_%H-%M-%S}"))
+    with locked(folder), _told_why(folder, plan):
+        _write_config(plan, folder)
+        with StudyRecord.create(folder) as record:
+            about = _session(plan, command, started)
+            with record.transaction():
+                head = {"name": plan.name, "format": FORMAT, "config": plan.as_data}
+                record.write_row("study", {**head, **about})
+                record.write_row("sessions", about)
+            return _go(plan, record, folder, console)
+
+
+def resume(
+    folder: str | Path,
+    command: str = "experiments.resume(...)",
+    console: Console | None = None,
+    *,
+    workers: int | None = None,
+    executor: str | None = None,
+    address: str | None = None,
+    force: bool = False,
+    retry_failed: bool = False,
+    trust: bool = False,
+) -> StudyResult:
+    """Go on with a study that was interrupted, as :func:`experiments.run.resume` does with a run.
+
+    retry_failed: do pieces again that failed.
+    """
+    console, folder = console or Console(), Path(folder)
+    with locked(folder):
+        with StudyRecord.open(folder) as record:
+            about = record.study()
+        config = dict(about["config"])
+        described = config.pop(GROUP, None)
+        if not isinstance(described, dict):
+            raise ConfigError(f"{folder}: its record does not say what study it is")
+        settings = typed(config)
+        settings.executor = moved_executor(settings.executor, workers, executor, address)
+        if not force:
+            now = _versions(settings, described)
+            refuse_changes(folder, changes(folder, about["versions"], about["config"], now))
+        foreign = foreign_code(
+            {**built_from(settings), GROUP: described}, about["versions"], (Study,)
+        )
+        check_trusted(folder, foreign, trust, console)
+        plan = planned(about["name"], described, plan_of(settings))
+        with _told_why(folder, plan), StudyRecord.append(folder) as record:
+            with record.transaction():
+                record.go_on(plan.as_data, retry_failed)
+                record.write_row("sessions", _session(plan, command, datetime.now()))
+            _write_config(plan, folder)
+            return _go(plan, record, folder, console, trust)
+
+
+def _first_look(plan: StudyPlan) -> None:
+    """Find what is wrong before anything is written; ConfigError."""
+    if isinstance(plan.study, PositionStudy):
+        if not plan.study.needs_run(plan.plan):
+            _pieces(plan, None)
+        return
+    _runs(plan, [])
+
+
+def _session(plan: StudyPlan, command: str, started: datetime) -> dict[str, Any]:
+    return {
+        "command": command,
+        "versions": _versions(plan.plan.settings, plan.described),
+        "machine": machine(),
+        "started": started.isoformat(timespec="seconds"),
+    }
+
+
+def _versions(settings: RunConfig, described: Mapping[str, Any]) -> dict[str, str]:
+    found = versions({**built_from(settings), GROUP: described})
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        if path.stem in str(described.get("_target_", "")).split("."):
+            found[f"studies/{path.name}"] = file_hash(path)
+    return found
+
+
+def _write_config(plan: StudyPlan, folder: Path) -> None:
+    text = yaml.safe_dump(plan.as_data, sort_keys=False, allow_unicode=True)
+    write_safely(folder / "config.yaml", text)
+
+
+# ---------------------------------------------------------------------- doing it
+
+
+def _go(
+    plan: StudyPlan, record: StudyRecord, folder: Path, console: Console, trust: bool = False
+) -> StudyResult:
+    """Do what is missing, and conclude."""
+    clock = time.perf_counter()
+    make = _work if isinstance(plan.study, PositionStudy) else _play
+    found, complete, interrupted = make(plan, record, folder, console, trust)
+    record.finish(time.perf_counter() - clock, complete)
+    if not found:
+        raise KeyboardInterrupt
+    conclusion = conclude(plan, record, found, folder, console)
+    if not complete:
+        console.print(plain(f"not complete; go on with  {way_on(folder, plan)}"), soft_wrap=True)
+    failed = [(number, why) for number, why in record.done().items() if why]
+    for number, why in failed[:10]:
+        console.print(plain(f"failed  piece {number}: {why}", "red"), soft_wrap=True)
+    code = 130 if interrupted else 1 if failed or not complete else conclusion.exit_code
+    return StudyResult(folder, complete, code)
+
+
+def _pieces(plan: StudyPlan, record: Record | None) -> list[Piece]:
+    """What there is to do; ConfigError."""
+    study = plan.study
+    assert isinstance(study, PositionStudy)
+    try:
+        where = study.run_folder() if record is None else None
+        if where is not None:
+            with reading(where) as record:
+                contents = study.pieces(plan.plan, record)
+        else:
+            contents = study.pieces(plan.plan, record)
+    except ConfigError:
+        raise
+    except ValueError as error:
+        raise ConfigError(f"study {plan.name}: {one_line(error)}") from error
+    return [Piece(number, content) for number, content in enumerate(contents)]
+
+
+Made = tuple[Any, bool, bool]
+"""What there is to conclude from, whether it is complete, and whether somebody has interrupted."""
+
+
+def _work(
+    plan: StudyPlan, record: StudyRecord, folder: Path, console: Console, trust: bool
+) -> Made:
+    """Work on the pieces that the record does not have."""
+    study = plan.study
+    assert isinstance(study, PositionStudy)
+    if study.needs_run(plan.plan):
+        own = Asked(plan.plan.settings, "games")
+        if not _play_one(plan, own, folder / GAMES, console, trust):
+            return None, False, True
+        with reading(folder / GAMES) as games:
+            pieces = _pieces(plan, games)
+    else:
+        pieces = _pieces(plan, None)
+    done = record.done()
+    left = [piece for piece in pieces if piece.number not in done]
+    interrupted = False
+    if left:
+        interrupted = _work_on(plan, record, left, len(pieces), folder, console)
+    done = record.done()
+    if not any(not failure for failure in done.values()) and not interrupted:
+        why = next(iter(done.values()), "there was nothing to do")
+        raise RunStopped(f"nothing came of any of {counted(len(pieces), 'piece')}: {why}")
+    found = record.tables() if any(not failure for failure in done.values()) else None
+    return found, len(done) == len(pieces), interrupted
+
+
+def _work_on(
+    plan: StudyPlan,
+    record: StudyRecord,
+    left: Sequence[Piece],
+    total: int,
+    folder: Path,
+    console: Console,
+) -> bool:
+    """Work on these pieces; whether somebody has interrupted."""
+    study, conditions = plan.study, plan.plan.conditions()
+    assert isinstance(study, PositionStudy)
+
+    def say(line: str) -> None:
+        console.print(plain(line), soft_wrap=True)
+
+    conditions.prepare(functools.cache(say))
+    study.prepare(plan.plan, functools.cache(say))
+    if plan.plan.settings.trial:
+        try_agents(conditions)
+    job = functools.partial(job_of, dict(plan.described))
+    with ExitStack() as stack:
+        crew = stack.enter_context(plan.plan.executor.ready(conditions, say))
+        stack.enter_context(_way_on_told(folder, plan, console))
+        stack.enter_context(stoppable(conditions.stop))
+        stack.enter_context(logging_to(folder / "log.txt", plan.plan.settings.log_level))
+        progress = stack.enter_context(_progress(console))
+        bar = progress.add_task(plan.name, total=total, completed=total - len(left))
+        with guarded(record.path, conditions.stop):
+            for results in crew.work(job, left):
+                record.write_pieces(results)
+                progress.advance(bar, len(results))
+    return bool(conditions.stop.value == FINISH_PAIRS)
+
+
+def job_of(described: Mapping[str, Any], place: Workplace, content: Any) -> Tables:
+    """Do a piece of the study with these settings, in a worker."""
+    study = _built(yaml.safe_dump(described))
+    return study.work(place, content)
+
+
+@functools.lru_cache(maxsize=4)
+def _built(described: str) -> PositionStudy:
+    made: PositionStudy = build(yaml.safe_load(described), GROUP, PositionStudy)
+    return made
+
+
+def _progress(console: Console) -> Progress:
+    return Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("pieces, left"),
+        TimeRemainingColumn(),
+        TextColumn("elapsed"),
+        TimeElapsedColumn(),
+        console=console,
+        disable=console.quiet,
+    )
+
+
+# ---------------------------------------------------------------------- runs
+
+
+def _runs(plan: StudyPlan, played: Sequence[Played]) -> list[Asked]:
+    """The runs that a study of matches asks for, their settings checked; ConfigError."""
+    study = plan.study
+    assert isinstance(study, MatchStudy)
+    try:
+        asked = list(study.runs(plan.plan, played))
+    except ConfigError:
+        raise
+    except ValueError as error:
+        raise ConfigError(f"study {plan.name}: {one_line(error)}") from error
+    for each in asked[len(played) :]:
+        plan_of(each.settings)
+    return asked
+
+
+def _play(
+    plan: StudyPlan, record: StudyRecord, folder: Path, console: Console, trust: bool
+) -> Made:
+    """Play the runs that are not there, or not complete, as long as any are asked for."""
+    played: list[Played] = []
+    asked = _runs(plan, played)
+    while True:
+        for number, each in enumerate(asked):
+            if number < len(played) and played[number].asked == each:
+                continue
+            console.rule(plain(f"{plan.name}: run {number + 1} of {len(asked)}: {each.about}"))
+            where = folder / str(number)
+            complete = _play_one(plan, each, where, console, trust)
+            if _has_games(where):
+                played[number : number + 1] = [Played(number, where, each, complete)]
+            if not complete:
+                return played, False, True
+        before, asked = asked, _runs(plan, played)
+        if asked == before:
+            return played, True, False
+
+
+def _has_games(folder: Path) -> bool:
+    if not has_begun(folder):
+        return False
+    with Record.open(folder) as record:
+        return record.count_games() > 0
+
+
+def _play_one(plan: StudyPlan, asked: Asked, folder: Path, console: Console, trust: bool) -> bool:
+    """Play a run in this folder, or go on with it, or take it as played; whether it is complete."""
+    begun = has_begun(folder)
+    if not begun and (folder / RUN_FILE).exists():
+        put_aside(folder)
+    try:
+        if begun:
+            with reading(folder) as record:
+                about = record.run()
+            games = asked.settings.games
+            if about["complete"] and about["config"]["games"] >= games:
+                return True
+            command = f"python -m experiments resume {shlex.quote(str(folder))}"
+            wanted = max(games, int(about["config"]["games"]))
+            result = runs.resume(folder, command, console, games=wanted, trust=trust, brief=True)
+        else:
+            folder.mkdir(exist_ok=True)
+            about = {"name": f"{plan.name}: {asked.about}", "figures": False}
+            part = plan_of(dataclasses.replace(asked.settings, **about))
+            result = runs.run(part, f"part of study {plan.name}", console, folder, brief=True)
+    except KeyboardInterrupt:
+        return False
+    return result.complete
+
+
+# ---------------------------------------------------------------------- the way on
+
+
+def way_on(folder: Path, plan: StudyPlan) -> str:
+    """What to type to go on with a study."""
+    described = {**built_from(plan.plan.settings), GROUP: plan.described}
+    trust = " --trust" if foreign_code(described, {}, (Study,)) else ""
+    return f"python -m experiments resume {shlex.quote(str(folder))}{trust}"
+
+
+@contextmanager
+def _way_on_told(folder: Path, plan: StudyPlan, console: Console) -> Iterator[None]:
+    """Within it Ctrl-C may end everything at once."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        console.print(plain(f"go on with  {way_on(folder, plan)}"), soft_wrap=True)
+        raise
+
+
+@contextmanager
+def _told_why(folder: Path, plan: StudyPlan) -> Iterator[None]:
+    """Say in a line why a study cannot go on, and how to go on later."""
+    try:
+        yield
+    except (sqlite3.Error, OSError) as error:
+        why = f"{folder} cannot be written: {one_line(error)}"
+    except (BrokenExecutor, TaskFailed) as error:
+        why = one_line(error)
+    else:
+        return
+    raise RunStopped(f"{why}. What was done is kept; go on with: {way_on(folder, plan)}")

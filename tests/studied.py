@@ -1,0 +1,73 @@
+"""Studies that only tests make."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+from core.position import Position
+from core.settings import Each, Whole
+from experiments.config import Plan
+from experiments.playing.pieces import Tables, Workplace
+from experiments.record.store import Record
+from experiments.studies.base import (
+    Asked,
+    Conclusion,
+    MatchStudy,
+    Played,
+    PositionStudy,
+    ResultTable,
+    changed,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, kw_only=True)
+class Growing(MatchStudy):
+    """A run of two games, which is then extended to four, and another one from other openings."""
+
+    most: Annotated[int, Whole(2, even=True)] = 4
+
+    def runs(self, plan: Plan, played: Sequence[Played]) -> Sequence[Asked]:
+        first = changed(plan.settings, games=2)
+        if not played:
+            return [Asked(first, "two games")]
+        return [
+            Asked(changed(first, games=self.most), "two games"),
+            Asked(changed(first, seed=2), "seed 2"),
+        ]
+
+    def conclude(self, plan: Plan, played: Sequence[Played]) -> Conclusion:
+        counts = []
+        for each in played:
+            with each.record() as record:
+                counts.append(record.count_games())
+        table = ResultTable("Runs", ["run", "games"], [["all", str(sum(counts))]])
+        return Conclusion([f"Games: {counts}."], [table], exit_code=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asking(PositionStudy):
+    """What every agent decides at the start, in some pieces that fail."""
+
+    count: Annotated[int, Whole(1)] = 6
+    failing: Annotated[Sequence[int], Each(Whole())] = ()
+
+    def pieces(self, plan: Plan, record: Record | None) -> Sequence[Any]:
+        return list(range(self.count))
+
+    def work(self, place: Workplace, piece: Any) -> Tables:
+        if piece in self.failing:
+            raise ValueError(f"no {piece}")
+        rows = []
+        for number, name in enumerate(place.conditions.names):
+            found = place.decide(number, Position.start(place.conditions.rules), piece)
+            rows.append({"agent": name, "move": found.move})
+        return {"moves": rows}
+
+    def conclude(self, plan: Plan, tables: Mapping[str, pd.DataFrame]) -> Conclusion:
+        frame = tables["moves"]
+        return Conclusion([f"{len(frame)} moves."], frames={"moves": frame})
