@@ -19,6 +19,9 @@ ONE_SIDED = 0.05
 _FARTHEST = 2.5  # the same, of a quantile that a thousand replicates of few openings still tell
 
 
+_REACH = 1.96  # standard deviations of a normal distribution from the middle to INSIDE
+
+
 def interval_text(value: float, low: float, high: float, bound: str = "", digits: int = 0) -> str:
     """A value and its interval, which need not lie evenly around it; or a ``bound``, ">" or "<".
     Where nothing is known of the interval its ends are nan, and without a value there is a dash.
@@ -93,6 +96,22 @@ def points_interval(
     share = float(times @ points) / number
     low, high = min(share, middle - margin), max(share, middle + margin)
     return share, max(0.0, low), min(1.0, high)
+
+
+def wilson(points: float, games: int) -> tuple[float, float]:
+    """The 95 % interval of a share of points, draws as halves, taken as wins and losses (Wilson
+    1927, Journal of the American Statistical Association 22).
+
+    >>> low, high = wilson(8, 10)
+    >>> round(low, 2), round(high, 2)
+    (0.49, 0.94)
+    """
+    z = _REACH
+    share = points / games
+    middle = share + z * z / (2 * games)
+    margin = z * math.sqrt(share * (1 - share) / games + z * z / (4 * games * games))
+    whole = 1 + z * z / games
+    return max(0.0, (middle - margin) / whole), min(1.0, (middle + margin) / whole)
 
 
 def bootstrap_intervals(
