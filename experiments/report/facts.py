@@ -15,12 +15,14 @@ from experiments.record.store import Record
 from experiments.report.standings import (
     matches,
     pair_counts,
+    pairings_in_order,
     ranked,
     rated_as_asked,
     standings,
     tournament_results,
 )
 from experiments.report.tables import marked
+from experiments.statistics.audit import Audit, self_audit
 from experiments.statistics.pairs import IntArray
 from experiments.statistics.pool import Ratings
 from experiments.studies.searches import compare_searches, search_costs, searched_positions
@@ -70,6 +72,11 @@ class RunFacts:
     def pair_counts(self) -> IntArray:
         """See :func:`experiments.report.standings.pair_counts`."""
         return pair_counts(self.record)
+
+    @cached_property
+    def audit(self) -> Audit | None:
+        """The intervals of the run's parts held to the rest of it."""
+        return self_audit(pairings_in_order(self.record))
 
     @cached_property
     def openings(self) -> int:
