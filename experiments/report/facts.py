@@ -12,12 +12,15 @@ from core.shown import counted
 from experiments.config import Plan
 from experiments.pairing import Results, ResultTable
 from experiments.record.store import Record
+from experiments.report.moves import Moves, recorded_moves
 from experiments.report.standings import (
+    OpeningScores,
     matches,
     pair_counts,
     pairings_in_order,
     ranked,
     rated_as_asked,
+    scores_by_opening,
     standings,
     tournament_results,
 )
@@ -29,6 +32,9 @@ from experiments.studies.searches import compare_searches, search_costs, searche
 
 if TYPE_CHECKING:
     import pandas as pd
+
+DRAWN_GAMES = 20_000
+"""Games whose moves figures show, if there are more: a million moves."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +83,21 @@ class RunFacts:
     def audit(self) -> Audit | None:
         """The intervals of the run's parts held to the rest of it."""
         return self_audit(pairings_in_order(self.record))
+
+    @cached_property
+    def order(self) -> list[str]:
+        """All agents, marked, in the order of the standings: so they stand in every figure."""
+        return marked_names(self.standings)
+
+    @cached_property
+    def scores(self) -> OpeningScores:
+        """See :func:`experiments.report.standings.scores_by_opening`."""
+        return scores_by_opening(self.record)
+
+    @cached_property
+    def moves(self) -> Moves:
+        """The moves that figures show; see :func:`experiments.report.moves.recorded_moves`."""
+        return recorded_moves(self.record, DRAWN_GAMES)
 
     @cached_property
     def openings(self) -> int:

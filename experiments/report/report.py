@@ -68,7 +68,7 @@ def conclude(record: Record, plan: Plan, folder: Path, console: Console) -> pd.D
 
 
 def _draw(facts: RunFacts, folder: Path) -> list[ReportFigure]:
-    # Loading seaborn takes a second, which a run without figures does not need.
+    # Loading matplotlib takes a third of a second, which a run without figures does not need.
     from experiments.report.figures import RUN_FIGURES
     from experiments.report.figures.base import draw_figures
 

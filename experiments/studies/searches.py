@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
@@ -106,12 +107,14 @@ def cost_rows(
     position: Position, searchers: Mapping[str, SearchAgent], depths: Sequence[int] | None = None
 ) -> Iterator[dict[str, Any]]:
     """Every agent's cost on one position at these depths, or at its own, each searched afresh:
-    agent, depth, selective, value, and what was counted."""
+    agent, depth, selective, value, what was counted, and seconds."""
     for name, agent in searchers.items():
         for depth in depths or [agent.depth]:
+            started = time.perf_counter()
             found = agent.search(position, depth)
+            seconds = time.perf_counter() - started
             about = {"agent": name, "depth": depth, "selective": agent.selective}
-            yield {**about, "value": found.value, **asdict(found.stats)}
+            yield {**about, "value": found.value, **asdict(found.stats), "seconds": seconds}
 
 
 def compare_searches(
