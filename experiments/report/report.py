@@ -98,6 +98,7 @@ def _write(
         findings=said,
         figures=figures,
         original=beside_original(facts),
+        audit=facts.audit,
         details=_details(facts),
         openings=facts.openings,
         command=head["command"],
