@@ -87,8 +87,8 @@ def diagnose(
     near = [each.play(move) for each in places for move in each.moves]
     beyond = max(abs(evaluation(each)) for each in (*places, *near) if not each.is_over)
     cases, notes = [], []
+    share = seconds / (len(asked.agents) + 1)  # the games that are played then are one more
     for depth in asked.agents:
-        share = seconds / len(asked.agents)
         questions = [Question(place, depth) for place in places]
         answers = ask(asked, questions, time.monotonic() + share)
         until = time.monotonic() + share
@@ -100,7 +100,8 @@ def diagnose(
             plies = counted(depth, "ply").replace("plys", "plies")
             notes.append(f"{plies} deep {len(here)} of {len(places)} positions, for lack of time")
         cases += here
-    return _Examination(asked, evaluation, beyond, cases, notes, must_prune).diagnosis()
+    examination = _Examination(asked, evaluation, beyond, cases, notes, share, must_prune)
+    return examination.diagnosis()
 
 
 class _Found(NamedTuple):
@@ -118,8 +119,10 @@ class _Examination:
         beyond: int,
         cases: Sequence[Case],
         notes: list[str],
+        seconds: float,
         must_prune: bool,
     ) -> None:
+        self.seconds = seconds  # that games may take
         self.asked, self.evaluation, self.beyond = asked, evaluation, beyond
         self.cases, self.notes, self.must_prune = list(cases), notes, must_prune
         self.answered = [case for case in cases if not case.answer.trouble]
@@ -240,7 +243,8 @@ class _Examination:
 
     def _wrong_in_games(self) -> list[Case]:
         depth = min(self.asked.agents, key=lambda depth: abs(depth - _GAME_DEPTH))
-        played = [self._case(*each) for each in ask_in_games(self.asked, depth)]
+        until = time.monotonic() + self.seconds
+        played = [self._case(*each) for each in ask_in_games(self.asked, depth, until)]
         return [case for case in played if not case.answer.trouble and case.wrong]
 
     # ------------------------------------------------------------------ mistakes
