@@ -221,6 +221,7 @@ def _work(
             pieces = _pieces(plan, games)
     else:
         pieces = _pieces(plan, None)
+    record.expect(len(pieces))
     done = record.done()
     left = [piece for piece in pieces if piece.number not in done]
     interrupted = False
