@@ -133,7 +133,7 @@ def test_help_tells_of_every_study() -> None:
         (["depth=3"], "depth=3: first the name of a study; choose from"),
         (["pruning", "study.nothing=1"], "unknown setting 'study.nothing'"),
         (["pruning", "study.positions=0"], "positions=0: a whole number of 1 or more"),
-        (["pruning", "agents=heuristics"], "no agent of this line-up is a search"),
+        (["pruning", "agents=heuristics"], "no agent of this line-up is a search of the lab's"),
         (["pruning", "study.depths=[]"], "study.depths is empty"),
         (["pruning", "limits.nodes=5"], "limits do not go with it"),
         (["pruning", "study.run=nowhere"], "study.run=nowhere: there is no run in that folder"),
