@@ -154,11 +154,9 @@ def _built(settings: RunConfig, described: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _versions(settings: RunConfig, described: Mapping[str, Any]) -> dict[str, str]:
-    found = versions(_built(settings, described))
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        if path.stem in str(described.get("_target_", "")).split("."):
-            found[f"studies/{path.name}"] = file_hash(path)
-    return found
+    """What the numbers depend on: the versions of a run, and ``studies``, a hash of this room."""
+    room = sorted(Path(__file__).parent.glob("*.py"))
+    return {**versions(_built(settings, described)), "studies": file_hash(*room)}
 
 
 def _write_config(plan: StudyPlan, folder: Path) -> None:
