@@ -12,11 +12,14 @@ from core.shown import counted
 from experiments.config import Plan
 from experiments.pairing import Results, ResultTable
 from experiments.record.store import Record
+from experiments.report.moves import Moves, recorded_moves
 from experiments.report.standings import (
+    OpeningScores,
     matches,
     pair_counts,
     ranked,
     rated_as_asked,
+    scores_by_opening,
     standings,
     tournament_results,
 )
@@ -27,6 +30,9 @@ from experiments.studies.searches import compare_searches, search_costs, searche
 
 if TYPE_CHECKING:
     import pandas as pd
+
+DRAWN_GAMES = 20_000
+"""Games whose moves figures show, if there are more: a million moves."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +78,21 @@ class RunFacts:
         return pair_counts(self.record)
 
     @cached_property
+    def order(self) -> list[str]:
+        """All agents, marked, in the order of the standings: so they stand in every figure."""
+        return marked_names(self.standings)
+
+    @cached_property
+    def scores(self) -> OpeningScores:
+        """See :func:`experiments.report.standings.scores_by_opening`."""
+        return scores_by_opening(self.record)
+
+    @cached_property
+    def moves(self) -> Moves:
+        """The moves that figures show; see :func:`experiments.report.moves.recorded_moves`."""
+        return recorded_moves(self.record, DRAWN_GAMES)
+
+    @cached_property
     def openings(self) -> int:
         """From how many openings there are games."""
         return int(self.record.rows("select count(distinct opening) from games")[0][0])
@@ -86,15 +107,18 @@ class RunFacts:
         parts = [f"{games} from {counted(self.openings, 'opening')}", self.plan.rules.name]
         return ", ".join([*parts, *(f"depth {depth}" for depth in depths if len(depths) == 1)])
 
+    @property
+    def searchers(self) -> dict[str, SearchAgent]:
+        """The agents that search, by name."""
+        return {n: agent for n, agent in self.plan.agents.items() if isinstance(agent, SearchAgent)}
+
     @cached_property
     def costs(self) -> pd.DataFrame | None:
         """What each search costs on positions of the run; None unless that was asked for, or there
         is a choice of searches whose costs are settled by their depth alone."""
         plan, asked = self.plan, self.plan.settings.searches
         searchers = {
-            name: agent
-            for name, agent in plan.agents.items()
-            if isinstance(agent, SearchAgent) and (agent.depth > 1 or asked.asked)
+            name: agent for name, agent in self.searchers.items() if agent.depth > 1 or asked.asked
         }
         limits = plan.limits
         limited = limits.timed or limits.nodes is not None or limits.depth is not None

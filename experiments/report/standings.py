@@ -3,9 +3,9 @@ no memory that grows with the number of games."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -18,9 +18,16 @@ from experiments.config import RunConfig, draw_of
 from experiments.pairing import Results, Schedule
 from experiments.pairing.openings import Opening
 from experiments.record.store import TOTALS, Record
+from experiments.report.moves import quantiles_by, recorded_moves
 from experiments.statistics.intervals import standard_error, student
 from experiments.statistics.match import match_statistics
-from experiments.statistics.pairs import OUTCOMES, IntArray, pentanomial
+from experiments.statistics.pairs import (
+    OUTCOMES,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    pentanomial,
+)
 from experiments.statistics.pool import Ratings, rate_pools
 from experiments.studies.strategies import strategies
 
@@ -214,6 +221,48 @@ def pair_counts(record: Record) -> IntArray:
     return counts
 
 
+@dataclass(frozen=True, eq=False)
+class OpeningScores:
+    """What n agents scored from each opening, over all pairs that repeat no earlier one.
+
+    points: by colour, Black first, shape (m, n, 2). pairs: of each agent, shape (m, n): as many
+    games as it had with each colour. times: how many openings gave such a row, shape (m,). full:
+    from which all agents met all others equally often, shape (m,).
+    """
+
+    points: FloatArray
+    pairs: IntArray
+    times: IntArray
+    full: BoolArray
+
+
+def scores_by_opening(record: Record) -> OpeningScores:
+    """See :class:`OpeningScores`."""
+    tables, times = pairs_by_opening(record)
+    halves = np.arange(3) / 2
+    points = np.stack(
+        [(tables.sum(axis=(2, 4)) * halves).sum(-1), (tables.sum(axis=(2, 3)) * halves).sum(-1)],
+        axis=-1,
+    )
+    met = tables.sum(axis=(3, 4))
+    others = met[:, ~np.eye(met.shape[1], dtype=bool)]
+    full = (others > 0).all(axis=1) & (others == others[:, :1]).all(axis=1)
+    return OpeningScores(points, met.sum(axis=2), times, full)
+
+
+def scores_from(record: Record) -> pd.DataFrame:
+    """What each agent scored from each opening, over the same pairs: columns opening (text), agent
+    (number), score (share of points, 0 to 1) and pairs."""
+    return record.query(
+        _with_pairs(record, np.arange(len(record.agents())))
+        + """, seats as (
+            select opening, low as agent, b + w as half_points from different union all
+            select opening, high, 4 - b - w from different)
+        select opening, agent, avg(half_points) / 4 as score, count(*) as pairs
+        from seats group by opening, agent order by opening, agent"""
+    )
+
+
 def rated_parts(
     record: Record, seed: int = 0, anchor: str | None = None, colour_advantage: bool = False
 ) -> list[tuple[IntArray, Ratings]]:
@@ -280,20 +329,29 @@ def standings(record: Record, parts: Sequence[tuple[IntArray, Ratings]]) -> pd.D
 def _times(record: Record) -> dict[int, tuple[float, float]]:
     """Median and 95th percentile, in microseconds, of what the player could use of the time of a
     move, by agent; of at most TIMED_GAMES games."""
-    games = [game for (game,) in record.rows("select game from turns order by game")]
-    if len(games) > TIMED_GAMES:
-        games = sorted(np.random.default_rng(0).choice(games, TIMED_GAMES, replace=False).tolist())
-    own = defaultdict(list)
-    for game in games:
-        for turn in record.turns(game):
-            if turn.nanoseconds is not None:
-                own[turn.agent].append((turn.nanoseconds - turn.waited_nanoseconds) / 1000)
-    ends = {}
-    for agent, found in own.items():
-        ordered = np.sort(found)
-        median, last = ((share * len(ordered) + 99) // 100 - 1 for share in (50, 95))
-        ends[agent] = float(ordered[median]), float(ordered[last])
-    return ends
+    moves = recorded_moves(record, TIMED_GAMES)
+    known = np.isfinite(moves.nanoseconds)
+    spent = moves.nanoseconds[known] / 1000
+    agents, _, ends = quantiles_by(moves.agent[known], spent, (0.5, 0.95))
+    return dict(zip(agents.tolist(), map(tuple, ends.tolist()), strict=True))
+
+
+def disc_differences(record: Record) -> pd.DataFrame:
+    """How often each agent's games ended with which disc difference, as it sees it: columns agent
+    (number), difference and games; only games that were played to their end."""
+    return record.query(
+        f"with {SEATS} select agent, difference, count(*) as games from seats "
+        "where difference is not null group by agent, difference"
+    )
+
+
+def times_a_move(record: Record) -> pd.DataFrame:
+    """Mean time of a move by agent, in microseconds, over all games: columns agent (number) and
+    microseconds."""
+    return record.query(
+        f"with {SEATS} select agent, sum(nanoseconds) / 1000.0 / sum(moves) as microseconds "
+        "from seats where moves > 0 group by agent"
+    )
 
 
 def tournament_results(record: Record, settings: RunConfig, schedule: Schedule) -> Results:

@@ -17,6 +17,8 @@ ONE_SIDED = 0.05
 """How probable a record still is where its one-sided 95 % bound lies."""
 
 _FARTHEST = 2.5  # the same, of a quantile that a thousand replicates of few openings still tell
+
+
 _REACH = 1.96  # standard deviations of a normal distribution from the middle to INSIDE
 
 
@@ -69,20 +71,31 @@ def share_interval(
     which all went alike have one too. All nan without pairs.
     """
     units, often = by_opening(counts, times)
-    seen = often @ units
-    pairs = int(seen.sum())
-    if not pairs:
-        return np.nan, np.nan, np.nan, 0
-    added = np.array([0.5, 0, 0, 0, 0.5])
-    middle = float((seen + added) @ SHARES) / (pairs + 1)
-    away = SHARES - middle
-    openings = int(often[units.any(axis=1)].sum())
-    sums = np.append(units @ away, math.sqrt(added @ away**2))
-    error = standard_error(sums, np.append(often, 1), pairs + 1, openings + 1)
+    pairs = units.sum(axis=1)
+    share, low, high = points_interval(units @ SHARES, pairs, often)
+    return share, low, high, int(often @ pairs)
+
+
+def points_interval(
+    points: FloatArray, games: IntArray, times: IntArray
+) -> tuple[float, float, float]:
+    """A share of points from shared openings (0 to 1), and the ends of its 95 % interval, as
+    :func:`share_interval` has it.
+
+    points, games: of every opening, shape (m,), a game (or a pair taken as one) having 0 to 1
+        points. times: shape (m,), how many openings gave that. All nan without games.
+    """
+    number, openings = int(times @ games), int(times[games > 0].sum())
+    if not number:
+        return np.nan, np.nan, np.nan
+    middle = float(times @ points + 0.5) / (number + 1)
+    added = math.sqrt((middle**2 + (1 - middle) ** 2) / 2)
+    sums = np.append(points - middle * games, added)
+    error = standard_error(sums, np.append(times, 1), number + 1, openings + 1)
     margin = student(openings + 1) * error
-    share = float(seen @ SHARES) / pairs
+    share = float(times @ points) / number
     low, high = min(share, middle - margin), max(share, middle + margin)
-    return share, max(0.0, low), min(1.0, high), pairs
+    return share, max(0.0, low), min(1.0, high)
 
 
 def wilson(points: float, games: int) -> tuple[float, float]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator
 
@@ -20,14 +21,18 @@ from experiments.report.figures.base import (
     ReportFigure,
     blank,
     check_frame,
-    coloured,
     drawn,
     entitle,
+    heat,
+    signed,
+    styled,
     wrapped,
 )
 
 MOST_PANELS = 6
-"""Values of a second setting that are drawn, a panel each."""
+"""Values of a second setting that are drawn, a panel each; and agents of a heat map."""
+
+_NO_LINE = {"linestyle": "none"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,13 +53,8 @@ class SweepFacts:
 
 def setting_figures(facts: SweepFacts) -> Iterator[ReportFigure]:
     """Elo and nodes of every agent by the one or two settings that were varied."""
-    if facts.trials or len(facts.varied) not in (1, 2):
-        return
-    columns = {name: _joined(facts.runs, group) for name, group in facts.varied.items()}
-    runs = facts.runs.assign(**columns)
-    # Along the axis goes what has an order, or else what has more values.
-    names = sorted(columns, key=lambda name: (not _numeric(runs[name]), -runs[name].nunique()))
-    if len(names) == 2 and runs[names[1]].nunique() > MOST_PANELS:
+    runs, names = _settings(facts)
+    if len(names) not in (1, 2) or (len(names) == 2 and runs[names[1]].nunique() > MOST_PANELS):
         return
     if (runs["elo"].notna() & ~runs["split"]).any():
         yield ReportFigure(
@@ -75,6 +75,42 @@ def setting_figures(facts: SweepFacts) -> Iterator[ReportFigure]:
         )
 
 
+def heat_figures(facts: SweepFacts) -> Iterator[ReportFigure]:
+    """The same of two settings as heat maps, a panel an agent."""
+    runs, names = _settings(facts)
+    if len(names) != 2:
+        return
+    agents = list(dict.fromkeys(runs["agent"]))[:MOST_PANELS]
+    # Of two agents the one has what the other lacks.
+    rated = agents[:1] if runs["agent"].nunique() == 2 else agents
+    if (runs["elo"].notna() & ~runs["split"]).any():
+        yield ReportFigure(
+            name="elo_map",
+            title="Elo by both settings",
+            caption="Elo of an agent in each run, whose mean is 0, so colours can be compared "
+            "where its opponents stay the same; > and < are bounds.",
+            chart=heat_chart(runs[runs["agent"].isin(rated)], "elo", *names),
+        )
+    if runs["nodes_per_move"].max() > 0:
+        searching = runs[runs["agent"].isin(agents) & (runs["nodes_per_move"] > 0)]
+        yield ReportFigure(
+            name="nodes_map",
+            title="Nodes by both settings",
+            caption="Mean nodes of a move, over the games of each run.",
+            chart=heat_chart(searching, "nodes_per_move", *names),
+        )
+
+
+def _settings(facts: SweepFacts) -> tuple[pd.DataFrame, list[str]]:
+    """The runs with a column for each setting that was varied, and the names of these columns: what
+    goes along the axis first; none of a search over settings."""
+    columns = {name: _joined(facts.runs, group) for name, group in facts.varied.items()}
+    runs = facts.runs.assign(**columns)
+    # Along the axis goes what has an order, or else what has more values.
+    names = sorted(columns, key=lambda name: (not _numeric(runs[name]), -runs[name].nunique()))
+    return runs, [] if facts.trials else names
+
+
 def search_figures(facts: SweepFacts) -> Iterator[ReportFigure]:
     """The trials of a search over settings."""
     if facts.trials:
@@ -87,7 +123,7 @@ def search_figures(facts: SweepFacts) -> Iterator[ReportFigure]:
         )
 
 
-SWEEP_FIGURES = (search_figures, setting_figures)
+SWEEP_FIGURES = (search_figures, setting_figures, heat_figures)
 
 
 def _joined(runs: pd.DataFrame, group: Sequence[str]) -> pd.Series:
@@ -118,25 +154,21 @@ def sweep_chart(runs: pd.DataFrame, measure: str, setting: str, other: str | Non
     others = [other] if other else []
     check_frame(runs, ["run", "agent", "games", setting, measure, *intervals, *others])
     numeric = _numeric(runs[setting])
-    values = sorted(set(runs[setting])) if numeric else list(dict.fromkeys(runs[setting]))
+    values = _values(runs[setting])
     places = {value: value if numeric else place for place, value in enumerate(values)}
-    agents = coloured(runs["agent"])
+    agents = styled(runs["agent"])
     # Agents stand beside each other where their intervals would hide one another.
     apart = 0.05 * min(np.diff(list(places.values())), default=1) * (measure == "elo")
     panels = {p: runs[runs[other] == p] for p in runs[other]} if other else {None: runs}
     with blank(width=2.4 + max(3.4, 0.5 * len(places)) * len(panels)) as figure:
         grid = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
         for axes, (panel, inside) in zip(grid, panels.items(), strict=True):
-            for number, (name, colour) in enumerate(agents):
+            for number, (name, look) in enumerate(agents):
                 rows = inside[(inside["agent"] == name) & inside[measure].notna()]
                 x = np.array([places[value] for value in rows[setting]])
                 x = x + apart * (number - (len(agents) - 1) / 2)
-                style = {
-                    "color": colour,
-                    "label": drawn(name),
-                    "linestyle": "-" if numeric else "none",
-                }
-                _points(axes, x, rows, measure, style | {"markersize": 6})
+                style = look | {"label": drawn(name), "markersize": 6}
+                _points(axes, x, rows, measure, style if numeric else style | _NO_LINE)
             _label_settings(axes, setting, places, numeric)
             if other is not None:
                 axes.set_title(drawn(f"{other} = {panel}"), fontsize=SMALL + 1)
@@ -147,6 +179,64 @@ def sweep_chart(runs: pd.DataFrame, measure: str, setting: str, other: str | Non
     return figure
 
 
+def heat_chart(runs: pd.DataFrame, measure: str, setting: str, other: str) -> Figure:
+    """Elo, or nodes a move, by two settings that were varied, a panel an agent.
+
+    runs: as :func:`sweep_chart` has them, for ``elo`` with ``bound``; 1 to 6 agents read well.
+    setting: a column, along the horizontal axis. other: another, along the upright one.
+    """
+    bounds = ["bound"] if measure == "elo" else []
+    check_frame(runs, ["run", "agent", "games", setting, other, measure, *bounds])
+    columns, rows = (_values(runs[name]) for name in (setting, other))
+    found = runs[measure].dropna()
+    if measure == "elo":
+        most = max(found.abs().max(), 1)
+        norm, shades = Normalize(-most, most), "RdBu"
+    else:
+        norm, shades = LogNorm(found.min(), max(found.max(), 1.01 * found.min())), "viridis"
+    agents = list(dict.fromkeys(runs["agent"]))
+    names = [_shown(value) for value in rows]
+    label = "Elo" if measure == "elo" else "nodes a move (log scale)"
+    width = 2.5 + max(2.5, 0.75 * len(columns) + 1.2) * len(agents)
+    with blank(width, 2 + 0.45 * len(rows)) as figure:
+        grid = figure.subplots(1, len(agents), sharey=True, squeeze=False)[0]
+        for axes, agent in zip(grid, agents, strict=True):
+            cells = np.full((len(rows), len(columns)), np.nan)
+            texts = np.full(cells.shape, "", dtype=object)
+            for run in runs[runs["agent"] == agent].to_dict("records"):
+                place = rows.index(run[other]), columns.index(run[setting])
+                cells[place], texts[place] = run[measure], _cell(run, measure)
+            heat(figure, axes, cells, shades, label, norm, texts, 8)
+            axes.set_xticks(range(len(columns)), [_shown(value) for value in columns])
+            level = max(len(_shown(value)) for value in columns) <= 8
+            axes.tick_params(axis="x", rotation=0 if level else 90)
+            axes.set_xlabel(drawn(setting))
+            axes.set_title(wrapped(agent), fontsize=SMALL + 1)
+        grid[0].set_yticks(range(len(rows)), names)
+        grid[0].set_ylabel(drawn(other))
+        entitle(figure, _context(runs))
+    return figure
+
+
+def _values(column: pd.Series) -> list[Any]:
+    """The different values of a setting, in their order if they have one."""
+    return sorted(set(column)) if _numeric(column) else list(dict.fromkeys(column))
+
+
+def _shown(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, int | float) else wrapped(value)
+
+
+def _cell(row: Mapping[Any, Any], measure: str) -> str:
+    """What stands in a cell of a heat map."""
+    value = row[measure]
+    if np.isnan(value):
+        return ""
+    if measure == "elo":
+        return f"{row['bound']} {signed(value)}".strip()
+    return f"{value:,.0f}" if value < 1e5 else f"{value / 1e6:.1f} M"
+
+
 def _context(runs: pd.DataFrame) -> str:
     """How many runs are drawn, and of how many games an agent's points are made."""
     few, many = runs["games"].min(), runs["games"].max()
@@ -155,7 +245,7 @@ def _context(runs: pd.DataFrame) -> str:
 
 
 def _label_settings(axes: Axes, setting: str, places: Mapping[Any, float], numeric: bool) -> None:
-    texts = [f"{value:g}" if numeric else wrapped(value) for value in places]
+    texts = [_shown(value) for value in places]
     axes.set_xticks(list(places.values()), texts)
     if not numeric and max(len(value) for value in places) > 8:
         axes.tick_params(axis="x", rotation=90)
@@ -171,11 +261,11 @@ def _points(
     x, rows = x[order], rows.iloc[order]
     y = rows[measure].to_numpy(dtype=float)
     if measure != "elo":
-        axes.plot(x, y, marker="o", **style)
+        axes.plot(x, y, **style)
         return
     errors = np.abs(np.stack([rows["low"], rows["high"]]).astype(float) - y)
     errors[:, rows["split"].to_numpy(dtype=bool)] = 0
-    axes.errorbar(x, y, yerr=errors, marker="o", capsize=3, linewidth=1.3, **style)
+    axes.errorbar(x, y, yerr=errors, capsize=3, linewidth=1.3, **style)
     bounds = rows["bound"].to_numpy()
     for bound, marker in ((">", "^"), ("<", "v")):
         here = bounds == bound

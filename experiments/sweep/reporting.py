@@ -110,7 +110,7 @@ def _search(
 def _draw(
     table: pd.DataFrame, keys: Sequence[str], search: Mapping[str, Any], folder: Path
 ) -> list[ReportFigure]:
-    # Loading seaborn takes a second, which a sweep without figures does not need.
+    # Loading matplotlib takes a third of a second, which a sweep without figures does not need.
     from experiments.report.figures.base import draw_figures
     from experiments.sweep.figures import SWEEP_FIGURES, SweepFacts
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Iterator
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,22 +19,63 @@ from typing import Any, TypeVar
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from core.shown import visible
 
-BLUE, ORANGE, _, RED = sns.color_palette("colorblind", 4)
+COLOURS = (
+    *("#0173b2", "#de8f05", "#029e73", "#d55e00", "#cc78bc"),
+    *("#56b4e9", "#ca9161", "#949494", "#fbafe4", "#ece133"),
+)
+"""Told apart by everybody: those of seaborn's palette "colorblind", the pale ones last."""
+BLUE, ORANGE, GREEN, RED = COLOURS[:4]
 GREY = "0.35"
+MINUS = "\N{MINUS SIGN}"
 SMALL = 9
 """Points; the size of tick labels and values."""
 
+_MARKERS = "osD^vPX*"
+_DASHES = ("-", "--", ":", "-.")
+_PARTED = 40  # columns of a heat map that have lines between them
 _NAME_WIDTH = 30  # letters of an agent's name before it goes on in the next line
-_DPI = 150
+_DPI = 200
 _SALT = "othello"  # fixes the ids inside an SVG, so that the same figure gives the same file
+
+# The font comes with matplotlib: labels need the same room on every machine. White with a grid.
+_STYLE: Any = {
+    "font.family": ["DejaVu Sans"],
+    "font.size": 12,
+    "figure.facecolor": "white",
+    "axes.facecolor": "white",
+    "axes.edgecolor": "0.8",
+    "axes.labelcolor": "0.15",
+    "axes.linewidth": 1.25,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.titlesize": 12,
+    "axes.labelsize": 11,
+    "axes.formatter.use_mathtext": False,
+    "grid.color": "0.85",
+    "grid.linewidth": 1,
+    "lines.linewidth": 1.5,
+    "lines.solid_capstyle": "round",
+    "text.color": "0.15",
+    "text.usetex": False,
+    "legend.fontsize": 10,
+    "legend.title_fontsize": 11,
+    "svg.fonttype": "none",
+    "svg.hashsalt": _SALT,
+    **{f"{axis}tick.{key}": value for axis in "xy" for key, value in {
+        "color": "0.15", "labelsize": SMALL, "major.size": 0, "minor.size": 0,
+    }.items()},
+}  # fmt: skip
 
 Facts = TypeVar("Facts")
 
@@ -71,22 +113,32 @@ def save(figure: Figure, folder: Path, name: str) -> list[Path]:
     Text stays text in the SVG, and the same figure gives the same bytes again."""
     folder.mkdir(parents=True, exist_ok=True)
     png, svg = folder / f"{name}.png", folder / f"{name}.svg"
-    figure.savefig(png, dpi=_DPI)
-    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": _SALT}):
-        figure.savefig(svg, metadata={"Date": None})
+    with _styled():
+        layout = figure.get_layout_engine()
+        if layout is not None:
+            layout.execute(figure)
+            figure.set_layout_engine("none")  # all is in its place now, for both files
+        # `Figure.savefig` would draw everything twice, to see first how large it is.
+        FigureCanvasAgg(figure).print_png(png)
+        FigureCanvasSVG(figure).print_svg(svg, metadata={"Date": None})
     return [png, svg]
 
 
 @contextmanager
 def blank(width: float = 8, height: float = 5) -> Iterator[Figure]:
     """An empty figure of so many inches that makes room for its labels. What is drawn in it has
-    seaborn's white grid, and letters that can be read at 8 by 5 inches."""
-    settings: Any = sns.axes_style("whitegrid") | sns.plotting_context("notebook")
-    sizes = {"axes.titlesize": 12, "axes.labelsize": 11, "legend.fontsize": 10}
-    ticks = {"xtick.labelsize": SMALL, "ytick.labelsize": SMALL}
-    with mpl.rc_context(settings | sizes | ticks):
+    a light grid, and letters that can be read at 8 by 5 inches."""
+    with _styled():
         layout = ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.1)
-        yield Figure(figsize=(width, height), layout=layout)
+        yield Figure(figsize=(width, height), dpi=_DPI, layout=layout)
+
+
+@contextmanager
+def _styled() -> Iterator[None]:
+    """How all figures look. A sign that the font lacks is drawn as a box, without a warning."""
+    with mpl.rc_context(_STYLE), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        yield
 
 
 def entitle(figure: Figure, context: str) -> None:
@@ -107,6 +159,7 @@ def resize(figure: Figure, axes: Axes, width: float, height: float) -> None:
         whole, inside = figure.get_size_inches(), axes.get_position().size
         missing = wanted - whole * inside
         if np.abs(missing).max() < 0.02:
+            figure.set_layout_engine("none")  # nothing moves any more
             break
         figure.set_size_inches(*(whole + missing))
 
@@ -136,11 +189,27 @@ def _literal(text: str) -> str:
     return re.sub("^_", " _", text.replace("$", r"\$"))
 
 
-def coloured(names: Iterable[str]) -> list[tuple[str, Any]]:
-    """Every different name, sorted, with a colour of its own."""
-    different = sorted(set(names))
-    palette = sns.color_palette("colorblind" if len(different) <= 10 else "husl", len(different))
-    return list(zip(different, palette, strict=True))
+def coloured(names: Iterable[str], order: Sequence[str] = ()) -> list[tuple[str, Any]]:
+    """Every different name with its colour.
+
+    order: all the names that there are in a report, best first; by default the names as they come.
+        Names are returned in this order, and colours go by the place in it, so that an agent has
+        the same in all figures of a report. After ten they come again.
+    """
+    return [(name, style["color"]) for name, style in styled(names, order)]
+
+
+def styled(names: Iterable[str], order: Sequence[str] = ()) -> list[tuple[str, dict[str, Any]]]:
+    """The same with a marker and dashes too, as keywords of ``Axes.plot``: so lines can be told
+    apart that have the same colour, or are printed without."""
+    chosen = dict.fromkeys(names)
+    places = {name: place for place, name in enumerate(dict.fromkeys([*order, *chosen]))}
+    return [
+        (name, {"color": COLOURS[place % 10], "marker": _MARKERS[place % 8],
+                "linestyle": _DASHES[place // 10 % 4]})
+        for name, place in places.items()
+        if name in chosen
+    ]  # fmt: skip
 
 
 def name_rows(axes: Axes, names: Iterable[object]) -> tuple[np.ndarray, float]:
@@ -158,12 +227,46 @@ def name_rows(axes: Axes, names: Iterable[object]) -> tuple[np.ndarray, float]:
     return rows, float(heights.sum())
 
 
+def heat(
+    figure: Figure,
+    axes: Axes,
+    values: np.ndarray,
+    colours: str,
+    label: str,
+    norm: Normalize | None = None,
+    texts: np.ndarray | None = None,
+    size: float = SMALL,
+) -> AxesImage:
+    """Draw a table as coloured cells, with a bar that says what the colours mean (``label``).
+
+    values: shape (rows, columns); nan is left grey. colours: name of a colour map. texts: what
+    stands in the cells, of the same shape, at ``size`` points.
+    """
+    shades = mpl.colormaps[colours].with_extremes(bad="0.9")
+    image = axes.imshow(values, shades, norm, aspect="auto", interpolation="nearest")
+    rows, columns = values.shape
+    axes.grid(visible=False)
+    if columns <= _PARTED:
+        axes.set_xticks(np.arange(columns - 1) + 0.5, minor=True)
+    axes.set_yticks(np.arange(rows - 1) + 0.5, minor=True)
+    axes.grid(visible=True, which="minor", color="white", linewidth=0.5)
+    figure.colorbar(image, ax=axes, label=label).outline.set_visible(False)
+    if texts is not None:
+        light = np.asarray(shades(image.norm(values)))[..., :3] @ (0.299, 0.587, 0.114)
+        for (row, place), text in np.ndenumerate(texts):
+            if text:
+                ink = "0.15" if light[row, place] > 0.5 else "white"
+                cell = axes.text(place, row, text, ha="center", va="center", color=ink, size=size)
+                cell.set_in_layout(False)  # it lies in its cell: no need to measure it
+    return image
+
+
 def log_scale(axes: Axes, low: float, high: float, text: Callable[[float], str]) -> None:
     """Give the x axis a log scale from half of ``low`` to twice ``high``, with a line at each 1, 2
     and 5, or of many decades at each power of ten; ``text`` says what stands there."""
     axes.set_xscale("log")
     axes.set_xlim(low / 2, 2 * high)
-    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,)))
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 50 * low else (1,)))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: text(value)))
     axes.xaxis.set_minor_locator(NullLocator())
 
@@ -186,3 +289,15 @@ def share_text(ratio: float) -> str:
     if ratio < 0.01:
         return f"1/{1 / ratio:,.0f}"
     return f"{100 * ratio:.{1 if ratio < 0.0995 else 0}f} %"
+
+
+def axis_time(microseconds: float, _: object = None) -> str:
+    """What stands at a tick of an axis of times: ``100 ns``, ``5 µs``, ``2 s``."""
+    units = {"s": 1e6, "ms": 1e3, "µs": 1.0, "ns": 1e-3}
+    unit = next((unit for unit, size in units.items() if microseconds >= 0.9995 * size), "ns")
+    return f"{microseconds / units[unit]:.3g}\N{NO-BREAK SPACE}{unit}"
+
+
+def signed(number: float, digits: int = 0) -> str:
+    """A number with its sign, which is a true minus."""
+    return f"{number:+z.{digits}f}".replace("-", MINUS)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,12 +13,12 @@ from matplotlib.ticker import MaxNLocator
 
 from experiments.report.facts import RunFacts, marked_names, zero_text
 from experiments.report.figures.base import (
-    BLUE,
     GREY,
-    RED,
+    MINUS,
     ReportFigure,
     blank,
     check_frame,
+    coloured,
     column,
     drawn,
     entitle,
@@ -25,8 +26,6 @@ from experiments.report.figures.base import (
     resize,
 )
 from experiments.statistics.intervals import interval_text
-
-MINUS = "\N{MINUS SIGN}"
 
 
 def elo_figures(facts: RunFacts) -> Iterator[ReportFigure]:
@@ -42,11 +41,15 @@ def elo_figures(facts: RunFacts) -> Iterator[ReportFigure]:
             caption=f"Bradley-Terry ratings over all games; {zero_text(anchor)} is 0. Bars are "
             "95 % intervals from a bootstrap over the openings, which all pairings share. 100 "
             "points more is an expected score of 64 %.",
-            chart=elo_chart(standings[standings["part"] == part], anchor, facts.context),
+            chart=elo_chart(
+                standings[standings["part"] == part], anchor, facts.context, facts.order
+            ),
         )
 
 
-def elo_chart(standings: pd.DataFrame, anchor: str = "", context: str = "") -> Figure:
+def elo_chart(
+    standings: pd.DataFrame, anchor: str = "", context: str = "", order: Sequence[str] = ()
+) -> Figure:
     """Every agent's rating with its 95 % interval, one row an agent, in the order given (best
     first, at the top).
 
@@ -56,6 +59,7 @@ def elo_chart(standings: pd.DataFrame, anchor: str = "", context: str = "") -> F
         ``high`` are nan where no interval can be given. 1 to 30 rows
         read well; the figure grows with them.
     anchor: the agent rated 0; if none is, the mean of the pool is. context: what stands above.
+    order: all agents of the report, for their colours.
 
     The values are repeated in words at the right. Raises ValueError for another frame.
     """
@@ -67,9 +71,11 @@ def elo_chart(standings: pd.DataFrame, anchor: str = "", context: str = "") -> F
         axes.axvline(0, color=GREY, linewidth=1)
         ratings = standings[["elo", "low", "high", "bound", "split"]].to_numpy()
         values = []
-        for row, (elo, low, high, bound, split) in zip(rows, ratings, strict=True):
+        colours = dict(coloured(standings["agent"], order))
+        for row, name, rating in zip(rows, standings["agent"], ratings, strict=True):
+            elo, low, high, bound, split = rating
             known = not split and not np.isnan(low)
-            _rating(axes, row, bound, elo, *((low, high) if known else (elo, elo)))
+            _rating(axes, row, colours[name], bound, elo, *((low, high) if known else (elo, elo)))
             values.append("every pair\nsplit" if split else _value(elo, low, high, bound))
         axes.set_xlim(*_elo_limits(standings))
         axes.xaxis.set_major_locator(MaxNLocator(7, integer=True))
@@ -89,19 +95,21 @@ def _value(elo: float, low: float, high: float, bound: str) -> str:
     return interval_text(elo, low, high, bound).replace("-", MINUS)
 
 
-def _rating(axes: Axes, row: float, bound: str, elo: float, low: float, high: float) -> None:
+def _rating(
+    axes: Axes, row: float, colour: Any, bound: str, elo: float, low: float, high: float
+) -> None:
     """One agent's point with its interval, or its limit with an arrow to the open side."""
     if not bound:
         spread = [[elo - low], [high - elo]]
-        axes.errorbar(elo, row, xerr=spread, fmt="o", color=BLUE, capsize=3, markersize=6)
+        axes.errorbar(elo, row, xerr=spread, fmt="o", color=colour, capsize=3, markersize=6)
         return
-    axes.plot(elo, row, marker="|", markersize=9, markeredgewidth=2, color=RED)
+    axes.plot(elo, row, marker="|", markersize=9, markeredgewidth=2, color=colour)
     axes.annotate(
         "",
         (elo, row),
         xytext=(24 if bound == ">" else -24, 0),
         textcoords="offset points",
-        arrowprops={"arrowstyle": "<|-", "color": RED, "shrinkA": 0, "shrinkB": 0},
+        arrowprops={"arrowstyle": "<|-", "color": colour, "shrinkA": 0, "shrinkB": 0},
     )
 
 

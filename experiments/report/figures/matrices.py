@@ -2,39 +2,61 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
+from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
 from core.shown import counted
-from experiments.report.facts import RunFacts, marked_names
-from experiments.report.figures.base import ReportFigure, blank, entitle, resize, wrapped
-from experiments.report.standings import pair_counts
-from experiments.statistics.pairs import FloatArray
+from experiments.report.facts import RunFacts
+from experiments.report.figures.base import ReportFigure, blank, entitle, heat, resize, wrapped
+from experiments.statistics.pairs import FloatArray, IntArray
 from experiments.statistics.pool import score_matrix
 
 SUPERIORITY_AGENTS = range(3, 21)
 """For so many agents the report shows how sure each one's superiority is; of two, LOS says it."""
+
+NUMBERED = 30
+"""Up to so many agents have numbers in the cells of a matrix."""
+
+_WIDTH = 30  # letters of a name before it goes on in the next line
 
 
 def win_rates_figures(facts: RunFacts) -> Iterator[ReportFigure]:
     """Who took how many of the points from whom, unless everybody took half of them."""
     if facts.parts and all(ratings.split.all() for _, ratings in facts.parts):
         return
+    shares = _best_first(score_matrix(facts.pair_counts), facts)
+    games = _best_first(2 * facts.pair_counts.sum(axis=2), facts)
+    told = "numbers in the cells are per cent" if len(shares) <= NUMBERED else "win_rates.csv"
     yield ReportFigure(
         name="win_rates",
         title="Win rates",
-        caption="Share of points of the row agent against the column agent, draws counting half.",
+        caption="Share of points of the row agent against the column agent, draws counting half, "
+        f"over pairs of games that repeat no earlier one; {told}. Who did not meet is left grey.",
         chart=matrix_chart(
-            _best_first(score_matrix(pair_counts(facts.record)), facts),
+            shares,
             label="score of the row agent, %",
             across="opponent",
             context=facts.context,
+            games=games,
         ),
+        data=_listed(shares, games),
+    )
+
+
+def _listed(shares: pd.DataFrame, games: pd.DataFrame) -> pd.DataFrame:
+    """The matrix as a table, one row for each two who met."""
+    first, second = np.nonzero(games.to_numpy())
+    return pd.DataFrame(
+        {
+            "agent": shares.index[first],
+            "opponent": shares.columns[second],
+            "score": shares.to_numpy()[first, second],
+            "games": games.to_numpy()[first, second],
+        }
     )
 
 
@@ -64,59 +86,63 @@ def superiority_figures(facts: RunFacts) -> Iterator[ReportFigure]:
     )
 
 
-def _best_first(values: FloatArray, facts: RunFacts) -> pd.DataFrame:
+def _best_first(values: FloatArray | IntArray, facts: RunFacts) -> pd.DataFrame:
     """A square of values by the agents' numbers as a frame, in the order of the standings."""
-    names, order = facts.names, marked_names(facts.standings)
-    return pd.DataFrame(values, index=names, columns=names).loc[order, order]
+    return pd.DataFrame(values, facts.names, facts.names).loc[facts.order, facts.order]
 
 
-def matrix_chart(shares: pd.DataFrame, label: str, across: str, context: str = "") -> Figure:
+def matrix_chart(
+    shares: pd.DataFrame,
+    label: str,
+    across: str,
+    context: str = "",
+    games: pd.DataFrame | None = None,
+) -> Figure:
     """A heatmap of per cent between agents.
 
     shares: square; index and columns the same agents, best first; values 0 to 1; nan on the
-        diagonal and where two did not meet (left grey). 2 to 20 agents read well.
+        diagonal and where two did not meet (left grey). Up to 30 agents have numbers in their
+        cells; of 60 the colours can still be read.
     label: what the values are. across: what the column agents are to the row agents. context: what
         stands above.
+    games: of so many games each value is, alike in shape; told once if all are the same.
 
     Raises ValueError if the frame is empty or its rows and columns are not the same agents.
     """
     if shares.empty or list(shares.index) != list(shares.columns):
         raise ValueError("rows and columns must be the same agents, at least one")
     agents = len(shares)
-    names = [wrapped(name) for name in shares.index]
+    names = [wrapped(name, _WIDTH if agents <= NUMBERED else 2 * _WIDTH) for name in shares.index]
     longest = max(len(line) for name in names for line in name.splitlines())
     lines = max(1 + name.count("\n") for name in names)
-    cell = float(np.clip(5 / agents, 0.42, 1.1))  # inches
+    cell = float(np.clip(5 / agents, 0.42 if agents <= NUMBERED else 0.2, 1.1))  # inches
     level = 0.085 * longest < cell  # the names fit below their cells, side by side
     cell = max(cell, 0.17 * lines)  # where they stand upright, their lines must fit
+    often = [] if games is None else sorted({*games.to_numpy()[shares.notna().to_numpy()].tolist()})
+    if len(often) == 1:
+        label += f"\n({often[0]:,} games each)"
     with blank() as figure:
         entitle(figure, context)
         axes = figure.add_subplot()
-        axes.set_facecolor("0.9")
-        with warnings.catch_warnings():
-            # seaborn 0.13 sets up its colour map in a way that matplotlib 3.11 will retire
-            warnings.simplefilter("ignore", PendingDeprecationWarning)
-            sns.heatmap(
-                100 * shares.set_axis(names).set_axis(names, axis=1),
-                vmin=0,
-                vmax=100,
-                center=50,
-                cmap="vlag_r",
-                annot=True,
-                fmt=".0f",
-                annot_kws={"fontsize": 8 if agents > 12 else 10},
-                linewidths=0.5,
-                xticklabels=True,
-                yticklabels=True,
-                cbar_kws={"label": label},
-                ax=axes,
-            )
-        for text in axes.texts:  # they lie in their cells: no need to measure 400 of them
-            text.set_in_layout(False)
-        axes.grid(visible=False)
-        axes.tick_params(axis="x", rotation=0 if level else 90)
-        axes.tick_params(axis="y", rotation=0)
+        texts = _cells(shares, games if len(often) > 1 else None) if agents <= NUMBERED else None
+        norm, size = Normalize(0, 100), 8 if agents > 12 else 10
+        heat(figure, axes, 100 * shares.to_numpy(dtype=float), "RdBu", label, norm, texts, size)
+        axes.set_xticks(range(agents), names, rotation=0 if level else 90)
+        axes.set_yticks(range(agents), names)
+        if agents > NUMBERED:
+            axes.tick_params(labelsize=7)
         axes.set_xlabel(across)
         axes.set_ylabel("agent")
         resize(figure, axes, cell * agents, cell * agents)
     return figure
+
+
+def _cells(shares: pd.DataFrame, games: pd.DataFrame | None) -> np.ndarray:
+    """What stands in the cells: per cent, and of how many games."""
+    texts = np.full(shares.shape, "", dtype=object)
+    for place, share in np.ndenumerate(shares.to_numpy(dtype=float)):
+        if not np.isnan(share):
+            texts[place] = f"{100 * share:.0f}"
+            if games is not None:
+                texts[place] += f"\nof {games.to_numpy()[place]:,}"
+    return texts

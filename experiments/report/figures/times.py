@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pandas as pd
 from matplotlib.figure import Figure
 
 from experiments.report.facts import RunFacts, marked_names
 from experiments.report.figures.base import (
-    BLUE,
     ReportFigure,
+    axis_time,
     blank,
     check_frame,
+    coloured,
     column,
     entitle,
     log_scale,
@@ -34,17 +35,17 @@ def times_figures(facts: RunFacts) -> Iterator[ReportFigure]:
         caption="The time that an agent's moves took, not counted what it could not use because "
         "the machine did something else. The dot is the median; 95 of 100 moves took no longer "
         "than where the line ends. Fewer nodes may well take more time.",
-        chart=time_chart(timed, facts.context),
+        chart=time_chart(timed, facts.context, facts.order),
     )
 
 
-def time_chart(times: pd.DataFrame, context: str = "") -> Figure:
+def time_chart(times: pd.DataFrame, context: str = "", order: Sequence[str] = ()) -> Figure:
     """The median of the time of a move and its 95th percentile, one row an agent, in the order
     given.
 
     times: one row an agent; columns ``agent`` (str), ``median_microseconds``,
         ``p95_microseconds``. 1 to 30 rows read well; the figure grows with them.
-    context: what stands above.
+    context: what stands above. order: all agents of the report, for their colours.
     """
     check_frame(times, ["agent", "median_microseconds", "p95_microseconds"])
     # A log scale has no 0, and below a microsecond nothing is measured.
@@ -56,10 +57,12 @@ def time_chart(times: pd.DataFrame, context: str = "") -> Figure:
         entitle(figure, context)
         axes = figure.add_subplot()
         rows, height = name_rows(axes, times["agent"])
-        axes.hlines(rows, median, most, color=BLUE, linewidth=2)
-        axes.plot(median, rows, "o", color=BLUE, markersize=6)
-        axes.plot(most, rows, "|", color=BLUE, markersize=9, markeredgewidth=2)
-        log_scale(axes, median.min(), most.max(), lambda value: time_text(round(value)))
+        named = dict(coloured(times["agent"], order))
+        colours = [named[name] for name in times["agent"]]
+        axes.hlines(rows, median, most, color=colours, linewidth=2)
+        axes.scatter(median, rows, s=36, c=colours, marker="o", zorder=3)
+        axes.scatter(most, rows, s=81, c=colours, marker="|", linewidths=2, zorder=3)
+        log_scale(axes, median.min(), most.max(), axis_time)
         axes.set_xlabel("time a move, median and 95th percentile (log scale)")
         ends = {"median": times["median_microseconds"], "95 %": times["p95_microseconds"]}
         for number, (title, values) in enumerate(ends.items(), start=1):

@@ -1,0 +1,125 @@
+"""Strength against what it costs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from experiments.report.facts import RunFacts, zero_text
+from experiments.report.figures.base import (
+    GREY,
+    ReportFigure,
+    axis_time,
+    blank,
+    check_frame,
+    entitle,
+    log_scale,
+    styled,
+    wrapped,
+)
+from experiments.report.standings import times_a_move
+
+COSTS = {"microseconds": "mean time a move", "nodes_per_move": "mean nodes a move"}
+"""What is compared: columns of the standings, and what they are."""
+
+_LEGEND_ROWS = 24
+
+
+def cost_figures(facts: RunFacts) -> Iterator[ReportFigure]:
+    """The ratings of each part of the pool, by the time and the nodes that a move took."""
+    names = dict(enumerate(facts.names))
+    times = times_a_move(facts.record)
+    spent = dict(zip(times["agent"].map(names), times["microseconds"], strict=True))
+    table = facts.standings.assign(agent=facts.order)
+    table["microseconds"] = table["agent"].map(spent)
+    for part, rows in table[table["microseconds"] > 0].groupby("part"):
+        number = int(str(part))
+        if number < 0 or len(rows) < 2 or rows["split"].all():
+            continue
+        anchor = facts.parts[number][1].anchor
+        zero = zero_text(None if anchor is None else facts.anchor)
+        pool = f" {number + 1}" if len(facts.parts) > 1 else ""
+        yield ReportFigure(
+            name=f"cost_{number + 1}" if number else "cost",
+            title=f"Elo against cost{', pool' if pool else ''}{pool}",
+            caption=f"What a move costs, and what it brings; {zero} is 0 Elo. Bars are 95 % "
+            "intervals, triangles bounds. Along the line, and in bold, are the agents than which "
+            "nobody that costs less, or as much, is rated higher (the Pareto front).",
+            chart=elo_cost_chart(rows, facts.context, facts.order),
+        )
+
+
+def elo_cost_chart(ratings: pd.DataFrame, context: str = "", order: Sequence[str] = ()) -> Figure:
+    """Elo against the mean time of a move, and where at least two agents count nodes, against
+    those.
+
+    ratings: one row an agent; columns ``agent``, ``elo``, ``low``, ``high`` (Elo; the last two may
+        be nan), ``bound`` ("", ">" or "<"), ``microseconds`` (more than 0) and ``nodes_per_move``
+        (0 or nan of an agent that counts none). 2 to 30 agents read well.
+    context: what stands above. order: all agents of the report, for their colours.
+    """
+    check_frame(ratings, ["agent", "elo", "low", "high", "bound", *COSTS])
+    shown = [cost for cost in COSTS if (ratings[cost] > 0).sum() > 1]
+    styles = dict(styled(ratings["agent"], order))
+    columns = math.ceil(len(styles) / _LEGEND_ROWS)
+    with blank(width=3.4 + 3.6 * len(shown) + 2.7 * (columns - 1), height=5.2) as figure:
+        entitle(figure, context)
+        grid = figure.subplots(1, len(shown), sharey=True, squeeze=False)[0]
+        fronts: dict[str, set[str]] = {}
+        for axes, cost in zip(grid, shown, strict=True):
+            rows = ratings[ratings[cost] > 0]
+            front = pareto(rows[cost].to_numpy(dtype=float), rows["elo"].to_numpy(dtype=float))
+            fronts[cost] = set(rows["agent"].to_numpy()[front])
+            best = rows.iloc[front]
+            axes.step(best[cost], best["elo"], where="post", color=GREY, linewidth=1, zorder=1)
+            for row in rows.to_dict("records"):
+                _point(axes, row, row[cost], styles[row["agent"]])
+            _label_cost(axes, cost, rows[cost])
+        grid[0].set_ylabel("Elo (95 % interval)")
+        marks = [_mark(style) for style in styles.values()]
+        names = [wrapped(name) for name in styles]
+        legend = figure.legend(marks, names, loc="outside right center", ncols=columns)
+        for text, name in zip(legend.get_texts(), styles, strict=True):
+            if any(name in front for front in fronts.values()):
+                text.set_fontweight("bold")
+    return figure
+
+
+def pareto(cost: np.ndarray, worth: np.ndarray) -> np.ndarray:
+    """The places of what nothing else beats, by rising cost: whatever costs less, or as much, is
+    worth less.
+
+    >>> pareto(np.array([3.0, 1, 2, 2]), np.array([9.0, 5, 4, 7]))
+    array([1, 3, 0])
+    """
+    order = np.lexsort((-worth, cost))
+    before = np.maximum.accumulate(np.append(-np.inf, worth[order][:-1]))
+    return order[worth[order] > before]
+
+
+def _mark(style: dict[str, Any]) -> Line2D:
+    return Line2D([], [], color=style["color"], marker=style["marker"], linestyle="none")
+
+
+def _point(axes: Axes, row: dict[str, Any], cost: float, style: dict[str, Any]) -> None:
+    """One agent; where it has a bound only, a triangle points to the open side."""
+    known = not row["bound"] and not math.isnan(row["low"])
+    ends = [[row["elo"] - row["low"]], [row["high"] - row["elo"]]] if known else None
+    look = {"color": style["color"], "marker": style["marker"], "markersize": 7}
+    axes.errorbar(cost, row["elo"], yerr=ends, capsize=2, linewidth=1.2, linestyle="none", **look)
+    if row["bound"]:
+        arrow = "^" if row["bound"] == ">" else "v"
+        axes.plot(cost, row["elo"], arrow, color=style["color"], markersize=12)
+
+
+def _label_cost(axes: Axes, cost: str, values: pd.Series) -> None:
+    texts = {"microseconds": axis_time, "nodes_per_move": "{:,.0f}".format}
+    log_scale(axes, values.min(), values.max(), texts[cost])
+    axes.set_xlabel(f"{COSTS[cost]} (log scale)")

@@ -1,0 +1,253 @@
+"""How a game goes: the time and the nodes of its moves, and what the agents think of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+
+from agents.evaluation.base import FINAL_UNIT
+from core.shown import counted
+from experiments.report.facts import RunFacts
+from experiments.report.figures.base import (
+    BLUE,
+    GREY,
+    MINUS,
+    ORANGE,
+    SMALL,
+    ReportFigure,
+    axis_time,
+    blank,
+    check_frame,
+    entitle,
+    heat,
+    styled,
+    wrapped,
+)
+from experiments.report.moves import Moves, quantiles_by
+
+MEASURES = {"microseconds": "time a move", "nodes": "nodes a move"}
+MOST_LINES = 8
+"""More agents than these have rows of a heat map instead of lines."""
+
+MOST_PANELS = 12
+"""Agents in one figure of values; more have several figures."""
+
+_PLIES = 256  # more than a game has on any board
+_LEAST_GAMES = 5  # of less at a ply a mean, or a median, jumps about
+_BAND = (0.1, 0.9)
+
+
+def course_figures(facts: RunFacts) -> Iterator[ReportFigure]:
+    """The time and the nodes of every agent's moves, ply by ply."""
+    table = course(facts.moves, facts.names)
+    if table.empty:
+        return
+    yield ReportFigure(
+        name="course",
+        title="The course of a game",
+        caption=f"What a move takes at each ply of a game: the medians of {_games(facts.moves)}. "
+        "Black begins, so its plies are the odd ones until somebody passes. The table is in "
+        "course.csv.",
+        chart=course_chart(table, facts.context, facts.order),
+        data=table,
+    )
+
+
+def values_figures(facts: RunFacts) -> Iterator[ReportFigure]:
+    """What the agents that value positions thought of theirs, ply by ply."""
+    table = values(facts.moves, facts.names)
+    agents = [name for name in facts.order if name in set(table["agent"])]
+    for first in range(0, len(agents), MOST_PANELS):
+        some = agents[first : first + MOST_PANELS]
+        number = first // MOST_PANELS + 1
+        places = f", {first + 1} to {first + len(some)}" if len(agents) > MOST_PANELS else ""
+        yield ReportFigure(
+            name=f"values_{number}" if first else "values",
+            title=f"Values over the game{places}",
+            caption="What the agent thought of its games, in the units of its evaluation and as "
+            "Black sees it: more is better for Black, whoever moves. Lines are means of "
+            f"{_games(facts.moves)}, bands go from the 10th to the 90th per cent; where the "
+            "agent is as strong as its opponents and judges right, both lines stay near 0. Values "
+            "of finished games, which a search finds near the end, are left out.",
+            chart=values_chart(table[table["agent"].isin(some)], facts.context, some),
+        )
+
+
+def _games(moves: Moves) -> str:
+    games = counted(moves.games, "game")
+    return f"{games}, drawn by chance of {moves.recorded:,}" if moves.sampled else games
+
+
+# ------------------------------------------------------------------ numbers
+
+
+def course(moves: Moves, names: Sequence[str]) -> pd.DataFrame:
+    """Medians by agent and ply: columns agent (name), ply, moves, microseconds (that the agent
+    could use) and nodes. Plies with few moves are left out."""
+    known = np.isfinite(moves.nanoseconds) & (moves.ply < _PLIES)
+    place = moves.agent[known] * _PLIES + moves.ply[known]
+    found, count, nodes = quantiles_by(place, moves.nodes[known], (0.5,))
+    _, _, nanoseconds = quantiles_by(place, moves.nanoseconds[known], (0.5,))
+    table = pd.DataFrame(
+        {
+            "agent": [names[agent] for agent in found // _PLIES],
+            "ply": found % _PLIES,
+            "moves": count,
+            "microseconds": nanoseconds[:, 0] / 1000,
+            "nodes": nodes[:, 0],
+        }
+    )
+    return _frequent(table)
+
+
+def values(moves: Moves, names: Sequence[str]) -> pd.DataFrame:
+    """What agents thought, by agent, colour and ply, as Black sees it, values of finished games
+    left out: columns agent (name), side ("Black" or "White", the agent's), ply, moves, mean, low
+    and high (10th and 90th per cent). Plies with few moves are left out."""
+    with np.errstate(invalid="ignore"):
+        known = (np.abs(moves.value) < FINAL_UNIT) & (moves.ply < _PLIES)
+    black, agent, ply = moves.black[known], moves.agent[known], moves.ply[known]
+    value = np.where(black, 1, -1) * moves.value[known]
+    place = (2 * agent + ~black) * _PLIES + ply
+    found, count, ends = quantiles_by(place, value, _BAND)
+    sums = np.bincount(np.searchsorted(found, place), value, minlength=len(found))
+    table = pd.DataFrame(
+        {
+            "agent": [names[number] for number in found // _PLIES // 2],
+            "side": np.where(found // _PLIES % 2, "White", "Black"),
+            "ply": found % _PLIES,
+            "moves": count,
+            "mean": sums / count,
+            "low": ends[:, 0],
+            "high": ends[:, 1],
+        }
+    )
+    return _frequent(table)
+
+
+def _frequent(table: pd.DataFrame) -> pd.DataFrame:
+    """Without plies at which few games still went on, unless all are few."""
+    least = min(_LEAST_GAMES, table["moves"].max()) if len(table) else 0
+    return table[table["moves"] >= least].reset_index(drop=True)
+
+
+# ------------------------------------------------------------------ charts
+
+
+def course_chart(table: pd.DataFrame, context: str = "", order: Sequence[str] = ()) -> Figure:
+    """The time and the nodes of a move by ply: a line an agent, or of many agents a row of a heat
+    map.
+
+    table: see :func:`course`; nodes may be 0, of an agent that counts none. 1 to 60 agents read
+        well.
+    context: what stands above. order: all agents of the report, for their rows and colours.
+    """
+    check_frame(table, ["agent", "ply", *MEASURES])
+    shown = [measure for measure in MEASURES if (table[measure] > 0).any()]
+    draw = _lines if table["agent"].nunique() <= MOST_LINES else _heats
+    return draw(table, shown, context, order)
+
+
+def _lines(table: pd.DataFrame, shown: list[str], context: str, order: Sequence[str]) -> Figure:
+    with blank(width=9, height=1.2 + 2.6 * len(shown)) as figure:
+        entitle(figure, context)
+        grid = figure.subplots(len(shown), 1, sharex=True, squeeze=False)[:, 0]
+        styles = styled(table["agent"], order)
+        for axes, measure in zip(grid, shown, strict=True):
+            for number, (name, style) in enumerate(styles):
+                rows = table[(table["agent"] == name) & (table[measure] > 0)]
+                if len(rows) or measure == shown[0]:
+                    every = (3 * number % 10, 10)  # so that marks do not hide each other
+                    label = wrapped(name) if measure == shown[0] else None
+                    axes.plot(
+                        rows["ply"], rows[measure], **style, label=label, markevery=every,
+                        markersize=6,
+                    )  # fmt: skip
+            axes.set_yscale("log")
+            axes.yaxis.set_major_locator(LogLocator(numticks=9))
+            axes.yaxis.set_minor_locator(NullLocator())
+            axes.yaxis.set_major_formatter(FuncFormatter(_TEXTS[measure]))
+            axes.set_ylabel(f"{MEASURES[measure]} (log scale)")
+        grid[-1].set_xlabel("ply")
+        figure.legend(loc="outside right center")
+    return figure
+
+
+def _heats(table: pd.DataFrame, shown: list[str], context: str, order: Sequence[str]) -> Figure:
+    agents = [name for name, _ in styled(table["agent"], order)]
+    names = [wrapped(name) for name in agents]
+    row = 0.2 + 0.13 * max(name.count("\n") for name in names)  # inches
+    with blank(width=2.5 + 4.5 * len(shown), height=1.6 + row * len(agents)) as figure:
+        entitle(figure, context)
+        grid = figure.subplots(1, len(shown), sharey=True, squeeze=False)[0]
+        plies = range(int(table["ply"].min()), int(table["ply"].max()) + 1)
+        for axes, measure in zip(grid, shown, strict=True):
+            cells = table.pivot_table(measure, "agent", "ply").reindex(agents, columns=plies)
+            found = cells.where(cells > 0).to_numpy(dtype=float)
+            label = f"{MEASURES[measure]} (log scale)"
+            ends = LogNorm(np.nanmin(found), max(np.nanmax(found), 1.01 * np.nanmin(found)))
+            image = heat(figure, axes, found, "viridis", label, ends)
+            assert image.colorbar is not None, "see heat"
+            image.colorbar.formatter = FuncFormatter(_TEXTS[measure])
+            image.colorbar.update_ticks()
+            shift = plies[0]
+            ticks = [ply for ply in plies if ply % 10 == 0]
+            axes.set_xticks([ply - shift for ply in ticks], [f"{ply}" for ply in ticks])
+            axes.set_xlabel("ply")
+        grid[0].set_yticks(range(len(agents)), names, fontsize=8)
+    return figure
+
+
+_TEXTS = {
+    "microseconds": axis_time,
+    "nodes": lambda value, _: f"{value:,.0f}",
+}
+
+
+def values_chart(table: pd.DataFrame, context: str = "", order: Sequence[str] = ()) -> Figure:
+    """What agents thought of their games as Black sees it, a panel an agent, a line for each of
+    its colours.
+
+    table: see :func:`values`. 1 to 12 agents read well.
+    context: what stands above. order: the agents in the order of the panels.
+    """
+    check_frame(table, ["agent", "side", "ply", "mean", "low", "high"])
+    agents = [name for name, _ in styled(table["agent"], order)]
+    columns = min(3, len(agents))
+    rows = math.ceil(len(agents) / columns)
+    with blank(width=max(6.5, 3.5 * columns), height=1.4 + 2.2 * rows) as figure:
+        entitle(figure, context)
+        grid = figure.subplots(rows, columns, sharex=True, squeeze=False).ravel()
+        for axes, name in zip(grid, agents, strict=False):
+            _panel(axes, table[table["agent"] == name])
+            axes.set_title(wrapped(name), fontsize=SMALL + 1)
+        for place, axes in enumerate(grid):
+            axes.set_visible(place < len(agents))
+            if len(agents) - columns <= place < len(agents):
+                axes.set_xlabel("ply")
+                axes.tick_params(labelbottom=True)
+        figure.supylabel("value, as Black sees it", fontsize=11)
+        lines, labels = grid[0].get_legend_handles_labels()
+        figure.legend(lines, labels, loc="outside lower center", ncols=2)
+    return figure
+
+
+def _panel(axes: Axes, table: pd.DataFrame) -> None:
+    axes.axhline(0, color=GREY, linewidth=1)
+    for side, colour in (("Black", BLUE), ("White", ORANGE)):
+        rows = table[table["side"] == side]
+        # A colour's plies are every second one, save after passes, which few games have.
+        dash = "-" if side == "Black" else "--"
+        axes.plot(rows["ply"], rows["mean"], dash, color=colour, label=f"the agent has {side}")
+        axes.fill_between(rows["ply"], rows["low"], rows["high"], color=colour, alpha=0.18, lw=0)
+    axes.yaxis.set_major_locator(MaxNLocator(5))
+    axes.yaxis.set_major_formatter(
+        FuncFormatter(lambda value, _: f"{value:,.7g}".replace("-", MINUS))
+    )

@@ -1,0 +1,81 @@
+"""By how many discs games end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from experiments.report.facts import RunFacts
+from experiments.report.figures.base import (
+    GREY,
+    ReportFigure,
+    blank,
+    check_frame,
+    coloured,
+    column,
+    entitle,
+    name_rows,
+    resize,
+    signed,
+)
+from experiments.report.standings import disc_differences
+
+_BIN = 4  # discs
+_ROOM = 0.3  # of the 0.33 inches that a name of one line has
+
+
+def discs_figures(facts: RunFacts) -> Iterator[ReportFigure]:
+    """How often each agent's games ended with which disc difference."""
+    found = disc_differences(facts.record)
+    if found.empty:
+        return
+    found["agent"] = found["agent"].map(dict(enumerate(facts.names)))
+    yield ReportFigure(
+        name="discs",
+        title="Disc differences",
+        caption="How often games ended with which disc difference, the agent's discs minus its "
+        "opponent's, empty squares to the winner; forfeits are left out. The higher, the more "
+        f"often, with the same scale for all; a step is {_BIN} discs wide, and the dark mark is "
+        "the mean.",
+        chart=discs_chart(found, facts.context, facts.order),
+    )
+
+
+def discs_chart(games: pd.DataFrame, context: str = "", order: Sequence[str] = ()) -> Figure:
+    """The distribution of each agent's disc difference, a row an agent.
+
+    games: columns ``agent``, ``difference`` (discs, as the agent sees it) and ``games`` (how many
+        ended so). 1 to 60 agents read well; the figure grows with them.
+    context: what stands above. order: all agents of the report, for their rows and colours.
+    """
+    check_frame(games, ["agent", "difference", "games"])
+    agents = coloured(games["agent"], order)
+    limit = max(_BIN * np.ceil(games["difference"].abs().max() / _BIN), 2 * _BIN) + _BIN / 2
+    edges = np.arange(-limit, limit + 1, _BIN)
+    shares, means = {}, []
+    for name, _ in agents:
+        own = games[games["agent"] == name]
+        counts, _ = np.histogram(own["difference"], edges, weights=own["games"])
+        shares[name] = counts / counts.sum()
+        means.append(float(np.average(own["difference"], weights=own["games"])))
+    most = max(share.max() for share in shares.values())
+    with blank() as figure:
+        entitle(figure, context)
+        axes = figure.add_subplot()
+        rows, height = name_rows(axes, shares)
+        axes.axvline(0, color=GREY, linewidth=1, zorder=1)
+        for row, (name, colour), mean in zip(rows, agents, means, strict=True):
+            base = row + _ROOM / 2
+            heights = base - _ROOM * shares[name] / most
+            axes.stairs(heights, edges, baseline=base, fill=True, color=colour, alpha=0.75)
+            axes.plot([mean, mean], [base, base - _ROOM / 2], color="0.15", linewidth=2)
+        axes.set_xlim(edges[0], edges[-1])
+        axes.set_xlabel("disc difference at the end of a game")
+        column(axes, "mean", rows, [signed(mean, 1) for mean in means], offset=50)
+        total = games.groupby("agent")["games"].sum()
+        column(axes, "games", rows, [f"{total[name]:,}" for name in shares], offset=108)
+        resize(figure, axes, 5, 1.6 * height)
+    return figure

@@ -1,0 +1,200 @@
+"""What the opening and the colour have to do with the result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib.colors import Normalize
+from matplotlib.figure import Figure
+
+from experiments.report.facts import RunFacts
+from experiments.report.figures.base import (
+    GREY,
+    ReportFigure,
+    blank,
+    check_frame,
+    coloured,
+    column,
+    drawn,
+    entitle,
+    heat,
+    name_rows,
+    resize,
+    wrapped,
+)
+from experiments.report.standings import scores_from
+from experiments.statistics.intervals import points_interval
+from experiments.statistics.pairs import OUTCOMES
+
+MOST_OPENINGS = 30
+"""Up to so many openings are shown one by one."""
+
+SIDES = ("Black", "White")
+_POINTS = ("lost both games", "½ point", "1 point", "1½ points", "won both")
+_BAR = 0.22  # inches, of the 0.33 that a name of one line has
+_LONGEST = 24  # letters of an opening's name
+
+
+def colours_figures(facts: RunFacts) -> Iterator[ReportFigure]:
+    """What every agent scores with Black and with White."""
+    scores = facts.scores
+    rows = []
+    for name in facts.order:
+        agent = facts.names.index(name)
+        pairs = scores.pairs[:, agent]
+        for colour, side in enumerate(SIDES):
+            share = points_interval(scores.points[:, agent, colour], pairs, scores.times)
+            rows.append((name, side, *share, int(scores.times @ pairs)))
+    table = pd.DataFrame(rows, columns=["agent", "side", "score", "low", "high", "games"])
+    table = table[table["games"] > 0]
+    if table.empty:
+        return
+    several = facts.openings > 1
+    bars = " Bars are 95 % intervals over openings." if several else ""
+    yield ReportFigure(
+        name="colours",
+        title="Score by colour",
+        caption="Share of points with Black and with White, over pairs of games that repeat no "
+        f"earlier one, in which both colours come from the same openings.{bars}",
+        chart=colours_chart(table, facts.context, facts.order),
+        data=table,
+    )
+
+
+def pairs_figures(facts: RunFacts) -> Iterator[ReportFigure]:
+    """How many points every agent made of the two of a pair."""
+    counts = facts.pair_counts.sum(axis=1)
+    table = pd.DataFrame(counts, facts.names, range(OUTCOMES)).loc[facts.order]
+    table = table[table.sum(axis=1) > 0]
+    if table.empty:
+        return
+    yield ReportFigure(
+        name="pairs",
+        title="Points of a pair",
+        caption="A pair is two games from one opening with colours swapped. In the middle are "
+        "pairs that were shared: there the opening decided, or nobody was better. Pairs that "
+        "repeat an earlier one move for move are left out.",
+        chart=pairs_chart(table, facts.context),
+    )
+
+
+def openings_figures(facts: RunFacts) -> Iterator[ReportFigure]:
+    """What every agent scores from each opening, where these are few."""
+    if not 1 < facts.openings <= MOST_OPENINGS:
+        return
+    found = scores_from(facts.record)
+    if found.empty:
+        return
+    found["agent"] = found["agent"].map(dict(enumerate(facts.names)))
+    shares = found.pivot_table("score", "agent", "opening", sort=False)
+    shares = shares.loc[[name for name in facts.order if name in shares.index]]
+    played = [text for text in facts.record.openings() if text in shares.columns]
+    yield ReportFigure(
+        name="openings",
+        title="Score by opening",
+        caption="Share of points from each opening, per cent, with both colours together.",
+        chart=openings_chart(shares[played or list(shares.columns)], facts.context),
+        data=found,
+    )
+
+
+# ------------------------------------------------------------------ charts
+
+
+def colours_chart(scores: pd.DataFrame, context: str = "", order: Sequence[str] = ()) -> Figure:
+    """Every agent's score with each colour, a row an agent, with its 95 % interval.
+
+    scores: a row an agent and colour; columns ``agent``, ``side`` ("Black" or "White"), ``score``,
+        ``low``, ``high`` (0 to 1; the last two may be nan) and ``games``. 1 to 60 agents read well;
+        the figure grows with them.
+    context: what stands above. order: all agents of the report, for their rows and colours.
+    """
+    check_frame(scores, ["agent", "side", "score", "low", "high", "games"])
+    agents = coloured(scores["agent"], order)
+    with blank() as figure:
+        entitle(figure, context)
+        axes = figure.add_subplot()
+        rows, height = name_rows(axes, [name for name, _ in agents])
+        axes.axvline(50, color=GREY, linewidth=1)
+        texts: dict[str, list[str]] = {side: [] for side in SIDES}
+        for row, (name, colour) in zip(rows, agents, strict=True):
+            for side, away in zip(SIDES, (-0.06, 0.06), strict=True):
+                own = scores[(scores["agent"] == name) & (scores["side"] == side)]
+                share, low, high = (100 * own[["score", "low", "high"]].to_numpy()).ravel()
+                ends = None if np.isnan(low) else [[share - low], [high - share]]
+                style: Any = {"color": colour, "capsize": 2, "markersize": 6, "linewidth": 1.2}
+                style["markerfacecolor"] = colour if side == "Black" else "white"
+                axes.errorbar(share, row + away, xerr=ends, fmt="o", **style)
+                texts[side].append(f"{share:.1f}")
+        for side, face in zip(SIDES, (GREY, "white"), strict=True):
+            axes.plot([], [], "o", color=GREY, markerfacecolor=face, label=f"with {side}")
+        axes.set_xlim(-3, 103)
+        axes.set_xlabel("score, %")
+        figure.legend(loc="outside lower center", ncols=2)
+        for number, side in enumerate(SIDES, start=1):
+            column(axes, side, rows, texts[side], offset=50 * number)
+        resize(figure, axes, 5, height)
+    return figure
+
+
+def pairs_chart(pairs: pd.DataFrame, context: str = "") -> Figure:
+    """How many points every agent made of the two of a pair, a bar an agent.
+
+    pairs: index: agents, best first; columns 0 to 4: how many pairs gave so many half points. 1 to
+        60 agents read well; the figure grows with them.
+    context: what stands above.
+    """
+    check_frame(pairs, [])
+    shares = 100 * pairs.div(pairs.sum(axis=1), axis=0).to_numpy()
+    shades = mpl.colormaps["RdBu"](np.linspace(0.12, 0.88, OUTCOMES))
+    with blank() as figure:
+        entitle(figure, context)
+        axes = figure.add_subplot()
+        rows, height = name_rows(axes, pairs.index)
+        begin = np.zeros(len(rows))
+        for points, name in enumerate(_POINTS):
+            part = shares[:, points]
+            axes.barh(rows, part, _BAR, begin, color=shades[points], edgecolor="0.75", label=name)
+            begin += part
+        axes.set_xlim(0, 100)
+        axes.grid(visible=False, axis="x")
+        axes.axvline(50, color="white", linewidth=1)
+        axes.set_xlabel("pairs, %")
+        figure.legend(loc="outside lower center", ncols=OUTCOMES, columnspacing=1.2)
+        shared = [f"{share:.0f} %" for share in shares[:, OUTCOMES // 2]]
+        column(axes, "shared", rows, shared, offset=52)
+        column(axes, "pairs", rows, [f"{n:,}" for n in pairs.sum(axis=1)], offset=110)
+        resize(figure, axes, 5.4, height)
+    return figure
+
+
+def openings_chart(shares: pd.DataFrame, context: str = "") -> Figure:
+    """What every agent scores from each opening, as a heat map.
+
+    shares: index: agents, best first; columns: openings; values 0 to 1, nan where there is none.
+        2 to 60 agents and 2 to 30 openings read well.
+    context: what stands above.
+    """
+    if shares.empty:
+        raise ValueError("the frame has no rows: nothing to draw")
+    values = 100 * shares.to_numpy(dtype=float)
+    agents, openings = values.shape
+    names = [wrapped(name) for name in shares.index]
+    lines = max(1 + name.count("\n") for name in names)
+    texts = np.where(np.isnan(values), "", np.char.mod("%.0f", np.nan_to_num(values)))
+    with blank() as figure:
+        entitle(figure, context)
+        axes = figure.add_subplot()
+        heat(figure, axes, values, "RdBu", "score, %", Normalize(0, 100), texts, 8)
+        short = [text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…" for text in shares]
+        axes.set_xticks(range(openings), [drawn(text) for text in short], rotation=90)
+        axes.set_yticks(range(agents), names)
+        axes.set_xlabel("opening")
+        axes.set_ylabel("agent")
+        height = max(1.2, agents * max(0.28, 0.17 * lines))
+        resize(figure, axes, max(3.0, 0.4 * openings), height)
+    return figure

@@ -1,0 +1,86 @@
+"""What a record says of moves, read game by game, of so many games as take seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from experiments.record.store import Record, read_turns
+from experiments.statistics.pairs import BoolArray, FloatArray, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Moves:
+    """The decisions of some recorded games; forced passes are nobody's. All have shape (moves,).
+
+    agent: who decided, by number. black: whether it had Black. ply: from 1, opening and passes
+    included. nanoseconds: what it could use of the time it took. nodes. value: what it thought the
+    move worth, from its own view; nan if it thinks no values. games: how many games these are.
+    recorded: of so many whose moves are recorded.
+    """
+
+    agent: IntArray
+    black: BoolArray
+    ply: IntArray
+    nanoseconds: FloatArray
+    nodes: FloatArray
+    value: FloatArray
+    games: int
+    recorded: int
+
+    @cached_property
+    def sampled(self) -> bool:
+        """Whether there are more games than were read."""
+        return self.games < self.recorded
+
+
+def recorded_moves(record: Record, most: int) -> Moves:
+    """The decisions of up to ``most`` games, drawn by chance, always the same, if there are more;
+    ValueError where they cannot be read."""
+    every = np.fromiter((game for (game,) in record.each("select game from turns")), dtype=np.int64)
+    chosen = np.sort(every)
+    if len(every) > most:
+        chosen = np.sort(np.random.default_rng(0).choice(chosen, most, replace=False))
+    parts = [np.empty((0, 7))]
+    sql = "select turns, black from turns join games using (game) where game = ?"
+    for game in chosen.tolist():
+        for text, black in record.rows(sql, [game]):
+            found = [
+                (turn.agent, turn.agent == black, turn.ply, turn.nanoseconds,
+                 turn.waited_nanoseconds, turn.nodes, turn.value)
+                for turn in read_turns(game, text) if turn.nodes is not None
+            ]  # fmt: skip
+            if found:
+                parts.append(np.array(found, dtype=float))  # None becomes nan
+    agent, black, ply, nanoseconds, waited, nodes, value = np.concatenate(parts).T
+    return Moves(
+        agent=agent.astype(np.int64),
+        black=black.astype(bool),
+        ply=ply.astype(np.int64),
+        nanoseconds=nanoseconds - waited,
+        nodes=nodes,
+        value=value,
+        games=len(chosen),
+        recorded=len(every),
+    )
+
+
+def quantiles_by(
+    groups: ArrayLike, values: FloatArray, shares: Sequence[float]
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """Quantiles of the values of each group, each a value that is there: the smallest than which
+    at least such a share of them is not larger.
+
+    groups: shape (values,), whole numbers. shares: above 0, up to 1. Returns the groups in
+    ascending order, shape (g,), how many values each has, and the quantiles, (g, shares).
+    """
+    numbers = np.asarray(groups)
+    ordered = values[np.lexsort((values, numbers))]
+    found, counts = np.unique(numbers, return_counts=True)
+    ends = counts.cumsum() - counts
+    places = [ends + np.ceil(share * counts).astype(np.int64) - 1 for share in shares]
+    return found, counts, np.stack([ordered[each] for each in places], axis=-1)
