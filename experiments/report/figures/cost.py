@@ -126,7 +126,7 @@ def _label_cost(axes: Axes, cost: str) -> None:
     low, high = axes.get_xlim()
     subs = (1,) if high > 100 * low else (1, 2, 5) if high > 5 * low else (1, 1.5, 2, 3, 4, 5, 6, 8)
     axes.xaxis.set_major_locator(LogLocator(subs=subs, numticks=7))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.3g}"))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
     axes.xaxis.set_minor_locator(NullLocator())
     if cost == "microseconds":
         axes.xaxis.set_major_formatter(FuncFormatter(axis_time))
