@@ -178,8 +178,8 @@ class OpeningSets(MatchStudy):
         return ResultTable(
             "What a set shows", columns, rows,
             note=f"Pairs needed to see {told}; what {told} are in normalised Elo, and how many "
-            "standard errors they are after 1,000 games: the more, the better the set. At the right "
-            "the difference between these agents, as measured.",
+            "standard errors they are after 1,000 games: the more, the better the set. At the "
+            "right the difference between these agents, as measured.",
         )  # fmt: skip
 
     def _figures(
