@@ -107,15 +107,18 @@ class RunFacts:
         parts = [f"{games} from {counted(self.openings, 'opening')}", self.plan.rules.name]
         return ", ".join([*parts, *(f"depth {depth}" for depth in depths if len(depths) == 1)])
 
+    @property
+    def searchers(self) -> dict[str, SearchAgent]:
+        """The agents that search, by name."""
+        return {n: agent for n, agent in self.plan.agents.items() if isinstance(agent, SearchAgent)}
+
     @cached_property
     def costs(self) -> pd.DataFrame | None:
         """What each search costs on positions of the run; None unless that was asked for, or there
         is a choice of searches whose costs are settled by their depth alone."""
         plan, asked = self.plan, self.plan.settings.searches
         searchers = {
-            name: agent
-            for name, agent in plan.agents.items()
-            if isinstance(agent, SearchAgent) and (agent.depth > 1 or asked.asked)
+            name: agent for name, agent in self.searchers.items() if agent.depth > 1 or asked.asked
         }
         limits = plan.limits
         limited = limits.timed or limits.nodes is not None or limits.depth is not None

@@ -7,11 +7,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from experiments.statistics.intervals import bootstrap_intervals
+from experiments.statistics.intervals import bootstrap_intervals, wilson
 from experiments.statistics.pairs import FloatArray
 
 REPLICATES = 1000
 """Of the bootstrap over openings."""
+ANY, SHARE = (-np.inf, np.inf), (0.0, 1.0)
+"""Where a mean can lie."""
 
 
 class Mean(NamedTuple):
@@ -37,13 +39,15 @@ def mean_interval(
     values: ArrayLike,
     openings: ArrayLike,
     seed: int = 0,
-    within: tuple[float, float] = (-np.inf, np.inf),
+    within: tuple[float, float] = ANY,
 ) -> Mean:
     """The mean of values of which those from one opening are much alike, with the 95 % interval of
     a bootstrap over openings. nan where there are none; values that are nan are left out.
 
     values, openings: shape (n,), one of each measurement. within: where the mean can lie at all,
-        beyond which no interval goes.
+        beyond which no interval goes. SHARE: they are shares, or truth values; where all openings
+        have the same share, which a bootstrap knows nothing of, the interval is Wilson's, an
+        opening counting once.
     """
     measured: FloatArray = np.asarray(values, dtype=float)
     there = ~np.isnan(measured)
@@ -56,4 +60,6 @@ def mean_interval(
     sample = ((weights @ sums) / (weights @ numbers))[:, None]
     low, high = bootstrap_intervals(sample, np.array([mean]), np.array([len(sums)]))
     ends = np.clip([low[0], high[0]], *within)
+    if within == SHARE and len(sums) > 1 and np.ptp(sums / numbers) == 0:
+        ends = np.array(wilson(mean * len(sums), len(sums)))
     return Mean(mean, *map(float, ends))

@@ -187,8 +187,8 @@ class Claims(MatchStudy):
         verdict = UNDECIDED if not accepted else HOLDS if (accepted == "H1") == upwards else FAILS
         evidence = (
             f"{claim.first} made {100 * counts @ SHARES / pairs:.1f} % of the points of "
-            f"{amount}: {found.text}{'' if found.split else ' Elo'}; LLR {test.test.llr(counts):+.2f} of "
-            f"{test.test.lower:.2f} to {test.test.upper:.2f}."
+            f"{amount}: {found.text}{'' if found.split else ' Elo'}; "
+            f"LLR {test.test.llr(counts):+.2f} of {test.test.lower:.2f} to {test.test.upper:.2f}."
         )
         return Verdict(str(claim), verdict, evidence, amount, found.elo, found.low, found.high)
 

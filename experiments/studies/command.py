@@ -34,7 +34,9 @@ def study_command(arguments: Sequence[str], console: Console) -> int:
     parser.add_argument("settings", nargs="*")
     parser.add_argument("--config-dir", type=Path)
     parser.add_argument("-h", "--help", action="store_true")
-    options = parser.parse_intermixed_args(list(arguments))
+    options, rest = parser.parse_known_intermixed_args(list(arguments))
+    if rest:
+        raise ConfigError(f"unknown option {rest[0]}; see python -m experiments study --help")
     folders = [str(options.config_dir)] if options.config_dir else []
     if options.help or options.name is None:
         told = study_help(options.name, folders)

@@ -23,7 +23,7 @@ from experiments.playing.pieces import Tables, Workplace
 from experiments.record.reading import reading
 from experiments.record.store import Record
 from experiments.report.tables import marked
-from experiments.statistics.means import Mean, mean_interval
+from experiments.statistics.means import SHARE, Mean, mean_interval
 from experiments.studies.base import Conclusion, PositionStudy, ResultTable
 from experiments.studies.positions import RunFolder, run_of
 
@@ -203,9 +203,9 @@ def error_profile(moves: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
     import pandas as pd
 
     measures = {
-        "loss": ("loss", (0, np.inf)),
-        "best_share": ("is_best", (0, 1)),
-        "blunder_share": ("blunder", (0, 1)),
+        "loss": ("loss", (0.0, np.inf)),
+        "best_share": ("is_best", SHARE),
+        "blunder_share": ("blunder", SHARE),
     }
     rows = []
     for part in (moves.assign(empties=ALL), moves.sort_values("empties", ascending=False)):

@@ -27,7 +27,7 @@ def conclude(
     assert isinstance(study, PositionStudy | MatchStudy)
     conclusion = study.conclude(plan.plan, found)
     for table in conclusion.tables:
-        console.print(result_table(table))
+        console.print(result_table(table, end=False))
     for finding in conclusion.findings:
         console.print(plain(finding))
     for name, frame in conclusion.frames.items():

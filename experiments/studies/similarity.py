@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
@@ -15,10 +13,11 @@ from core.notation import square_name
 from core.settings import Whole
 from core.shown import counted
 from experiments.config import Plan
+from experiments.playing.game import in_a_line
 from experiments.playing.pieces import Tables, Workplace
 from experiments.record.store import Record
 from experiments.report.tables import marked
-from experiments.statistics.means import Mean, mean_interval
+from experiments.statistics.means import Mean
 from experiments.studies.base import Conclusion, ResultTable
 from experiments.studies.positions import Sampled, SampledStudy
 
@@ -69,7 +68,7 @@ class Similarity(SampledStudy):
             try:
                 move = square_name(place.decide(number, position, piece.seed).move)
             except Fault as error:
-                why = str(error)
+                why = f"{error.reason}: {in_a_line(error.detail)}"
             except Exception as error:  # of the agent, whose other answers count all the same
                 why = f"{type(error).__name__}: {error}"
             if move and move not in position.legal_moves():
@@ -79,6 +78,8 @@ class Similarity(SampledStudy):
         return {"positions": [{**about, "position": piece.sampled.line}], "moves": rows}
 
     def conclude(self, plan: Plan, tables: Mapping[str, pd.DataFrame]) -> Conclusion:
+        from experiments.studies.agreement import agreements, disagreement
+
         positions = tables["positions"].set_index("piece")
         moves = tables["moves"]
         moves["agent"] = [marked(name, plan.agents[name].selective) for name in moves["agent"]]
@@ -109,39 +110,6 @@ _NOTE = """\
 Two agents agree in a position if they choose the same move; only positions with two or more legal
 moves count. Two that draw their moves by lot would agree in {chance:.0f} %. Intervals are 95 %,
 from a bootstrap over openings."""
-
-
-def agreements(answers: pd.DataFrame, openings: pd.Series, seed: int = 0) -> pd.DataFrame:
-    """How often each two agents choose the same move.
-
-    answers: one row a position, one column an agent; moves as texts, None where there is none.
-    openings: of the same positions.
-
-    One row a pair of agents: first, second, positions, and agreement (0 to 1) with the ends of its
-    95 % interval, low and high. Positions in which one of them has no move are left out.
-    """
-    import pandas as pd
-
-    rows = []
-    for first, second in combinations(answers.columns, 2):
-        both = answers[[first, second]].dropna()
-        same = both[first] == both[second]
-        mean = mean_interval(same, openings.reindex(both.index), seed, (0, 1))
-        rows.append((first, second, len(both), *mean))
-    return pd.DataFrame(rows, columns=["first", "second", "positions", "agreement", "low", "high"])
-
-
-def disagreement(answers: pd.DataFrame) -> pd.DataFrame:
-    """How much agents differ in each position, the rows of ``answers`` (see :func:`agreements`):
-    ``different``, how many moves were chosen, and ``entropy`` of the choice in bits."""
-    import pandas as pd
-
-    rows = []
-    for _, row in answers.iterrows():
-        shares = row.value_counts(normalize=True).to_numpy()
-        entropy = -sum(share * math.log2(share) for share in shares)
-        rows.append((len(shares), abs(entropy)))
-    return pd.DataFrame(rows, columns=["different", "entropy"], index=answers.index)
 
 
 def _text(row: Mapping[str, Any]) -> str:
@@ -204,20 +172,6 @@ def _differing(apart: pd.DataFrame, answers: pd.DataFrame) -> ResultTable:
         cells.append([str(row["empties"]), str(row["different"]), most, row["position"]])
     columns = ["empties", "different moves", "most often", "position"]
     return ResultTable("Where they differ most", columns, cells, words=(2, 3))
-
-
-def choices_text(chosen: pd.Series, most: int) -> list[str]:
-    """Who chose what in a position, a text for each move, the one of most agents first:
-    ``c5: iago, mobility``; of many agents the first ``most`` and how many more.
-
-    chosen: moves by agent.
-    """
-    texts = []
-    for move, number in chosen.value_counts().items():
-        names = [str(name) for name, each in chosen.items() if each == move]
-        more = f" and {number - most} more" if number > most else ""
-        texts.append(f"{move}: {', '.join(names[:most])}{more}")
-    return texts
 
 
 def _figures(

@@ -26,8 +26,8 @@ _MARKERS = "osD^vP*X<>hp"
 
 def error_figures(profile: pd.DataFrame, about: str) -> Iterator[ReportFigure]:
     """The figure of what :func:`experiments.studies.errors.error_profile` gives."""
-    by_empties = profile[[type(each) is not str for each in profile["empties"]]]
-    if by_empties["empties"].nunique() < 2:
+    by_empties = profile[profile["empties"] != "all"].astype({"empties": int})
+    if len(set(by_empties["empties"])) < 2:
         return
     yield ReportFigure(
         name="error_profile",

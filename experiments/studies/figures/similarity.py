@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 import seaborn as sns
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from scipy.cluster.hierarchy import dendrogram, leaves_list, linkage, optimal_leaf_ordering
 from scipy.spatial.distance import squareform
@@ -25,8 +26,8 @@ from experiments.report.figures.base import (
     entitle,
     wrapped,
 )
+from experiments.studies.agreement import choices_text
 from experiments.studies.figures.board import draw_board
-from experiments.studies.similarity import choices_text
 
 _SHOWN = 40
 """Agents up to which the numbers stand in the cells."""
@@ -65,51 +66,54 @@ def similarity_chart(pairs: pd.DataFrame, context: str = "") -> Figure:
         more.
     """
     check_frame(pairs, ["first", "second", "agreement"])
+    agreement = pairs.pivot_table(index="first", columns="second", values="agreement")
     names = list(dict.fromkeys([*pairs["first"], *pairs["second"]]))
-    place = {name: number for number, name in enumerate(names)}
-    agreement = np.eye(len(names))
-    for row in pairs.itertuples():
-        one, other = place[row.first], place[row.second]
-        agreement[one, other] = agreement[other, one] = row.agreement
-    distances = squareform(1 - agreement, checks=False)
+    square = agreement.reindex(index=names, columns=names).to_numpy()
+    square = np.where(np.isnan(square), square.T, square)
+    np.fill_diagonal(square, 1)
+    distances = squareform(1 - square, checks=False)
     tree = optimal_leaf_ordering(linkage(distances, "average"), distances)
     order = leaves_list(tree)
-    cell = float(np.clip(6 / len(names), 0.3, 0.7))
-    width, height = cell * len(names), cell * len(names)
+    size = float(np.clip(6 / len(names), 0.3, 0.7)) * len(names)
     shown = [wrapped(names[number]) for number in order]
-    with blank(width + 4.5, height + 2.2) as figure:
+    with blank(size + 4.5, size + 2.2) as figure:
         entitle(figure, context)
-        above, axes = figure.subplots(2, 1, height_ratios=[1, max(2.0, height)])
+        above, below = figure.subplots(2, 1, height_ratios=[1, max(2.0, size)])
         dendrogram(tree, ax=above, no_labels=True, color_threshold=0, above_threshold_color=GREY)
         above.set_ylabel("differ, %")
         above.set_ylim(bottom=0)
         above.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f}")
         above.grid(visible=False, axis="x")
         sns.despine(ax=above, bottom=True)
-        values = pd.DataFrame(100 * agreement[np.ix_(order, order)], index=shown, columns=shown)
-        with warnings.catch_warnings():
-            # seaborn 0.13 sets up its colour map in a way that matplotlib 3.11 will retire
-            warnings.simplefilter("ignore", PendingDeprecationWarning)
-            sns.heatmap(
-                values,
-                vmin=0,
-                vmax=100,
-                cmap="viridis",
-                annot=len(names) <= _SHOWN,
-                fmt=".0f",
-                annot_kws={"fontsize": 10 if len(names) <= 12 else 7},
-                linewidths=0.5,
-                xticklabels=True,
-                yticklabels=True,
-                cbar_kws={"label": "same move, %"},
-                ax=axes,
-            )
-        axes.grid(visible=False)
-        axes.tick_params(axis="x", rotation=90)
-        axes.tick_params(axis="y", rotation=0)
-        axes.set_xlabel("")
-        axes.set_ylabel("")
+        _heatmap(below, pd.DataFrame(100 * square[np.ix_(order, order)], shown, shown))
     return figure
+
+
+def _heatmap(axes: Axes, values: pd.DataFrame) -> None:
+    """Agreement in per cent, rows and columns the agents in the same order."""
+    agents = len(values)
+    with warnings.catch_warnings():
+        # seaborn 0.13 sets up its colour map in a way that matplotlib 3.11 will retire
+        warnings.simplefilter("ignore", PendingDeprecationWarning)
+        sns.heatmap(
+            values,
+            vmin=0,
+            vmax=100,
+            cmap="viridis",
+            annot=agents <= _SHOWN,
+            fmt=".0f",
+            annot_kws={"fontsize": 10 if agents <= 12 else 7},
+            linewidths=0.5,
+            xticklabels=True,
+            yticklabels=True,
+            cbar_kws={"label": "same move, %"},
+            ax=axes,
+        )
+    axes.grid(visible=False)
+    axes.tick_params(axis="x", rotation=90)
+    axes.tick_params(axis="y", rotation=0)
+    axes.set_xlabel("")
+    axes.set_ylabel("")
 
 
 def differences_chart(
