@@ -60,6 +60,7 @@ def script() -> str:
     from agents.__main__ import make_parser
     from experiments.__main__ import COMMANDS
     from experiments.export import FORMATS, TABLES
+    from experiments.studies.command import study_words
     from play.__main__ import COMMANDS as AT_THE_BOARD
 
     settings = _settings("run", ("first", "second"))
@@ -71,6 +72,7 @@ def script() -> str:
         "compare": ["--json", "--help"],
         "report": ["--output", "--trust", "--help"],
         "export": [*FORMATS, *TABLES, "--output", "--help"],
+        "study": ["--config-dir", "--help", *study_words(), *settings],
         "agents": make_parser()[1],
         "play": [*AT_THE_BOARD, *_settings("play", ()), *_players()],
         "core": ["perft", "--depth", "--ruleset", "--divide"],

@@ -22,7 +22,7 @@ from experiments.report.lead import FEW
 from experiments.report.markdown import link, write_report
 from experiments.report.page import Extras
 from experiments.report.programs import write_programs
-from experiments.report.published import comparison
+from experiments.report.published import beside_original
 from experiments.report.sections import highest_matches, sections, without_costs
 from experiments.report.tables import (
     MATCH_COLUMNS,
@@ -98,7 +98,6 @@ def _write(facts: RunFacts, said: Findings, figures: Sequence[ReportFigure], fol
     others = {
         name: about for name, about in head["config"]["agents"].items() if name not in programs
     }
-    published = facts.plan.settings.published
     write_report(
         "report",
         folder,
@@ -118,8 +117,8 @@ def _write(facts: RunFacts, said: Findings, figures: Sequence[ReportFigure], fol
         games=games,
         replay=f"python -m play replay {shlex.quote(str(folder))} game=0",
         figures=figures,
-        published=published,
-        comparison=comparison(published, facts.record, facts.costs) if published else [],
+        original=beside_original(facts),
+        audit=facts.audit,
         details=_details(facts),
         openings=facts.openings,
         command=head["command"],

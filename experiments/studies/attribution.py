@@ -315,7 +315,7 @@ def _figures(
     effects: pd.DataFrame, combined: pd.DataFrame, opponent: str, pool: Pool
 ) -> Iterator[ReportFigure]:
     from experiments.report.figures.base import ReportFigure
-    from experiments.report.figures.cost import cost_chart
+    from experiments.report.figures.cost import elo_cost_chart
     from experiments.studies.figures.matches import effects_chart
 
     context = f"{counted(pool.openings, 'opening')}, against {opponent}"
@@ -338,5 +338,5 @@ def _figures(
             caption=f"Every combination: Elo against {opponent} (0), and what a move costs. Along "
             "the line, and in bold, are those than which none that costs less, or as much, is "
             "rated higher (the Pareto front).",
-            chart=cost_chart(order, context, order["agent"].tolist()),
+            chart=elo_cost_chart(order, context, order["agent"].tolist()),
         )

@@ -231,7 +231,7 @@ class Scaling(MatchStudy):
 
     def _figures(self, levels: pd.DataFrame, openings: int) -> Iterator[ReportFigure]:
         from experiments.report.figures.base import ReportFigure
-        from experiments.report.figures.cost import cost_chart
+        from experiments.report.figures.cost import elo_cost_chart
         from experiments.studies.figures.matches import scaling_chart
 
         rated = levels[levels["elo"].notna() & (levels["bound"] == "")]
@@ -254,7 +254,7 @@ class Scaling(MatchStudy):
                 title="Elo against cost",
                 caption="Every agent at every level. Along the line, and in bold, are those than "
                 "which none that costs less, or as much, is rated higher (the Pareto front).",
-                chart=cost_chart(shown, context, shown["agent"].tolist()),
+                chart=elo_cost_chart(shown, context, shown["agent"].tolist()),
             )
 
 

@@ -43,7 +43,7 @@ SMALL = 9
 
 _MARKERS = "osD^vPX*"
 _DASHES = ("-", "--", ":", "-.")
-_PARTED = 60  # columns of a heat map that have lines between them
+_PARTED = 40  # columns of a heat map that have lines between them
 _NAME_WIDTH = 30  # letters of an agent's name before it goes on in the next line
 _DPI = 200
 _SALT = "othello"  # fixes the ids inside an SVG, so that the same figure gives the same file
@@ -266,7 +266,7 @@ def log_scale(axes: Axes, low: float, high: float, text: Callable[[float], str])
     and 5, or of many decades at each power of ten; ``text`` says what stands there."""
     axes.set_xscale("log")
     axes.set_xlim(low / 2, 2 * high)
-    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,)))
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 50 * low else (1,)))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: text(value)))
     axes.xaxis.set_minor_locator(NullLocator())
 

@@ -11,7 +11,6 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from experiments.report.facts import RunFacts, zero_text
 from experiments.report.figures.base import (
@@ -20,8 +19,8 @@ from experiments.report.figures.base import (
     axis_time,
     blank,
     check_frame,
-    drawn,
     entitle,
+    log_scale,
     styled,
     wrapped,
 )
@@ -53,11 +52,11 @@ def cost_figures(facts: RunFacts) -> Iterator[ReportFigure]:
             caption=f"What a move costs, and what it brings; {zero} is 0 Elo. Bars are 95 % "
             "intervals, triangles bounds. Along the line, and in bold, are the agents than which "
             "nobody that costs less, or as much, is rated higher (the Pareto front).",
-            chart=cost_chart(rows, facts.context, facts.order),
+            chart=elo_cost_chart(rows, facts.context, facts.order),
         )
 
 
-def cost_chart(ratings: pd.DataFrame, context: str = "", order: Sequence[str] = ()) -> Figure:
+def elo_cost_chart(ratings: pd.DataFrame, context: str = "", order: Sequence[str] = ()) -> Figure:
     """Elo against the mean time of a move, and where at least two agents count nodes, against
     those.
 
@@ -70,7 +69,7 @@ def cost_chart(ratings: pd.DataFrame, context: str = "", order: Sequence[str] = 
     shown = [cost for cost in COSTS if (ratings[cost] > 0).sum() > 1]
     styles = dict(styled(ratings["agent"], order))
     columns = math.ceil(len(styles) / _LEGEND_ROWS)
-    with blank(width=3.4 + 3.6 * len(shown) + 2.2 * (columns - 1), height=5.2) as figure:
+    with blank(width=3.4 + 3.6 * len(shown) + 2.7 * (columns - 1), height=5.2) as figure:
         entitle(figure, context)
         grid = figure.subplots(1, len(shown), sharey=True, squeeze=False)[0]
         fronts: dict[str, set[str]] = {}
@@ -82,7 +81,7 @@ def cost_chart(ratings: pd.DataFrame, context: str = "", order: Sequence[str] = 
             axes.step(best[cost], best["elo"], where="post", color=GREY, linewidth=1, zorder=1)
             for row in rows.to_dict("records"):
                 _point(axes, row, row[cost], styles[row["agent"]])
-            _label_cost(axes, cost)
+            _label_cost(axes, cost, rows[cost])
         grid[0].set_ylabel("Elo (95 % interval)")
         marks = [_mark(style) for style in styles.values()]
         names = [wrapped(name) for name in styles]
@@ -120,14 +119,7 @@ def _point(axes: Axes, row: dict[str, Any], cost: float, style: dict[str, Any]) 
         axes.plot(cost, row["elo"], arrow, color=style["color"], markersize=12)
 
 
-def _label_cost(axes: Axes, cost: str) -> None:
-    axes.set_xscale("log")
-    axes.margins(x=0.12)
-    low, high = axes.get_xlim()
-    subs = (1,) if high > 100 * low else (1, 2, 5) if high > 5 * low else (1, 1.5, 2, 3, 4, 5, 6, 8)
-    axes.xaxis.set_major_locator(LogLocator(subs=subs, numticks=7))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.3g}"))
-    axes.xaxis.set_minor_locator(NullLocator())
-    if cost == "microseconds":
-        axes.xaxis.set_major_formatter(FuncFormatter(axis_time))
-    axes.set_xlabel(drawn(f"{COSTS[cost]} (log scale)"))
+def _label_cost(axes: Axes, cost: str, values: pd.Series) -> None:
+    texts = {"microseconds": axis_time, "nodes_per_move": "{:,.0f}".format}
+    log_scale(axes, values.min(), values.max(), texts[cost])
+    axes.set_xlabel(f"{COSTS[cost]} (log scale)")

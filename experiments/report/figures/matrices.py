@@ -120,7 +120,7 @@ def matrix_chart(
     cell = max(cell, 0.17 * lines)  # where they stand upright, their lines must fit
     often = [] if games is None else sorted({*games.to_numpy()[shares.notna().to_numpy()].tolist()})
     if len(often) == 1:
-        label += f" ({often[0]:,} games each)"
+        label += f"\n({often[0]:,} games each)"
     with blank() as figure:
         entitle(figure, context)
         axes = figure.add_subplot()

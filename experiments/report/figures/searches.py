@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -12,7 +11,6 @@ from matplotlib.ticker import LogLocator
 from core.shown import counted
 from experiments.report.facts import RunFacts, marked_names
 from experiments.report.figures.base import (
-    BLUE,
     ReportFigure,
     blank,
     check_frame,
@@ -24,6 +22,7 @@ from experiments.report.figures.base import (
     name_rows,
     resize,
     share_text,
+    styled,
 )
 
 
@@ -31,7 +30,9 @@ def searches_figures(facts: RunFacts) -> Iterator[ReportFigure]:
     """Nodes of every search, by depth where several depths were asked for."""
     if facts.costs is None:
         return
+    places = {name: place for place, name in enumerate(facts.order)}
     costs = facts.costs.assign(agent=marked_names(facts.costs))
+    costs = costs.sort_values("agent", key=lambda names: names.map(places), kind="stable")
     plan, asked = facts.plan, facts.plan.settings.searches
     ends = dict.fromkeys(f"{depth}" for depth in (costs["depth"].min(), costs["depth"].max()))
     ratios = f", with ratios to {asked.baseline} and their 95 % intervals" if asked.baseline else ""
@@ -41,9 +42,9 @@ def searches_figures(facts: RunFacts) -> Iterator[ReportFigure]:
         caption=f"Mean nodes of every search on the same {_sample(costs)} of this "
         f"run, each searched afresh. The table is "
         f"in searches.csv{ratios}.",
-        chart=depth_chart(costs, asked.baseline, plan.rules.name)
+        chart=depth_chart(costs, asked.baseline, plan.rules.name, facts.order)
         if asked.depths
-        else cost_chart(costs, f"depth {' to '.join(ends)}", plan.rules.name),
+        else cost_chart(costs, f"depth {' to '.join(ends)}", plan.rules.name, facts.order),
     )
 
 
@@ -53,13 +54,16 @@ def _sample(costs: pd.DataFrame) -> str:
     return f"{counted(costs['positions'].max(), 'position')} from {openings}"
 
 
-def cost_chart(costs: pd.DataFrame, subtitle: str, ruleset: str = "standard") -> Figure:
+def cost_chart(
+    costs: pd.DataFrame, subtitle: str, ruleset: str = "standard", order: Sequence[str] = ()
+) -> Figure:
     """Nodes of every search on the same positions, one dot an agent, in the order given.
 
     costs: one row an agent; columns ``agent`` (str), ``nodes`` (mean a position, more than 0),
         ``positions``, ``openings`` (int) and ``depth``. 2 to 30 rows read well; the figure grows
         with them.
-    subtitle: what the searches had in common. ruleset: its name.
+    subtitle: what the searches had in common. ruleset: its name. order: all agents of the report,
+        for their colours.
 
     The nodes, and their share of the dearest search's, are repeated at the right.
     """
@@ -68,7 +72,9 @@ def cost_chart(costs: pd.DataFrame, subtitle: str, ruleset: str = "standard") ->
     with blank() as figure:
         axes = figure.add_subplot()
         rows, height = name_rows(axes, costs["agent"])
-        axes.plot(nodes, rows, "o", color=BLUE, markersize=7)  # a log scale has no 0 for bars
+        colours = dict(coloured(costs["agent"], order))
+        dots = [colours[name] for name in costs["agent"]]
+        axes.scatter(nodes, rows, s=49, c=dots, zorder=3)  # a log scale has no 0 for bars
         log_scale(axes, nodes.min(), nodes.max(), lambda value: f"{value:,.0f}")
         axes.set_xlabel("nodes a position (log scale)")
         entitle(figure, f"{_sample(costs)}, {ruleset}, {subtitle}")
@@ -79,26 +85,29 @@ def cost_chart(costs: pd.DataFrame, subtitle: str, ruleset: str = "standard") ->
 
 
 def depth_chart(
-    costs: pd.DataFrame, baseline: str | None = None, ruleset: str = "standard"
+    costs: pd.DataFrame,
+    baseline: str | None = None,
+    ruleset: str = "standard",
+    order: Sequence[str] = (),
 ) -> Figure:
     """Nodes of every search by depth, or their ratio to one search's, with its 95 % interval.
 
     costs: one row an agent and depth; columns ``agent``, ``depth`` (plies), ``positions`` and
         ``openings`` (int), ``nodes`` (mean a position), and with a baseline ``nodes_ratio``,
         ``nodes_low`` and ``nodes_high``.
+    order: all agents of the report, for their colours.
     """
     measure = "nodes_ratio" if baseline else "nodes"
     ends = ["nodes_low", "nodes_high"] if baseline else []
     check_frame(costs, ["agent", "depth", "positions", "openings", "nodes", measure, *ends])
     with blank() as figure:
         axes = figure.add_subplot()
-        for number, (name, colour) in enumerate(coloured(costs["agent"])):
+        for name, style in styled(costs["agent"], order):
             rows = costs[costs["agent"] == name].sort_values("depth")
-            style: Any = {"color": colour, "label": drawn(name), "marker": "osD^vP*X"[number % 8]}
-            axes.plot(rows["depth"], rows[measure], **style)
+            axes.plot(rows["depth"], rows[measure], label=drawn(name), **style)
             if baseline:
                 low, high = (rows[end] for end in ends)
-                axes.fill_between(rows["depth"], low, high, color=colour, alpha=0.15)
+                axes.fill_between(rows["depth"], low, high, color=style["color"], alpha=0.15)
         axes.set_xticks(sorted(set(costs["depth"])))
         axes.set_xlabel("search depth (plies)")
         if baseline:

@@ -17,13 +17,28 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from experiments.report.figures.base import MINUS, ReportFigure, draw_figures, save
+from experiments.report.figures.base import (
+    COLOURS,
+    MINUS,
+    ReportFigure,
+    axis_time,
+    coloured,
+    draw_figures,
+    save,
+    styled,
+)
+from experiments.report.figures.cost import elo_cost_chart, pareto
+from experiments.report.figures.course import course_chart, values_chart
+from experiments.report.figures.discs import discs_chart
 from experiments.report.figures.elo import elo_chart
 from experiments.report.figures.matrices import matrix_chart
+from experiments.report.figures.openings import colours_chart, openings_chart, pairs_chart
 from experiments.report.figures.pruning import pruning_chart
+from experiments.report.figures.ranks import ranks_chart
 from experiments.report.figures.searches import cost_chart, depth_chart
 from experiments.report.figures.times import time_chart
 from experiments.report.tables import time_text
+from experiments.statistics.ranks import mean_ranks
 
 LONG = [
     "alphabeta-depth-8-mobility-and-corner-weights-with-parity",
@@ -84,11 +99,8 @@ def shown_ticks(axis: Axis) -> list[Text]:
     """The labels of the ticks within the axis's ends; matplotlib keeps others it doesn't draw."""
     low, high = sorted(axis.get_view_interval())
     slack = 1e-9 * (high - low)
-    return [
-        label
-        for label, place in zip(axis.get_ticklabels(), axis.get_ticklocs(), strict=True)
-        if low - slack <= place <= high + slack
-    ]
+    ticks = [tick for tick in axis.get_major_ticks() if tick.label1.get_visible()]
+    return [tick.label1 for tick in ticks if low - slack <= tick.get_loc() <= high + slack]
 
 
 def texts_of(axes: Axes) -> list[Text]:
@@ -101,7 +113,9 @@ def texts_of(axes: Axes) -> list[Text]:
 def drawn(figure: Figure) -> list[Text]:
     """All texts of a figure after drawing it, so that their places are known."""
     FigureCanvasAgg(figure).draw()
-    texts = itertools.chain(figure.texts, *(texts_of(axes) for axes in figure.axes))
+    texts = itertools.chain(
+        figure.texts, *(texts_of(axes) for axes in figure.axes if axes.get_visible())
+    )
     return [text for text in texts if text.get_text() and text.get_visible()]
 
 
@@ -340,6 +354,169 @@ def test_pruning_chart_writes_the_ratios_and_where_minimax_stopped() -> None:
 def test_pruning_chart_refuses_other_algorithms() -> None:
     with pytest.raises(ValueError, match="'pvs'"):
         pruning_chart(counts(2, 2).replace("minimax", "pvs"), "")
+
+
+# ------------------------------------------------------------------ agents in all figures
+
+MANY = pytest.param(names_of(30), id="30 agents", marks=pytest.mark.slow)
+LINE_UPS = pytest.mark.parametrize(
+    "names", [pytest.param(names_of(2), id="2 agents"), pytest.param(LONG, id="long names"), MANY]
+)
+
+
+def test_an_agent_keeps_its_colour_and_place_whoever_else_is_drawn() -> None:
+    order = names_of(12)
+    all_of_them = dict(coloured(order, order))
+    some = coloured(["agent-7", "agent-2"], order)
+    assert [name for name, _ in some] == ["agent-2", "agent-7"]
+    assert all(all_of_them[name] == colour for name, colour in some)
+    assert coloured(["b", "a", "b"]) == [("b", COLOURS[0]), ("a", COLOURS[1])]
+    assert len({tuple(style.items()) for _, style in styled(names_of(40))}) == 40
+
+
+@LINE_UPS
+def test_colours_chart_shows_both_colours_of_everyone(names: list[str]) -> None:
+    rows = [
+        (name, side, 0.5 + place / 100, 0.4, 0.9, 20)
+        for place, name in enumerate(names)
+        for side in ("Black", "White")
+    ]
+    frame = pd.DataFrame(rows, columns=["agent", "side", "score", "low", "high", "games"])
+    frame.loc[0, ["low", "high"]] = np.nan
+    figure = colours_chart(frame, "some games", names)
+    check_texts(figure)
+    (axes,) = figure.axes
+    assert tick_names(axes.yaxis) == [squeezed(name) for name in names]
+    assert {"Black", "White", f"{50 + len(names) - 1:.1f}"} <= words(figure)
+
+
+@LINE_UPS
+def test_pairs_chart_fills_every_bar(names: list[str]) -> None:
+    counts = np.arange(5 * len(names)).reshape(len(names), 5)
+    figure = pairs_chart(pd.DataFrame(counts, names), "some games")
+    check_texts(figure)
+    (axes,) = figure.axes
+    ends = [bar.get_x() + bar.get_width() for bar in axes.containers[-1]]
+    assert ends == pytest.approx([100] * len(names))
+    assert tick_names(axes.yaxis) == [squeezed(name) for name in names]
+
+
+def test_openings_chart_names_agents_and_openings() -> None:
+    table = pd.DataFrame(
+        [[0.75, 0.5], [0.25, np.nan]], ["ann", "bob"], ["f5d6", "f5f6" * 10], dtype=float
+    )
+    figure = openings_chart(table)
+    check_texts(figure)
+    axes = figure.axes[0]
+    assert tick_names(axes.xaxis) == ["f5d6", "f5f6" * 5 + "f5f…"]
+    assert [text.get_text() for text in axes.texts] == ["75", "50", "25"]
+
+
+@LINE_UPS
+def test_discs_chart_shows_the_mean_of_everyone(names: list[str]) -> None:
+    rows = [(name, difference, 3) for name in names for difference in (-64, -2, 0, 1)]
+    frame = pd.DataFrame(rows, columns=["agent", "difference", "games"])
+    figure = discs_chart(frame, "some games", names)
+    check_texts(figure)
+    (axes,) = figure.axes
+    assert tick_names(axes.yaxis) == [squeezed(name) for name in names]
+    assert f"{MINUS}16.2" in words(figure)
+    low, high = axes.get_xlim()
+    assert low <= -66 and high >= 66
+
+
+@LINE_UPS
+def test_elo_cost_chart_marks_the_front(names: list[str]) -> None:
+    frame = standings(names, bounds=True)
+    frame["microseconds"] = np.geomspace(1e4, 0.1, len(names))
+    frame["nodes_per_move"] = [0, *np.geomspace(1e4, 10, len(names) - 1)]
+    figure = elo_cost_chart(frame, "some games", names)
+    check_texts(figure)
+    assert len(figure.axes) == (2 if len(names) > 2 else 1)
+    (legend,) = figure.legends
+    told = {squeezed(text.get_text()): text.get_fontweight() for text in legend.get_texts()}
+    # The best is the dearest, so all are on the front.
+    assert told == {squeezed(name): "bold" for name in names}
+
+
+def test_nobody_on_the_front_is_beaten_at_its_cost() -> None:
+    rng = np.random.default_rng(1)
+    cost, worth = rng.integers(1, 20, 40), rng.integers(1, 20, 40)
+    front = set(pareto(cost, worth).tolist())
+    for place in range(40):
+        better = (cost <= cost[place]) & (worth >= worth[place])
+        better &= (cost < cost[place]) | (worth > worth[place])
+        twins = np.flatnonzero((cost == cost[place]) & (worth == worth[place]))
+        assert better.any() != any(twin in front for twin in twins.tolist())
+
+
+@pytest.mark.parametrize("agents", [3, pytest.param(30, marks=pytest.mark.slow)])
+def test_ranks_chart_names_everyone_with_its_rank(agents: int) -> None:
+    names = names_of(agents)
+    strength = np.arange(agents)[::-1]
+    scores = strength + np.random.default_rng(2).normal(0, 3, (40, agents))
+    found = mean_ranks(scores)
+    figure = ranks_chart(names, found, "some games")
+    check_texts(figure)
+    shown = {squeezed(text) for text in words(figure)}
+    for name, rank in zip(names, found.ranks, strict=True):
+        assert shown & {f"{name}{rank:.2f}", f"{rank:.2f}{name}"}
+    assert squeezed(f"critical difference {found.difference:.2f}") in shown
+
+
+def course_of(names: list[str]) -> pd.DataFrame:
+    rows = [
+        (name, ply, 10, place + 0.1 + ply, 0 if place == 1 else 10.0 * ply)
+        for place, name in enumerate(names)
+        for ply in range(5, 61)
+    ]
+    return pd.DataFrame(rows, columns=["agent", "ply", "moves", "microseconds", "nodes"])
+
+
+@pytest.mark.parametrize("agents", [2, 9])
+def test_course_chart_shows_time_and_nodes_of_everyone(agents: int) -> None:
+    names = names_of(agents)
+    figure = course_chart(course_of(names), "some games", names)
+    check_texts(figure)
+    if agents <= 8:
+        time, nodes = figure.axes
+        assert [line.get_label() for line in time.lines] == names
+        assert len(nodes.lines) == agents - 1  # the second counts none
+        assert time.get_ylabel() == "time a move (log scale)"
+    else:
+        assert tick_names(figure.axes[0].yaxis) == names
+        labels = {axes.get_ylabel() for axes in figure.axes}
+        assert {"time a move (log scale)", "nodes a move (log scale)"} <= labels
+
+
+@pytest.mark.parametrize("agents", [1, 5])
+def test_values_chart_has_a_panel_for_each_agent(agents: int) -> None:
+    rows = [
+        (name, side, ply, 10, ply * (1 if side == "Black" else -1), -50.0, 50.0)
+        for name in names_of(agents)
+        for side in ("Black", "White")
+        for ply in range(5, 61)
+    ]
+    columns = ["agent", "side", "ply", "moves", "mean", "low", "high"]
+    figure = values_chart(pd.DataFrame(rows, columns=columns), "some games", names_of(agents))
+    check_texts(figure)
+    panels = [axes for axes in figure.axes if axes.get_visible()]
+    assert [axes.get_title() for axes in panels] == names_of(agents)
+    assert "as Black sees it" in figure.get_supylabel()
+
+
+def test_times_at_an_axis() -> None:
+    texts = [axis_time(each).replace("\N{NO-BREAK SPACE}", " ") for each in (0.05, 1, 2500, 3e6)]
+    assert texts == ["50 ns", "1 µs", "2.5 ms", "3 s"]
+
+
+def test_a_win_rate_says_of_how_many_games() -> None:
+    table, names = scores(names_of(2)), names_of(2)
+    same = pd.DataFrame([[0, 20], [20, 0]], names, names)
+    assert "(20 games each)" in win_rates(table, games=same).axes[1].get_ylabel()
+    three = scores(names_of(3)).fillna(0.5)
+    games = pd.DataFrame(np.arange(9).reshape(3, 3), three.index, three.index)
+    assert "of 5" in win_rates(three, games=games).axes[0].texts[5].get_text()
 
 
 # ------------------------------------------------------------------ figures of a report

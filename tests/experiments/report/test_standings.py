@@ -21,10 +21,13 @@ from experiments.record.store import (
     written,
 )
 from experiments.report.standings import (
+    disc_differences,
     matches,
     pair_counts,
     pairs_by_opening,
     rated_parts,
+    scores_by_opening,
+    scores_from,
     standings,
 )
 from experiments.report.tables import time_text
@@ -124,6 +127,31 @@ def test_repeated_pairs_count_once(record: Record) -> None:
     assert (second.all_pairs, second.pairs, second.distinct_games) == (1, 1, 2)
     assert pair_counts(record)[0, 1].sum() == 3
     assert first.wins == 7  # all games are counted as games
+
+
+def test_scores_by_opening_tell_colours_and_who_met_all(record: Record) -> None:
+    writer = Writer(record)
+    for opening in ("e6", "f5"):
+        writer.add("ann", "bob", result(10, "a"), result(0, "b"), opening)  # 1 and 0.5
+        writer.add("cid", "dan", result(-2, "a"), result(4, "b"), opening)  # none
+    for first, second in (("ann", "cid"), ("ann", "dan"), ("bob", "cid"), ("bob", "dan")):
+        writer.add(first, second, result(-8, "c"), result(-2, "d"), "f5")  # 0 and 1
+    found = scores_by_opening(record)
+    assert found.times.tolist() == [1, 1]
+    assert found.full.tolist() == [False, True]
+    assert found.pairs.tolist() == [[1, 1, 1, 1], [3, 3, 3, 3]]
+    assert found.points[0].tolist() == [[1, 0.5], [0.5, 0], [0, 0], [1, 1]]
+    assert found.points[1].tolist() == [[1, 2.5], [0.5, 2], [0, 2], [1, 3]]
+    listed = scores_from(record).set_index(["opening", "agent"])["score"]
+    assert listed.loc["e6"].tolist() == [0.75, 0.25, 0, 1]
+    assert listed.loc["f5"].tolist() == pytest.approx([3.5 / 6, 2.5 / 6, 2 / 6, 4 / 6])
+
+
+def test_disc_differences_are_counted_as_each_agent_sees_them(record: Record) -> None:
+    writer = Writer(record)
+    writer.add("ann", "bob", result(10, "a"), (0.0, None, "time exceeded", "b"))
+    writer.add("bob", "ann", result(-10, "c"), None)
+    assert disc_differences(record).to_numpy().tolist() == [[0, 10, 2], [1, -10, 2]]
 
 
 def test_games_from_two_positions_are_two_games(record: Record) -> None:

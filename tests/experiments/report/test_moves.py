@@ -1,0 +1,101 @@
+"""Moves read of a record, and what becomes of them in figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from agents.evaluation.base import FINAL_UNIT
+from experiments.record.store import AgentRow, GameRow, MoveRow, PlayedGame, Record, written
+from experiments.report.figures.course import course, values
+from experiments.report.moves import quantiles_by, recorded_moves
+
+AGENTS = ("ann", "bob")
+
+
+def turns(game: int, black: int) -> list[Any]:
+    """Four plies, the third a pass; ann (0) thinks 5 of every position, and in the end 2 discs."""
+    seats = [black, 1 - black]
+    rows = [MoveRow(game, 3, seats[1], 64)]
+    for ply, last in ((1, False), (2, False), (4, True)):
+        agent = seats[(ply - 1) % 2]
+        value = None if agent else (2 * FINAL_UNIT if last else 5)
+        times = {"nanoseconds": 1000 * ply, "waited_nanoseconds": 100, "nodes": 10 * ply}
+        rows.append(MoveRow(game, ply, agent, 19, value, None, **times))
+    return sorted(rows, key=lambda row: row.ply)
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Iterator[Record]:
+    """Six games, ann having Black in those of even numbers, and one whose moves nobody wrote."""
+    with Record.create(tmp_path / "games.sqlite") as made:
+        made.write_agents(
+            AgentRow.of(number, name, {}, 1, True, False) for number, name in enumerate(AGENTS)
+        )
+        about = ("black", 1.0, 2, 33, 31, "finished", "f5", 0, "f5d6")
+        made.write_games(
+            PlayedGame(
+                GameRow(game, game // 2, game % 2, 1 - game % 2, *about),
+                written(turns(game, game % 2)) if game < 6 else None,
+            )
+            for game in range(7)
+        )
+        yield made
+
+
+def test_moves_are_those_that_somebody_decided(record: Record) -> None:
+    moves = recorded_moves(record, 100)
+    assert (moves.games, moves.recorded, moves.sampled) == (6, 6, False)
+    assert len(moves.ply) == 18  # without passes
+    assert moves.ply[:3].tolist() == [1, 2, 4]
+    assert moves.agent[:6].tolist() == [0, 1, 1, 1, 0, 0]
+    assert moves.black[:6].tolist() == [True, False, False] * 2
+    assert moves.nanoseconds[:3].tolist() == [900, 1900, 3900]
+    assert moves.nodes[:3].tolist() == [10, 20, 40]
+    assert moves.value[0] == 5 and np.isnan(moves.value[1])
+
+
+def test_of_many_games_a_sample_is_read(record: Record) -> None:
+    some, again = recorded_moves(record, 4), recorded_moves(record, 4)
+    assert (some.games, some.recorded, some.sampled) == (4, 6, True)
+    assert some.agent.tolist() == again.agent.tolist()
+
+
+def test_nothing_is_read_where_nothing_is_recorded(tmp_path: Path) -> None:
+    with Record.create(tmp_path / "games.sqlite") as record:
+        moves = recorded_moves(record, 10)
+    assert (len(moves.ply), moves.games) == (0, 0)
+    assert course(moves, AGENTS).empty
+    assert values(moves, AGENTS).empty
+
+
+def test_quantiles_are_values_of_their_group() -> None:
+    rng = np.random.default_rng(1)
+    groups, numbers = rng.integers(0, 5, 200), rng.normal(size=200)
+    found, counts, ends = quantiles_by(groups, numbers, (0.1, 0.5, 1))
+    for group, count, row in zip(found, counts, ends, strict=True):
+        own = numbers[groups == group]
+        assert count == len(own)
+        expected = np.quantile(own, (0.1, 0.5, 1), method="inverted_cdf")
+        assert row == pytest.approx(expected)
+
+
+def test_the_course_of_a_game_is_by_agent_and_ply(record: Record) -> None:
+    table = course(recorded_moves(record, 100), AGENTS)
+    assert table["agent"].tolist() == ["ann"] * 3 + ["bob"] * 3
+    assert table["ply"].tolist() == [1, 2, 4] * 2
+    assert table["moves"].tolist() == [3] * 6
+    assert table["microseconds"].tolist() == pytest.approx([0.9, 1.9, 3.9] * 2)
+
+
+def test_values_are_blacks_and_end_before_the_game_is_decided(record: Record) -> None:
+    table = values(recorded_moves(record, 100), AGENTS)
+    assert table["agent"].tolist() == ["ann", "ann"]  # bob thinks nothing
+    assert table[["side", "ply", "mean"]].to_numpy().tolist() == [
+        ["Black", 1, 5.0],
+        ["White", 2, -5.0],
+    ]

@@ -1,0 +1,59 @@
+"""The figures of one run, of agents with strange names, one of which never moves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from PIL import Image
+
+from agents import Agent, Decision, GreedyAgent, Limits, RandomAgent
+from core import Position
+from experiments import run_match
+
+NAMES = ("<script>alert(1)</script>", "$x_1$ & _y", "オセロ", "never moves")
+
+
+class Stubborn(Agent):
+    def decide(self, position: Position, limits: Limits) -> Decision:
+        raise RuntimeError("I will not move")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    players = (GreedyAgent(), RandomAgent(), RandomAgent(), Stubborn())
+    played = run_match(
+        dict(zip(NAMES, players, strict=True)),
+        20,
+        isolation="none",
+        trial=False,
+        workers=0,
+        ruleset="mini6",
+        openings={"kind": "random", "plies": 4},
+        results=tmp_path_factory.mktemp("results"),
+        quiet=True,
+    )
+    return played.folder
+
+
+FIGURES = {
+    *("elo", "ranks", "win_rates", "superiority", "colours", "pairs", "openings", "discs"),
+    *("cost", "times", "course", "values"),
+}
+
+
+@pytest.mark.slow
+def test_all_figures_of_a_run_come_out(folder: Path) -> None:
+    assert {path.stem for path in folder.glob("*.svg")} == FIGURES
+    report = (folder / "report.md").read_text(encoding="utf-8")
+    for name in FIGURES:
+        with Image.open(folder / f"{name}.png") as image:
+            assert round(image.info["dpi"][0]) == 200
+        tree = ElementTree.parse(folder / f"{name}.svg")
+        assert not list(tree.iter("{http://www.w3.org/2000/svg}script"))
+        told = "".join("".join(tree.getroot().itertext()).split())
+        assert NAMES[0] in told, "the name stands there as it is"
+        if name not in ("discs", "cost", "times", "course", "values"):  # who moved
+            assert "nevermoves" in told
+        assert f"({name}.png)" in report
