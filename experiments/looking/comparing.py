@@ -25,6 +25,7 @@ from agents.config import ConfigError
 from core.cli import Parser
 from core.shown import counted, plain
 from experiments.looking.data import print_json, rows_of, state_of
+from experiments.record.folder import new_folder
 from experiments.record.provenance import differences
 from experiments.record.reading import reading
 from experiments.record.store import FILE, AgentRow, GameRow, PlayedGame, Record
@@ -33,6 +34,7 @@ from experiments.report.markdown import link, write_report
 from experiments.report.standings import rated_parts, standings
 from experiments.report.tables import COLUMNS, RATING, cells
 from experiments.report.terminal import terminal_table
+from experiments.studies.record import is_study
 from experiments.sweep.folder import is_sweep
 
 if TYPE_CHECKING:
@@ -121,6 +123,8 @@ def compare(folders: Sequence[Path]) -> Comparison:
         raise ConfigError("two runs or more are needed to compare")
     places = [folder.resolve() for folder in folders]
     for number, folder in enumerate(folders):
+        if is_sweep(folder) or is_study(folder):
+            raise ConfigError(f"{folder} is no single run; its runs are the numbered folders in it")
         if places[number] in places[:number]:
             raise ConfigError(f"{folder} is named twice")
     with ExitStack() as stack:
@@ -365,14 +369,16 @@ def _tell(found: Comparison, console: Console) -> None:
         console.print(plain(sentence))
 
 
-def write_comparison(found: Comparison, folder: Path, console: Console) -> None:
-    """Write ``report.html`` and ``report.md`` that compare runs into a folder, made if need be."""
+def write_comparison(found: Comparison, output: Path | None, console: Console) -> None:
+    """Write ``report.html`` and ``report.md`` that compare runs into a folder, made if need be;
+    None for a new one beside the first run."""
+    folder = output or new_folder(found.runs[0].folder.parent / "comparison")
+    if (folder / FILE).exists() or is_sweep(folder) or is_study(folder):
+        raise ConfigError(f"{folder} is a run itself; --output names a folder of its own")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ConfigError(f"{folder}: cannot be written ({error.strerror})") from error
-    if (folder / FILE).exists() or is_sweep(folder):
-        raise ConfigError(f"{folder} is a run itself; --output names a folder of its own")
     runs = [
         [label, link(path, _report_of(Path(path), folder)), *rest]
         for label, path, *rest in _run_rows(found)

@@ -41,7 +41,7 @@ def report_command(arguments: Sequence[str], console: Console) -> int:
         "--output",
         type=Path,
         metavar="FOLDER",
-        help="for the comparison of several (default: comparison, beside the first)",
+        help="for the comparison of several (default: a new one beside the first, comparison)",
     )
     parser.add_argument(
         "--trust", action="store_true", help="run what the records name from outside"
@@ -50,8 +50,8 @@ def report_command(arguments: Sequence[str], console: Console) -> int:
     if len(options.folder) > 1:
         from experiments.looking.comparing import compare, write_comparison
 
-        folder = options.output or options.folder[0].parent / "comparison"
-        write_comparison(compare(options.folder), folder, console)
+        found = compare(options.folder)
+        write_comparison(found, options.output, console)
         return 0
     if options.output:
         raise ConfigError("--output is for the comparison of several runs")

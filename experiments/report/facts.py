@@ -22,6 +22,7 @@ from experiments.report.standings import (
     rated_as_asked,
     scores_by_opening,
     standings,
+    times_a_move,
     tournament_results,
 )
 from experiments.report.tables import marked
@@ -137,6 +138,19 @@ class RunFacts:
             return None
         costs = search_costs(positions, searchers, asked.depths)
         return compare_searches(costs, asked.baseline, plan.settings.seed)
+
+    @cached_property
+    def ends(self) -> list[tuple[int, int, str, str, int]]:
+        """How games ended: Black and White, by number, the result, the reason, and how many."""
+        return self.record.rows(
+            "select black, white, result, end_reason, count(*) from games "
+            "group by black, white, result, end_reason"
+        )
+
+    @cached_property
+    def times(self) -> pd.DataFrame:
+        """See :func:`experiments.report.standings.times_a_move`."""
+        return times_a_move(self.record)
 
     @property
     def names(self) -> list[str]:

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 FEW = 3
 """Up to so many pairings are told one by one where the report would otherwise get long."""
 
+FEW_OPENINGS = 10
+"""Of less openings than this the report says that they are few."""
+
 _POWER = 0.9  # the probability with which more games are to decide
 _HOPELESS = 1000  # times as many games: nobody plays them
 
@@ -167,6 +170,8 @@ def _limit(matches: pd.DataFrame, best: str, second: str) -> float:
 def _how_many_more(record: Record, found: tuple[float, float, float], asked: int) -> str:
     """How many games a pairing would decide a difference, instead of as many as were asked for."""
     ((openings,),) = record.rows("select count(distinct opening) from games")
+    if openings < FEW_OPENINGS:
+        return " So few openings cannot tell how many games would decide it."
     times = times_as_many(*found, openings, _POWER)
     if times > _HOPELESS:
         return " They are so close that no number of games worth playing would decide it."

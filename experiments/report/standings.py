@@ -365,10 +365,11 @@ def disc_differences(record: Record) -> pd.DataFrame:
 
 
 def times_a_move(record: Record) -> pd.DataFrame:
-    """Mean time of a move by agent, in microseconds, over all games: columns agent (number) and
-    microseconds."""
+    """Mean time of a move by agent, in microseconds, over all games: columns agent (number), moves
+    and microseconds."""
     return record.query(
-        f"with {SEATS} select agent, sum(nanoseconds) / 1000.0 / sum(moves) as microseconds "
+        f"with {SEATS} select agent, sum(moves) as moves, "
+        "sum(nanoseconds) / 1000.0 / sum(moves) as microseconds "
         "from seats where moves > 0 group by agent"
     )
 

@@ -24,7 +24,6 @@ from experiments.report.figures.base import (
     styled,
     wrapped,
 )
-from experiments.report.standings import times_a_move
 
 COSTS = {"microseconds": "mean time a move", "nodes_per_move": "mean nodes a move"}
 """What is compared: columns of the standings, and what they are."""
@@ -35,7 +34,7 @@ _LEGEND_ROWS = 24
 def cost_figures(facts: RunFacts) -> Iterator[ReportFigure]:
     """The ratings of each part of the pool, by the time and the nodes that a move took."""
     names = dict(enumerate(facts.names))
-    times = times_a_move(facts.record)
+    times = facts.times
     spent = dict(zip(times["agent"].map(names), times["microseconds"], strict=True))
     table = facts.standings.assign(agent=facts.order)
     table["microseconds"] = table["agent"].map(spent)
