@@ -47,10 +47,11 @@ class RandomAgent(Agent):
 
 class Maximizer(Minimax):
     """The move after which the heuristic is highest: minimax one ply deep, so a move that ends the
-    game counts by its result; among equal moves the first from a1 to h8."""
+    game counts by its result, unless ``final`` is ``win``; among equal moves the first from a1 to
+    h8."""
 
-    def __init__(self, evaluation: Evaluation, compiled: bool = True) -> None:
-        super().__init__(1, evaluation, compiled)
+    def __init__(self, evaluation: Evaluation, compiled: bool = True, final: str = "discs") -> None:
+        super().__init__(1, evaluation, compiled, final)
 
 
 class GreedyAgent(Maximizer):

@@ -17,11 +17,13 @@ from scipy.optimize import brentq
 
 from experiments.sample_size import pair_shares
 from experiments.statistics.bradley_terry import fit
-from experiments.statistics.elo import ELO, NELO, expected_score
+from experiments.statistics.cycles import beaten, cycles
+from experiments.statistics.elo import ELO, NELO, elo_of_score, expected_score
 from experiments.statistics.match import match_statistics
 from experiments.statistics.pairs import SHARES, FloatArray, IntArray
 from experiments.statistics.pool import rate, rate_pools
 from experiments.statistics.sequential import Sprt, simulate
+from experiments.statistics.stopped import stopped_estimates
 
 MATCHES = [  # Elo, pairs, share of draws, share of pairs split by the opening
     *((elo, 100, 0.04, 0.0) for elo in (0, 50, 100, 200, 300, 400)),
@@ -43,6 +45,18 @@ POOLS = [  # agents, Elo between neighbours, what openings do: to agents and to 
     (8, 0, 0, 0),
     (8, 50, 200, 200),
     (8, 50, 400, 0),
+]
+
+CYCLES = [  # agents, Elo between neighbours, planted Elo, what openings do to agents, openings
+    (3, 0, 0, 0, 50),
+    (8, 0, 0, 0, 200),
+    (8, 0, 0, 200, 50),
+    (8, 20, 0, 0, 200),
+    (16, 10, 0, 0, 100),
+    (3, 0, 100, 0, 200),
+    (8, 50, 100, 0, 200),
+    (8, 0, 100, 0, 200),
+    (16, 20, 100, 0, 250),
 ]
 
 TESTS = [  # model, elo0, elo1, alpha, beta, share of draws, share of split pairs
@@ -94,10 +108,31 @@ def errors(
     test: Sprt, draws: float, split: float, matches: int, seed: int
 ) -> tuple[float, float, float, float]:
     """How often a test accepts H1 under H0, and H0 under H1; the mean pairs under H0 and H1."""
-    pairs0, under0 = simulate(test, truth(test.model, test.elo0, draws, split), matches, seed)
-    pairs1, under1 = simulate(test, truth(test.model, test.elo1, draws, split), matches, seed + 1)
+    counts0, under0 = simulate(test, truth(test.model, test.elo0, draws, split), matches, seed)
+    counts1, under1 = simulate(test, truth(test.model, test.elo1, draws, split), matches, seed + 1)
     wrong1 = float((under1 != 1).mean())
-    return float((under0 != 0).mean()), wrong1, float(pairs0.mean()), float(pairs1.mean())
+    pairs0, pairs1 = (float(counts.sum(axis=1).mean()) for counts in (counts0, counts1))
+    return float((under0 != 0).mean()), wrong1, pairs0, pairs1
+
+
+def stopped_truths(test: Sprt) -> tuple[float, ...]:
+    """Differences at and around a test's hypotheses, in Elo."""
+    width = test.elo1 - test.elo0
+    return tuple(test.elo0 + times * width for times in (-1, 0, 0.5, 1, 2, 4))
+
+
+def stopped_coverage(
+    test: Sprt, elo: float, draws: float, split: float, matches: int, seed: int
+) -> tuple[float, float, float, float]:
+    """After sequential tests of agents ``elo`` apart: how often the 95 % interval holds that; how
+    often the median-unbiased estimate is below it; the median of the estimates; and the mean Elo of
+    the scores as they are, where they have one."""
+    counts, _ = simulate(test, pair_shares(elo, draws, split), matches, seed)
+    found, low, high = stopped_estimates(test, counts)
+    score = counts @ SHARES / counts.sum(axis=1)
+    naive = elo_of_score(score[(score > 0) & (score < 1)]).mean()
+    held = float(((low <= elo) & (elo <= high)).mean())
+    return held, float((found < elo).mean()), float(np.median(found)), float(naive)
 
 
 @dataclass(frozen=True)
@@ -176,6 +211,65 @@ def pool_coverage(
     return float(np.mean(held)), float(np.mean(wrong)), float(np.mean(naive))
 
 
+def play_pool(gap: FloatArray, suits: float, openings: int, rng: np.random.Generator) -> IntArray:
+    """The pairs of one pool, shape (openings, n, n, 5); gap: shape (n, n), by how much the row
+    agent is stronger than the column agent where they meet, Elo. suits: see SharedOpenings."""
+    first, second = np.triu_indices(len(gap), 1)
+    suit = rng.normal(0, suits, (openings, len(gap)))
+    share = expected_score(gap[first, second] + suit[:, first] - suit[:, second])
+    points = (rng.random((2, *share.shape)) < share).sum(axis=0) * 2
+    tables = np.zeros((openings, *gap.shape, 5), dtype=int)
+    opening = np.arange(openings)[:, None]
+    tables[opening, first, second, points] = 1
+    tables[opening, second, first, 4 - points] = 1
+    return tables
+
+
+def cycle_rates(
+    agents: int,
+    elo_apart: float,
+    planted: float,
+    suits: float,
+    openings: int,
+    pools: int,
+    seed: int,
+) -> tuple[float, float]:
+    """In how many simulated pools a planted cycle is found, and in how many any other is seen.
+
+    A ladder of agents ``elo_apart`` from each other, in which the first three beat each other in a
+    circle by ``planted`` Elo, if that is not 0. suits: what an opening adds to an agent, Elo.
+    """
+    rng = np.random.default_rng(seed)
+    ladder = -elo_apart * np.arange(agents)
+    gap = ladder[:, None] - ladder
+    if planted:
+        circle = [0, 1, 2]
+        gap[circle, np.roll(circle, -1)] = planted
+        gap[np.roll(circle, -1), circle] = -planted
+    found = wrong = 0
+    for _ in range(pools):
+        seen = set(cycles(beaten(play_pool(gap, suits, openings, rng))))
+        found += (0, 1, 2) in seen
+        wrong += bool(seen - {(0, 1, 2)} if planted else seen)
+    return found / pools, wrong / pools
+
+
+def print_cycles(pools: int, seed: int) -> None:
+    """How often cycles are found that are there, and that are not."""
+    print(
+        f"\nCycles A > B > C > A, {pools:,} simulated pools each: how often a planted one is found,"
+    )
+    print("and how often one is seen that is not there (5 % are allowed)")
+    print("agents  Elo apart  planted  suits  openings   found   wrong")
+    for agents, apart, planted, suits, openings in CYCLES:
+        found, wrong = cycle_rates(agents, apart, planted, suits, openings, pools, seed)
+        told = f"{100 * found:5.1f} %" if planted else "      -"
+        print(
+            f"{agents:6} {apart:10} {planted:8} {suits:6} {openings:9} {told} {100 * wrong:5.1f} %",
+            flush=True,
+        )
+
+
 def round_robin(ladder: FloatArray, pairs: int, seed: int) -> np.ndarray:
     """Counts of a simulated round robin, shape (n, n, 5)."""
     rng = np.random.default_rng(seed)
@@ -227,6 +321,7 @@ def main() -> None:
         )
 
     print_pools(options.pools, seed)
+    print_cycles(2 * options.pools, seed)
 
     print(f"\nHow often a sequential test is wrong, {matches:,} simulated tests each")
     print("model       elo0 elo1  draws split   H0 rejected (limit)  H1 rejected (limit)  pairs")
@@ -239,6 +334,19 @@ def main() -> None:
             f"{100 * wrong1:8.2f} % ({100 * beta / (1 - alpha):5.2f} %) "
             f"{pairs0:5.0f} / {pairs1:.0f}"
         )
+
+    print(f"\nAfter a sequential test, {matches:,} simulated tests each: how often the interval")
+    print("holds the truth, and how often the estimate is below it (50 % is median-unbiased)")
+    print("model       elo0 elo1  draws split  truth    held  below  median  Elo of the score")
+    for model, elo0, elo1, alpha, beta, draws, split in TESTS:
+        test = Sprt(elo0, elo1, alpha, beta, model)
+        for elo in stopped_truths(test):
+            held, below, median, naive = stopped_coverage(test, elo, draws, split, matches, seed)
+            print(
+                f"{model:10} {elo0:5} {elo1:4} {draws:6.2f} {split:5.2f} {elo:6.0f} "
+                f"{100 * held:5.1f} % {100 * below:4.0f} % {median:+7.1f} {naive:+17.1f}",
+                flush=True,
+            )
 
     ladder = np.linspace(-450, 450, 10)
     ratings = rate(round_robin(ladder, 2000, seed))

@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping
 
 _SQUARE = 40  # user units of the SVG
 _EDGE = 22
-_BOARD, _LINES, _TEXT = "#2f8560", "#1f3a2e", "#777"
-_DISCS = {"X": "#1e2124", "O": "#f7f5ee", "*": "#8fbfa6"}
+BOARD, LINES = "#2f8560", "#1f3a2e"
+"""Colours of the board and of the lines between its squares."""
+_TEXT = "#777"
+DISCS = {"X": "#1e2124", "O": "#f7f5ee", "*": "#8fbfa6"}
 """What is drawn, by the marks that a printed position has."""
 _RADIUS = {"X": 16, "O": 16, "*": 4}
 
@@ -25,20 +27,20 @@ def svg(side: int, rows: Iterable[int], marks: Mapping[int, str], about: str) ->
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" role="img" '
         f'aria-label="{about}" font-family="sans-serif" font-size="13" text-anchor="middle" '
         f'fill="{_TEXT}">',
-        f'<rect x="{_EDGE}" y="{_EDGE}" width="{size}" height="{size}" fill="{_BOARD}"/>',
+        f'<rect x="{_EDGE}" y="{_EDGE}" width="{size}" height="{size}" fill="{BOARD}"/>',
     ]
     for line in range(side + 1):
         at = _EDGE + line * _SQUARE
         ends = f"M{at} {_EDGE}v{size}M{_EDGE} {at}h{size}"
-        parts.append(f'<path d="{ends}" stroke="{_LINES}"/>')
+        parts.append(f'<path d="{ends}" stroke="{LINES}"/>')
     for column in range(side):
         parts.append(_text(_middle(column), 15, "abcdefgh"[column]))
     for place, row in enumerate(rows):
         parts.append(_text(10, _middle(place) + 5, f"{row + 1}"))
         for column in range(side):
-            if (mark := marks.get(8 * row + column, "")) in _DISCS:
+            if (mark := marks.get(8 * row + column, "")) in DISCS:
                 circle = f'cx="{_middle(column)}" cy="{_middle(place)}" r="{_RADIUS[mark]}"'
-                parts.append(f'<circle {circle} fill="{_DISCS[mark]}"/>')
+                parts.append(f'<circle {circle} fill="{DISCS[mark]}"/>')
     parts += [_text(_EDGE + size // 2, height - 6, about), "</svg>"]
     return "".join(parts)
 

@@ -55,6 +55,10 @@ def run_command(arguments: Sequence[str]) -> int:
     options, rest = parser.parse_known_intermixed_args(list(arguments))
     if rest:
         raise ConfigError(f"unknown option {rest[0]}; see python -m experiments run --help")
+    for word in options.overrides:
+        if word.lstrip("+").startswith("study="):
+            name = word.partition("=")[2]
+            raise ConfigError(f"{word}: it has a command, python -m experiments study {name}")
     folders = [options.config_dir] if options.config_dir else []
     if options.multirun:
         from experiments.sweep.running import sweep
@@ -210,8 +214,8 @@ def watch_command(arguments: Sequence[str]) -> int:
     """``watch``: show the standings of a run in progress."""
     parser = Parser(
         prog="python -m experiments watch",
-        description="Show the standings of a run, or how far a sweep is, from another terminal, "
-        "until it has ended. Reading disturbs nothing.",
+        description="Show the standings of a run, or how far a sweep or a study is, from another "
+        "terminal, until it has ended. Reading disturbs nothing.",
     )
     parser.add_argument("folder", type=Path, help="the run's folder, results/NAME/DATE")
     parser.add_argument("--every", type=seconds, default=2.0, help="seconds from look to look (2)")
@@ -219,11 +223,14 @@ def watch_command(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
 
     from experiments.report.watch import look, watch
+    from experiments.studies.record import is_study
     from experiments.sweep.folder import is_sweep
 
     look_at = look
     if is_sweep(options.folder):
         from experiments.sweep.watching import look_at_sweep as look_at
+    elif is_study(options.folder):
+        from experiments.studies.watching import look_at_study as look_at
     watch(options.folder, make_console(), look_at, options.every, options.once)
     return 0
 

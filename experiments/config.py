@@ -32,6 +32,8 @@ from agents.outside import Outsider, names_outside
 from agents.search import SearchAgent
 from agents.search.context import MAX_DEPTH
 from core.game import Limits
+from core.notation import split_transcript
+from core.position import Position
 from core.rules import RULESETS, Ruleset, ruleset
 from core.settings import Choice, Each, Number, Switch, Text, Whole, check_settings, nearest
 from experiments.pairing import Openings, Schedule
@@ -117,12 +119,50 @@ class TuningConfig:
 
 
 @dataclass
+class PublishedGame:
+    """The one game behind an original's table of what searches cost, on the standard board.
+
+    position: where it begins, an OBF line. moves: its plies, each a row of the table. made,
+    evaluations: the table, for each agent a number a ply: positions made, and evaluations.
+    """
+
+    position: str = MISSING
+    moves: str = MISSING
+    made: dict[str, list[int]] = field(default_factory=dict)
+    evaluations: dict[str, list[int]] = field(default_factory=dict)
+
+    def plies(self) -> list[tuple[Position, int]]:
+        """Each position and the move made there. Raises ValueError where there are none such."""
+        position = Position.from_obf(self.position)
+        found = []
+        for move in position.follow(split_transcript(self.moves))[1]:
+            found.append((position, move))
+            position = position.play(move)
+        return found
+
+    def check(self, agents: Mapping[str, Agent]) -> None:
+        """Raise ConfigError if it is no game, or its table not one of searches of this line-up."""
+        try:
+            plies = len(self.plies())
+        except ValueError as error:
+            raise ConfigError(f"published.game: {error}") from None
+        searchers = [name for name, agent in agents.items() if isinstance(agent, SearchAgent)]
+        for measure in ("made", "evaluations"):
+            for name, counts in getattr(self, measure).items():
+                where = f"published.game.{measure}"
+                if name not in searchers:
+                    raise unknown(f"search in {where}", name, searchers)
+                if len(counts) != plies:
+                    raise ConfigError(f"{where}.{name}: {plies} numbers are needed, one a ply")
+
+
+@dataclass
 class PublishedConfig:
     """What was published of the same experiment, shown beside the run's own numbers.
 
     source: where. notes: what differs there. games: played by each pairing there. points: of the
-    outer agent against the inner one, in these games. nodes, evaluations: relative to those
-    of the baseline of ``searches``, by agent.
+    outer agent against the inner one, in these games. nodes, made, evaluations: relative to those
+    of the baseline of ``searches``, by agent. game: the one game that they were counted in.
     """
 
     source: str = MISSING
@@ -130,7 +170,9 @@ class PublishedConfig:
     games: Annotated[int, Whole(0)] = 0
     points: dict[str, Any] = field(default_factory=dict)
     nodes: dict[str, float] = field(default_factory=dict)
+    made: dict[str, float] = field(default_factory=dict)
     evaluations: dict[str, float] = field(default_factory=dict)
+    game: PublishedGame | None = None
 
     def check(self, agents: Mapping[str, Agent]) -> None:
         """Raise ConfigError if it tells of agents that are not in this line-up."""
@@ -143,9 +185,11 @@ class PublishedConfig:
                     name = f"published.points.{first}.{second}"
                     raise ConfigError(allowed.refusal(name, points, optional=False))
         met = [name for row in self.points.values() for name in row]
-        for name in (*self.points, *met, *self.nodes, *self.evaluations):
+        for name in (*self.points, *met, *self.nodes, *self.made, *self.evaluations):
             if name not in agents:
                 raise unknown("agent in published", name, agents)
+        if self.game is not None:
+            self.game.check(agents)
 
 
 @dataclass

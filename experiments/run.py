@@ -235,10 +235,9 @@ def resume(
     workers: processes, if not as many as before. executor, address: where to play, if not where it
         was: as in ``conf/executor``; the games are the same.
     force: go on even if the lab's code, a version, or an agent is no longer the same.
-    retry_skipped: play the pairs that were skipped.
+    retry_skipped: play the pairs that were skipped. brief: print how far it is, but no results.
     trust: run what the record names from outside the lab, with your rights, without asking; a
         program without a terminal to ask on has to say it.
-    brief: print how far it is, but no results.
 
     The record is in the end that of an uninterrupted run, timings aside. Raises ConfigError and
     RunStopped.

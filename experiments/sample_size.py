@@ -191,10 +191,10 @@ def _simulated(question: Question, elo: float, plan: Plan) -> IntArray:
     """Pairs that the sequential test needs at a difference of ``elo``, shape (SIMULATED,)."""
     fixed = question.fixed()
     every = max(1, fixed // _LOOKS)
-    pairs, _ = simulate(
+    counts, _ = simulate(
         question.test(), question.pairs(elo), SIMULATED, plan.settings.seed, every, _MOST * fixed
     )
-    return pairs
+    return np.asarray(counts.sum(axis=1))
 
 
 @dataclass(frozen=True)

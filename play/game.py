@@ -128,7 +128,8 @@ def value_text(value: float | None) -> str:
     if isinstance(value, float) and not value.is_integer():
         return f"{value:+.3f}"
     if discs := round(value / FINAL_UNIT) if abs(value) >= FINAL_UNIT else 0:
-        return f"{'win' if discs > 0 else 'loss'} by {abs(discs)}"
+        word = "win" if discs > 0 else "loss"
+        return word if abs(discs) == 1 else f"{word} by {abs(discs)}"  # no game is won by one disc
     return f"{int(value):+d}"
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from core.position import Position
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Growing(MatchStudy):
-    """A run of two games, which is then extended to four, and another one from other openings."""
+    """A run of two games, which is then extended, and another one from other openings."""
 
     most: Annotated[int, Whole(2, even=True)] = 4
 
@@ -36,7 +39,7 @@ class Growing(MatchStudy):
         if not played:
             return [Asked(first, "two games")]
         return [
-            Asked(changed(first, games=self.most), "two games"),
+            Asked(changed(first, games=self.most), "more games"),
             Asked(changed(first, seed=2), "seed 2"),
         ]
 
@@ -51,23 +54,39 @@ class Growing(MatchStudy):
 
 @dataclass(frozen=True, kw_only=True)
 class Asking(PositionStudy):
-    """What every agent decides at the start, in some pieces that fail."""
+    """What every agent decides at the start.
+
+    failing: pieces that raise an exception. deadly: that kill the worker, as long as there is a
+    file in the folder ``where``, of which they remove one. stopping: that ask the driver to stop.
+    """
 
     count: Annotated[int, Whole(1)] = 6
     failing: Annotated[Sequence[int], Each(Whole())] = ()
+    deadly: Annotated[Sequence[int], Each(Whole())] = ()
+    stopping: Annotated[Sequence[int], Each(Whole())] = ()
+    where: str = ""
 
     def pieces(self, plan: Plan, record: Record | None) -> Sequence[Any]:
         return list(range(self.count))
 
     def work(self, place: Workplace, piece: Any) -> Tables:
-        if piece in self.failing:
+        if piece in self.failing and not (Path(self.where) / "mended").exists():
             raise ValueError(f"no {piece}")
-        rows = []
-        for number, name in enumerate(place.conditions.names):
-            found = place.decide(number, Position.start(place.conditions.rules), piece)
-            rows.append({"agent": name, "move": found.move})
-        return {"moves": rows}
+        lives = sorted(Path(self.where).glob("life*"))
+        if piece in self.deadly and lives:
+            lives[0].unlink()
+            os.kill(os.getpid(), signal.SIGKILL)
+        if piece in self.stopping and lives:
+            lives[0].unlink()
+            signal.raise_signal(signal.SIGINT)
+        start = Position.start(place.conditions.rules)
+        return {
+            "moves": [
+                {"agent": name, "seed": piece, "move": place.decide(number, start, piece).move}
+                for number, name in enumerate(place.conditions.names)
+            ]
+        }
 
     def conclude(self, plan: Plan, tables: Mapping[str, pd.DataFrame]) -> Conclusion:
         frame = tables["moves"]
-        return Conclusion([f"{len(frame)} moves."], frames={"moves": frame})
+        return Conclusion([f"{len(frame)} <b>moves</b>."], frames={"moves": frame})

@@ -30,6 +30,7 @@ FLOORS = (
     ("agents",),
     ("agents.config",),
     ("agents.contract", "agents.outside"),
+    ("agents.diagnosis",),
     ("agents.commands",),
     ("agents.__main__",),
     ("experiments.system", "experiments.statistics"),

@@ -2,16 +2,40 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 import sys
 from argparse import ArgumentParser
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from typing import Any
 
 from rich import box
+from rich.console import Console
 from rich.table import Table
 
-from agents.config import NEEDS_A_TARGET, ConfigError, choices, load_evaluation
+from agents.config import (
+    NEEDS_A_TARGET,
+    OPEN,
+    ConfigError,
+    choices,
+    evaluation_settings,
+    load,
+    load_evaluation,
+    resolve,
+)
+from agents.contract import FAILED, NOT_ASKED, OK, Finding
 from agents.evaluation import Evaluation
 from core.shown import plain, visible
+
+_STYLES = {OK: "green", FAILED: "bold red", NOT_ASKED: "dim"}
+
+
+def print_finding(finding: Finding, console: Console) -> None:
+    """Print what a check has found."""
+    text = plain(finding, keep="\n")
+    text.highlight_words([finding.outcome], _STYLES[finding.outcome])
+    console.print(text, soft_wrap=True)
 
 
 def announce(line: str) -> None:
@@ -44,3 +68,26 @@ def chosen_evaluations(name: str, side: int) -> dict[str, Evaluation]:
     if side not in evaluation.sides:
         raise ConfigError(f"evaluation {name} is not made for a board of {side}x{side}")
     return {name: evaluation}
+
+
+def typed_agent(target: str, words: Sequence[str], folders: Sequence[str]) -> dict[str, Any]:
+    """The settings of the agent that ``target`` names, with those that were typed as key=value;
+    depth and evaluation, where they are left open, as ``???``. ConfigError."""
+    from omegaconf import OmegaConf
+
+    for word in words:
+        if "=" not in word or word.startswith("="):
+            raise ConfigError(f"cannot read '{word}': settings are written key=value")
+    settings: dict[str, Any] = {}
+    settings |= {"_target_": target} if "." in target else load("agent", target, folders)
+    for name in [word for word in words if re.match(r"evaluation=[^{]", word)]:
+        settings["evaluation"] = evaluation_settings(name.partition("=")[2])
+        words = [word for word in words if word != name]
+    typed: Any = OmegaConf.to_container(OmegaConf.from_dotlist(list(words)))
+    with suppress(Exception):  # building it will say what is wrong
+        parameters = inspect.signature(resolve(settings["_target_"])).parameters
+        for key in ("depth", "evaluation"):
+            if key in parameters and parameters[key].default is inspect.Parameter.empty:
+                settings.setdefault(key, OPEN)
+    merged: Any = OmegaConf.to_container(OmegaConf.merge(settings, typed))
+    return {str(key): value for key, value in merged.items()}

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from core.bitboard import bits
+from core.position import Position
 from core.rules import Color
 
 PIECES = {Color.BLACK: "@", Color.WHITE: "o"}
@@ -19,6 +22,17 @@ def board_list(black: int, white: int) -> list[str]:
         for square in bits(mask):
             board[list_index(square)] = piece
     return board
+
+
+def position_of(player: str, board: Sequence[str]) -> Position:
+    """The position of such a list, with this player to move."""
+    masks = dict.fromkeys(PIECES.values(), 0)
+    for square in range(64):
+        piece = board[list_index(square)]
+        if piece in masks:
+            masks[piece] |= 1 << square
+    color = Color.BLACK if player == PIECES[Color.BLACK] else Color.WHITE
+    return Position(masks[PIECES[color]], masks[PIECES[color.other]], color)
 
 
 def list_index(square: int) -> int:

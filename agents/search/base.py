@@ -19,7 +19,7 @@ from core.compile import Address, Announce, Int, Mask, prepare
 from core.notation import PASS
 from core.position import Position
 from core.rules import Color, Ruleset
-from core.settings import Switch, Whole, check_settings, check_values
+from core.settings import Choice, Switch, Whole, check_settings, check_values
 from core.whole_games import CompiledPlayer
 
 
@@ -37,6 +37,10 @@ class SearchAgent(Agent):
     """False runs the reading twin in plain Python instead: the same moves and counts, some hundred
     times slower, for stepping through with a debugger. It is always False with an evaluation that
     is not compiled."""
+    final: Annotated[str, Choice("discs", "win")] = "discs"
+    """What a finished game is worth, more than any heuristic promises. ``discs``: its disc
+    difference. ``win``: only won, drawn or lost, as in PAIP; and as there only above the horizon:
+    one that ends with the last ply looked ahead is worth what the heuristic makes of it."""
 
     def __post_init__(self) -> None:
         self._read_settings()
@@ -51,6 +55,7 @@ class SearchAgent(Agent):
 
     def _make_context(self) -> None:
         self._context = layout.new()
+        self._context[layout.PAIP_ENDS] = self.final == "win"
         self._address = np.intp(self._context.ctypes.data)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -73,6 +73,8 @@ BOARD = _layout.word()
 SQUARES = _layout.word()
 EVALUATION = _layout.word()
 PARAMETERS = _layout.word()
+PAIP_ENDS = _layout.word()
+"""Not 0 where a finished game is only won, lost or drawn, and at the horizon not even that."""
 SHARED = _layout.size
 """So many words all scratch memories have in common; the solver's and the Monte-Carlo search's go
 on with their own from here."""
@@ -95,6 +97,7 @@ ENHANCED_CUTOFFS = _layout.word()
 TABLE_MOVES = _layout.word()
 STATIC_FRONTIER = _layout.word()
 LOOKS = _layout.word()
+SORT_LEAVES = _layout.word()
 PROBCUT = _layout.word()
 TAPERED = _layout.word()
 SINGULAR_MARGIN = _layout.word()
@@ -161,8 +164,12 @@ def count_evaluation(context: Address, mover: Mask, opponent: Mask) -> Int:
 
 @kernel
 def final_value(context: Address, mover: Mask, opponent: Mask) -> Int:
-    """What a finished game is worth to the mover."""
-    return disc_difference(mover, opponent, load(context, SQUARES)) * FINAL_UNIT
+    """What a finished game is worth to the mover: its disc difference, or that one's sign, in units
+    that no heuristic reaches."""
+    discs = disc_difference(mover, opponent, load(context, SQUARES))
+    if load(context, PAIP_ENDS) != 0:
+        discs = np.int64(discs > 0) - np.int64(discs < 0)
+    return discs * FINAL_UNIT
 
 
 @kernel
@@ -172,8 +179,10 @@ def leaf(context: Address, mover: Mask, opponent: Mask) -> Int:
     count(context, NODES)
     count(context, LEAVES)
     board = np.uint64(load(context, BOARD))
-    if legal_moves(mover, opponent) & board == ZERO and (
-        legal_moves(opponent, mover) & board == ZERO
+    if (
+        legal_moves(mover, opponent) & board == ZERO
+        and legal_moves(opponent, mover) & board == ZERO
+        and load(context, PAIP_ENDS) == 0
     ):
         return final_value(context, mover, opponent)
     return count_evaluation(context, mover, opponent)

@@ -8,6 +8,7 @@ from typing import Annotated
 from core.settings import Number, checked
 from experiments.pairing.schedule import Pairing, Results, Schedule
 from experiments.statistics.sequential import IntArray, Sprt
+from experiments.statistics.stopped import stopped_estimate
 
 _FIRST, _SECOND = 0, 1
 
@@ -48,4 +49,12 @@ class SequentialMatch(Schedule):
         )
 
     def outcome(self, counts: IntArray) -> str:
-        return self.test.outcome(counts[_FIRST, _SECOND])
+        pairs = counts[_FIRST, _SECOND]
+        told = self.test.outcome(pairs)
+        if not pairs.any():
+            return told
+        elo = stopped_estimate(self.test, pairs).text
+        return (
+            f"{told} The first agent's Elo above the second, with the stopping taken into account: "
+            f"{elo} (median-unbiased, 95 % interval)."
+        )

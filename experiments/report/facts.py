@@ -17,6 +17,7 @@ from experiments.report.standings import (
     OpeningScores,
     matches,
     pair_counts,
+    pairings_in_order,
     ranked,
     rated_as_asked,
     scores_by_opening,
@@ -24,6 +25,7 @@ from experiments.report.standings import (
     tournament_results,
 )
 from experiments.report.tables import marked
+from experiments.statistics.audit import Audit, self_audit
 from experiments.statistics.pairs import IntArray
 from experiments.statistics.pool import Ratings
 from experiments.studies.searches import compare_searches, search_costs, searched_positions
@@ -78,6 +80,11 @@ class RunFacts:
         return pair_counts(self.record)
 
     @cached_property
+    def audit(self) -> Audit | None:
+        """The intervals of the run's parts held to the rest of it."""
+        return self_audit(pairings_in_order(self.record))
+
+    @cached_property
     def order(self) -> list[str]:
         """All agents, marked, in the order of the standings: so they stand in every figure."""
         return marked_names(self.standings)
@@ -107,15 +114,18 @@ class RunFacts:
         parts = [f"{games} from {counted(self.openings, 'opening')}", self.plan.rules.name]
         return ", ".join([*parts, *(f"depth {depth}" for depth in depths if len(depths) == 1)])
 
+    @property
+    def searchers(self) -> dict[str, SearchAgent]:
+        """The agents that search, by name."""
+        return {n: agent for n, agent in self.plan.agents.items() if isinstance(agent, SearchAgent)}
+
     @cached_property
     def costs(self) -> pd.DataFrame | None:
         """What each search costs on positions of the run; None unless that was asked for, or there
         is a choice of searches whose costs are settled by their depth alone."""
         plan, asked = self.plan, self.plan.settings.searches
         searchers = {
-            name: agent
-            for name, agent in plan.agents.items()
-            if isinstance(agent, SearchAgent) and (agent.depth > 1 or asked.asked)
+            name: agent for name, agent in self.searchers.items() if agent.depth > 1 or asked.asked
         }
         limits = plan.limits
         limited = limits.timed or limits.nodes is not None or limits.depth is not None

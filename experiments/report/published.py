@@ -1,71 +1,240 @@
-"""A run's numbers beside those that were published of the same experiment."""
+"""A run's numbers beside those that were published of the same experiment.
+
+An original is one outcome of chance, mostly a small one. So it is not given an interval of its own:
+told is how probable such an outcome is if everything there was as it is here.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
-from experiments.config import PublishedConfig
-from experiments.record.store import Record
+import numpy as np
+
+from core.notation import square_name
+from core.shown import counted
+from experiments.config import PublishedConfig, PublishedGame
+from experiments.report.facts import RunFacts
 from experiments.report.standings import pairs_by_opening
-from experiments.statistics.intervals import share_interval, wilson
+from experiments.statistics.intervals import share_interval
 from experiments.statistics.pairs import IntArray, pentanomial
+from experiments.statistics.prediction import joint_p, predicted, tail
+from experiments.studies.searches import compare_searches, game_costs
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Row = tuple[str, str, str]
-"""What a number is, this run's with its 95 % interval, and the original's."""
+Row = tuple[str, str, str, str]
+"""What a number is, this run's with its 95 % interval, the original's, and how often that is to be
+expected."""
+
+MEASURES = {"nodes": "nodes", "made": "boards made", "evaluations": "evaluations"}
+"""What an original may have counted of searches, in words."""
 
 
-def comparison(published: PublishedConfig, record: Record, costs: pd.DataFrame | None) -> list[Row]:
-    """One row for each number of the original, which has an interval too where it is a share of a
-    number of games. What this run has not measured is a dash."""
-    return [*_scores(published, record), *_costs(published, costs)]
+@dataclass(frozen=True)
+class Beside:
+    """What a report shows of an original.
+
+    rows: see :data:`Row`. expected: the heading of their last column. joint: a sentence of all
+    rows together. tables: what was counted at each ply of the original's one game. note: a
+    sentence about these.
+    """
+
+    published: PublishedConfig
+    rows: list[Row]
+    joint: str = ""
+    tables: list[PlyTable] = field(default_factory=list)
+    note: str = ""
+    columns: tuple[str, ...] = (
+        "",
+        "this run",
+        "original",
+        "an original with this run's rates shows",
+    )
 
 
-def _scores(published: PublishedConfig, record: Record) -> Iterable[Row]:
-    tables, times = pairs_by_opening(record)
-    counts = pentanomial(tables)
-    number = {name: i for i, name in enumerate(record.agents()["name"])}
-    shown: set[frozenset[str]] = set()
-    for name, points in published.points.items():
-        if len(points) > 1:
-            met = [number[other] for other in points]
-            original = _original_share(sum(points.values()), published.games * len(points))
-            yield (
-                f"{name}, score in all",
-                _own_share(counts[:, number[name], met].sum(1), times),
-                original,
-            )
-        for other, scored in points.items():
-            if {name, other} not in shown:  # the other's row has the same again
-                shown.add(frozenset((name, other)))
-                own = _own_share(counts[:, number[name], number[other]], times)
-                yield f"{name} against {other}", own, _original_share(scored, published.games)
+@dataclass(frozen=True)
+class PlyTable:
+    """Counts of one measure, a row a ply, for each agent ours and the original's."""
+
+    title: str
+    columns: list[str]
+    rows: list[list[str]]
 
 
-def _own_share(counts: IntArray, times: IntArray) -> str:
-    share, low, high, pairs = share_interval(counts, times)
-    if not pairs:
-        return "-"
-    return f"{100 * share:.1f} % [{100 * low:.1f}, {100 * high:.1f}] of {2 * pairs:,} games"
+def beside_original(facts: RunFacts) -> Beside | None:
+    """What was published beside what the run found; None where nothing was."""
+    published = facts.plan.settings.published
+    if published is None:
+        return None
+    rng = np.random.default_rng(facts.plan.settings.seed)
+    scores = _Scores(published, facts, rng)
+    rows = [*scores.rows, *_costs(published, facts)]
+    tables, note = ([], "") if published.game is None else _replayed(published.game, facts)
+    return Beside(published, rows, scores.joint, tables, note)
 
 
-def _original_share(points: float, games: int) -> str:
-    low, high = wilson(points, games)
-    share = 100 * points / games
-    return f"{points:g} of {games}: {share:.0f} % [{100 * low:.0f}, {100 * high:.0f}]"
+# ---------------------------------------------------------------------- points
 
 
-def _costs(published: PublishedConfig, costs: pd.DataFrame | None) -> Iterable[Row]:
-    for measure in ("nodes", "evaluations"):
+@dataclass(frozen=True)
+class _Scores:
+    """The points of an original's pairings."""
+
+    published: PublishedConfig
+    facts: RunFacts
+    rng: np.random.Generator
+
+    @cached_property
+    def _counts(self) -> tuple[IntArray, IntArray]:
+        tables, times = pairs_by_opening(self.facts.record)
+        return pentanomial(tables), times
+
+    @cached_property
+    def _number(self) -> dict[str, int]:
+        return {name: i for i, name in enumerate(self.facts.record.agents()["name"])}
+
+    @cached_property
+    def _drawn(self) -> dict[tuple[str, str], IntArray]:
+        """Half points of the first against the second in drawn originals, by pairing; pairings
+        that this run has no pair of are missing."""
+        counts, times = self._counts
+        found: dict[tuple[str, str], IntArray] = {}
+        games = self.published.games
+        for name, points in self.published.points.items():
+            for other in points:
+                own = counts[:, self._number[name], self._number[other]]
+                if (other, name) in found:
+                    found[name, other] = 2 * games - found[other, name]
+                elif own.any():
+                    found[name, other] = predicted(own, games, self.rng, times)
+        return found
+
+    @property
+    def rows(self) -> Iterator[Row]:
+        shown: set[frozenset[str]] = set()
+        for name, points in self.published.points.items():
+            if len(points) > 1:
+                yield self._row(f"{name}, score in all", name, list(points))
+            for other in points:
+                if {name, other} not in shown:  # the other's row has the same again
+                    shown.add(frozenset((name, other)))
+                    yield self._row(f"{name} against {other}", name, [other])
+
+    def _row(self, title: str, name: str, others: Sequence[str]) -> Row:
+        counts, times = self._counts
+        own = counts[:, self._number[name], [self._number[other] for other in others]].sum(1)
+        games = self.published.games * len(others)
+        scored = sum(self.published.points[name][other] for other in others)
+        original = f"{scored:g} of {games}"
+        share, low, high, pairs = share_interval(own, times)
+        if not all((name, other) in self._drawn for other in others):
+            return title, "-", original, "-"
+        ours = f"{100 * share:.1f} % [{100 * low:.1f}, {100 * high:.1f}] of {2 * pairs:,} games"
+        side, often = tail(sum(self._drawn[name, other] for other in others), 2 * scored)  # type: ignore[arg-type]
+        return title, ours, original, f"{scored:g} or {side} in {_percent(often)}"
+
+    @property
+    def joint(self) -> str:
+        """How probable the original's points are, all pairings together."""
+        pairings = {frozenset(pairing): pairing for pairing in self._drawn}.values()
+        if not pairings:
+            return ""
+        seen = [round(2 * self.published.points[one][two]) for one, two in pairings]
+        p = joint_p([self._drawn[pairing] for pairing in pairings], seen)
+        return (
+            f"{counted(len(pairings), 'pairing').capitalize()} together: of originals of "
+            f"{self.published.games} games each, with this run's rates, {_percent(p)} have points "
+            f"as improbable as the published ones (p = {p:.2g})."
+        )
+
+
+def _percent(share: float) -> str:
+    """A share in words that promise no more than the draws can tell."""
+    if share < 0.001:
+        return "less than 0.1 %"
+    return f"{100 * share:.1f} %" if share < 0.0995 else f"{100 * share:.0f} %"
+
+
+# ---------------------------------------------------------------------- costs
+
+
+def _costs(published: PublishedConfig, facts: RunFacts) -> Iterator[Row]:
+    if not any(getattr(published, measure) for measure in MEASURES):
+        return
+    baseline = facts.plan.settings.searches.baseline
+    single = None
+    costs = facts.costs
+    if published.game is not None and baseline is not None:
+        single = game_costs(facts.record, facts.searchers, len(published.game.plies()))
+        costs = compare_searches(single, baseline, facts.plan.settings.seed)
+    for measure, word in MEASURES.items():
         for name, ratio in getattr(published, measure).items():
             own = "-"
-            if costs is not None and f"{measure}_ratio" in costs:
+            if costs is not None and f"{measure}_ratio" in costs and name in set(costs["agent"]):
                 row = costs[costs["agent"] == name].iloc[-1]  # the deepest
                 own = f"{row[f'{measure}_ratio']:.2f}"
-                if not math.isnan(row[f"{measure}_low"]):
+                if name != baseline and not math.isnan(row[f"{measure}_low"]):
                     own += f" [{row[f'{measure}_low']:.2f}, {row[f'{measure}_high']:.2f}]"
-            yield f"{name}, {measure}", own, f"{ratio:.2f}"
+            often = "-" if single is None else _single_games(single, name, baseline, measure, ratio)
+            yield f"{name}, {word}", own, f"{ratio:.2f}", often
+
+
+def _single_games(
+    costs: pd.DataFrame, name: str, baseline: str | None, measure: str, original: float
+) -> str:
+    """How single games spread around the average, and where the original's one lies."""
+    if name == baseline or costs.empty:
+        return "-"
+    games = costs.pivot_table(index="opening", columns="agent", values=measure)
+    ratios = (games[name] / games[baseline]).to_numpy()
+    low, middle, high = np.quantile(ratios, (0.025, 0.5, 0.975))
+    above = bool(original >= middle)
+    beyond = int((ratios >= original).sum() if above else (ratios <= original).sum())
+    side = "more" if above else "less"
+    return (
+        f"median of single games {middle:.2f}, 95 % of them {low:.2f} to {high:.2f}; "
+        f"{original:.2f} or {side} in {beyond} of {len(ratios)}"
+    )
+
+
+# ---------------------------------------------------------------------- one game, ply by ply
+
+
+def _replayed(game: PublishedGame, facts: RunFacts) -> tuple[list[PlyTable], str]:
+    """The tables of the original's game with our counts beside, and how many are equal."""
+    plies = game.plies()
+    searched: dict[str, list[Any]] = {}
+    for name in {**game.made, **game.evaluations}:
+        agent = facts.searchers[name]
+        searched[name] = [agent.search(position) for position, _ in plies]
+    tables, equal, every = [], 0, 0
+    for measure in ("made", "evaluations"):
+        theirs: dict[str, list[int]] = getattr(game, measure)
+        ours = {n: [getattr(each.stats, measure) for each in searched[n]] for n in theirs}
+        rows = [
+            [f"{number}", square_name(move)]
+            + [f"{counts[name][number - 1]:,}" for name in theirs for counts in (ours, theirs)]
+            for number, (_, move) in enumerate(plies, start=1)
+        ]
+        means = [sum(counts[n]) / len(plies) for n in theirs for counts in (ours, theirs)]
+        rows.append(["mean", "", *(f"{mean:,.0f}" for mean in means)])
+        heads = [head for name in theirs for head in (f"{name}, here", "original")]
+        tables.append(PlyTable(MEASURES[measure], ["ply", "move", *heads], rows))
+        pairs = [pair for name in theirs for pair in zip(ours[name], theirs[name], strict=True)]
+        equal += sum(own == other for own, other in pairs)
+        every += len(pairs)
+    agreed = sum(
+        all(found[number].move == move for found in searched.values())
+        for number, (_, move) in enumerate(plies)
+    )
+    note = (
+        f"{'All' if equal == every else f'{equal} of'} {every} counts are equal to the original's, "
+        f"and {'at every ply' if agreed == len(plies) else f'at {agreed} of {len(plies)} plies'} "
+        "all these searches choose the move that was played."
+    )
+    return tables, note

@@ -18,7 +18,7 @@ from experiments.report.facts import RunFacts, zero_text
 from experiments.report.findings import FEW, findings
 from experiments.report.markdown import link, write_report
 from experiments.report.programs import write_programs
-from experiments.report.published import comparison
+from experiments.report.published import beside_original
 from experiments.report.tables import (
     MATCH_COLUMNS,
     RATING,
@@ -84,7 +84,6 @@ def _write(
     others = {
         name: about for name, about in head["config"]["agents"].items() if name not in programs
     }
-    published = facts.plan.settings.published
     write_report(
         "report",
         folder,
@@ -98,8 +97,8 @@ def _write(
         agents=described(others),
         findings=said,
         figures=figures,
-        published=published,
-        comparison=comparison(published, facts.record, facts.costs) if published else [],
+        original=beside_original(facts),
+        audit=facts.audit,
         details=_details(facts),
         openings=facts.openings,
         command=head["command"],

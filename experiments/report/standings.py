@@ -4,7 +4,7 @@ no memory that grows with the number of games."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import itemgetter
@@ -205,6 +205,21 @@ def pairs_by_opening(record: Record, plays: ArrayLike | None = None) -> tuple[In
         for low, high, black, white, pairs in unit:
             table[low, high, black, white] = table[high, low, 2 - white, 2 - black] = pairs
     return tables, np.array(list(often.values()), dtype=np.int64)
+
+
+def pairings_in_order(record: Record) -> Iterator[IntArray]:
+    """For each pairing its pairs that repeat no earlier one, by points of the agent that comes
+    first in the line-up: a row an opening, shape (openings, 5), in the order of the schedule."""
+    agents = np.arange(len(record.agents()))
+    rows = record.rows(
+        f"{_with_pairs(record, agents)} select low, high, unit, cast(b + w as integer), count(*) "
+        "from different group by low, high, unit, b + w order by low, high, min(pair)"
+    )
+    for _, group in groupby(rows, key=itemgetter(0, 1)):
+        counts: dict[object, IntArray] = {}
+        for _, _, unit, half_points, pairs in group:
+            counts.setdefault(unit, np.zeros(OUTCOMES, dtype=np.int64))[half_points] = pairs
+        yield np.array(list(counts.values()))
 
 
 def pair_counts(record: Record) -> IntArray:

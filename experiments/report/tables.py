@@ -249,16 +249,17 @@ def standings_tables(
         yield shown
 
 
-def result_table(table: ResultTable) -> Table:
-    """A schedule's table of a tournament: of a long one the end."""
+def result_table(table: ResultTable, end: bool = True) -> Table:
+    """A table of a tournament, or of a study: of a long one the end, or the beginning."""
     shown = Table(box=box.SIMPLE_HEAD, header_style="bold", padding=(0, 1, 0, 0))
     shown.title = plain(table.title)
     for number, name in enumerate(table.columns):
         side = "left" if number in table.words else "right"
         shown.add_column(plain(name), justify=side, no_wrap=True)  # type: ignore[arg-type]
     if len(table.rows) > LONGEST_SHOWN:
-        shown.caption = plain(f"the last {LONGEST_SHOWN} of {len(table.rows)} rows: see the report")
-    for row in table.rows[-LONGEST_SHOWN:]:
+        which = "last" if end else "first"
+        shown.caption = f"the {which} {LONGEST_SHOWN} of {len(table.rows)} rows: see the report"
+    for row in table.rows[-LONGEST_SHOWN:] if end else table.rows[:LONGEST_SHOWN]:
         shown.add_row(*map(plain, row))
     return shown
 

@@ -17,6 +17,8 @@ ONE_SIDED = 0.05
 """How probable a record still is where its one-sided 95 % bound lies."""
 
 _FARTHEST = 2.5  # the same, of a quantile that a thousand replicates of few openings still tell
+
+
 _REACH = 1.96  # standard deviations of a normal distribution from the middle to INSIDE
 
 

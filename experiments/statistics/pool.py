@@ -186,6 +186,55 @@ def rate_pools(
     return rated
 
 
+def rate_contrasts(
+    pairs: ArrayLike,
+    weights: ArrayLike,
+    replicates: int = 1000,
+    seed: int = 0,
+    *,
+    times: ArrayLike | None = None,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Weighted sums of a pool's ratings, Elo, with the ends of their 95 % intervals, from the same
+    bootstrap as :func:`rate`'s: what the ratings have in common falls out.
+
+    pairs, replicates, seed, times: as :func:`rate` has them. weights: shape (contrasts, n); each
+    row adds up to 0, as of (1, -1) for a difference.
+
+    Returns three arrays of shape (contrasts,); all nan where a contrast weighs an agent that has
+    only a bound, and nan for the ends where there is one opening. Raises ValueError.
+
+    >>> pairs = np.zeros((2, 2, 5), dtype=int)
+    >>> pairs[0, 1] = 5, 0, 40, 0, 55
+    >>> pairs[1, 0] = pairs[0, 1, ::-1]
+    >>> [round(float(each[0])) for each in rate_contrasts(pairs, [[1, -1]])]
+    [191, 141, 255]
+    """
+    units = Units.of(pairs, times)
+    _check_request(units.counts, replicates, None)
+    rows = np.asarray(weights, dtype=float)
+    fits = rows.ndim == 2 and rows.shape[1] == len(units.counts)
+    if not fits or not np.allclose(rows.sum(axis=1), 0, atol=1e-9):
+        raise ValueError(
+            f"weights of shape {rows.shape}: rows of {len(units.counts)} numbers that add up to 0 "
+            "are needed"
+        )
+    layers = Layers(units.counts @ SHARES, units.number)
+    _, by_colour, fitted = _fit_blocks(units, layers)
+    rated = layers.rated
+    sample = _replicates(units.among(rated, by_colour), fitted, replicates, seed)[:, :-1]
+    number = units.total
+    seen = np.full(len(rows), number + (number > 1))  # and one imagined
+    values = rows[:, rated] @ fitted[:-1]
+    low, high = bootstrap_intervals(sample @ rows[:, rated].T, values, seen)
+    unknown = rows[:, ~rated].any(axis=1)
+    value, low, high = (
+        np.where(unknown, np.nan, ELO * each)
+        for each in (values, np.fmin(low, values), np.fmax(high, values))
+    )
+    alone = number < 2
+    return value, np.where(alone, np.nan, low), np.where(alone, np.nan, high)
+
+
 def _rate(units: Units, replicates: int, seed: int, anchor: int | None) -> Ratings:
     counts = units.counts
     _check_request(counts, replicates, anchor)

@@ -102,17 +102,22 @@ class Sprt:
 
         Raises ValueError for another shape or a negative count.
         """
+        seen, _, under0, under1 = self.explained(counts)
+        return np.asarray((seen * np.log(under1 / under0)).sum(axis=1))
+
+    def explained(self, counts: ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Counts as the test takes them, their shares, and the distributions of pairs that explain
+        them best under H0 and under H1; all of shape (m, 5). See :meth:`llrs`."""
         seen = np.asarray(counts, dtype=float)
         if seen.ndim != 2 or seen.shape[1] != OUTCOMES or not (seen >= 0).all():
             raise ValueError(f"counts {seen.tolist()}: five numbers of pairs, LL to WW, are needed")
         seen = np.where(seen == 0, _EMPTY, seen)
         shares = seen / seen.sum(axis=1, keepdims=True)
         if self.model == "logistic":
-            away = [SHARES - expected_score(elo) for elo in (self.elo0, self.elo1)]
-            under = [_tilted(shares, np.broadcast_to(each, shares.shape)) for each in away]
+            under = [with_mean(shares, expected_score(elo)) for elo in (self.elo0, self.elo1)]
         else:
             under = [_with_t_value(shares, e * math.sqrt(2) / NELO) for e in (self.elo0, self.elo1)]
-        return np.asarray((seen * np.log(under[1] / under[0])).sum(axis=1))
+        return seen, shares, under[0], under[1]
 
     def decide(self, counts: ArrayLike) -> str:
         """``H0`` or ``H1`` once it is accepted after these counts, ``""`` to go on."""
@@ -127,13 +132,8 @@ class Sprt:
         return (
             f"SPRT, {self.model} Elo, H0: {self.elo0:g}, H1: {self.elo1:g} (error rates "
             f"{self.alpha:g}, {self.beta:g}): {ended} after {counted(pairs, 'pair')}; "
-            f"LLR {self.llr(counts):+.2f}, bounds {self.lower:+.2f} and {self.upper:+.2f}. "
-            + (
-                "The Elo of a match that its own result stopped is biased: it overstates on "
-                "average how far the result is from the other hypothesis."
-                if decision
-                else "More pairs can still decide it."
-            )
+            f"LLR {self.llr(counts):+.2f}, bounds {self.lower:+.2f} and {self.upper:+.2f}."
+            + ("" if decision else " More pairs can still decide it.")
         )
 
 
@@ -145,8 +145,8 @@ def simulate(
     shares: shape (5,), the true probabilities of LL, LD, DD+WL, WD, WW. matches: how many are
         simulated. every: pairs between two looks at the LLR; a match ends at a look. most: pairs
         after which a match is given up.
-    Returns two arrays of shape (matches,): the pairs played; and 1 where H1 was accepted, 0 where
-    H0 was, -1 where neither was.
+    Returns the pairs played, by outcome, shape (matches, 5); and 1 where H1 was accepted, 0 where
+    H0 was, -1 where neither was, shape (matches,).
     """
     rng = np.random.default_rng(seed)
     counts = np.zeros((matches, OUTCOMES), dtype=np.int64)
@@ -160,7 +160,13 @@ def simulate(
         left = left[accepted[left] < 0]
         if not len(left):
             break
-    return counts.sum(axis=1), accepted
+    return counts, accepted
+
+
+def with_mean(shares: FloatArray, mean: float | FloatArray) -> FloatArray:
+    """The distributions with these means that explain ``shares`` best, shape (m, 5); mean: one for
+    all, or shape (m,), within (0, 1)."""
+    return _tilted(shares, SHARES - np.broadcast_to(mean, len(shares))[:, None])
 
 
 def _with_t_value(shares: FloatArray, t: float) -> FloatArray:

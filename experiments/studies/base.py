@@ -54,6 +54,7 @@ class Conclusion:
     figures: makes the figures, in the order in which they are shown. It is only called where
         figures are asked for; what draws is imported there, since that takes a second.
     notes: how the numbers came about, paragraphs of Markdown below the figures.
+    agents: the settings of the agents that the report tells of, by name; None for the plan's.
     exit_code: of the command where the study is complete: 0, or 1 where something that was to be
         shown does not hold.
     """
@@ -63,6 +64,7 @@ class Conclusion:
     frames: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     figures: Callable[[], Iterable[ReportFigure]] = tuple
     notes: Sequence[str] = ()
+    agents: Mapping[str, Mapping[str, Any]] | None = None
     exit_code: int = 0
 
 

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
+import yaml
 from rich.console import Console
 
 from agents.config import ConfigError, choices, conf_folder, unknown
@@ -34,7 +35,9 @@ def study_command(arguments: Sequence[str], console: Console) -> int:
     parser.add_argument("settings", nargs="*")
     parser.add_argument("--config-dir", type=Path)
     parser.add_argument("-h", "--help", action="store_true")
-    options = parser.parse_intermixed_args(list(arguments))
+    options, rest = parser.parse_known_intermixed_args(list(arguments))
+    if rest:
+        raise ConfigError(f"unknown option {rest[0]}; see python -m experiments study --help")
     folders = [str(options.config_dir)] if options.config_dir else []
     if options.help or options.name is None:
         told = study_help(options.name, folders)
@@ -48,6 +51,18 @@ def study_command(arguments: Sequence[str], console: Console) -> int:
 
 def _names(folders: Sequence[str]) -> str:
     return f"choose from {', '.join(choices(GROUP, folders))}"
+
+
+def study_words() -> list[str]:
+    """The names of all studies, and what their settings begin with, for a shell's completion."""
+    found = list(choices(GROUP))
+    for name in choices(GROUP):
+        text = (conf_folder() / GROUP / f"{name}.yaml").read_text(encoding="utf-8")
+        said = yaml.safe_load(text)
+        settings = said.get(GROUP, said)
+        keys = (f"{GROUP}.{key}=" for key in settings if key not in ("_target_", "defaults"))
+        found += [key for key in keys if key not in found]
+    return found
 
 
 def study_help(name: str | None = None, folders: Sequence[str] = ()) -> str:

@@ -2,62 +2,316 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-from agents.search import SearchAgent
+from agents.base import Agent
+from agents.evaluation import Evaluation
+from agents.outside import Outsider
+from agents.search import Minimax, SearchAgent
 from agents.search.context import MAX_DEPTH
-from agents.simple import Maximizer
+from agents.search.window.proof import prepare_proofs, smallest_tree
 from core.compile import Announce
-from core.position import Position
-from core.rules import ruleset
 from core.settings import Each, Whole
+from core.shown import counted
 from experiments.config import Plan
 from experiments.playing.pieces import Tables, Workplace
 from experiments.record.store import Record
-from experiments.studies.base import Conclusion, PositionStudy, ResultTable
+from experiments.report.tables import marked, time_text
+from experiments.statistics.means import Mean
+from experiments.studies.base import Conclusion, ResultTable
+from experiments.studies.positions import PHASES, Sampled, SampledStudy
 from experiments.studies.searches import cost_rows
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from experiments.report.figures.base import ReportFigure
 
-def searchers_of(agents: Mapping[str, Any]) -> dict[str, SearchAgent]:
-    """The agents of a line-up that look ahead as deep as they are told."""
-    return {
-        name: agent
+
+PLAIN_DEPTH = 3
+"""The deepest trees that are counted with a heuristic that is not compiled, which takes a thousand
+times as long."""
+
+
+def kind_of(agent: Agent) -> type | None:
+    """The class of an agent; None where it is not the lab's own."""
+    return agent.kind if isinstance(agent, Outsider) else type(agent)
+
+
+def prunes(agent: Agent) -> bool:
+    """Whether an agent is a search of the lab's that may leave something out."""
+    kind = kind_of(agent)
+    return kind is not None and issubclass(kind, SearchAgent) and not issubclass(kind, Minimax)
+
+
+def searchers_of(agents: Mapping[str, Agent]) -> dict[str, SearchAgent]:
+    """The searches of a line-up that may leave something out, in a worker: those with a heuristic
+    from outside the lab are made here, since nobody else is harmed if that breaks."""
+    made = {
+        name: agent.make() if isinstance(agent, Outsider) else agent
         for name, agent in agents.items()
-        if isinstance(agent, SearchAgent) and not isinstance(agent, Maximizer)
+        if prunes(agent)
     }
+    return {name: agent for name, agent in made.items() if isinstance(agent, SearchAgent)}
+
+
+def evaluations_of(searchers: Mapping[str, SearchAgent]) -> tuple[dict[str, str], dict[str, Any]]:
+    """The different heuristics of searches: what each agent's is called, and the heuristics by
+    that; by number where several have the same name."""
+    kinds: dict[Any, Evaluation] = {}
+    of_agent = {}
+    for name, agent in searchers.items():
+        heuristic = agent.evaluation
+        of_agent[name] = (heuristic.name, heuristic.parameters.tobytes(), heuristic.compiled)
+        kinds.setdefault(of_agent[name], heuristic)
+    called = [kind[0] for kind in kinds]
+    labels = {
+        kind: kind[0] if called.count(kind[0]) == 1 else f"{kind[0]} {number}"
+        for number, kind in enumerate(kinds, start=1)
+    }
+    named = {name: labels[kind] for name, kind in of_agent.items()}
+    return named, {labels[kind]: heuristic for kind, heuristic in kinds.items()}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pruning(PositionStudy):
-    """Every search of the line-up on the same positions, at each of these depths."""
+class Pruning(SampledStudy):
+    """Every search of the line-up on the same positions at each depth, beside minimax's tree and
+    the smallest one that proves the value.
+
+    depths: plies. tree_depth: the deepest at which these two trees are counted.
+    """
 
     depths: Annotated[list[int], Each(Whole(1, MAX_DEPTH))]
+    tree_depth: Annotated[int, Whole(0, MAX_DEPTH)] = 7
 
     def check(self, plan: Plan) -> None:
-        if not searchers_of(plan.agents):
-            raise ValueError("no agent of this line-up searches; agents=search_family has many")
+        if not any(map(prunes, plan.agents.values())):
+            raise ValueError(
+                "no agent of this line-up is a search of the lab's that may leave something out; "
+                "agents=search_family has many"
+            )
+        if not self.depths:
+            raise ValueError("study.depths is empty; study.depths=[1,2,3] counts at these plies")
+        limits = plan.limits
+        if limits.timed or limits.nodes is not None or limits.depth is not None:
+            raise ValueError("limits do not go with it: the depths are what searches are told")
+
+    def prepare(self, plan: Plan, announce: Announce) -> None:
+        ours = {name: a for name, a in plan.agents.items() if not isinstance(a, Outsider)}
+        for heuristic in evaluations_of(searchers_of(ours))[1].values():
+            prepare_proofs(heuristic, announce)
+            Minimax(1, heuristic).prepare(announce)
 
     def pieces(self, plan: Plan, record: Record | None) -> Sequence[Any]:
-        openings = plan.openings.find(10, plan.rules, plan.settings.seed)
-        return [(plan.rules.name, each.reach(plan.rules).to_obf()) for each in openings]
+        return self.sampled(plan, record, max(self.depths))
 
-    def work(self, place: Workplace, piece: Any) -> Tables:
-        rules, line = piece
-        position = Position.from_obf(line, ruleset(rules))
+    def work(self, place: Workplace, piece: Sampled) -> Tables:
+        position = piece.position
         searchers = searchers_of(place.conditions.line_up)
-        return {"searches": list(cost_rows(position, searchers, self.depths))}
+        named, heuristics = evaluations_of(searchers)
+        searches = [
+            {
+                **piece.about(),
+                "evaluation": named[row["agent"]],
+                "solved": getattr(searchers[row["agent"]], "endgame", 0) >= position.empties,
+                **row,
+            }
+            for row in cost_rows(position, searchers, sorted(self.depths))
+        ]
+        trees = []
+        for label, heuristic in heuristics.items():
+            most = self.tree_depth if heuristic.compiled else min(self.tree_depth, PLAIN_DEPTH)
+            for depth in [depth for depth in sorted(self.depths) if depth <= most]:
+                (row,) = cost_rows(position, {"minimax": Minimax(depth, heuristic)})
+                row["smallest"] = smallest_tree(position, depth, row["value"], heuristic)
+                trees.append({**piece.about(), "evaluation": label, **row})
+        return {
+            "positions": [{**piece.about(), "position": piece.line}],
+            "searches": searches,
+            "trees": trees,
+        }
 
     def conclude(self, plan: Plan, tables: Mapping[str, pd.DataFrame]) -> Conclusion:
-        frame = tables["searches"]
-        means = frame.groupby(["agent", "depth"], sort=False)["nodes"].mean().reset_index()
-        rows = [[row.agent, str(row.depth), f"{row.nodes:,.0f}"] for row in means.itertuples()]
-        table = ResultTable("Nodes by depth", ["agent", "depth", "nodes"], rows)
-        return Conclusion(["Positions: 10."], [table], {"searches": frame})
+        from experiments.studies.efficiency import compared, summary, unequal
+
+        searches = tables["searches"]
+        trees = tables.get("trees", _no_trees(searches))
+        table = compared(searches, trees)
+        found = summary(table, trees, plan.settings.seed)
+        found["agent"] = [_marked(name, searches) for name in found["agent"]]
+        wrong = unequal(table)
+        shown = {*searches["agent"], *_minimaxes(plan)}
+        left_out = [name for name in plan.names if name not in shown]
+        return Conclusion(
+            findings=list(_findings(found, table, wrong, left_out)),
+            tables=[_costs(found), *_efficiencies(found), *_by_phase(found)],
+            frames={"pruning": found, "searches": table, "trees": trees} | _positions(tables),
+            figures=lambda: _figures(found, plan),
+            notes=[_NOTE],
+            exit_code=int(len(wrong) > 0),
+        )
 
 
-_ = Announce
+_NOTE = """\
+A *leaf* is a position that is not looked beyond. *Efficiency* compares leaves by their logarithms:
+0 is minimax's tree, 1 the smallest one that proves the position's value (Knuth and Moore's critical
+tree, counted on this very position's tree); a search with a transposition table may pass 1, since
+it need not look at the same position twice. The *effective branching factor* (ebf) is that of an
+even tree of the same depth with as many leaves. Every position was searched afresh; intervals are
+95 %, from a bootstrap over openings."""
+
+
+def _minimaxes(plan: Plan) -> list[str]:
+    """The agents that are minimax, which is counted whether it is in the line-up or not."""
+    return [name for name, agent in plan.agents.items() if kind_of(agent) is Minimax]
+
+
+def _no_trees(searches: pd.DataFrame) -> pd.DataFrame:
+    """What stands for minimax's trees where none were counted."""
+    return searches.iloc[:0].assign(smallest=0)
+
+
+def _positions(tables: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    return {"positions": tables["positions"]}
+
+
+def _marked(name: str, searches: pd.DataFrame) -> str:
+    selective = searches.loc[searches["agent"] == name, "selective"]
+    return marked(name, bool(selective.any()))
+
+
+# ---------------------------------------------------------------------- in words
+
+
+def _at(found: pd.DataFrame, depth: int, phase: str = "all") -> pd.DataFrame:
+    """The rows of one depth and phase, the searches with the fewest leaves first."""
+    rows = found[(found["depth"] == depth) & (found["phase"] == phase)]
+    return rows.sort_values("leaves", kind="stable")
+
+
+def _agents(rows: pd.DataFrame) -> pd.DataFrame:
+    """Those of the agents, without minimax and the smallest tree."""
+    from experiments.studies.efficiency import is_reference
+
+    return rows[[not is_reference(name) for name in rows["agent"]]]
+
+
+def _findings(
+    found: pd.DataFrame, table: pd.DataFrame, wrong: pd.DataFrame, left_out: Sequence[str]
+) -> Iterable[str]:
+    deepest = int(found["depth"].max())
+    with_trees = found.dropna(subset=["efficiency"])
+    depth = int(with_trees["depth"].max()) if len(with_trees) else deepest
+    agents = _agents(_at(found, depth))
+    best, worst = agents.iloc[0], agents.iloc[-1]
+    where = f"{counted(int(best['positions']), 'position')} from " + counted(
+        int(best["openings"]), "opening"
+    )
+    if len(with_trees):
+        yield (
+            f"At depth {depth}, on {where}, {best['agent']} visited "
+            f"{100 * best['nodes_share']:.2g} % of minimax's nodes, with an efficiency of "
+            f"{_efficiency(best)}, where 1 is the smallest tree that proves the value."
+        )
+        if len(agents) > 1:
+            yield (
+                f"{worst['agent']} prunes least: {100 * worst['nodes_share']:.2g} % of minimax's "
+                f"nodes, efficiency {_efficiency(worst)}; that is "
+                f"{worst['nodes'] / best['nodes']:.1f} times the nodes of {best['agent']}."
+            )
+    elif len(agents) > 1:
+        yield (
+            f"At depth {depth}, on {where}, {best['agent']} visited the fewest nodes, "
+            f"{best['nodes']:,.0f} a position; {worst['agent']} {worst['nodes']:,.0f}."
+        )
+    yield _values(table, wrong)
+    if left_out:
+        are = "is no search" if len(left_out) == 1 else "are no searches"
+        yield f"{', '.join(left_out)} {are} of the lab's that may leave something out."
+
+
+def _efficiency(row: Any) -> str:
+    return Mean(row["efficiency"], row["efficiency_low"], row["efficiency_high"]).text()
+
+
+def _values(table: pd.DataFrame, wrong: pd.DataFrame) -> str:
+    """Whether all searches found the same values."""
+    exact = table[~(table["selective"].astype(bool) | table["solved"].astype(bool))]
+    if len(wrong):
+        first = wrong.iloc[0]
+        return (
+            f"Values differ: {counted(len(wrong), 'search')} of {len(exact):,} that ought to find "
+            f"minimax's value did not; the first is {first['agent']}, position {first['piece']}, "
+            f"depth {first['depth']}: {first['value']}, not {first['minimax_value']}."
+        )
+    said = f"All {len(exact):,} searches that ought to find minimax's value found it."
+    chosen = table[table["selective"].astype(bool) & table["minimax_value"].notna()]
+    if len(chosen):
+        names = ", ".join(dict.fromkeys(chosen["agent"]))
+        share = 100 * (chosen["value"] != chosen["minimax_value"]).mean()
+        said += f" Selective searches ({names}) found another one in {share:.1f} % of cases."
+    return said
+
+
+# ---------------------------------------------------------------------- tables
+
+
+def _costs(found: pd.DataFrame) -> ResultTable:
+    """What each search costs at the deepest depth."""
+    depth = int(found["depth"].max())
+    rows = _at(found, depth)
+    counts = [name for name in ("nodes", "made", "evaluations", "leaves") if name in rows]
+    columns = ["agent", *counts, "time", "% of minimax's nodes", "ebf", "first-move cutoffs %"]
+    cells = [
+        [
+            row["agent"],
+            *(_number(row[name]) for name in counts),
+            time_text(1e6 * row["seconds"]),
+            _number(100 * row["nodes_share"], 2),
+            f"{row['ebf']:.2f}",
+            _number(100 * row["first_move_share"], 1),
+        ]
+        for row in rows.to_dict("records")
+    ]
+    return ResultTable(f"Means a position at depth {depth}", columns, cells)
+
+
+def _number(value: float, digits: int = 0) -> str:
+    return "-" if value != value else f"{value:,.{digits}f}"
+
+
+def _efficiencies(found: pd.DataFrame) -> Iterable[ResultTable]:
+    rows = _agents(found[(found["phase"] == "all") & ~found["efficiency"].isna()])
+    depths = sorted(set(rows["depth"]))
+    if not depths:
+        return
+    cells = []
+    for name in _at(rows, depths[-1])["agent"]:
+        of_agent = {row["depth"]: row for row in rows[rows["agent"] == name].to_dict("records")}
+        shown = [_number(of_agent[each]["efficiency"], 2) for each in depths[:-1]]
+        cells.append([name, *shown, _efficiency(of_agent[depths[-1]])])
+    heads = [f"depth {depth}" for depth in depths[:-1]]
+    columns = ["agent", *heads, f"depth {depths[-1]} [95 %]"]
+    yield ResultTable("Efficiency by depth", columns, cells)
+
+
+def _by_phase(found: pd.DataFrame) -> Iterable[ResultTable]:
+    phases = [phase for phase in PHASES if phase in set(found["phase"])]
+    if len(phases) < 2:
+        return
+    depth = int(found["depth"].max())
+    cells = []
+    for name in _at(found, depth)["agent"]:
+        ebf = [_at(found, depth, phase).set_index("agent")["ebf"].get(name) for phase in phases]
+        cells.append([name, *("-" if each is None else f"{each:.2f}" for each in ebf)])
+    yield ResultTable(
+        f"Effective branching factor by phase, at depth {depth}", ["agent", *phases], cells
+    )
+
+
+def _figures(found: pd.DataFrame, plan: Plan) -> Iterable[ReportFigure]:
+    from experiments.studies.figures.pruning import pruning_figures
+
+    return pruning_figures(found, plan.rules.name)

@@ -27,7 +27,7 @@ def conclude(
     assert isinstance(study, PositionStudy | MatchStudy)
     conclusion = study.conclude(plan.plan, found)
     for table in conclusion.tables:
-        console.print(result_table(table))
+        console.print(result_table(table, end=False))
     for finding in conclusion.findings:
         console.print(plain(finding))
     for name, frame in conclusion.frames.items():
@@ -81,7 +81,7 @@ def _write(
         tables=conclusion.tables,
         figures=figures,
         notes=conclusion.notes,
-        agents=described(settings.agents),
+        agents=described(settings.agents if conclusion.agents is None else conclusion.agents),
         failed=failed,
         command=about["command"],
         details=details,

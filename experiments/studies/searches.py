@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,7 @@ _LEFT_OUT = {"probcut_returns", "stability_returns", "playouts"}  # most searche
 COUNTS = tuple(field.name for field in fields(SearchStats) if field.name not in _LEFT_OUT)
 """What is counted: columns of ``searches.csv``."""
 
-MEASURES = ("nodes", "evaluations")
+MEASURES = ("nodes", "made", "evaluations")
 """What is compared with a baseline."""
 REPLICATES = 1000
 """Of the bootstrap over openings."""
@@ -82,16 +83,37 @@ def search_costs(
     return table.groupby(heads, sort=False, as_index=False).sum()
 
 
+def game_costs(record: Record, searchers: Mapping[str, SearchAgent], plies: int) -> pd.DataFrame:
+    """Every agent's cost, at its own depth, in the first ``plies`` turns after each opening, of one
+    game an opening; openings of which no game goes on so long are left out.
+
+    Columns as those of :func:`search_costs`.
+    """
+    rules = record.run()["ruleset"]
+    games = record.rows("select opening, min(game) from games group by opening order by min(game)")
+    sample: Sample = []
+    for opening, game in games:
+        position = Opening.read(opening, rules).reach(rules)
+        turns = record.turns(int(game))[:plies]
+        if len(turns) == plies:
+            for turn in turns:
+                sample.append((opening, position))
+                position = position.play(turn.square)
+    return search_costs([each for each in sample if each[1].moves], searchers)
+
+
 def cost_rows(
     position: Position, searchers: Mapping[str, SearchAgent], depths: Sequence[int] | None = None
 ) -> Iterator[dict[str, Any]]:
     """Every agent's cost on one position at these depths, or at its own, each searched afresh:
-    agent, depth, selective, value, and what was counted."""
+    agent, depth, selective, value, what was counted, and seconds."""
     for name, agent in searchers.items():
         for depth in depths or [agent.depth]:
+            started = time.perf_counter()
             found = agent.search(position, depth)
+            seconds = time.perf_counter() - started
             about = {"agent": name, "depth": depth, "selective": agent.selective}
-            yield {**about, "value": found.value, **asdict(found.stats)}
+            yield {**about, "value": found.value, **asdict(found.stats), "seconds": seconds}
 
 
 def compare_searches(
@@ -100,9 +122,9 @@ def compare_searches(
     """What :func:`search_costs` counted, as means a position, and relative to one agent.
 
     One row an agent and depth, the cheapest of each depth first. Columns: agent, depth, selective;
-    means a position of what was counted; positions; openings; and with a baseline, for nodes and
-    evaluations, ``nodes_ratio`` with its 95 % interval ``nodes_low`` and ``nodes_high`` and so on:
-    totals divided by the baseline's at the same depth (blank where it was not counted), from a
+    means a position of what was counted; positions; openings; and with a baseline, for each of
+    :data:`MEASURES`, ``nodes_ratio`` with its 95 % interval ``nodes_low`` and ``nodes_high`` and so
+    on: totals divided by the baseline's at the same depth (blank where it was not counted), from a
     bootstrap over openings, drawn with ``seed``; nan where there are fewer than two.
     """
     import pandas as pd

@@ -15,10 +15,11 @@ from rich.console import Console
 
 from agents.base import Agent
 from agents.config import ConfigError, build, one_line
+from agents.outside import Outsider
 from core.cli import Parser, whole_number
 from core.game import FINISHED, Limits
 from core.position import prepare_rules
-from core.rules import ruleset
+from core.rules import Color, ruleset
 from core.shown import counted, plain
 from experiments.config import (
     ALL,
@@ -38,14 +39,15 @@ from experiments.record.store import GameRow, Record
 from experiments.report.standings import matches, rated_as_asked, standings
 from experiments.report.terminal import terminal_table
 from experiments.verify import games as rules_alone
+from experiments.verify.asking import asked_again, drawn_decisions
 from experiments.verify.replaying import difference, drawn, played_again
 from experiments.verify.schedule import half_pairs, strays
 
 _SHOWN = 20  # findings of a check that are shown
 _CHUNK = 1000  # games read at a time
 
-FILE, SETTINGS, PAIRS, SCHEDULE, TOTALS, REPLAYED = (
-    "file", "settings", "pairs", "schedule", "totals", "played again",
+FILE, SETTINGS, PAIRS, SCHEDULE, TOTALS, REPLAYED, ASKED = (
+    "file", "settings", "pairs", "schedule", "totals", "played again", "asked again",
 )  # fmt: skip
 _CHECKS = {
     FILE: "SQLite's own check, tables, types",
@@ -58,6 +60,7 @@ _CHECKS = {
     rules_alone.COUNTED: "there, possible, and none for a pass",
     TOTALS: "what reports say, added up anew",
     REPLAYED: "by agents whose moves follow from the seed: the same moves and counts",
+    ASKED: "the lab's own agents among these, for single decisions: the same moves and counts",
 }
 """The checks, and what each of them holds a record to."""
 
@@ -235,19 +238,43 @@ class _Verification:
 
     # ------------------------------------------------------------------ playing again
 
-    def replay(self, number: int, seed: int) -> None:
-        """Play so many games again, drawn with ``seed``; for after :meth:`read`, in a process of a
-        single thread."""
-        check, settings = self.checks[REPLAYED], self.settings
+    def again(self, games: int, decisions: int, seed: int) -> None:
+        """Play so many games again, and ask for so many decisions again, drawn with ``seed``; for
+        after :meth:`read`, in a process of a single thread."""
         if self.checks[FILE].count:
             return
-        changed = differences(self._about["versions"], versions(built_from(settings)))
+        changed = differences(self._about["versions"], versions(built_from(self.settings)))
         if changed:
-            check.note = f"not done: {'; '.join(changed)}"
+            note = f"not done: {'; '.join(changed)}"
+            self.checks[REPLAYED].note = self.checks[ASKED].note = note
             return
         players = self._players()
-        if not players:
-            return
+        if players:
+            self._replay(players, games, seed)
+        own = {n: agent for n, agent in players.items() if not isinstance(agent, Outsider)}
+        if own and self.settings.record == ALL:
+            self._ask(own, decisions, seed)
+
+    def _ask(self, players: dict[int, Agent], number: int, seed: int) -> None:
+        check, conditions = self.checks[ASKED], self._conditions(players)
+        asked = drawn_decisions(self.record, list(players), number, seed)
+        every = sum(len(of_side) for sides in asked.values() for of_side in sides.values())
+        check.looked = counted(every, "move")
+        for game, sides in asked.items():
+            if game in self._illegal:
+                continue
+            row = GameRow._make(self.record.rows("select * from games where game = ?", [game])[0])
+            turns = self.record.turns(game)
+            for color, wanted in sides.items():
+                agent = players[row.black if color is Color.BLACK else row.white]
+                about = agent, color, row, turns, wanted, conditions.rules, conditions.limits
+                try:
+                    check.tell(f"game {game}, {said}" for said in asked_again(*about))
+                except ValueError as error:
+                    check.tell([f"game {game}: {one_line(error)}"])
+
+    def _replay(self, players: dict[int, Agent], number: int, seed: int) -> None:
+        check = self.checks[REPLAYED]
         games = drawn(self.record, list(players), number, seed)
         check.looked = counted(len(games), "game")
         games = [game for game in games if game.game not in self._illegal]
@@ -330,7 +357,13 @@ def verify_command(arguments: Sequence[str], console: Console) -> int:
         "--games", type=whole_number(0), default=20, help="games to play again (20)"
     )
     parser.add_argument(
-        "--seed", type=whole_number(0), default=1, help="of the choice of these games (1)"
+        "--decisions",
+        type=whole_number(0),
+        default=200,
+        help="moves of the lab's own agents to ask for again (200)",
+    )
+    parser.add_argument(
+        "--seed", type=whole_number(0), default=1, help="of the choice of all these (1)"
     )
     parser.add_argument(
         "--trust",
@@ -342,7 +375,7 @@ def verify_command(arguments: Sequence[str], console: Console) -> int:
         verification = _Verification(record, options.trust)
         with console.status("reading"):
             verification.read()
-        verification.replay(options.games, options.seed)
+        verification.again(options.games, options.decisions, options.seed)
     return _show(verification.checks, options.folder, console)
 
 

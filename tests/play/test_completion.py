@@ -20,6 +20,7 @@ COMPLETED = {
     "othello-lab run openings.sh": "openings.shuffle=",
     "othello-lab run agents=duel agent@second=gree": "greedy",
     "othello-lab plan po": "power=",
+    "othello-lab study pru": "pruning",
     "othello-lab play term": "terminal",
     "othello-lab play terminal white=hum": "human",
     "othello-lab watch res": "",

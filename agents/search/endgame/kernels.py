@@ -6,8 +6,8 @@ It is always even, so a null window (alpha, alpha + 1) asks one question: more t
 From few to many empty squares, the kernels are
 
 * :mod:`agents.search.endgame.last_squares`: 1 to 4, without lists of moves;
-* :func:`few_empties`: 5 and 6, moves in odd quadrants first, without a table;
-* :func:`null_window`: 7 and more, all techniques;
+* :func:`last_five`: 5, moves in odd quadrants first, without a table;
+* :func:`null_window`: 6 and more, all techniques;
 * :func:`principal`: any number, with a window wider than null, along the principal variation.
 
 The techniques, each of which :class:`agents.search.endgame.solver.EndgameSolver` can leave out:
@@ -69,7 +69,7 @@ from core.bitboard import (
 from core.compile import Address, Index, Int, Mask, Square, kernel
 from core.vector import load, prefetch, store
 
-FEW = 6
+FEW = 5
 """Up to so many empty squares are searched without a table."""
 
 # What makes a move's rank, the greatest first.
@@ -87,19 +87,17 @@ _FAR = np.int64(1 << 20)
 _MOBILITY, _POTENTIAL, _CORNER, _X_SQUARE, _WIN = 8, 3, 32, 12, 100
 
 
-# ------------------------------------------------------------------ five and six empty squares
+# ------------------------------------------------------------------ five empty squares
 
 
 @kernel
-def few_empties(
-    context: Address, mover: Mask, opponent: Mask, alpha: Int, odd: Mask, empties: Int
-) -> Int:
-    """The null window (alpha, alpha + 1) of a position with 5 or 6 empty squares, fail-soft.
+def last_five(context: Address, mover: Mask, opponent: Mask, alpha: Int, odd: Mask) -> Int:
+    """The null window (alpha, alpha + 1) of a position with FEW empty squares, fail-soft.
 
     odd: mask of the quadrants with an odd number of empty squares, whose moves come first.
     """
     count(context, layout.NODES)
-    if alpha >= load(context, memory.STABILITY_FROM + empties):
+    if alpha >= load(context, memory.STABILITY_FROM + FEW):
         bound = stability_bound(context, opponent, mover)
         if bound <= alpha:
             count(context, layout.STABILITY_RETURNS)
@@ -109,7 +107,7 @@ def few_empties(
     if moves == ZERO:
         if legal_moves(opponent, mover) & board == ZERO:
             return finished(context, mover, opponent)
-        return -few_empties(context, opponent, mover, -alpha - 1, odd, empties)
+        return -last_five(context, opponent, mover, -alpha - 1, odd)
     best = UNKNOWN
     left = moves & odd
     later = moves ^ left
@@ -122,10 +120,7 @@ def few_empties(
             left, later = later, ZERO
         other, own = after(mover, opponent, square)
         odd_then = odd ^ np.uint64(load(context, memory.QUADRANT + np.int64(square)))
-        if empties == 5:
-            score = -last_four(context, other, own, -alpha - 1, odd_then)
-        else:
-            score = -few_empties(context, other, own, -alpha - 1, odd_then, empties - np.int64(1))
+        score = -last_four(context, other, own, -alpha - 1, odd_then)
         if score > best:
             best = score
             if score > alpha:
@@ -193,7 +188,7 @@ def _look_ahead(
     return best
 
 
-# ------------------------------------------------------------------ seven and more empty squares
+# ------------------------------------------------------------------ six and more empty squares
 
 
 @kernel
@@ -289,8 +284,8 @@ def _refuted_by_table(
 def null_window(
     context: Address, mover: Mask, opponent: Mask, alpha: Int, odd: Mask, empties: Int
 ) -> Int:
-    """The null window (alpha, alpha + 1) of a position with at least 7 empty squares, fail-soft: a
-    result above alpha is a lower bound of the score, any other an upper bound.
+    """The null window (alpha, alpha + 1) of a position with more than FEW empty squares, fail-soft:
+    a result above alpha is a lower bound of the score, any other an upper bound.
 
     odd: mask of the quadrants with an odd number of empty squares. If the search runs out of its
     budget the result means nothing, and nothing was written into the table on its account.
@@ -342,8 +337,8 @@ def null_window(
         other, own = after_flips(mover, opponent, square, flipped)
         odd_then = odd ^ np.uint64(load(context, memory.QUADRANT + np.int64(square)))
         enter_again(context)
-        if empties <= FEW + 1:
-            score = -few_empties(context, other, own, -alpha - 1, odd_then, empties - np.int64(1))
+        if empties == FEW + 1:
+            score = -last_five(context, other, own, -alpha - 1, odd_then)
         else:
             score = -null_window(context, other, own, -alpha - 1, odd_then, empties - np.int64(1))
         if out_of_budget(context):
@@ -371,8 +366,8 @@ def decide(
     """The null window (alpha, alpha + 1) of any position, fail-soft."""
     if empties > FEW:
         return null_window(context, mover, opponent, alpha, odd, empties)
-    if empties > 4:
-        return few_empties(context, mover, opponent, alpha, odd, empties)
+    if empties == FEW:
+        return last_five(context, mover, opponent, alpha, odd)
     if empties == 4:
         return last_four(context, mover, opponent, alpha, odd)
     left = np.uint64(load(context, layout.BOARD)) & ~(mover | opponent)

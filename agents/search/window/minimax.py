@@ -94,4 +94,4 @@ class Minimax(SearchAgent):
     def _plainly(
         self, position: Position, depth: int, stats: SearchStats, watch: Watch
     ) -> tuple[int, plain.Line]:
-        return plain.minimax(position, depth, self.evaluation.plain, stats, watch)
+        return plain.minimax(position, depth, self.evaluation.plain, stats, watch, self.final)

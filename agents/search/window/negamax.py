@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from agents.evaluation.base import FINAL_UNIT
 from agents.search import context as layout
 from agents.search.context import (
     MADE,
@@ -68,6 +69,39 @@ def _last_ply(
                                 count(context, layout.FIRST_MOVE_CUTOFFS)
                         return best
             first = False
+    return best
+
+
+@kernel
+def _sorted_last_ply(
+    context: Address, mover: Mask, opponent: Mask, moves: Mask, alpha: Int, beta: Int, ply: Int
+) -> Int:
+    """As :func:`_last_ply`, with all moves looked at and sorted first, and the leaves worth what
+    was seen then."""
+    row = _TOP - ply
+    clear_pv(context, row - _1)
+    listed = ordering.list_moves(context, mover, opponent, moves, ply)
+    count_more(context, MADE, listed)
+    best = -layout.INFINITY
+    for number in range(listed):
+        square = ordering.next_move(context, ply, number, listed)
+        enter_again(context)
+        count(context, layout.NODES)
+        count(context, layout.LEAVES)
+        value = ordering.glanced(context, ply, number)
+        if abs(value) >= FINAL_UNIT:  # the game is over
+            value = -final_value(context, *after(mover, opponent, square))
+        if value > best:
+            best = value
+            if value > alpha:
+                alpha = value
+                extend_pv(context, row, np.int64(square))
+                if alpha >= beta:
+                    if number < listed - 1:
+                        count(context, layout.CUTOFFS)
+                        if number == 0:
+                            count(context, layout.FIRST_MOVE_CUTOFFS)
+                    return best
     return best
 
 
@@ -133,7 +167,15 @@ def negamax(
     tapered = load(context, layout.TAPERED) != 0
     singular = load(context, layout.SINGULAR_MARGIN) >= 0
     if depth == 1 and not tapered and not singular and ply > 0:
+        if load(context, layout.SORT_LEAVES) != 0:
+            return _sorted_last_ply(context, mover, opponent, moves, alpha, beta, ply)
         return _last_ply(context, mover, opponent, moves, alpha, beta, ply)
+    if load(context, layout.SORT_LEAVES) != 0 and ply == 0:  # nobody has looked at the root yet
+        ordering.glance(context, mover, opponent)
+        if depth == 1:
+            value = _sorted_last_ply(context, mover, opponent, moves, alpha, beta, ply)
+            store(context, layout.ROOT_VALUE, value)
+            return value
 
     # Step 3. The transposition table: bounds found at this depth, and a move to try first.
     table = load(context, layout.TABLE) != 0 and depth > 1

@@ -13,7 +13,8 @@ among moves the former hold equal, and in the end the order a1, b1, ... h8 does.
 - ``static``: by the square, in the classes of the square weights (corners first, X-squares last).
 
 One ply above the leaves ordering by looking costs as much as searching, so there only ``static``
-orders. The ``tt`` move is tried before the others are even looked at.
+orders; with the switch ``sort_leaves`` also ``sorted``, as in PAIP. The ``tt`` move is tried before
+the others are even looked at.
 """
 
 from __future__ import annotations
@@ -113,6 +114,8 @@ def glance(context: Address, mover: Mask, opponent: Mask) -> Int:
     if legal_moves(mover, opponent) & board == ZERO and (
         legal_moves(opponent, mover) & board == ZERO
     ):
+        if load(context, layout.PAIP_ENDS) != 0:
+            return count_evaluation(context, mover, opponent)
         discs = popcount(mover) - popcount(opponent)
         if discs == 0:
             return np.int64(0)
@@ -178,6 +181,14 @@ def next_move(context: Address, ply: Int, number: Index, total: Int) -> Square:
     store(context, base + place, load(context, base + number))
     store(context, base + number, best)
     return np.uint64(_MASK - (best & _MASK))
+
+
+@kernel
+def glanced(context: Address, ply: Int, number: Index) -> Int:
+    """What a glance told of the move at place ``number`` of this ply's list, to who makes it; for
+    the ordering ``sorted`` alone."""
+    key = load(context, layout.MOVES + (ply << _SIX) + number)
+    return (key >> _SIX) - _MIDDLE
 
 
 @kernel

@@ -25,17 +25,31 @@ Evaluate = Callable[[Position], int]
 INFINITY = 65 * FINAL_UNIT
 
 
+def final_value(position: Position, final: str = "discs") -> int:
+    """What a finished game is worth to its mover; ``final`` as of
+    :class:`~agents.search.base.SearchAgent`."""
+    discs = position.disc_difference
+    return FINAL_UNIT * (discs if final == "discs" else (discs > 0) - (discs < 0))
+
+
 def leaf(
-    position: Position, evaluate: Evaluate, stats: SearchStats, watch: Watch = UNWATCHED
+    position: Position,
+    evaluate: Evaluate,
+    stats: SearchStats,
+    watch: Watch = UNWATCHED,
+    final: str = "discs",
+    above: bool = False,
 ) -> int:
-    """The value of a position that is not looked beyond: its result, or what it looks like."""
+    """The value of a position that is not looked beyond: its result, or what it looks like. above:
+    whether it lies above the horizon, so that its game must be over."""
     stats.leaves += 1
-    if position.is_over:
-        value = position.disc_difference * FINAL_UNIT
+    over = position.is_over and (above or final == "discs")
+    if over:
+        value = final_value(position, final)
     else:
         stats.evaluations += 1
         value = evaluate(position)
-    watch.leaf(value, position.is_over)
+    watch.leaf(value, over)
     return value
 
 
@@ -45,17 +59,18 @@ def minimax(
     evaluate: Evaluate,
     stats: SearchStats,
     watch: Watch = UNWATCHED,
+    final: str = "discs",
 ) -> tuple[int, Line]:
     """Value to the mover and principal variation, looking at every line of ``depth`` plies."""
     stats.nodes += 1
     if position.is_over or depth == 0:
-        return leaf(position, evaluate, stats, watch), ()
+        return leaf(position, evaluate, stats, watch, final, depth > 0), ()
     best = -INFINITY
     best_line: Line = ()
     for move in position.moves or (PASS,):
         stats.made += 1
         watch.enter(move, -INFINITY, INFINITY)
-        value, line = minimax(position.play(move), depth - 1, evaluate, stats, watch)
+        value, line = minimax(position.play(move), depth - 1, evaluate, stats, watch, final)
         watch.leave(-value)
         if -value > best:
             best, best_line = -value, (move, *line)
@@ -64,10 +79,23 @@ def minimax(
 
 class MoveOrder:
     """What an ordering has learnt, and how it arranges moves; see
-    :mod:`agents.search.window.ordering`."""
+    :mod:`agents.search.window.ordering`.
 
-    def __init__(self, criteria: Sequence[str], rules: Ruleset) -> None:
+    seen: by move, what was seen of the position after it when the moves were last arranged, to who
+        is to move there.
+    """
+
+    def __init__(
+        self,
+        criteria: Sequence[str],
+        rules: Ruleset,
+        sort_leaves: bool = False,
+        final: str = "discs",
+    ) -> None:
         self.criteria = criteria
+        self.sort_leaves = sort_leaves
+        self.final = final
+        self.seen: dict[int, int] = {}
         self.ranks = static_ranks(rules)
         self.killers: dict[int, list[int]] = defaultdict(list)
         self.history: dict[tuple[int, int], int] = defaultdict(int)
@@ -84,6 +112,11 @@ class MoveOrder:
         """The legal moves, the one to be tried first first."""
         criteria = self._criteria_at(depth, ply)
         keys = {}
+        self.seen = {}
+        stats.made += len(position.moves) if self.looks(depth, ply) else 0
+        if self.sort_leaves and ply == 0:  # nobody has looked at the root yet
+            stats.evaluations += 1
+            watch.leaf(evaluate(position), False)
         for move in position.moves:
             after = position.play(move)
             key: list[int] = []
@@ -94,8 +127,9 @@ class MoveOrder:
                 elif name == "history":
                     key.append(self.history[ply % 2, move])
                 elif name == "sorted":
-                    key.append(-glance(after, evaluate, stats))
-                    watch.glance(move, key[-1], not after.is_over)
+                    self.seen[move] = glance(after, evaluate, stats, self.final)
+                    key.append(-self.seen[move])
+                    watch.glance(move, key[-1], not after.is_over or self.final == "win")
                 elif name == "mobility":
                     key.append(-len(after.moves))
                 else:
@@ -108,7 +142,7 @@ class MoveOrder:
         return not LOOKING.isdisjoint(self._criteria_at(depth, ply))
 
     def _criteria_at(self, depth: int, ply: int) -> Sequence[str]:
-        if depth == 1 and ply > 0:
+        if depth == 1 and ply > 0 and not self.sort_leaves:
             return [name for name in self.criteria if name == "static"]
         return self.criteria
 
@@ -125,9 +159,9 @@ class MoveOrder:
         self.history[ply % 2, move] += depth * depth
 
 
-def glance(position: Position, evaluate: Evaluate, stats: SearchStats) -> int:
+def glance(position: Position, evaluate: Evaluate, stats: SearchStats, final: str = "discs") -> int:
     """What a position looks like to its mover without searching it."""
-    if position.is_over:
+    if position.is_over and final == "discs":
         discs = position.mover.bit_count() - position.opponent.bit_count()
         return 0 if discs == 0 else discs + (FINAL_UNIT if discs > 0 else -FINAL_UNIT)
     stats.evaluations += 1
@@ -152,6 +186,7 @@ class OrderedSearch:
     stats: SearchStats
     null_windows: bool
     watch: Watch = UNWATCHED
+    final: str = "discs"
 
     def search(
         self,
@@ -160,15 +195,17 @@ class OrderedSearch:
         alpha: int = -INFINITY,
         beta: int = INFINITY,
         ply: int = 0,
+        seen: int | None = None,
     ) -> tuple[int, Line]:
-        """Value to the mover and principal variation, ``ply`` plies from the root."""
+        """Value to the mover and principal variation; seen: a leaf's evaluation, if known."""
         self.stats.nodes += 1
         if position.is_over or depth == 0:
-            return leaf(position, self.evaluate, self.stats, self.watch), ()
+            return self._leaf(position, depth, seen), ()
 
         def child(move: int, alpha: int, beta: int) -> tuple[int, Line]:
             self.watch.enter(move, alpha, beta)
-            value, line = self.search(position.play(move), depth - 1, -beta, -alpha, ply + 1)
+            seen = self.order.seen.get(move) if depth == 1 and self.order.sort_leaves else None
+            value, line = self.search(position.play(move), depth - 1, -beta, -alpha, ply + 1, seen)
             self.watch.leave(-value)
             return -value, line
 
@@ -178,7 +215,6 @@ class OrderedSearch:
             return value, (PASS, *line)
         moves = self.order.arranged(position, depth, ply, self.evaluate, self.stats, self.watch)
         looked = self.order.looks(depth, ply)
-        self.stats.made += len(moves) if looked else 0
         best = -INFINITY
         best_line: Line = ()
         for number, move in enumerate(moves, start=1):
@@ -202,3 +238,9 @@ class OrderedSearch:
                     self.order.remember_cutoff(move, depth, ply)
                 break
         return best, best_line
+
+    def _leaf(self, position: Position, depth: int, seen: int | None) -> int:
+        if seen is None or (position.is_over and self.final == "discs"):
+            return leaf(position, self.evaluate, self.stats, self.watch, self.final, depth > 0)
+        self.stats.leaves += 1
+        return seen

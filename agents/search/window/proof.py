@@ -25,7 +25,7 @@ from core.compile import Address, Announce, Int, Mask, kernel, prepare
 from core.game import SearchStats
 from core.notation import PASS
 from core.position import Position
-from core.vector import load
+from core.vector import load, popcount
 
 NO_PROOF = np.int64(1 << 62)
 _1 = np.int64(1)
@@ -38,37 +38,34 @@ def fewest_leaves(
     opponent: Mask,
     depth: Int,
     bound: Int,
-    at_least: bool,
+    at_least: Int,
     limit: Int,
 ) -> Int:
     """The leaves of the smallest tree of ``depth`` plies that proves the value of a position to its
-    mover to be at least, or at most, ``bound``; ``limit`` (1 or more) where none with fewer leaves
-    does. A finished game is one leaf."""
+    mover to be at least ``bound`` (``at_least`` 1), or at most (0); ``limit`` (1 or more) where
+    none with fewer leaves does. A finished game is one leaf."""
     if depth == 0:
         value = leaf(context, mover, opponent)
-        proven = value >= bound if at_least else value <= bound
+        proven = value >= bound if at_least == _1 else value <= bound
         return _1 if proven else limit
     board = np.uint64(load(context, layout.BOARD))
     moves = legal_moves(mover, opponent) & board
+    other_way = _1 - at_least  # no literal: numba loads no recursion with one from its cache
     if moves == ZERO:
         if legal_moves(opponent, mover) & board == ZERO:
             value = final_value(context, mover, opponent)
-            proven = value >= bound if at_least else value <= bound
+            proven = value >= bound if at_least == _1 else value <= bound
             return _1 if proven else limit
-        return fewest_leaves(context, opponent, mover, depth - _1, -bound, not at_least, limit)
-    if at_least:
+        return fewest_leaves(context, opponent, mover, depth - _1, -bound, other_way, limit)
+    if at_least == _1:
         best = limit
         while moves != ZERO and best > _1:
             square = lowest_square(moves)
             moves &= moves - ONE
             other, own = after(mover, opponent, square)
-            best = fewest_leaves(context, other, own, depth - _1, -bound, False, best)
+            best = fewest_leaves(context, other, own, depth - _1, -bound, other_way, best)
         return best
-    left = np.int64(0)  # moves, each of which needs a leaf at least
-    rest = moves
-    while rest != ZERO:
-        rest &= rest - ONE
-        left += _1
+    left = popcount(moves)  # of which each needs a leaf at least
     total = np.int64(0)
     while moves != ZERO:
         square = lowest_square(moves)
@@ -78,7 +75,7 @@ def fewest_leaves(
         if most <= _1:
             return limit
         other, own = after(mover, opponent, square)
-        number = fewest_leaves(context, other, own, depth - _1, -bound, True, most)
+        number = fewest_leaves(context, other, own, depth - _1, -bound, other_way, most)
         if number >= most:
             return limit
         total += number
@@ -106,7 +103,7 @@ def smallest_tree(position: Position, depth: int, value: int, evaluation: Evalua
     total = -1
     for at_least in (True, False):
         masks, asked = position.masks, (np.int64(depth), np.int64(value))
-        found = int(fewest_leaves(address, *masks, *asked, at_least, NO_PROOF))
+        found = int(fewest_leaves(address, *masks, *asked, np.int64(at_least), NO_PROOF))
         if found >= NO_PROOF:
             raise ValueError(f"the value is not {value}")
         total += found
@@ -140,4 +137,4 @@ def _try(position: Position, depth: int, value: int, evaluation: Evaluation) -> 
     context = layout.new()
     layout.set_constants(context, position.ruleset, evaluation)
     masks, asked = position.masks, (np.int64(depth), np.int64(value))
-    fewest_leaves(np.intp(context.ctypes.data), *masks, *asked, True, NO_PROOF)
+    fewest_leaves(np.intp(context.ctypes.data), *masks, *asked, _1, NO_PROOF)

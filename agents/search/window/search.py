@@ -44,6 +44,11 @@ class WindowSearch(SearchAgent):
     _: KW_ONLY
     ordering: str = "none"
     """Which moves are tried first; see :mod:`agents.search.window.ordering`."""
+    sort_leaves: Annotated[bool, Switch()] = False
+    """``sorted`` as PAIP has it (18.9): every position is evaluated when it is made, and not again
+    as a leaf. So the moves right above the leaves are sorted too, at the cost of evaluating those
+    that a cutoff then leaves out; and the root is evaluated like all others. Needs ``ordering`` to
+    be ``sorted``, and neither table, iterative deepening nor selective technique."""
     table_mb: Annotated[int | None, Megabytes()] = None
     """Size of the transposition table in MB; None for none."""
     iterative: Annotated[bool, Switch()] = False
@@ -72,9 +77,10 @@ class WindowSearch(SearchAgent):
     singular_plies: Annotated[int, Whole(1)] = 2
     """How often a line may be extended so."""
     endgame: Annotated[int, Whole(0, 60, why="0: never")] = 0
-    """Empty squares from which on the position is solved exactly instead; first who wins, then by
-    how much. Under a limit on time or nodes half of it is spent on that. If that was not enough to
-    prove a win or a draw, the rest is spent on the ordinary search."""
+    """Empty squares from which on the position is solved exactly instead; first who wins, then,
+    unless ``final`` is ``win``, by how much. Under a limit on time or nodes half of it is spent on
+    that. If that was not enough to prove a win or a draw, the rest is spent on the ordinary
+    search."""
     endgame_table_mb: Annotated[int, Megabytes()] = 16
     """Size of the solver's own table in MB."""
 
@@ -98,6 +104,13 @@ class WindowSearch(SearchAgent):
             raise ValueError("aspiration needs the value of the depth before; set iterative")
         if self.taper is not None and not self._criteria:
             raise ValueError("taper keeps the best-looking moves; set an ordering")
+        if self.sort_leaves and self._criteria != ("sorted",):
+            raise ValueError(f"sort_leaves: needs ordering=sorted, not {self.ordering}")
+        if self.sort_leaves and (self.table_mb is not None or self.iterative or self.selective):
+            raise ValueError(
+                "sort_leaves evaluates each position once: it goes with neither table_mb, "
+                "iterative, probcut, taper nor singular_margin"
+            )
         if not self.compiled:
             self._check_twin()
 
@@ -148,6 +161,7 @@ class WindowSearch(SearchAgent):
         context[layout.NULL_WINDOWS] = self.null_windows
         context[layout.ENHANCED_CUTOFFS] = self.etc
         set_criteria(context, self._criteria)
+        context[layout.SORT_LEAVES] = self.sort_leaves
         margin = self.singular_margin
         context[layout.SINGULAR_MARGIN] = -1 if margin is None else margin
         context[layout.SINGULAR_PLIES] = self.singular_plies
@@ -182,11 +196,15 @@ class WindowSearch(SearchAgent):
             nodes=None if limits.nodes is None else -(-limits.nodes // 2),
             seconds=None if seconds is None else seconds / 2,
         )
-        solution = self._solver.solve(position, half)
+        if self.final == "win":
+            solution, plies = self._solver.solve_wld(position, half), position.empties
+        else:
+            solution = self._solver.solve(position, half)
+            plies = len(solution.pv or solution.best)
         if solution.complete or solution.lower >= 0:
-            value = FINAL_UNIT * (solution.lower if solution.score is None else solution.score)
+            score = solution.lower if solution.score is None else solution.score
             line = solution.pv or solution.best
-            return Decision(line[0], value, line, len(line), solution.stats)
+            return Decision(line[0], FINAL_UNIT * score, line, plies, solution.stats)
         decision = super()._search(position, depth, half)
         pairs = zip(astuple(decision.stats), astuple(solution.stats), strict=True)
         return replace(decision, stats=SearchStats(*(one + two for one, two in pairs)))
@@ -262,7 +280,7 @@ class WindowSearch(SearchAgent):
     def _plainly(
         self, position: Position, depth: int, stats: SearchStats, watch: Watch
     ) -> tuple[int, plain.Line]:
-        order = plain.MoveOrder(self._criteria, position.ruleset)
+        order = plain.MoveOrder(self._criteria, position.ruleset, self.sort_leaves, self.final)
         evaluate, windows = self.evaluation.plain, self.null_windows
-        twin = plain.OrderedSearch(order, evaluate, stats, windows, watch)
+        twin = plain.OrderedSearch(order, evaluate, stats, windows, watch, self.final)
         return twin.search(position, depth)

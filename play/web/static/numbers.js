@@ -16,7 +16,9 @@ export const discsOf = (value) => (Math.abs(value) >= unit ? Math.round(value / 
 export function valueText(value) {
   if (value === null || value === undefined) return "none";
   const discs = discsOf(value);
-  return discs ? `${discs > 0 ? "win" : "loss"} by ${Math.abs(discs)}` : signed(value);
+  if (!discs) return signed(value);
+  const word = discs > 0 ? "win" : "loss";
+  return Math.abs(discs) === 1 ? word : `${word} by ${Math.abs(discs)}`; // no game is won by one disc
 }
 
 /** A number with its sign. */

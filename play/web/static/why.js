@@ -110,7 +110,7 @@ function onSquare(value) {
   const size = Math.abs(value);
   const sign = value < 0 ? "−" : "+";
   const discs = discsOf(value);
-  if (discs) return `${discs < 0 ? "L" : "W"} ${Math.abs(discs)}`;
+  if (discs) return valueText(value).replace("win by", "W").replace("loss by", "L");
   if (size >= 10_000) return `${sign}${Math.round(size / 1000)}k`;
   if (!Number.isInteger(value)) return `${sign}${size.toFixed(2)}`;
   return `${sign}${size}`;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,11 +15,19 @@ from agents import AlphaBeta, Maximizer, Minimax, SquareWeights
 from agents.config import ConfigError, choices
 from agents.evaluation import Mobility
 from core import Position
+from core.notation import square_name
 from experiments.config import read
 from experiments.record.store import Record
 from experiments.report.figures.searches import depth_chart
 from experiments.run import RunResult, run
-from experiments.studies.searches import COUNTS, compare_searches, search_costs, searched_positions
+from experiments.studies.searches import (
+    COUNTS,
+    MEASURES,
+    compare_searches,
+    game_costs,
+    search_costs,
+    searched_positions,
+)
 
 RandomGame = Callable[[str, int], list[Position]]
 
@@ -182,8 +191,7 @@ def test_intervals_of_ratios_hold_the_truth() -> None:
                     "selective": False,
                     "positions": 1,
                     "opening": [str(i) for i in range(40)],
-                    "nodes": values,
-                    "evaluations": values,
+                    **dict.fromkeys(MEASURES, values),
                 }
             )
             for name, values in (("base", base), ("own", own))
@@ -208,20 +216,61 @@ def test_searches_are_compared_where_their_depth_alone_settles_what_they_cost(
 # ---------------------------------------------------------------------- beside the original
 
 
+def test_paips_table_of_orderings_comes_out_to_the_last_digit() -> None:
+    plan = read(["experiment=paip_ordering"])
+    assert plan.settings.published is not None
+    game = plan.settings.published.game
+    assert game is not None
+    plies = game.plies()
+    assert "".join(square_name(move) for _, move in plies) == "f6c6g4d2f1a3c2c1d1f5d6h4g3e2b6"
+    means = []
+    for measure in (game.made, game.evaluations):
+        for name, counts in measure.items():
+            agent = plan.agents[name]
+            assert isinstance(agent, AlphaBeta)
+            found = [agent.search(position) for position, _ in plies]
+            which = "made" if measure is game.made else "evaluations"
+            assert [getattr(each.stats, which) for each in found] == counts, (name, which)
+            assert [each.move for each in found] == [move for _, move in plies]
+            means.append(round(sum(counts) / len(counts)))
+    assert means == [24743, 20003, 15627, 18777, 20004, 11737]  # as in the book
+
+
+def test_single_games_are_the_first_plies_of_one_game_an_opening(result: RunResult) -> None:
+    agents = {"alphabeta": AlphaBeta(2, SquareWeights())}
+    with Record.open(result.folder) as record:
+        costs = game_costs(record, agents, 3)
+    assert set(costs["opening"]) == set(result.games["opening"])
+    for opening, group in costs.groupby("opening"):
+        game = result.games[result.games["opening"] == opening].iloc[0]
+        moves = result.moves[result.moves["game"] == game["game"]]["square"].tolist()
+        position, nodes = Position.from_transcript(str(opening)), 0
+        for move in moves[:3]:
+            nodes += agents["alphabeta"].search(position).stats.nodes
+            position = position.play(int(move))
+        assert group["nodes"].tolist() == [nodes]
+
+
 def test_the_report_shows_both(result: RunResult) -> None:
     text = (result.folder / "report.md").read_text(encoding="utf-8")
     page = (result.folder / "report.html").read_text(encoding="utf-8")
     assert "section 18.9" in text
     assert "Beside the original" in page
-    costs = pd.read_csv(result.folder / "searches.csv").set_index("agent")
-    assert costs["positions"].nunique() == 1  # noqa: PD101
+    plan = read(["experiment=paip_ordering", "depth=3"])
+    searchers = {n: agent for n, agent in plan.agents.items() if isinstance(agent, AlphaBeta)}
+    with Record.open(result.folder) as record:
+        costs = compare_searches(game_costs(record, searchers, 15), "none", 1).set_index("agent")
     row = costs.loc["static"]
-    ours = f"{row['nodes_ratio']:.2f} [{row['nodes_low']:.2f}, {row['nodes_high']:.2f}]"
-    assert f"| static, nodes | {ours} | 0.63 |" in text
+    ours = f"{row['made_ratio']:.2f} [{row['made_low']:.2f}, {row['made_high']:.2f}]"
+    assert f"| static, boards made | {ours} | 0.63 | median of single games " in text
     right = '<td style="text-align:right">'
-    cells = ["<td>static, nodes</td>", f"{right}{ours}</td>", f"{right}0.63</td>"]
+    cells = ["<td>static, boards made</td>", f"{right}{ours}</td>", f"{right}0.63</td>"]
     assert "\n".join(cells) in page
-    assert costs.loc["none", "nodes_ratio"] == 1
+    assert "| none, boards made | 1.00 | 1.00 | - |" in text
+    # The original searched six plies.
+    assert "0 of 90 counts are equal" in text
+    assert "| 1 | f6 | " in text
+    assert "| 13,912 |" in text
 
 
 def test_points_beside_points(tmp_path: Path) -> None:
@@ -230,5 +279,20 @@ def test_points_beside_points(tmp_path: Path) -> None:
     row = done.standings.set_index("agent").loc["weighted"]
     line = next(each for each in text.splitlines() if each.startswith("| weighted, score in all"))
     assert f"{100 * row['score']:.1f} % [" in line
-    assert "28 of 40: 70 % [55, 82]" in line
+    assert re.search(r"\| 28 of 40 \| 28 or (fewer|more) in [\d.]+ % \|$", line)
     assert sum(" against " in each for each in text.splitlines() if each[0:1] == "|") == 10
+    assert re.search(r"10 pairings together: .* rates, [\d.]+ % have points as .* \(p = 0", text)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("published.game.moves=f6c6", "published.game.made.none: 2 numbers are needed"),
+        ("published.game.moves=a1", "published.game: move 1 of the transcript"),
+        ("published.game.position=nothing", "published.game"),
+        ("+published.game.made.nobody=[1]", "search in published.game.made 'nobody'"),
+    ],
+)
+def test_a_game_that_is_none_is_refused(words: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        read(["experiment=paip_ordering", words])

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import html
 import math
+import re
 import sqlite3
 from contextlib import closing
 from io import StringIO
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from records import edit_moves
@@ -19,6 +21,7 @@ from agents.config import ConfigError
 from core import Position
 from experiments import run_match
 from experiments.config import read
+from experiments.pairing.sprt import SequentialMatch
 from experiments.record.store import Record
 from experiments.report.findings import FEW, _about_late_moves, _about_time, repeated
 from experiments.report.tables import (
@@ -191,10 +194,10 @@ def test_the_outcome_of_a_sequential_test_is_told() -> None:
     accepted = test.outcome([30, 90, 300, 120, 60])
     assert "H1 was accepted after 600 pairs" in accepted
     assert f"LLR {test.llr([30, 90, 300, 120, 60]):+.2f}, bounds -2.94 and +2.94" in accepted
-    assert "biased" in accepted
     undecided = test.outcome([0, 0, 1, 0, 0])
     assert "no decision after 1 pair;" in undecided
-    assert "biased" not in undecided
+    told = SequentialMatch(0, 10).outcome(np.array([[[0] * 5, [30, 90, 300, 120, 60]]]))
+    assert told.startswith(accepted) and "+25 [11, 39]" in told and "median-unbiased" in told
 
 
 def test_agents_are_described_by_what_sets_them_apart() -> None:
@@ -256,3 +259,13 @@ def test_moves_that_stand_though_late_by_the_wall_clock_are_counted(tmp_path: Pa
 )
 def test_nodes_a_second_in_few_digits(nodes: float, text: str) -> None:
     assert _per_second(nodes) == text
+
+
+def test_the_report_audits_itself_where_there_are_openings_enough(tmp_path: Path) -> None:
+    words = ["agents=duel", "agent@first=greedy", "agent@second=random", "openings.plies=8"]
+    _, _, text = play(tmp_path / "few", *words, "games=78")
+    assert "Self-audit." not in text
+    _, _, text = play(tmp_path / "enough", *words, "games=80")
+    text = " ".join(text.split())
+    assert "into 4 blocks of at least 10 openings" in text
+    assert re.search(r"of all other blocks in [0-4] of 4 cases, \d+ %; if they", text)

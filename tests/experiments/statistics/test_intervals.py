@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from experiments.statistics.intervals import share_interval, wilson
+from experiments.statistics.intervals import share_interval
 
 
 def test_shares_of_points_have_intervals_even_when_all_pairs_went_alike() -> None:
@@ -24,9 +24,3 @@ def test_shares_of_points_have_intervals_even_when_all_pairs_went_alike() -> Non
         _, low, high, _ = share_interval([drawn.count(outcome) for outcome in range(5)])
         held += low <= truth <= high
     assert 368 <= held <= 396
-
-
-def test_wilson_of_none_and_all() -> None:
-    assert wilson(0, 10)[0] == 0
-    assert wilson(10, 10)[1] == 1
-    assert wilson(0, 10)[1] == pytest.approx(0.2775, abs=1e-3)  # 1.96^2 / (10 + 1.96^2)

@@ -14,7 +14,7 @@ from experiments.statistics.bradley_terry import fit
 from experiments.statistics.elo import ELO, elo_of_score, expected_score
 from experiments.statistics.match import match_statistics
 from experiments.statistics.pairs import pentanomial
-from experiments.statistics.pool import Ratings, rate, rate_pools, score_matrix
+from experiments.statistics.pool import Ratings, rate, rate_contrasts, rate_pools, score_matrix
 
 Outcomes = tuple[int, int, int, int, int]
 
@@ -628,3 +628,29 @@ def test_coverage(agents: int, gap: int, pairs: int, seeds: int) -> None:
         f" intervals hold the truth; plain percentile bootstrap {compared:.3f}"
     )
     assert 0.93 <= share <= 0.97
+
+
+# ------------------------------------------------------------------ contrasts
+
+
+def test_a_contrast_of_two_is_their_difference() -> None:
+    pairs = pool(3, {(0, 1): (5, 0, 40, 0, 55), (1, 2): (10, 10, 30, 20, 30)})
+    ratings = rate(pairs, anchor=1)
+    value, low, high = rate_contrasts(pairs, [[1, -1, 0], [-1, 1, 0], [1, 0, -1]])
+    assert value[0] == pytest.approx(ratings.elo[0])
+    assert [low[0], high[0]] == pytest.approx([ratings.low[0], ratings.high[0]], rel=0.02)
+    assert [value[1], low[1], high[1]] == pytest.approx([-value[0], -high[0], -low[0]], rel=0.02)
+    assert high[2] - low[2] > high[0] - low[0]
+
+
+def test_a_contrast_with_a_perfect_record_is_unknown() -> None:
+    pairs = pool(3, {(0, 1): wins(20), (1, 2): (5, 0, 20, 0, 20)})
+    value, low, high = rate_contrasts(pairs, [[1, -1, 0], [0, 1, -1]])
+    assert np.isnan([value[0], low[0], high[0]]).all()
+    assert low[1] < value[1] < high[1]
+
+
+@pytest.mark.parametrize("weights", [[[1, 1, -2]], [[1, 0]], [1, -1]])
+def test_weights_that_are_no_contrast_are_refused(weights: list) -> None:
+    with pytest.raises(ValueError, match="add up to 0"):
+        rate_contrasts(pool(2, {(0, 1): (5, 0, 40, 0, 55)}), weights)

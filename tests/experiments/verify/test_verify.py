@@ -118,6 +118,7 @@ LIES = {
     "a count missing": ("counts", "update moves set leaves = null where game = 2 and ply = 30"),
     "one node more": ("played again", "update moves set nodes = nodes + 1 where ply = 30"),
     "another value": ("played again", "update moves set value = value - 1 where ply = 30"),
+    "one more made": ("asked again", "update moves set made = made + 1 where ply = 30"),
     "another seed": ("schedule", "update games set seed = seed + 2 where game = 2"),
     "a pair that was not drawn": (
         "schedule",
@@ -153,7 +154,10 @@ def test_a_lie_is_found(
     honest: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], lie: str
 ) -> None:
     check, *statements = LIES[lie]
-    words = [] if check == "played again" else ["--games", "0"]
+    words = {
+        "played again": ["--decisions", "0"],
+        "asked again": ["--games", "0", "--decisions", "1000"],
+    }.get(check, ["--games", "0", "--decisions", "0"])
     code, printed = verified(capsys, lying(honest, tmp_path / "run", *statements), *words)
     assert code == 1
     assert f"\n{check}: " in printed, printed
@@ -216,6 +220,43 @@ def test_games_are_left_out_of_the_sample(
 ) -> None:
     lie = "update moves set nodes = nodes + 1 where ply = 30"
     folder = lying(honest, tmp_path / "run", lie)
-    assert verified(capsys, folder, "--games", "0")[0] == 0
-    _, printed = verified(capsys, folder, "--games", "2", "--seed", "3")
+    none = ["--games", "0", "--decisions", "0"]
+    assert verified(capsys, folder, *none)[0] == 0
+    _, printed = verified(capsys, folder, *none, "--games", "2", "--seed", "3")
     assert printed.count("played again: game") == 2
+
+
+def test_every_difference_of_a_decision_is_told(
+    honest: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lie = "update moves set nodes = nodes + 1, value = value - 1 where game < 3 and ply in (20, 30)"
+    folder = lying(honest, tmp_path / "run", lie)
+    code, printed = verified(capsys, folder, "--games", "0", "--decisions", "1000")
+    assert code == 1
+    found = [line for line in printed.splitlines() if line.startswith("asked again: ")]
+    assert len(found) == 3 * 2 * 2
+    assert found[0].startswith("asked again: game 0, ply 20: value is ")
+
+
+def test_decisions_are_asked_for_where_games_cannot_be_played_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # A table carries over from move to move, a random agent's numbers too; the other agent is not
+    # the lab's.
+    for name, first in enumerate(("pvs", "random", "mcts")):
+        words = ["agents=duel", f"agent@first={first}", "agent@second=random", "games=4"]
+        words += ["second._target_=misbehaving.Mine", "openings.plies=9"]
+        words += {"pvs": ["first.depth=3"], "mcts": ["first.playouts=20"]}.get(first, [])
+        folder = played(tmp_path / str(name), *words)
+        code, printed = verified(capsys, folder, "--decisions", "40")
+        assert code == 0, printed
+        assert [line.split()[:5] for line in printed.splitlines() if "asked again" in line] == [
+            ["asked", "again", "yes", "40", "moves"]
+        ]
+        lied = lying(
+            folder,
+            tmp_path / f"lie {name}",
+            "update moves set square = 64 - square, depth = depth + 1 where ply = 31 and agent = 0",
+        )
+        code, printed = verified(capsys, lied, "--decisions", "400")
+        assert "asked again: game" in printed

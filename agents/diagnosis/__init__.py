@@ -1,0 +1,12 @@
+"""Whether a search is right, and if it is not, what is probably wrong with it.
+
+A search is asked to look a few plies ahead in some hundred positions, and its answers are held to
+minimax's. Where they differ, they are compared with those of searches that make a usual mistake
+(:mod:`~agents.diagnosis.references`): the mistake that gives the same wrong answers is the probable
+cause.
+"""
+
+from agents.diagnosis.questions import POSITIONS, Asked, MadeStrategy, Watched
+from agents.diagnosis.verdict import Cause, Diagnosis, diagnose
+
+__all__ = ["POSITIONS", "Asked", "Cause", "Diagnosis", "MadeStrategy", "Watched", "diagnose"]

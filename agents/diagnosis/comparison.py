@@ -1,0 +1,254 @@
+"""Answers beside those of searches that are right, and of such that are mistaken in a known way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+
+from agents.diagnosis.questions import Answer, Question
+from agents.diagnosis.references import AT_EACH_NODE, MISTAKEN, RIGHT, Reply, Search
+from agents.diagnosis.tree import Node
+from agents.evaluation import Evaluation
+from agents.evaluation.base import FINAL_UNIT
+from core.notation import PASS, square_name
+
+EXPLAINED = 0.9
+"""So large a part of the answers a mistake has to explain to be told."""
+_VALUE_ONLY = 0.8  # of a hit: among equal values the order of moves decides
+_SAMPLE = 16  # answers of each depth, right and wrong ones, with which mistakes are compared
+_ENOUGH = 12  # after so many a mistake that explains little is left out
+
+
+class Case:
+    """A question, its answer, and what right searches answer, found out when it is asked for.
+
+    beyond: the largest heuristic value there is. kind: of the right searches that it is held to,
+    one of :data:`RIGHT`.
+    """
+
+    def __init__(
+        self, question: Question, answer: Answer, evaluation: Evaluation, beyond: int
+    ) -> None:
+        self.question, self.answer, self.beyond = question, answer, beyond
+        self._evaluation = evaluation
+        self.kind: type[Search] = Search
+        root = self.root()
+        self.passes, self.ends = root.within(question.depth)
+        self._known: dict[type[Search], Reply] = {}
+        self.minimax = self._known[Search] = Search(False).reply(root, question.depth)
+
+    def root(self) -> Node:
+        """Its position as the root of a tree, which is not kept."""
+        return Node(self.question.position, self._evaluation)
+
+    def right(self, kind: type[Search]) -> Reply:
+        """What the right search of this kind answers."""
+        if kind not in self._known:
+            same = not (self.passes or self.ends)  # where kinds have nothing to differ in
+            found = self.minimax if same else kind(False).reply(self.root(), self.question.depth)
+            self._known[kind] = found
+        return self._known[kind]
+
+    @property
+    def truth(self) -> Reply:
+        return self.right(self.kind)
+
+    @property
+    def wrong_move(self) -> bool:
+        return not self.answer.trouble and self.answer.move not in self.truth.moves
+
+    @property
+    def wrong_value(self) -> bool:
+        value = self.answer.value
+        return value is not None and not agree(value, self.truth.value, self.beyond)
+
+    @property
+    def wrong(self) -> bool:
+        return self.wrong_move or self.wrong_value
+
+    @cached_property
+    def alphabeta(self) -> tuple[Reply, Reply]:
+        """What alpha-beta answers, from a1 to h8 and backwards."""
+        root, depth = self.root(), self.question.depth
+        return self.kind().reply(root, depth), self.kind(backwards=True).reply(root, depth)
+
+    def told(self) -> str:
+        """The position, what was expected there, and what came."""
+        expected = _said(self.truth.moves, self.truth.value)
+        if self.answer.value is None:
+            expected = _said(self.truth.moves, None)
+        came = self.answer.trouble or _said([self.answer.move], self.answer.value)
+        plies = "1 ply" if self.question.depth == 1 else f"{self.question.depth} plies"
+        board = self.question.position
+        return f"asked to look {plies} ahead at\n{board}\nexpected {expected}; answered {came}"
+
+
+def _said(moves: Iterable[int], value: float | None) -> str:
+    names = " or ".join(square_name(move) if 0 <= move <= PASS else "?" for move in sorted(moves))
+    if value is None:
+        return names
+    if abs(value) < FINAL_UNIT or value % FINAL_UNIT or abs(value) > 64 * FINAL_UNIT:
+        return f"{names} with the value {value:,}"
+    discs = int(value) // FINAL_UNIT
+    return f"{names} with the value {int(value):,} (the game ends {discs:+d} discs)"
+
+
+def agree(value: float, expected: int, beyond: int) -> bool:
+    """Whether a value is the expected one. Of a finished game the sign has to be right; how much
+    it counts is everybody's own choice, if that is ``beyond`` what the heuristic says."""
+    if value == expected:
+        return True
+    final = abs(expected) >= FINAL_UNIT
+    return final and abs(value) > beyond and (value > 0) == (expected > 0)
+
+
+def choose_kind(cases: Sequence[Case]) -> type[Search]:
+    """The kind of right search to which most of the answers belong; it is noted in the cases."""
+
+    fewest: dict[type[Search], int] = {}
+    for kind in RIGHT:
+        fewest[kind] = _wrong_by(kind, cases)
+        if not fewest[kind]:
+            break
+    best = min(fewest, key=lambda kind: fewest[kind])
+    if fewest[best] > 0.5 * fewest[Search]:  # a choice explains most of what differs
+        best = Search
+    _wrong_by(Search, cases)
+    if best is not Search and any(case.answer.seen_finished for case in cases):
+        mistake = next(iter(matches(cases)), None)
+        if mistake and mistake.rate >= EXPLAINED and mistake.counts == 1:
+            return Search  # it is no choice to ask the heuristic of finished games
+    _wrong_by(best, cases)
+    return best
+
+
+def _wrong_by(kind: type[Search], cases: Sequence[Case]) -> int:
+    """How many answers are wrong if they are held to this kind, which is noted in the cases."""
+    for case in cases:
+        case.kind = kind
+    return sum(case.wrong for case in cases)
+
+
+# ------------------------------------------------------------------ mistakes
+
+
+@dataclass(frozen=True)
+class Match:
+    """How well a mistaken search explains the answers.
+
+    rate: the part of the wrong answers, or if that is less of the right ones, that it gives too.
+    counts: the part of the counts. example: the simplest wrong answer that it explains.
+    """
+
+    mistake: type[Search]
+    rate: float
+    counts: float
+    example: Case
+
+
+def matches(cases: Sequence[Case]) -> list[Match]:
+    """The mistakes, the one that explains the answers best first; of each cause one."""
+    wrong, right = (
+        _sample([c for c in cases if c.wrong]),
+        _sample([c for c in cases if not c.wrong]),
+    )
+    trials = [_Trial(search) for search in _suspects()]
+    for number, case in enumerate(_alternating(wrong, right), start=1):
+        root = case.root()
+        for trial in trials:
+            trial.compare(case, root)
+        if number >= _ENOUGH:
+            trials = [trial for trial in trials if trial.rate > 0.5]
+    trials.sort(key=lambda trial: (round(trial.rate, 2), trial.counts), reverse=True)
+    best: dict[str, _Trial] = {}
+    for trial in trials:
+        if trial.example:
+            best.setdefault(trial.kind.cause, trial)
+    return [
+        Match(each.kind, each.rate, each.counts, each.example)
+        for each in best.values()
+        if each.example
+    ]
+
+
+def _suspects() -> Iterator[Search]:
+    """Each mistake with and without pruning, and with a root that is right where that matters."""
+    for kind, prunes in product(MISTAKEN, (True, False)):
+        yield kind(prunes)
+        if any(getattr(kind, name) is not getattr(Search, name) for name in AT_EACH_NODE):
+            yield kind(prunes, right_root=True)
+
+
+def _sample(cases: Sequence[Case]) -> list[Case]:
+    """Some of each depth, half of them before passes and ends where there are such."""
+    chosen: list[Case] = []
+    for depth in sorted({case.question.depth for case in cases}):
+        there = [case for case in cases if case.question.depth == depth]
+        special = [case for case in there if case.passes or case.ends][: _SAMPLE // 2]
+        usual = [case for case in there if case not in special]
+        chosen += special + usual[: _SAMPLE - len(special)]
+    return chosen
+
+
+def _alternating(wrong: Sequence[Case], right: Sequence[Case]) -> list[Case]:
+    """All of both, wrong and right ones mixed, small trees first."""
+
+    def size(case: Case) -> int:
+        return case.minimax.nodes
+
+    order = []
+    for part in (wrong, right):
+        for number, case in enumerate(sorted(part, key=size)):
+            order.append((number / len(part), case))
+    return [case for _, case in sorted(order, key=lambda pair: pair[0])]
+
+
+class _Trial:
+    """A mistaken search, and how often it has answered as the search in question did."""
+
+    def __init__(self, search: Search) -> None:
+        self.kind = type(search)
+        self._search = search
+        self._hits: dict[bool, list[float]] = {True: [], False: []}
+        self._counts: list[bool] = []
+        self.example: Case | None = None
+
+    def compare(self, case: Case, root: Node) -> None:
+        answer, reply = case.answer, self._search.reply(root, case.question.depth)
+        hit = float(answer.move in reply.moves)
+        if answer.value is not None:
+            hit = max(hit, _VALUE_ONLY) if agree(answer.value, reply.value, case.beyond) else 0.0
+        self._hits[case.wrong].append(hit)
+        for stated, expected in ((answer.nodes, reply.nodes), (answer.seen, reply.evaluations)):
+            if stated is not None:
+                self._counts.append(stated == expected)
+        if hit == 1 and case.wrong and (self.example is None or _simpler(case, self.example)):
+            self.example = case
+
+    @property
+    def rate(self) -> float:
+        return min((_mean(hits) for hits in self._hits.values() if hits), default=0.0)
+
+    @property
+    def counts(self) -> float:
+        return _mean(self._counts)
+
+
+def _mean(numbers: Sequence[float]) -> float:
+    return sum(numbers) / len(numbers) if numbers else 0.0
+
+
+def _simpler(one: Case, other: Case) -> bool:
+    return simplicity(one) < simplicity(other)
+
+
+def simplicity(case: Case) -> tuple[int, int]:
+    """Small for a case that is easily followed."""
+    return case.question.depth, case.minimax.nodes
+
+
+def simplest(cases: Iterable[Case], which: Callable[[Case], bool] = lambda case: True) -> Case:
+    """Of these cases the one most easily followed."""
+    return min(filter(which, cases), key=simplicity)

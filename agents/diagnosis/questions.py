@@ -1,0 +1,355 @@
+"""What a search is asked, and what it answers, in a process of its own."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from functools import cache
+from itertools import chain, zip_longest
+from typing import Any
+
+import numpy as np
+
+from agents.base import Agent, Limits
+from agents.evaluation import Evaluation
+from agents.evaluation.board_list import position_of
+from agents.external import FunctionAgent
+from agents.loading import find
+from core.compile import Announce, Array, Mask
+from core.forked import Forked, Link
+from core.game import Fault, valid_answer
+from core.notation import PASS, IllegalMove
+from core.position import Position
+from core.processes import adopt_orphans, end_descendants
+
+POSITIONS = 200
+_SEED = 16
+_DEPTH_NAMES = ("depth", "ply", "plies", "level", "levels")
+_LAST = 4  # empty squares of a position near the end of the game
+_HUNG_AT_MOST = 3
+"""After so many calls without an answer nothing more is asked."""
+_GAMES = 4
+_GAME_EMPTIES = 22
+"""Games to the end begin with about so many empty squares."""
+
+
+class Watched(Evaluation):
+    """A heuristic that notes what it is asked, for who calls it in Python.
+
+    seen: the positions since it was last emptied.
+    """
+
+    def __init__(self, evaluation: Evaluation) -> None:
+        self.evaluation = evaluation
+        self.seen: list[Position] = []
+        self.sides, self.compiled = evaluation.sides, evaluation.compiled
+
+    def __call__(self, position: Position) -> int:
+        self.seen.append(position)
+        return self.evaluation(position)
+
+    def plain(self, position: Position) -> int:
+        self.seen.append(position)
+        return self.evaluation.plain(position)
+
+    @staticmethod
+    def kernel(mover: Mask, opponent: Mask, parameters: Array) -> np.int32:
+        raise NotImplementedError("that of the heuristic: see address")
+
+    @property
+    def name(self) -> str:
+        return self.evaluation.name
+
+    @property
+    def parameters(self) -> np.ndarray:
+        return self.evaluation.parameters
+
+    @property
+    def address(self) -> int:
+        return self.evaluation.address
+
+    def prepare(self, announce: Announce | None = None) -> None:
+        self.evaluation.prepare(announce)
+
+
+class MadeStrategy(FunctionAgent):
+    """A strategy of (player, board) that a function makes of how many plies to look ahead and of
+    an evaluation, itself a function of (player, board); see
+    :class:`~agents.external.FunctionAgent`."""
+
+    def __init__(self, target: str, depth: int, evaluation: Evaluation) -> None:
+        self._depth, self._evaluation = depth, evaluation
+        super().__init__(target)
+
+    @staticmethod
+    def makes(function: Any) -> bool:
+        """Whether a function is one that makes strategies: of two things, neither of them a
+        board."""
+        try:
+            names = list(inspect.signature(function).parameters)
+        except (TypeError, ValueError):
+            return False
+        return len(names) == 2 and names != ["player", "board"]
+
+    def _made(self) -> Any:
+        make = find(self.target)
+        second = list(inspect.signature(make).parameters)[1]
+        given: list[Any] = [self._depth, self._score]
+        return make(*(given[::-1] if second in _DEPTH_NAMES else given))
+
+    def _score(self, player: str, board: Sequence[str]) -> int:
+        return self._evaluation(position_of(player, board))
+
+
+@dataclass(frozen=True)
+class Question:
+    """A position, with at least one legal move, and how many plies to look ahead."""
+
+    position: Position
+    depth: int
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a search has said.
+
+    value, nodes, evaluations: as it states them; None where it does not. seen: how often it has
+    called the heuristic, and seen_finished, for finished games; None where that cannot be seen.
+    trouble: why there is no legal move, else empty; hung: because it did not answer.
+    """
+
+    move: int = -1
+    value: float | None = None
+    nodes: int | None = None
+    evaluations: int | None = None
+    seen: int | None = None
+    seen_finished: int = 0
+    trouble: str = ""
+    hung: bool = False
+
+
+# ------------------------------------------------------------------ positions
+
+
+@cache
+def positions(count: int = POSITIONS) -> tuple[Position, ...]:
+    """So many positions of random games, always the same: of all stages; before passes; before
+    ends of the game; with one legal move; and some of them with the colours exchanged.
+
+    Kinds take turns, so that the first few have all of them.
+    """
+    rng = np.random.default_rng(_SEED)
+    wanted = {"any": 0.4, "pass": 0.2, "end": 0.2, "one": 0.05}
+    found: dict[str, list[Position]] = {kind: [] for kind in wanted}
+    while any(len(found[kind]) < share * count for kind, share in wanted.items()):
+        line = _random_game(rng)
+        found["any"].append(line[int(rng.integers(2, 50))])
+        for position in line[-24:]:
+            kind = _kind(position)
+            if kind and rng.random() < 0.5:
+                found[kind].append(position)
+    mirrored = [
+        Position(each.mover, each.opponent, each.to_move.other)
+        for each in chain(found["any"][::2], found["pass"][::2])
+    ]
+    kinds = [found["any"], found["pass"], found["end"], found["any"][1::2], mirrored, found["one"]]
+    mixed = chain.from_iterable(zip_longest(*kinds))
+    usable = dict.fromkeys(each for each in mixed if each and each.legal_mask)
+    return tuple(usable)[:count]
+
+
+def _random_game(rng: np.random.Generator) -> list[Position]:
+    position = Position.start()
+    line = [position]
+    while not position.is_over:
+        position = position.play(int(rng.choice(position.moves or (PASS,))))
+        line.append(position)
+    return line if len(line) > 50 else _random_game(rng)
+
+
+def _kind(position: Position) -> str:
+    """What is particular about a position: the ``end`` of the game is near, there is but ``one``
+    legal move, or a ``pass`` may follow."""
+    if not position.legal_mask:
+        return ""
+    if position.empties <= _LAST:
+        return "end"
+    if position.legal_mask.bit_count() == 1:
+        return "one"
+    return "pass" if any(position.play(move).must_pass for move in position.moves) else ""
+
+
+# ------------------------------------------------------------------ asking
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A search, and how it is asked.
+
+    agents: by the depth that they look ahead. limited: whether the depth is asked for as a limit,
+    rather than set. watched: the heuristic, if it was handed over. patience: seconds that a call
+    may take.
+    """
+
+    agents: Mapping[int, Agent]
+    limited: bool
+    watched: Watched | None
+    patience: float
+
+    def limits(self, depth: int) -> Limits:
+        return Limits(depth=depth) if self.limited else Limits()
+
+
+def ask(asked: Asked, questions: Sequence[Question], until: float) -> list[Answer | None]:
+    """The answers to questions, asked one after another; None to those that were not asked since
+    it was ``until`` by the monotonic clock, or since the search has hung too often."""
+    answers: list[Answer | None] = []
+    hung = 0
+    while len(answers) < len(questions) and hung < _HUNG_AT_MOST:
+        begin = len(answers)
+        with closing(Forked(_answer_all, asked, questions[begin:], until)) as process:
+            trouble = _collect(process, asked.patience, answers, len(questions))
+            end_descendants([process.number])
+        if not trouble:
+            break
+        answers.append(Answer(trouble=trouble, hung="no answer" in trouble))
+        hung += 1
+    return [*answers, *[None] * (len(questions) - len(answers))]
+
+
+def _collect(process: Forked, patience: float, answers: list[Answer | None], most: int) -> str:
+    """Append what a process answers; returns why it has stopped too early, if it has."""
+    try:
+        while len(answers) < most:
+            message = process.receive_within(patience)
+            if message is None:
+                return f"no answer for {patience:g} s"
+            told = json.loads(message)
+            if told is None:
+                return ""
+            answers.append(Answer(**told))
+    except (EOFError, OSError):
+        return f"its process died (exit code {process.exit_code()})"
+    return ""
+
+
+def ask_afresh(asked: Asked, questions: Sequence[Question]) -> list[Answer | None]:
+    """The answers to questions, each in a process that was asked nothing before."""
+    return [ask(asked, [each], _soon(asked))[0] for each in questions]
+
+
+def ask_in_games(asked: Asked, depth: int, until: float) -> list[tuple[Question, Answer]]:
+    """What it answers from move to move in some games, which it plays to their ends against random
+    moves; none is begun, or gone on with, since it was ``until`` by the monotonic clock."""
+    played: list[tuple[Question, Answer]] = []
+    with closing(Forked(_play_games, asked, depth, until)) as process:
+        try:
+            while (message := process.receive_within(asked.patience)) is not None:
+                told = json.loads(message)
+                if told is None:
+                    break
+                question = Question(Position.from_obf(told.pop("at")), depth)
+                played.append((question, Answer(**told)))
+        except (EOFError, OSError):
+            pass  # in the middle of a game: what it has answered until then counts
+        end_descendants([process.number])
+    return played
+
+
+def _soon(asked: Asked) -> float:
+    return time.monotonic() + asked.patience
+
+
+def _alone() -> None:
+    """What a process does before an agent runs in it: what that prints is not ours."""
+    adopt_orphans()
+    silent = os.open(os.devnull, os.O_WRONLY)
+    for stream in (1, 2):
+        os.dup2(silent, stream)
+
+
+def _answer_all(link: Link, asked: Asked, questions: Sequence[Question], until: float) -> None:
+    """The main function of a process."""
+    _alone()
+    for question in questions:
+        if time.monotonic() > until:
+            break
+        _begin(asked, question)
+        link.send(json.dumps(asdict(_answer(asked, question))).encode())
+    link.send(b"null")
+    end_descendants([os.getpid()])
+
+
+def _begin(asked: Asked, question: Question) -> None:
+    try:
+        position = question.position
+        asked.agents[question.depth].begin_game(position.to_move, position, 1)
+    except (Exception, SystemExit):
+        pass  # what it cannot begin it will not answer
+
+
+def _answer(asked: Asked, question: Question) -> Answer:
+    """What it decides, or what went wrong."""
+    if asked.watched:
+        asked.watched.seen.clear()
+    position = question.position
+    try:
+        agent, limits = asked.agents[question.depth], asked.limits(question.depth)
+        decision = valid_answer(agent.decide(position, limits))
+        position.play(decision.move)
+    except (IllegalMove, Fault, ValueError) as error:
+        return Answer(trouble=f"{type(error).__name__}: {error}"[:300])
+    except (Exception, SystemExit) as error:
+        return Answer(trouble=f"raised {type(error).__name__}: {error}"[:300])
+    stats, seen = decision.stats, asked.watched.seen if asked.watched else []
+    return Answer(
+        decision.move,
+        decision.value,
+        stats.nodes or None,
+        stats.evaluations or None,
+        len(seen) or None,
+        sum(each.is_over for each in seen),
+    )
+
+
+def _play_games(link: Link, asked: Asked, depth: int, until: float) -> None:
+    """The main function of a process."""
+    _alone()
+    rng = np.random.default_rng(_SEED)
+    for _ in range(_GAMES):
+        if time.monotonic() > until:
+            break
+        line = _random_game(rng)
+        start = next(each for each in line if each.empties <= _GAME_EMPTIES and each.legal_mask)
+        for question, answer in _game(asked, start, depth, rng):
+            told = asdict(answer) | {"at": question.position.to_obf()}
+            link.send(json.dumps(told).encode())
+            if time.monotonic() > until:
+                break
+    link.send(b"null")
+    end_descendants([os.getpid()])
+
+
+def _game(
+    asked: Asked, start: Position, depth: int, rng: np.random.Generator
+) -> Iterator[tuple[Question, Answer]]:
+    """One game, as far as it answers with legal moves."""
+    agent, position = asked.agents[depth], start
+    _begin(asked, Question(start, depth))
+    while not position.is_over:
+        if position.to_move is start.to_move and position.legal_mask:
+            question = Question(position, depth)
+            answer = _answer(asked, question)
+            yield question, answer
+            if answer.trouble:
+                return
+            move = answer.move
+        else:
+            move = int(rng.choice(position.moves or (PASS,)))
+        position = position.play(move)
+        agent.observe(move, position)

@@ -1,0 +1,457 @@
+"""What is said of a search: findings, and for what is wrong with it the probable cause."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from agents.contract import FAILED, NOT_ASKED, OK, Finding
+from agents.diagnosis.comparison import (
+    EXPLAINED,
+    Case,
+    choose_kind,
+    matches,
+    simplest,
+)
+from agents.diagnosis.questions import (
+    Answer,
+    Asked,
+    Question,
+    ask,
+    ask_afresh,
+    ask_in_games,
+    positions,
+)
+from agents.diagnosis.references import RIGHT, WASTEFUL, AlphaNotRaised, Reply
+from agents.evaluation import Evaluation
+from core.shown import counted
+
+_AFRESH = 8  # wrong answers that are asked for again in a process of their own
+_MOST = 0.75
+_CAUSES = 3  # that are told
+_GAME_DEPTH = 2
+
+
+@dataclass(frozen=True)
+class Cause:
+    """What is probably wrong.
+
+    name: the mistake in a few words. advice: what to look at. explained: the part of the answers
+    that a search with this mistake gives too; None where that is not how it was found. evidence:
+    a position, what was expected and what came.
+    """
+
+    name: str
+    advice: str
+    evidence: str
+    explained: float | None = None
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """All that was found out about a search.
+
+    findings: what was checked. causes: of what has failed, the most probable first. notes: choices
+    that are right, but not those of the lab, and what was left out for lack of time.
+    """
+
+    findings: tuple[Finding, ...]
+    causes: tuple[Cause, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing has failed."""
+        return all(finding.outcome != FAILED for finding in self.findings)
+
+
+def diagnose(
+    asked: Asked,
+    evaluation: Evaluation,
+    count: int,
+    seconds: float,
+    must_prune: bool = False,
+) -> Diagnosis:
+    """Hold a search to minimax.
+
+    asked: the search; its agents are prepared here. evaluation: the heuristic that it uses. count:
+    of positions. seconds: that it may think in all, and that is spent on minimax. must_prune: a
+    search that does not prune fails.
+    """
+    evaluation.prepare()
+    for agent in asked.agents.values():
+        agent.prepare()
+    places = positions(count)
+    near = [each.play(move) for each in places for move in each.moves]
+    beyond = max(abs(evaluation(each)) for each in (*places, *near) if not each.is_over)
+    cases, notes = [], []
+    share = seconds / (len(asked.agents) + 1)  # the games that are played then are one more
+    for depth in asked.agents:
+        questions = [Question(place, depth) for place in places]
+        answers = ask(asked, questions, time.monotonic() + share)
+        until = time.monotonic() + share
+        here: list[Case] = []
+        for question, answer in zip(questions, answers, strict=True):
+            if answer is not None and time.monotonic() < until:
+                here.append(Case(question, answer, evaluation, beyond))
+        if len(here) < len(places):
+            plies = counted(depth, "ply").replace("plys", "plies")
+            notes.append(f"{plies} deep {len(here)} of {len(places)} positions, for lack of time")
+        cases += here
+    examination = _Examination(asked, evaluation, beyond, cases, notes, share, must_prune)
+    return examination.diagnosis()
+
+
+class _Found(NamedTuple):
+    finding: Finding
+    causes: list[Cause]
+
+
+class _Examination:
+    """The answers of a search, and what follows from them."""
+
+    def __init__(
+        self,
+        asked: Asked,
+        evaluation: Evaluation,
+        beyond: int,
+        cases: Sequence[Case],
+        notes: list[str],
+        seconds: float,
+        must_prune: bool,
+    ) -> None:
+        self.seconds = seconds  # that games may take
+        self.asked, self.evaluation, self.beyond = asked, evaluation, beyond
+        self.cases, self.notes, self.must_prune = list(cases), notes, must_prune
+        self.answered = [case for case in cases if not case.answer.trouble]
+        self.kind = choose_kind(self.answered)
+        if RIGHT[self.kind]:
+            self.notes.append(f"by its own choice, {RIGHT[self.kind]}")
+        self.wrong = [case for case in self.answered if case.wrong]
+
+    def diagnosis(self) -> Diagnosis:
+        found = [self._answers(), self._moves(), self._values(), self._memory()]
+        causes = [cause for each in found for cause in each.causes]
+        if self.wrong and not found[3].causes:
+            mistakes = self._mistakes()
+            sure = bool(mistakes[0].explained)
+            names = {cause.name for cause in (mistakes if sure else causes)}
+            first, then = (mistakes, causes) if sure else (causes, mistakes)
+            causes = [*first, *(cause for cause in then if cause.name not in names)]
+        right = not causes and not self.wrong
+        for later in (self._counts, self._pruning):
+            part = later(right)
+            found.append(part)
+            causes += part.causes
+        return Diagnosis(tuple(each.finding for each in found), tuple(causes), tuple(self.notes))
+
+    # ------------------------------------------------------------------ answers
+
+    def _answers(self) -> _Found:
+        deep = sorted({case.question.depth for case in self.cases})
+        plies = f"{deep[0]} to {deep[-1]}" if len(deep) > 1 else f"{deep[0] if deep else 0}"
+        said = f"Legal moves to {len(self.cases):,} questions, {plies} plies deep"
+        troubled = [case for case in self.cases if case.answer.trouble]
+        if not troubled:
+            return _Found(Finding("answers", said, OK), [])
+        detail = f"no legal move to {len(troubled)} of {len(self.cases)}"
+        return _Found(Finding("answers", said, FAILED, detail), [self._trouble(troubled)])
+
+    def _trouble(self, troubled: Sequence[Case]) -> Cause:
+        """Why there is no answer, by where that happens."""
+        evidence = simplest(troubled).told()
+        share = len(troubled) / len(self.cases)
+
+        def only_where(which: Callable[[Case], bool]) -> bool:
+            there = [case for case in self.cases if which(case)]
+            inside = sum(map(which, troubled))
+            return inside == len(troubled) and len(troubled) >= 2 * share * len(there)
+
+        if only_where(lambda case: case.passes and not case.ends) or only_where(
+            lambda case: case.passes
+        ):
+            advice = (
+                "it fails only where a side must pass within the plies that it looks ahead: there "
+                "is no move, and the search has to go on with the other side"
+            )
+            return Cause("no pass handling", advice, evidence)
+        if only_where(lambda case: case.ends):
+            advice = (
+                "it fails only where the game ends within the plies that it looks ahead: neither "
+                "side can move, and the discs are to be counted"
+            )
+            return Cause("the end of the game is not noticed", advice, evidence)
+        if any(case.answer.hung for case in troubled):
+            return Cause("it does not answer", "see where it loops, or is too slow", evidence)
+        advice = "see the exception; python -m agents check without --search tells more"
+        return Cause("it gives no legal move", advice, evidence)
+
+    def _moves(self) -> _Found:
+        said = "A move that is best by minimax in every position"
+        wrong = [case for case in self.answered if case.wrong_move]
+        return _Found(self._told("moves", said, wrong, len(self.answered)), [])
+
+    def _values(self) -> _Found:
+        said = "Minimax's value in every position"
+        stated = [case for case in self.answered if case.answer.value is not None]
+        if not stated:
+            why = "it states no values: it is judged by its moves alone"
+            return _Found(Finding("values", said, NOT_ASKED, why), [])
+        wrong = [case for case in stated if case.wrong_value]
+        return _Found(self._told("values", said, wrong, len(stated)), [])
+
+    def _told(self, name: str, said: str, wrong: Sequence[Case], of: int) -> Finding:
+        if not wrong:
+            return Finding(name, said, OK)
+        return Finding(name, said, FAILED, f"wrong in {len(wrong)} of {of}")
+
+    # ------------------------------------------------------------------ memory
+
+    def _memory(self) -> _Found:
+        """Wrong answers are asked for again in a fresh process; where there are none, it plays
+        games, in which it might remember something."""
+        said = "The same answers whatever was asked before"
+        wrong = self.wrong
+        if not wrong and len(self.answered) == len(self.cases) and self.cases:
+            wrong = self._wrong_in_games()
+        if not wrong:
+            return _Found(Finding("memory", said, OK), [])
+        again = sorted(wrong, key=lambda case: case.minimax.nodes)[:_AFRESH]
+        answers = ask_afresh(self.asked, [case.question for case in again])
+        mended = [
+            case
+            for case, answer in zip(again, answers, strict=True)
+            if answer and not answer.trouble and not self._case(case.question, answer).wrong
+        ]
+        if len(mended) < _MOST * len(again):
+            return _Found(Finding("memory", said, OK), [])
+        evidence = f"{simplest(mended).told()}; asked for the same in a new process it is right"
+        advice = (
+            "what one decision leaves behind (a table, a best value or move, a window) changes the "
+            "next one: set it anew in decide, and keep with what a table holds how deep it is good"
+        )
+        cause = Cause("state is kept between moves", advice, evidence)
+        detail = f"{len(mended)} of {len(again)} wrong answers are right in a new process"
+        return _Found(Finding("memory", said, FAILED, detail), [cause])
+
+    def _case(self, question: Question, answer: Answer) -> Case:
+        case = Case(question, answer, self.evaluation, self.beyond)
+        case.kind = self.kind
+        return case
+
+    def _wrong_in_games(self) -> list[Case]:
+        depth = min(self.asked.agents, key=lambda depth: abs(depth - _GAME_DEPTH))
+        until = time.monotonic() + self.seconds
+        played = [self._case(*each) for each in ask_in_games(self.asked, depth, until)]
+        return [case for case in played if not case.answer.trouble and case.wrong]
+
+    # ------------------------------------------------------------------ mistakes
+
+    def _mistakes(self) -> list[Cause]:
+        """The mistakes that explain the wrong answers; else what can be said of where they are."""
+        told = [match for match in matches(self.answered) if match.rate >= EXPLAINED]
+        causes = [
+            Cause(each.mistake.cause, each.mistake.advice, each.example.told(), each.rate)
+            for each in told[:_CAUSES]
+        ]
+        return causes or list(self._patterns())
+
+    def _patterns(self) -> Iterator[Cause]:
+        """What wrong answers have in common."""
+        wrong, right = self.wrong, [case for case in self.answered if not case.wrong]
+        evidence = simplest(wrong).told()
+        for which, name, advice in _PATTERNS:
+            here, elsewhere = sum(map(which, wrong)), sum(map(which, right))
+            if here >= EXPLAINED * len(wrong) and elsewhere <= (1 - EXPLAINED) * len(right):
+                yield Cause(name, advice, evidence)
+                return
+        yield Cause("not recognized", _UNKNOWN, evidence)
+
+    # ------------------------------------------------------------------ counts
+
+    def _counts(self, right: bool) -> _Found:
+        said = "Its counts are those of the tree"
+        stated = [case for case in self.answered if case.answer.nodes is not None]
+        if not right or not stated:
+            why = "it states no counts" if not stated else "what it answers is wrong already"
+            return _Found(Finding("counts", said, NOT_ASKED, why), [])
+        for which, kind in ((lambda c: [c.minimax], "minimax's"), (_alphabetas, "alpha-beta's")):
+            if all(case.answer.nodes in {r.nodes for r in which(case)} for case in stated):
+                return self._evaluations(f"{said}: exactly {kind} nodes")
+            for form, name in _FORMS:
+                if all(case.answer.nodes in {form(r) for r in which(case)} for case in stated):
+                    return self._miscounted(said, stated, name)
+        if _added_up(stated):
+            return self._miscounted(said, stated, "they are not reset from move to move")
+        shallow = [case for case in stated if case.question.depth == 1]
+        for form, name in _FORMS if shallow else ():
+            if all(case.answer.nodes == form(case.minimax) for case in shallow):
+                return self._miscounted(said, shallow, name)
+        if all(case.answer.nodes == case.minimax.nodes for case in shallow):
+            return self._evaluations(f"{said}, with an order of moves of its own")
+        self.notes.append("its nodes are not those that the lab counts: see docs/words.md")
+        return self._evaluations(f"{said}, counted in a way of its own")
+
+    def _miscounted(self, said: str, stated: Sequence[Case], name: str) -> _Found:
+        case = simplest(stated)
+        evidence = (
+            f"{case.told()}; it states {case.answer.nodes:,} nodes, minimax enters "
+            f"{case.minimax.nodes:,}"
+        )
+        advice = "a node is every position that is entered: root, leaves and passes included"
+        cause = Cause(f"counts: {name}", advice, evidence)
+        return _Found(Finding("counts", said, FAILED, name), [cause])
+
+    def _evaluations(self, said: str) -> _Found:
+        """Whether it calls the heuristic as often as it says."""
+        for case in sorted(self.answered, key=lambda case: case.minimax.nodes):
+            stated, seen = case.answer.evaluations, case.answer.seen
+            if stated is not None and seen is not None and stated != seen:
+                evidence = f"{case.told()}; it states {stated:,} evaluations, and made {seen:,}"
+                cause = Cause("counts: evaluations", "one for every call", evidence)
+                detail = "it calls the heuristic more or less often than it says"
+                return _Found(Finding("counts", said, FAILED, detail), [cause])
+        return _Found(Finding("counts", said, OK), [])
+
+    # ------------------------------------------------------------------ pruning
+
+    def _pruning(self, right: bool) -> _Found:
+        said = "It looks at less than minimax"
+        deep = [case for case in self.answered if case.question.depth > 1 and _cost(case)]
+        if not right or not deep:
+            why = "what it answers is wrong already"
+            if right:
+                why = "it states no counts, and its evaluations cannot be seen"
+                if all(case.question.depth == 1 for case in self.answered):
+                    why = "nothing can be pruned at depth 1"
+            return _Found(Finding("pruning", said, NOT_ASKED, why), [])
+        spent = sum(_cost(case) or 0 for case in deep)
+        whole = sum(_like(case, case.minimax) for case in deep)
+        usual = sum(_like(case, case.alphabeta[0]) for case in deep)
+        unit = "evaluations" if deep[0].answer.seen is not None else "nodes"
+        if spent >= whole:
+            return self._no_pruning(said, unit, deep)
+        for mistake in WASTEFUL:
+            if _counts_as(deep, [mistake(), mistake(backwards=True)]) and not all(
+                _cost(case) in {_like(case, each) for each in _alphabetas(case)} for case in deep
+            ):
+                case = max(deep, key=lambda c: (_cost(c) or 0) - _like(c, c.alphabeta[0]))
+                cause = Cause(mistake.cause, mistake.advice, _spent(case), 1.0)
+                return _Found(Finding("pruning", said, FAILED, mistake.cause), [cause])
+        told = (
+            f"It prunes: {spent / whole:.1%} of minimax's {unit} (alpha-beta without an order "
+            f"{usual / whole:.1%})"
+        )
+        return _Found(Finding("pruning", told, OK), [])
+
+    def _no_pruning(self, said: str, unit: str, deep: Sequence[Case]) -> _Found:
+        told = f"It does not prune: all of minimax's {unit}"
+        if not self.must_prune:
+            return _Found(Finding("pruning", told, OK), [])
+        case = max(deep, key=lambda case: case.minimax.nodes)
+        name = f"{AlphaNotRaised.cause}, or nothing is cut"
+        cause = Cause(name, AlphaNotRaised.advice, _spent(case))
+        return _Found(Finding("pruning", said, FAILED, f"all of minimax's {unit}"), [cause])
+
+
+_FORMS: tuple[tuple[Callable[[Reply], int], str], ...] = (
+    (lambda reply: reply.nodes - 1, "the root is not counted"),
+    (lambda reply: reply.nodes - reply.leaves, "leaves are not counted"),
+    (lambda reply: reply.leaves, "only leaves are counted"),
+    (lambda reply: reply.nodes - reply.leaves - 1, "neither leaves nor the root are counted"),
+)
+"""How nodes may be miscounted."""
+
+
+def _alphabetas(case: Case) -> Sequence[Reply]:
+    return case.alphabeta
+
+
+def _added_up(cases: Sequence[Case]) -> bool:
+    """Whether from question to question the nodes have grown by those of the last one."""
+    at_one = [case for case in cases if case.question.depth == cases[0].question.depth]
+    total, fits = 0, 0
+    for case in at_one:
+        total += case.minimax.nodes if case.question.depth == 1 else 0
+        fits += case.answer.nodes == total
+    return len(at_one) > 1 and fits == len(at_one)
+
+
+def _cost(case: Case) -> int | None:
+    """What a search has spent: evaluations where they were seen, else what it states."""
+    answer = case.answer
+    return answer.seen if answer.seen is not None else answer.nodes
+
+
+def _like(case: Case, reply: Reply) -> int:
+    """What another search spends, in the same unit."""
+    return reply.evaluations if case.answer.seen is not None else reply.nodes
+
+
+def _spent(case: Case) -> str:
+    """What a search has spent on a position, and what alpha-beta does."""
+    does = "evaluates" if case.answer.seen is not None else "enters"
+    return (
+        f"{case.told()}; it {does} {_cost(case):,}, alpha-beta {_like(case, case.alphabeta[0]):,}"
+    )
+
+
+def _counts_as(cases: Sequence[Case], searches: Sequence) -> bool:
+    """Whether one of these searches spends the same in all cases."""
+    return any(
+        all(_cost(c) == _like(c, each.reply(c.root(), c.question.depth)) for c in cases)
+        for each in searches
+    )
+
+
+_UNKNOWN = "none of the usual mistakes explains the answers; see where they differ"
+_PATTERNS: tuple[tuple[Callable[[Case], bool], str, str], ...] = (
+    (
+        lambda case: case.question.depth == 1 and _is_anothers(case),
+        "ordering loses moves",
+        "some legal moves are never looked at: the answer is right for a worse move",
+    ),
+    (
+        lambda case: case.wrong_move and case.answer.value is not None and not case.wrong_value,
+        "the move is not the one that has the value",
+        "the value is right: the move has to be kept together with it whenever a better one is "
+        "found",
+    ),
+    (
+        lambda case: case.passes,
+        "something at passes",
+        "all is right but where a side must pass within the plies that it looks ahead",
+    ),
+    (
+        lambda case: case.ends,
+        "something at the end of the game",
+        "all is right but where the game ends within the plies that it looks ahead",
+    ),
+    (
+        lambda case: case.question.position.to_move.value == "white",
+        "something with White",
+        "all is right where Black moves",
+    ),
+    (
+        lambda case: case.question.position.to_move.value == "black",
+        "something with Black",
+        "all is right where White moves",
+    ),
+    (
+        lambda case: case.question.depth > 1,
+        "something beyond the first ply",
+        "at depth 1 all is right: look at what a child's value becomes for its parent, and at the "
+        "window",
+    ),
+)
+"""What wrong answers may have in common and right ones not."""
+
+
+def _is_anothers(case: Case) -> bool:
+    """At depth 1, whether the value is that of the move, and another move is better."""
+    root = case.root()
+    values = dict(zip(root.moves, root.children, strict=True))
+    child = values.get(case.answer.move)
+    return child is not None and not child.over and case.answer.value in (None, -child.looks)

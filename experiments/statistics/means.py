@@ -1,0 +1,65 @@
+"""Means of what was measured several times from each opening."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from experiments.statistics.intervals import bootstrap_intervals, wilson
+from experiments.statistics.pairs import FloatArray
+
+REPLICATES = 1000
+"""Of the bootstrap over openings."""
+ANY, SHARE = (-np.inf, np.inf), (0.0, 1.0)
+"""Where a mean can lie."""
+
+
+class Mean(NamedTuple):
+    """A mean and the ends of its 95 % interval; these are nan for less than two openings."""
+
+    value: float
+    low: float
+    high: float
+
+    def text(self, digits: int = 2, scale: float = 1.0) -> str:
+        """The mean and its interval, ``0.93 [0.91, 0.95]``; a dash where there is none.
+
+        >>> Mean(0.934, 0.91, 0.95).text(), Mean(0.5, float("nan"), float("nan")).text(0, 100)
+        ('0.93 [0.91, 0.95]', '50 [?]')
+        """
+        if np.isnan(self.value):
+            return "-"
+        said = [f"{scale * each:.{digits}f}" for each in self]
+        return f"{said[0]} [{'?' if np.isnan(self.low) else ', '.join(said[1:])}]"
+
+
+def mean_interval(
+    values: ArrayLike,
+    openings: ArrayLike,
+    seed: int = 0,
+    within: tuple[float, float] = ANY,
+) -> Mean:
+    """The mean of values of which those from one opening are much alike, with the 95 % interval of
+    a bootstrap over openings. nan where there are none; values that are nan are left out.
+
+    values, openings: shape (n,), one of each measurement. within: where the mean can lie at all,
+        beyond which no interval goes. SHARE: they are shares, or truth values; where all openings
+        have the same share, which a bootstrap knows nothing of, the interval is Wilson's, an
+        opening counting once.
+    """
+    measured: FloatArray = np.asarray(values, dtype=float)
+    there = ~np.isnan(measured)
+    if not there.any():
+        return Mean(np.nan, np.nan, np.nan)
+    _, place = np.unique(np.asarray(openings)[there], return_inverse=True)
+    sums, numbers = np.bincount(place, weights=measured[there]), np.bincount(place)
+    mean = float(sums.sum() / numbers.sum())
+    weights = np.random.default_rng(seed).standard_exponential((REPLICATES, len(sums)))
+    sample = ((weights @ sums) / (weights @ numbers))[:, None]
+    low, high = bootstrap_intervals(sample, np.array([mean]), np.array([len(sums)]))
+    ends = np.clip([low[0], high[0]], *within)
+    if within == SHARE and len(sums) > 1 and np.ptp(sums / numbers) == 0:
+        ends = np.array(wilson(mean * len(sums), len(sums)))
+    return Mean(mean, *map(float, ends))

@@ -1,0 +1,105 @@
+"""How much of the tree searches leave out, from what they and minimax counted on the same
+positions: pure functions of frames."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from experiments.statistics.means import mean_interval
+from experiments.studies.searches import COUNTS
+
+ALL = "all"
+"""Stands for all phases together."""
+MINIMAX, FLOOR = "minimax", "smallest tree"
+"""What minimax and the smallest tree are called among the searches, followed by the heuristic where
+there are several."""
+
+
+def compared(searches: pd.DataFrame, trees: pd.DataFrame) -> pd.DataFrame:
+    """What each search counted on a position, beside minimax's tree there and the smallest one.
+
+    searches: one row a position (``piece``), agent and depth, with ``evaluation`` and what
+        :data:`COUNTS` lists. trees: one row a position, evaluation and depth, minimax's counts and
+        ``smallest``, in leaves.
+
+    The columns of ``searches``, with ``minimax_nodes``, ``minimax_leaves``, ``minimax_value``,
+    ``smallest`` (nan where minimax was too dear) and ``efficiency``: 0 for minimax's leaves, 1 for
+    those of the smallest tree, by their logarithms; nan where these two are the same.
+    """
+    keys = ["piece", "evaluation", "depth"]
+    named = {each: f"minimax_{each}" for each in ("nodes", "leaves", "value")}
+    beside = trees[[*keys, *named, "smallest"]].rename(columns=named)
+    table = searches.merge(beside, on=keys, how="left")
+    whole, least = np.log(table["minimax_leaves"]), np.log(table["smallest"])
+    room = (whole - least).where(whole > least)
+    return table.assign(efficiency=(whole - np.log(table["leaves"])) / room)
+
+
+def summary(table: pd.DataFrame, trees: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
+    """What each search costs by depth, in all phases together and in each.
+
+    table: of :func:`compared`. trees: see there.
+
+    One row a phase (or ALL), agent and depth, MINIMAX and the smallest tree (FLOOR, of
+    which only leaves are known) among them. Columns: positions, openings; means a
+    position of what was counted, and seconds; ``nodes_share``, of minimax's nodes; ``efficiency``
+    with its 95 % interval over openings, ``efficiency_low`` and ``efficiency_high``; ``ebf``, the
+    effective branching factor: that of the even tree of this depth with as many leaves, which is
+    the depth-th root of the leaves, as a geometric mean over positions; ``first_move_share``, of
+    the cutoffs those made by the first move. nan where there is nothing to tell.
+    """
+    whole = trees.assign(agent=MINIMAX, minimax_nodes=trees["nodes"], efficiency=0.0)
+    least = trees[["piece", "opening", "phase", "evaluation", "depth"]].assign(
+        agent=FLOOR, leaves=trees["smallest"], efficiency=1.0, minimax_nodes=np.nan
+    )
+    if len(set(trees["evaluation"])) > 1:
+        whole["agent"] = f"{MINIMAX}, " + whole["evaluation"]
+        least["agent"] = f"{FLOOR}, " + least["evaluation"]
+    known = (whole["leaves"] > whole["smallest"]).to_numpy()
+    for frame in (whole, least):
+        frame["efficiency"] = frame["efficiency"].where(known)
+    every = pd.concat([table, whole, least], ignore_index=True)
+    one = every.assign(phase=ALL)
+    parts = [one, every] if len(set(every["phase"])) > 1 else [one]
+    rows = [
+        {"phase": phase, "agent": agent, "depth": depth, **_row(group, int(depth), seed)}
+        for part in parts
+        for (phase, agent, depth), group in part.groupby(["phase", "agent", "depth"], sort=False)
+    ]
+    return pd.DataFrame(rows)
+
+
+def is_reference(name: str) -> bool:
+    """Whether this is minimax or the smallest tree of :func:`summary` rather than an agent."""
+    return name.startswith((MINIMAX, FLOOR))
+
+
+def _row(group: pd.DataFrame, depth: int, seed: int) -> dict[str, float]:
+    """What the positions of one search at one depth come to."""
+    beside = group.dropna(subset=["minimax_nodes"])
+    cuts = group["cutoffs"].sum()
+    efficiency = mean_interval(group["efficiency"], group["opening"], seed)
+    return {
+        "positions": len(group),
+        "openings": group["opening"].nunique(),
+        **{count: group[count].mean() for count in (*COUNTS, "seconds")},
+        "nodes_share": beside["nodes"].sum() / beside["minimax_nodes"].sum()
+        if len(beside)
+        else np.nan,
+        "efficiency": efficiency.value,
+        "efficiency_low": efficiency.low,
+        "efficiency_high": efficiency.high,
+        "ebf": float(np.exp(np.log(group["leaves"].clip(lower=1)).mean() / depth)),
+        "first_move_share": group["first_move_cutoffs"].sum() / cuts if cuts else np.nan,
+    }
+
+
+def unequal(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of :func:`compared` in which a search that looks for minimax's value has another
+    one: than minimax, or where that was too dear, than the first of the searches of its kind.
+    Selective searches, and those that solved the position instead, may have any."""
+    exact = table[~(table["selective"].astype(bool) | table["solved"].astype(bool))]
+    groups = exact.groupby(["piece", "evaluation", "depth"])["value"]
+    wanted = exact["minimax_value"].fillna(groups.transform("first"))
+    return exact[exact["value"] != wanted]

@@ -1,0 +1,55 @@
+"""A board in a figure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from matplotlib.axes import Axes
+from matplotlib.patches import Circle, Rectangle
+
+from core.bitboard import bits
+from core.drawing import BOARD, DISCS, LINES
+from core.position import Position
+from experiments.report.figures.base import GREY, SMALL
+
+_RADIUS = 0.4  # of a square's side
+
+
+def draw_board(axes: Axes, position: Position, labels: Mapping[int, str]) -> None:
+    """Draw a position; labels: what stands on squares, by their number (a1 = 0)."""
+    side = position.ruleset.side
+    up = position.ruleset.first_row_on_top
+    rows = list(range(side)) if up else list(reversed(range(side)))
+    axes.add_patch(Rectangle((0, 0), side, side, facecolor=BOARD, edgecolor=LINES))
+    for line in range(1, side):
+        axes.plot([0, side], [line, line], color=LINES, linewidth=0.7)
+        axes.plot([line, line], [0, side], color=LINES, linewidth=0.7)
+    for discs, mark in ((position.black, "X"), (position.white, "O")):
+        for square in bits(discs):
+            axes.add_patch(
+                Circle(_middle(square, rows), _RADIUS, facecolor=DISCS[mark], linewidth=0)
+            )
+    for square, text in labels.items():
+        axes.text(
+            *_middle(square, rows),
+            text,
+            ha="center",
+            va="center",
+            color="white",
+            fontsize=SMALL,
+            weight="bold",
+        )
+    axes.set_xlim(0, side)
+    axes.set_ylim(side, 0)
+    axes.set_aspect("equal")
+    axes.set_xticks([n + 0.5 for n in range(side)], "abcdefgh"[:side])
+    axes.set_yticks([n + 0.5 for n in range(side)], [f"{row + 1}" for row in rows])
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0, colors=GREY, labelsize=SMALL - 1, pad=1)
+    axes.grid(visible=False)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+
+
+def _middle(square: int, rows: list[int]) -> tuple[float, float]:
+    return square % 8 + 0.5, rows.index(square // 8) + 0.5

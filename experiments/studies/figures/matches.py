@@ -1,0 +1,105 @@
+"""The figures that studies of matches have beside those of a run."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
+
+from experiments.report.figures.base import (
+    BLUE,
+    GREY,
+    MINUS,
+    ORANGE,
+    axis_time,
+    blank,
+    check_frame,
+    column,
+    drawn,
+    entitle,
+    name_rows,
+    resize,
+    styled,
+    wrapped,
+)
+from experiments.statistics.intervals import interval_text
+
+
+def effects_chart(effects: pd.DataFrame, context: str = "") -> Figure:
+    """Effects with their intervals, a row each.
+
+    effects: columns ``term``, ``order`` (1 for a switch, 2 for two together), ``elo``, ``low`` and
+        ``high`` (Elo; rows without a value are left out). 1 to 25 rows read well.
+    """
+    check_frame(effects, ["term", "order", "elo", "low", "high"])
+    rows = effects.dropna(subset=["elo"]).sort_values(["order", "elo"], ascending=[True, False])
+    check_frame(rows, [])
+    with blank() as figure:
+        entitle(figure, context)
+        axes = figure.add_subplot()
+        places, height = name_rows(axes, rows["term"])
+        axes.axvline(0, color=GREY, linewidth=1)
+        texts = []
+        for place, row in zip(places, rows.to_dict("records"), strict=True):
+            known = not math.isnan(row["low"])
+            ends = [[row["elo"] - row["low"]], [row["high"] - row["elo"]]] if known else None
+            colour = BLUE if row["order"] == 1 else ORANGE
+            marker = "o" if row["order"] == 1 else "D"
+            axes.errorbar(row["elo"], place, xerr=ends, fmt=marker, capsize=3, color=colour)
+            texts.append(interval_text(row["elo"], row["low"], row["high"]).replace("-", MINUS))
+        axes.set_ylabel("switch")
+        axes.set_xlabel("Elo (95 % interval)")
+        axes.margins(x=0.08)
+        column(axes, "Elo", places, texts, offset=108)
+        resize(figure, axes, 5, height)
+    return figure
+
+
+def scaling_chart(levels: pd.DataFrame, by: str, context: str = "") -> Figure:
+    """Rating by level of effort, and where they are known by nodes and time, a panel each.
+
+    levels: one row an agent and level; columns ``agent``, ``level`` (in units of ``by``), ``elo``,
+        ``low``, ``high``, ``nodes_per_move`` and ``microseconds``. Up to 10 agents read well.
+    """
+    check_frame(levels, ["agent", "level", "elo", "low", "high", "nodes_per_move", "microseconds"])
+    panels = {"level": f"{by} a move" if by != "depth" else "depth, plies"}
+    for column_, told in (("nodes_per_move", "mean nodes"), ("microseconds", "mean time")):
+        if (levels[column_] > 0).any():
+            panels[column_] = f"{told} a move"
+    styles = styled(dict.fromkeys(levels["agent"]))
+    with blank(width=3 + 3.2 * len(panels), height=4.6) as figure:
+        entitle(figure, context)
+        grid = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+        for axes, (effort, label) in zip(grid, panels.items(), strict=True):
+            for name, style in styles:
+                rows = levels[(levels["agent"] == name) & (levels[effort] > 0)]
+                rows = rows.sort_values(effort)
+                ends = np.abs(np.stack([rows["low"], rows["high"]]) - rows["elo"].to_numpy())
+                axes.errorbar(
+                    rows[effort], rows["elo"], yerr=ends, capsize=2, markersize=6,
+                    label=drawn(name), **style,
+                )  # fmt: skip
+            axes.set_xscale("log", base=2)
+            if effort == "level":
+                axes.set_xticks(sorted(set(levels["level"])))
+                axes.minorticks_off()
+            text = axis_time if effort == "microseconds" else _plainly
+            axes.xaxis.set_major_formatter(FuncFormatter(text))
+            axes.set_xlabel(label)
+            axes.margins(x=0.08)
+            if effort != "level":
+                axes.tick_params(axis="x", rotation=45)
+        grid[0].set_ylabel("Elo (95 % interval)")
+        lines, labels = grid[0].get_legend_handles_labels()
+        figure.legend(lines, [wrapped(label) for label in labels], loc="outside right center")
+    return figure
+
+
+def _plainly(value: float, _: object = None) -> str:
+    """A number at a tick: ``0.01``, ``250``, ``12k``."""
+    if value >= 10_000:
+        return f"{value / 1e6:,.3g}M" if value >= 1e6 else f"{value / 1e3:,.3g}k"
+    return f"{value:,.4g}"

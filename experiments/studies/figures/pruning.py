@@ -1,0 +1,192 @@
+"""What searches leave out of the tree: leaves, efficiency and branching factor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, MaxNLocator
+
+from core.shown import counted
+from experiments.report.figures.base import (
+    GREY,
+    SMALL,
+    ReportFigure,
+    blank,
+    check_frame,
+    coloured,
+    drawn,
+    entitle,
+)
+from experiments.studies.efficiency import ALL, FLOOR, MINIMAX, is_reference
+from experiments.studies.positions import PHASES
+
+_MARKERS = "osD^vP*X<>hp"
+SHADED = 4
+"""So many searches have intervals that can be told apart."""
+
+
+def pruning_figures(found: pd.DataFrame, ruleset: str) -> Iterator[ReportFigure]:
+    """The figures of what :func:`experiments.studies.efficiency.summary` gives."""
+    whole = found[found["phase"] == ALL]
+    about = f"{sample_text(whole)}, {ruleset}"
+    on = f"on the same {sample_text(whole)}"
+    deepest = int(found["depth"].max())
+    yield ReportFigure(
+        name="tree_sizes",
+        title="Nodes and leaves by depth",
+        caption=f"Means a position {on}. Left all positions entered; right the leaves alone, with "
+        "the smallest tree that proves the value as the floor: no search without a table can have "
+        "fewer.",
+        chart=sizes_chart(whole, about),
+    )
+    if whole["efficiency"].notna().any():
+        yield ReportFigure(
+            name="efficiency",
+            title="Efficiency of pruning by depth",
+            caption=f"0 is minimax's tree, 1 the smallest that proves the value, by the logarithms "
+            f"of their leaves; mean {on}. Of up to {SHADED} searches the 95 % intervals over "
+            "openings are shaded; the table has those of all.",
+            chart=efficiency_chart(whole, about),
+        )
+    if (found["phase"] != ALL).any():
+        yield ReportFigure(
+            name="branching",
+            title="Branching factor by phase of the game",
+            caption=f"The effective branching factor at depth {deepest}: that of the even tree "
+            f"with as many leaves, {on}. Minimax's is how many moves a position has.",
+            chart=branching_chart(
+                found[(found["phase"] != ALL) & (found["depth"] == deepest)],
+                f"{about}, {deepest} plies",
+            ),
+        )
+
+
+def sample_text(found: pd.DataFrame) -> str:
+    """The positions that were searched, in words."""
+    openings = counted(int(found["openings"].max()), "opening")
+    return f"{counted(int(found['positions'].max()), 'position')} from {openings}"
+
+
+def _styles(names: pd.Series) -> dict[str, dict[str, Any]]:
+    """How each search is drawn: minimax and the smallest tree in grey, agents in colours."""
+    different = list(dict.fromkeys(names))
+    agents = [name for name in different if not is_reference(name)]
+    styles: dict[str, dict[str, Any]] = {
+        name: {"color": colour, "marker": _MARKERS[number % len(_MARKERS)], "markersize": 5}
+        for number, (name, colour) in enumerate(coloured(agents))
+    }
+    for name in different:
+        if is_reference(name):
+            dashes = ":" if name.startswith(FLOOR) else "--"
+            styles[name] = {"color": GREY, "linestyle": dashes, "linewidth": 2}
+    return styles
+
+
+def sizes_chart(found: pd.DataFrame, context: str = "") -> Figure:
+    """Nodes and leaves of every search by depth.
+
+    found: one row an agent and depth; columns ``agent``, ``depth`` (plies), ``nodes`` and
+        ``leaves`` (means a position; nan for the nodes of the smallest tree). Up to 15 agents read
+        well.
+    """
+    check_frame(found, ["agent", "depth", "nodes", "leaves"])
+    styles = _styles(found["agent"])
+    with blank(width=11, height=5) as figure:
+        entitle(figure, context)
+        left, right = figure.subplots(1, 2, sharey=True)
+        for axes, measure in ((left, "nodes"), (right, "leaves")):
+            _lines(axes, found, measure, styles)
+            axes.set_yscale("log")
+            axes.yaxis.set_major_locator(LogLocator(numticks=12))
+            axes.set_ylabel(f"{measure} a position (log scale)")
+            axes.yaxis.set_tick_params(labelleft=True)
+        _legend(right, found, "leaves")
+    return figure
+
+
+def efficiency_chart(found: pd.DataFrame, context: str = "") -> Figure:
+    """The efficiency of every search by depth, with its interval.
+
+    found: one row an agent and depth; columns ``agent``, ``depth``, ``efficiency``,
+        ``efficiency_low`` and ``efficiency_high``; nan where there is none.
+    """
+    check_frame(found, ["agent", "depth", "efficiency", "efficiency_low", "efficiency_high"])
+    rows = found[[not is_reference(name) for name in found["agent"]]]
+    styles = _styles(rows["agent"])
+    with blank(width=8.5) as figure:
+        entitle(figure, context)
+        axes = figure.add_subplot()
+        axes.axhline(1, color=GREY, linestyle=":", linewidth=2)
+        axes.axhline(0, color=GREY, linestyle="--", linewidth=2)
+        _lines(axes, rows, "efficiency", styles)
+        for name, group in rows.groupby("agent", sort=False):
+            if len(styles) <= SHADED:
+                ordered = group.sort_values("depth")
+                ends = ordered["efficiency_low"], ordered["efficiency_high"]
+                colour = styles[str(name)]["color"]
+                axes.fill_between(ordered["depth"], *ends, color=colour, alpha=0.15, linewidth=0)
+        for height, what in ((1, FLOOR), (0, MINIMAX)):
+            axes.annotate(
+                what,
+                (0, height),
+                (4, 3),
+                xycoords=axes.get_yaxis_transform(),
+                textcoords="offset points",
+                fontsize=SMALL,
+                color=GREY,
+            )
+        axes.set_ylabel("efficiency")
+        _legend(axes, rows, "efficiency")
+    return figure
+
+
+def branching_chart(found: pd.DataFrame, context: str = "") -> Figure:
+    """The effective branching factor of every search by phase of the game.
+
+    found: one row an agent and phase; columns ``agent``, ``phase`` and ``ebf``.
+    """
+    check_frame(found, ["agent", "phase", "ebf"])
+    phases = [phase for phase in PHASES if phase in set(found["phase"])]
+    styles = _styles(found["agent"])
+    numbered = found.assign(depth=found["phase"].map({p: n for n, p in enumerate(phases)}))
+    with blank(width=8.5) as figure:
+        entitle(figure, context)
+        axes = figure.add_subplot()
+        _lines(axes, numbered, "ebf", styles)
+        axes.set_xticks(range(len(phases)), phases)
+        axes.set_xlabel("phase of the game")
+        axes.set_ylabel("effective branching factor")
+        axes.set_ylim(bottom=0)
+        _legend(axes, numbered, "ebf")
+    return figure
+
+
+def _lines(axes: Axes, found: pd.DataFrame, measure: str, styles: dict[str, Any]) -> None:
+    """A line for each agent."""
+    for name, group in found.dropna(subset=[measure]).groupby("agent", sort=False):
+        ordered = group.sort_values("depth")
+        axes.plot(ordered["depth"], ordered[measure], label=drawn(name), **styles[str(name)])
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set_xlabel("search depth (plies)")
+
+
+def _legend(axes: Axes, found: pd.DataFrame, measure: str) -> None:
+    """The names at the right, in the order of the lines' right ends."""
+    last = found.dropna(subset=[measure])
+    last = last[last["depth"] == last["depth"].max()].set_index("agent")[measure]
+    ends = {drawn(name): value for name, value in last.items()}
+    handles, names = axes.get_legend_handles_labels()
+    order = sorted(range(len(names)), key=lambda n: -ends.get(names[n], -np.inf))
+    axes.legend(
+        [handles[n] for n in order],
+        [names[n] for n in order],
+        loc="center left",
+        bbox_to_anchor=(1.01, 0.5),
+        frameon=False,
+        fontsize=SMALL,
+    )

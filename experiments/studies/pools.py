@@ -1,0 +1,63 @@
+"""What studies of matches take from the record of a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from experiments.record.store import Record
+from experiments.report.standings import pairs_by_opening, rated_parts, standings, times_a_move
+from experiments.statistics.pairs import FloatArray, IntArray, pentanomial
+from experiments.statistics.pool import rate_contrasts
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """The complete pairs of a run, every agent for itself.
+
+    names: of its agents. pairs, times: as :func:`experiments.statistics.pool.rate` takes them.
+    """
+
+    names: list[str]
+    pairs: IntArray
+    times: IntArray
+
+    @classmethod
+    def of(cls, record: Record) -> Pool:
+        tables, times = pairs_by_opening(record)
+        return cls(record.agents()["name"].tolist(), pentanomial(tables), times)
+
+    @property
+    def counts(self) -> IntArray:
+        """All pairs together, shape (n, n, 5)."""
+        return np.asarray(np.tensordot(self.times, self.pairs, axes=1))
+
+    @property
+    def openings(self) -> int:
+        """From how many openings there are pairs."""
+        return int(self.times.sum())
+
+    def contrasts(self, weights: ArrayLike, seed: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """See :func:`experiments.statistics.pool.rate_contrasts`; all nan where there is no pair,
+        or the pool falls into parts."""
+        try:
+            return rate_contrasts(self.pairs, weights, seed=seed, times=self.times)
+        except ValueError:
+            unknown = np.full(len(np.asarray(weights)), np.nan)
+            return unknown, unknown, unknown
+
+
+def strengths(record: Record, seed: int, anchor: str | None = None) -> pd.DataFrame:
+    """The standings of a run (:func:`experiments.report.standings.standings`) with the mean time of
+    a move, ``microseconds``; indexed by agent. anchor: who is rated 0."""
+    table = standings(record, rated_parts(record, seed, anchor))
+    times = times_a_move(record)
+    names = record.agents()["name"]
+    spent = dict(zip(times["agent"].map(names), times["microseconds"], strict=True))
+    return table.assign(microseconds=table["agent"].map(spent)).set_index("agent", drop=False)

@@ -1,0 +1,167 @@
+"""Where the positions of a study come from: games of a run, or openings that are played out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+
+from agents.config import ConfigError, build
+from agents.evaluation import DiscCount, Evaluation
+from agents.search import AlphaBeta
+from core.notation import split_transcript
+from core.position import Position
+from core.rules import Ruleset, ruleset
+from core.settings import Text, Whole
+from experiments.config import Plan
+from experiments.pairing.openings import Opening
+from experiments.record.store import FILE, Record
+from experiments.studies.base import PositionStudy
+
+PHASES = ("opening", "midgame", "endgame")
+"""The first, second and last third of the moves of a game."""
+PLAYED_OUT = 3
+"""Plies that both sides look ahead where openings are played out."""
+
+_POSITIONS, _GAMES = 4, 5  # keep random numbers apart, and from those of runs
+
+
+class Sampled(NamedTuple):
+    """A position of a study, as plain data.
+
+    ruleset: by name. opening: the opening of its game, which is the independent unit. phase: see
+    PHASES. line: the position in OBF.
+    """
+
+    ruleset: str
+    opening: str
+    phase: str
+    line: str
+
+    @classmethod
+    def of(cls, opening: str, position: Position) -> Sampled:
+        """A position that a game from this opening came to."""
+        return cls(position.ruleset.name, opening, phase_of(position), position.to_obf())
+
+    @property
+    def position(self) -> Position:
+        """The position itself."""
+        return Position.from_obf(self.line, ruleset(self.ruleset))
+
+    def about(self) -> dict[str, Any]:
+        """What rows say of it."""
+        return {"opening": self.opening, "phase": self.phase, "empties": self.position.empties}
+
+
+def phase_of(position: Position) -> str:
+    """Which third of a game's moves a position lies in."""
+    moves = position.ruleset.squares - 4
+    made = moves - position.empties
+    return PHASES[min(2, max(0, 3 * made // moves))]
+
+
+RunFolder = Annotated[str | None, Text(r".+", "the folder of a run")]
+"""A study's setting ``run``: the run from whose games its positions are, or None."""
+
+
+def run_of(run: str | None) -> Path | None:
+    """The folder of that run; raises ConfigError if there is none."""
+    if run is None:
+        return None
+    if not (Path(run) / FILE).is_file():
+        raise ConfigError(f"study.run={run}: there is no run in that folder")
+    return Path(run)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampledStudy(PositionStudy):
+    """A study of a sample of positions, some of each phase."""
+
+    run: RunFolder = None
+    positions: Annotated[int, Whole(1)] = 10
+
+    def run_folder(self) -> Path | None:
+        return run_of(self.run)
+
+    def sampled(
+        self, plan: Plan, record: Record | None, empties: int, choices: int = 1
+    ) -> list[Sampled]:
+        """Up to ``positions`` of each phase with more than so many ``empties`` and as many legal
+        moves as ``choices``, all distinct, no two of a phase from the same game; drawn with the
+        seed of the plan. Raises ValueError if there are none."""
+        if record is None:
+            games = played_out(plan, self.positions)
+        else:
+            games = recorded(record, plan.rules, plan.settings.seed)
+        rng = np.random.default_rng([plan.settings.seed, _POSITIONS])
+        found: dict[Position, Sampled] = {}
+        wanted = dict.fromkeys(PHASES, self.positions)
+        for opening, positions in games:
+            for phase in PHASES:
+                usable = [
+                    each
+                    for each in positions
+                    if phase_of(each) == phase
+                    and len(each.moves) >= choices
+                    and each.empties > empties
+                ]
+                fresh = [each for each in usable if each not in found]
+                if fresh and wanted[phase]:
+                    one = fresh[int(rng.integers(len(fresh)))]
+                    found[one] = Sampled.of(opening, one)
+                    wanted[phase] -= 1
+            if not any(wanted.values()):
+                break
+        if not found:
+            where = f"the games of {self.run}" if self.run else f"openings of {plan.openings.text}"
+            raise ValueError(f"no positions with more than {empties} empty squares in {where}")
+        return sorted(found.values(), key=lambda each: PHASES.index(each.phase))
+
+
+Game = tuple[str, list[Position]]
+"""The opening of a game, as text, and all positions after it in which somebody was asked."""
+
+
+def recorded(record: Record, rules: Ruleset, seed: int) -> Iterator[Game]:
+    """The games of a record in an order drawn with ``seed``. Raises ValueError if they are of
+    another ruleset."""
+    if (played := record.run()["ruleset"]) != rules.name:
+        raise ValueError(f"the run's games are of ruleset {played}; ruleset={played} is needed")
+    numbers = [game for (game,) in record.rows("select game from games order by game")]
+    for number in np.random.default_rng([seed, _GAMES]).permutation(numbers):
+        ((text, transcript),) = record.rows(
+            "select opening, transcript from games where game = ?", [int(number)]
+        )
+        yield text, positions_of(Opening.read(text, rules), transcript, rules)
+
+
+def positions_of(opening: Opening, transcript: str, rules: Ruleset) -> list[Position]:
+    """The positions of a game from its opening on, up to the last one that a move was made in."""
+    position = opening.begin(rules)
+    _, plies = position.follow(split_transcript(transcript))
+    found = []
+    for number, move in enumerate(plies):
+        if number >= len(opening.moves) and position.moves:
+            found.append(position)
+        position = position.play(move)
+    return found
+
+
+def played_out(plan: Plan, count: int) -> Iterator[Game]:
+    """Games from openings of the plan, in which both sides are alpha-beta with the plan's heuristic
+    (on boards that it is not made for with the discs' number), PLAYED_OUT plies deep; ``count`` or
+    as many openings as there are."""
+    heuristic = build(plan.settings.evaluation, "evaluation", Evaluation)
+    if plan.rules.side not in heuristic.sides:
+        heuristic = DiscCount()
+    player = AlphaBeta(PLAYED_OUT, heuristic)
+    for opening in plan.openings.find(count, plan.rules, plan.settings.seed)[:count]:
+        position, found = opening.reach(plan.rules), []
+        while not position.is_over:
+            if position.moves:
+                found.append(position)
+            position = position.play(player.search(position).move)
+        yield opening.text, found

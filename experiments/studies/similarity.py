@@ -1,0 +1,182 @@
+"""Which agents decide alike: all of them on the same positions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import numpy as np
+
+from core.game import Fault
+from core.notation import square_name
+from core.settings import Whole
+from core.shown import counted
+from experiments.config import Plan
+from experiments.playing.game import in_a_line
+from experiments.playing.pieces import Tables, Workplace
+from experiments.record.store import Record
+from experiments.report.tables import marked
+from experiments.statistics.means import Mean
+from experiments.studies.base import Conclusion, ResultTable
+from experiments.studies.positions import Sampled, SampledStudy
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from experiments.report.figures.base import ReportFigure
+
+_SEEDS = 7  # keeps random numbers apart
+_CLOSEST = 10  # pairs of agents that are shown
+
+
+class Question(NamedTuple):
+    """A position, and the chance that agents have in it."""
+
+    sampled: Sampled
+    seed: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Similarity(SampledStudy):
+    """Every agent of the line-up on the same positions, in each of which there is a choice.
+
+    drawn: so many positions in which they differ most are drawn.
+    """
+
+    positions: Annotated[int, Whole(1)] = 20
+    drawn: Annotated[int, Whole(0, 12)] = 6
+
+    def check(self, plan: Plan) -> None:
+        for name, agent in plan.agents.items():
+            if agent.from_start:
+                raise ValueError(
+                    f"agent '{name}' knows whole games only, and cannot be asked of a position"
+                )
+
+    def pieces(self, plan: Plan, record: Record | None) -> Sequence[Any]:
+        found = self.sampled(plan, record, 1, choices=2)
+        rng = np.random.default_rng([plan.settings.seed, _SEEDS])
+        seeds = rng.integers(1 << 62, size=len(found))
+        return [Question(each, int(seed)) for each, seed in zip(found, seeds, strict=True)]
+
+    def work(self, place: Workplace, piece: Question) -> Tables:
+        position = piece.sampled.position
+        rows = []
+        for number, name in enumerate(place.conditions.names):
+            move, why = "", ""
+            try:
+                move = square_name(place.decide(number, position, piece.seed).move)
+            except Fault as error:
+                why = f"{error.reason}: {in_a_line(error.detail)}"
+            except Exception as error:  # of the agent, whose other answers count all the same
+                why = f"{type(error).__name__}: {error}"
+            if move and move not in position.legal_moves():
+                move, why = "", f"{move} is no legal move"
+            rows.append({"agent": name, "move": move or None, "failure": why})
+        about = {**piece.sampled.about(), "choices": len(position.moves)}
+        return {"positions": [{**about, "position": piece.sampled.line}], "moves": rows}
+
+    def conclude(self, plan: Plan, tables: Mapping[str, pd.DataFrame]) -> Conclusion:
+        from experiments.studies.agreement import agreements, disagreement
+
+        positions = tables["positions"].set_index("piece")
+        moves = tables["moves"]
+        moves["agent"] = [marked(name, plan.agents[name].selective) for name in moves["agent"]]
+        names = list(dict.fromkeys(moves["agent"]))
+        answers = moves.set_index(["piece", "agent"])["move"].unstack()[names]  # noqa: PD010
+        pairs = agreements(answers, positions["opening"], plan.settings.seed)
+        apart = (
+            disagreement(answers)
+            .join(positions)
+            .sort_values("entropy", ascending=False, kind="stable")
+        )
+        failed = moves[moves["failure"] != ""]
+        chance = float((1 / positions["choices"]).mean())
+        return Conclusion(
+            findings=list(_findings(pairs, len(answers), chance, failed)),
+            tables=[_closest(pairs), _differing(apart.head(self.drawn), answers)],
+            frames={
+                "similarity": pairs,
+                "positions": apart.reset_index(),
+                "moves": moves,
+            },
+            figures=lambda: _figures(pairs, apart.head(self.drawn), answers, plan),
+            notes=[_NOTE.format(chance=100 * chance)],
+        )
+
+
+_NOTE = """\
+Two agents agree in a position if they choose the same move; only positions with two or more legal
+moves count. Two that draw their moves by lot would agree in {chance:.0f} %. Intervals are 95 %,
+from a bootstrap over openings."""
+
+
+def _text(row: Mapping[str, Any]) -> str:
+    return f"{Mean(row['agreement'], row['low'], row['high']).text(0, 100)} %"
+
+
+def _findings(
+    pairs: pd.DataFrame, positions: int, chance: float, failed: pd.DataFrame
+) -> Iterable[str]:
+    rows = pairs.dropna(subset=["agreement"]).sort_values("agreement", kind="stable")
+    if rows.empty:
+        yield "No two agents have answered in the same position."
+        return
+    least, most = rows.iloc[0].to_dict(), rows.iloc[-1].to_dict()
+    yield (
+        f"Asked for a move in the same {counted(positions, 'position')}, {most['first']} and "
+        f"{most['second']} agree in {_text(most)}"
+        + (", more than any other two." if len(rows) > 1 else ".")
+    )
+    if len(rows) > 1:
+        yield (
+            f"{least['first']} and {least['second']} agree least, in {_text(least)}; the median of "
+            f"all {len(rows):,} pairs is {100 * rows['agreement'].median():.0f} %, and two that "
+            f"draw their moves by lot would agree in {100 * chance:.0f} %."
+        )
+    alike = rows[rows["agreement"] == 1]
+    if len(alike):
+        told = ", ".join(f"{row.first} and {row.second}" for row in alike.head(5).itertuples())
+        more = f" and {len(alike) - 5} more pairs" if len(alike) > 5 else ""
+        yield f"Alike in every position: {told}{more}."
+    for name, rest in failed.groupby("agent"):
+        yield (
+            f"{name} gave no move in {counted(len(rest), 'position')}; the first time: "
+            f"{rest['failure'].iloc[0]:.200}"
+        )
+
+
+def _closest(pairs: pd.DataFrame) -> ResultTable:
+    rows = pairs.dropna(subset=["agreement"]).sort_values(
+        "agreement", ascending=False, kind="stable"
+    )
+    short = len(rows) <= 2 * _CLOSEST
+    ends = [rows] if short else [rows.head(_CLOSEST), rows.tail(_CLOSEST)]
+    cells = [
+        [row["first"], row["second"], str(row["positions"]), _text(row)]
+        for part in ends
+        for row in part.to_dict("records")
+    ]
+    title = "Agreement" if short else f"Agreement: the {_CLOSEST} most and least alike"
+    return ResultTable(
+        title, ["agent", "and", "positions", "same move [95 %]"], cells, words=(0, 1)
+    )
+
+
+def _differing(apart: pd.DataFrame, answers: pd.DataFrame) -> ResultTable:
+    cells = []
+    for piece, row in apart.iterrows():
+        chosen = answers.loc[piece].value_counts()
+        most = f"{chosen.index[0]} ({chosen.iloc[0]} of {chosen.sum()})"
+        cells.append([str(row["empties"]), str(row["different"]), most, row["position"]])
+    columns = ["empties", "different moves", "most often", "position"]
+    return ResultTable("Where they differ most", columns, cells, words=(2, 3))
+
+
+def _figures(
+    pairs: pd.DataFrame, apart: pd.DataFrame, answers: pd.DataFrame, plan: Plan
+) -> Iterable[ReportFigure]:
+    from experiments.studies.figures.similarity import similarity_figures
+
+    return similarity_figures(pairs, apart, answers, plan.rules)

@@ -1,0 +1,94 @@
+"""The smallest tree that proves a value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+
+from agents.evaluation import DiscCount, Evaluation, SquareWeights
+from agents.search import AlphaBeta, Minimax
+from agents.search import context as layout
+from agents.search.window.proof import (
+    NO_PROOF,
+    fewest_leaves,
+    fewest_leaves_plainly,
+    smallest_tree,
+)
+from core import PASS, Position
+
+Game = Callable[[str, int], list[Position]]
+
+
+def compiled(
+    position: Position, depth: int, bound: int, at_least: bool, heuristic: Evaluation
+) -> float:
+    context = layout.new()
+    layout.set_constants(context, position.ruleset, heuristic)
+    asked = np.int64(depth), np.int64(bound), np.int64(at_least)
+    found = fewest_leaves(np.intp(context.ctypes.data), *position.masks, *asked, NO_PROOF)
+    return math.inf if found >= NO_PROOF else int(found)
+
+
+def some(random_game: Game) -> Iterator[tuple[Position, int]]:
+    """Positions with passes and ends of games near, and depths."""
+    for rules, heuristic_depth in (("standard", 3), ("mini4", 4)):
+        for seed in range(4):
+            game = [each for each in random_game(rules, seed) if not each.is_over]
+            for position in game[:: max(1, len(game) // 6)] + game[-3:]:
+                yield position, heuristic_depth
+
+
+def test_kernel_and_twin_count_the_same(random_game: Game) -> None:
+    heuristic = DiscCount()
+    passes = 0
+    for position, depth in some(random_game):
+        value = Minimax(depth, heuristic).search(position).value
+        passes += any(position.play(move).must_pass for move in position.moves)
+        for bound in (value, value + 1, value - 1):
+            for at_least in (True, False):
+                asked = position, depth, bound, at_least, heuristic
+                assert compiled(*asked) == fewest_leaves_plainly(*asked), asked
+    assert passes
+
+
+def test_no_search_without_a_table_has_fewer_leaves(random_game: Game) -> None:
+    heuristic = SquareWeights()
+    for position in random_game("standard", 5)[4:50:9]:
+        for depth in (1, 2, 3, 4, 5):
+            found = Minimax(depth, heuristic).search(position)
+            least = smallest_tree(position, depth, found.value, heuristic)
+            pruned = AlphaBeta(depth, heuristic, ordering="sorted").search(position)
+            assert least <= pruned.stats.leaves and least <= found.stats.leaves
+            if depth == 1:
+                assert least == found.stats.leaves == len(position.moves or (PASS,))
+
+
+def test_only_the_value_itself_is_proven_from_both_sides() -> None:
+    start, heuristic = Position.start(), SquareWeights()
+    value = Minimax(4, heuristic).search(start).value
+    assert smallest_tree(start, 4, value, heuristic) > 1
+    for wrong in (value - 1, value + 1):
+        with pytest.raises(ValueError, match=f"the value is not {wrong}"):
+            smallest_tree(start, 4, wrong, heuristic)
+
+
+def test_an_even_tree_has_knuth_and_moores_leaves() -> None:
+    """With b moves everywhere and all values alike any move is the best one, so that d plies need
+    b^ceil(d/2) + b^floor(d/2) - 1 leaves; from the start on there are 4, then 3 moves each."""
+
+    class Nothing(DiscCount):
+        @staticmethod
+        def kernel(mover: object, opponent: object, parameters: object) -> np.int32:
+            return np.int32(0)
+
+        def plain(self, position: Position) -> int:
+            return 0
+
+        compiled = False
+
+    start = Position.start()
+    assert smallest_tree(start, 1, 0, Nothing()) == 4
+    assert smallest_tree(start, 2, 0, Nothing()) == 4 + 3 - 1

@@ -1,0 +1,85 @@
+"""What agents lose in late positions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from agents.search.endgame.solver import EndgameSolver
+from core import PASS, Position
+from experiments import studies
+from experiments.__main__ import main
+from experiments.studies.errors import ALL, error_profile, judged
+from experiments.studies.record import FILE
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a small study that plays its own games."""
+    folder = tmp_path_factory.mktemp("errors")
+    words = ["agents=duel", "agent@first=random", "agent@second=alphabeta", "depth=1", "games=6"]
+    more = ["second.endgame=6", "study.empties=6", "executor=serial", f"results={folder}"]
+    assert main(["study", "errors", *words, *more]) == 0
+    (record,) = folder.rglob(FILE)
+    return record.parent
+
+
+def best_score(position: Position) -> int:
+    """By looking at everything, without the solver."""
+    if position.is_over:
+        return position.disc_difference
+    return max(-best_score(position.play(move)) for move in position.moves or (PASS,))
+
+
+def test_losses_are_those_of_perfect_play(made: Path) -> None:
+    moves = studies.load(made)["moves"]
+    assert len(moves) > 20
+    for row in moves[moves["empties"] <= 5].head(15).to_dict("records"):
+        position = Position.from_obf(row["position"])
+        got = -best_score(position.play(row["move"]))
+        score = best_score(position)
+        assert (row["score"], row["loss"], row["is_best"]) == (score, score - got, got == score)
+    errors = studies.load(made)["errors"].set_index(["agent", "empties"])
+    assert errors.loc[("alphabeta", "all"), "loss"] == 0  # it solves what is left
+    assert errors.loc[("random", "all"), "loss"] > 0
+
+
+def test_the_report_says_it_in_words_and_a_figure(made: Path) -> None:
+    told = (made / "report.md").read_text()
+    assert "alphabeta made the best" in told and "(error_profile.png)" in told
+    assert (made / "games" / "games.sqlite").is_file()
+
+
+def test_a_run_is_judged_with_its_own_agents(made: Path, tmp_path: Path) -> None:
+    words = [f"study.run={made / 'games'}", "study.empties=3", "study.positions=5"]
+    more = ["executor=serial", "figures=false", f"results={tmp_path}"]
+    assert main(["study", "errors", *words, *more]) == 0
+    (record,) = tmp_path.rglob(FILE)
+    assert "**alphabeta**" in (record.parent / "report.md").read_text()
+
+
+def test_a_blunder_changes_the_outcome() -> None:
+    solver = EndgameSolver(1)
+    position = Position.start("mini4")  # which Black loses by 10, whatever the first move is
+    about = judged(position, position.moves[0], solver)
+    assert (about["score"], about["loss"], about["blunder"]) == (-10, 0, False)
+
+
+def test_profile_has_shares_that_stay_within_0_and_1() -> None:
+    moves = pd.DataFrame(
+        {
+            "agent": "one",
+            "opening": ["a", "a", "b"],
+            "empties": [3, 2, 2],
+            "loss": [0, 4, 2],
+            "is_best": [True, False, False],
+            "blunder": [False, True, False],
+        }
+    )
+    found = error_profile(moves).set_index("empties")
+    assert found.loc[ALL, ["moves", "openings", "loss"]].tolist() == [3, 2, 2]
+    assert found.loc[2, ["moves", "loss", "best_share", "blunder_share"]].tolist() == [2, 3, 0, 0.5]
+    shares = found.loc[[ALL, 2], [name for name in found if "share" in name]].to_numpy()
+    assert ((shares >= 0) & (shares <= 1)).all()

@@ -1,0 +1,160 @@
+"""How studies are made: by name, over any executor, recorded, resumed."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from agents.config import choices
+from experiments import studies
+from experiments.__main__ import main
+from experiments.studies.command import study_help
+from experiments.studies.record import FILE, StudyRecord
+
+YAMLS = {
+    "growing": "# Runs that grow\n_target_: studied.Growing\nmost: 4\n",
+    "asking": "# Asks\n_target_: studied.Asking\ncount: 6\nfailing: []\ndeadly: []\n"
+    "stopping: []\nwhere: ''\n",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder for results, and in ``conf`` the YAMLs of the studies of tests."""
+    (tmp_path / "conf" / "study").mkdir(parents=True)
+    for name, text in YAMLS.items():
+        (tmp_path / "conf" / "study" / f"{name}.yaml").write_text(text)
+    return tmp_path
+
+
+def study(folder: Path, name: str, *words: str) -> tuple[int, Path]:
+    """Make a study; the exit code, and its folder."""
+    common = [f"results={folder}/results", "agents=duel", "agent@first=random"]
+    common += ["agent@second=greedy", "figures=false", f"--config-dir={folder}/conf"]
+    before = made_in(folder)
+    code = main(["study", name, *common, *words])
+    (new,) = set(made_in(folder)) - set(before)
+    return code, new
+
+
+def made_in(folder: Path) -> list[Path]:
+    return sorted(path.parent for path in folder.glob(f"results/*/*/{FILE}"))
+
+
+def rows(folder: Path) -> list[tuple[object, ...]]:
+    with StudyRecord.open(folder) as record:
+        return sorted(map(tuple, record.tables()["moves"].to_numpy().tolist()))
+
+
+def test_every_number_of_workers_gives_the_same(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = [
+        study(folder, "asking", *executor)
+        for executor in (["executor=serial"], ["executor=processes", "executor.workers=2"])
+    ]
+    assert [code for code, _ in made] == [0, 0]
+    assert "12 <b>moves</b>." in capsys.readouterr().out
+    first, second = (rows(where) for _, where in made)
+    assert first == second and len(first) == 12
+    where = made[0][1]
+    assert len(studies.load(where)["moves"]) == 12
+    assert "<b>" not in (where / "report.html").read_text()
+    assert "python -m experiments study asking" in (where / "report.md").read_text()
+
+
+def test_a_piece_whose_worker_dies_is_done_again(folder: Path) -> None:
+    for number in range(2):
+        (folder / f"life{number}").touch()
+    words = ["executor.workers=2", "study.deadly=[2]", f"study.where={folder}"]
+    code, where = study(folder, "asking", *words)
+    assert code == 0 and len(rows(where)) == 12
+    assert not list(folder.glob("life*"))
+
+
+def test_a_piece_that_fails_is_told_and_can_be_done_again(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, where = study(
+        folder, "asking", "executor=serial", "study.failing=[1]", f"study.where={folder}"
+    )
+    assert code == 1 and len(rows(where)) == 10
+    assert "failed  piece 1: ValueError: no 1" in capsys.readouterr().out
+    (folder / "mended").touch()
+    assert main(["resume", str(where)]) == 2  # its code is not the lab's
+    assert main(["resume", str(where), "--trust", "--retry-skipped"]) == 0
+    assert len(rows(where)) == 12
+
+
+def test_after_ctrl_c_the_rest_is_done_by_resume(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "life").touch()
+    words = ["executor=serial", "study.stopping=[2]", f"study.where={folder}"]
+    code, where = study(folder, "asking", *words)
+    assert code == 130 and len(rows(where)) == 6
+    printed = re.sub(r"\s+", " ", capsys.readouterr().out)
+    assert f"go on with python -m experiments resume {where} --trust" in printed
+    assert main(["watch", str(where), "--once"]) == 0
+    assert "asking: 3 of 6 pieces, stopped" in capsys.readouterr().out
+    assert main(["resume", str(where), "--trust", "--executor", "serial"]) == 0
+    _, whole = study(folder, "asking", "executor=serial")
+    assert rows(where) == rows(whole)
+    assert main(["resume", str(where), "--trust"]) == 0  # there is nothing left to do
+
+
+def test_a_study_of_matches_asks_for_runs_until_it_has_all(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, where = study(folder, "growing", "executor=serial")
+    assert code == 1  # the conclusion's
+    assert "Games: [4, 2]." in capsys.readouterr().out
+    assert sorted(path.name for path in where.iterdir() if path.is_dir()) == ["0", "1"]
+    assert main(["watch", str(where), "--once"]) == 0
+    assert "growing: 2 runs so far, complete" in capsys.readouterr().out
+    assert main(["extend", str(where), "games=6"]) == 2
+    assert main(["resume", str(where), "--trust"]) == 1
+    assert "Games: [4, 2]." in capsys.readouterr().out
+
+
+def test_help_tells_of_every_study() -> None:
+    told = study_help()
+    for name, about in choices("study").items():
+        assert about and name in told
+        assert f"study {name}" in study_help(name)
+
+
+@pytest.mark.parametrize(
+    ("words", "refusal"),
+    [
+        (["nothing"], "unknown study 'nothing'; choose from"),
+        (["depth=3"], "depth=3: first the name of a study; choose from"),
+        (["pruning", "study.nothing=1"], "unknown setting 'study.nothing'"),
+        (["pruning", "study.positions=0"], "positions=0: a whole number of 1 or more"),
+        (["pruning", "agents=heuristics"], "no agent of this line-up is a search of the lab's"),
+        (["pruning", "study.depths=[]"], "study.depths is empty"),
+        (["pruning", "limits.nodes=5"], "limits do not go with it"),
+        (["pruning", "study.run=nowhere"], "study.run=nowhere: there is no run in that folder"),
+        (
+            ["pruning", "ruleset=mini4", "evaluation=disc_count", "study.depths=[12]"],
+            "no positions",
+        ),
+        (["errors", "study.run=nowhere"], "study.run=nowhere: there is no run in that folder"),
+        (["errors", "study.empties=31"], "empties=31: a whole number from 1 to 30"),
+        (["similarity", "--nothing"], "unknown option --nothing"),
+    ],
+)
+def test_bad_input_gets_one_line_and_nothing_is_written(
+    words: list[str], refusal: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["study", *words, *([f"results={tmp_path}"] if len(words) > 1 else [])]) == 2
+    said = capsys.readouterr().err.strip()
+    assert refusal in said and "\n" not in said
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_is_no_study_is_told(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="is no folder of a study"):
+        studies.load(tmp_path)

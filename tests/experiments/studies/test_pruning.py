@@ -1,0 +1,103 @@
+"""What searches leave out of the tree."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from experiments import studies
+from experiments.__main__ import main
+from experiments.studies.efficiency import ALL, FLOOR, MINIMAX, compared, summary, unequal
+from experiments.studies.record import FILE
+
+PARTS = ["agents=duel", "agent@first=alphabeta", "agent@second=pvs", "second.ordering=static"]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
+    """The folder of a small study, and its exit code."""
+    folder = tmp_path_factory.mktemp("pruning")
+    words = [*PARTS, "study.depths=[1,2,3]", "study.positions=2", "executor=serial"]
+    code = main(["study", "pruning", *words, f"results={folder}"])
+    (record,) = folder.rglob(FILE)
+    return record.parent, code
+
+
+def test_searches_stand_between_minimax_and_the_smallest_tree(made: tuple[Path, int]) -> None:
+    folder, code = made
+    tables = studies.load(folder)
+    assert code == 0
+    table = tables["searches"]
+    assert (table["value"] == table["minimax_value"]).all()
+    assert (table["smallest"] <= table["leaves"]).all()
+    alphabeta = table[table["agent"] == "alphabeta"]  # PVS may look at leaves again
+    assert (alphabeta["leaves"] <= alphabeta["minimax_leaves"]).all()
+    # At one ply nothing can be left out, so there is nothing to be efficient at.
+    assert table.loc[table["depth"] == 1, "efficiency"].isna().all()
+    assert alphabeta.loc[alphabeta["depth"] == 3, "efficiency"].between(0, 1).all()
+    assert {"nodes", "made", "evaluations", "leaves", "cutoffs", "first_move_cutoffs"} <= set(table)
+    found = tables["pruning"]
+    whole = found[(found["phase"] == ALL) & (found["depth"] == 3)].set_index("agent")
+    assert list(whole.loc[[MINIMAX, FLOOR], "efficiency"]) == [0, 1]
+    assert whole.loc[MINIMAX, "nodes_share"] == 1
+    assert whole["positions"].eq(6).all()
+    assert whole.loc[FLOOR, "ebf"] < whole.loc["pvs", "ebf"] < whole.loc[MINIMAX, "ebf"]
+
+
+def test_the_report_says_it_in_words_and_figures(made: tuple[Path, int]) -> None:
+    folder, _ = made
+    told = (folder / "report.md").read_text()
+    assert "of minimax's nodes, with an efficiency of" in told
+    assert "All 36 searches that ought to find minimax's value found it." in told
+    for name in ("tree_sizes", "efficiency", "branching"):
+        assert (folder / f"{name}.png").is_file() and f"({name}.png)" in told
+
+
+def test_positions_come_from_the_games_of_a_run(
+    made: tuple[Path, int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["games=4", "depth=1", f"results={tmp_path}", "executor=serial", "figures=false"]
+    assert main(["run", "agents=ab_vs_minimax", *words]) == 0
+    (run,) = (path.parent for path in tmp_path.rglob("games.sqlite"))
+    more = ["study.positions=3", "study.depths=[2]", f"study.run={run}"]
+    assert main(["study", "pruning", *PARTS, *more, *words[2:]]) == 0
+    (folder,) = (path.parent for path in tmp_path.rglob(FILE))
+    found = studies.load(folder)["positions"]
+    assert 0 < len(found) <= 9 and found["position"].is_unique
+    wrong = [*PARTS, *more, *words[2:], "ruleset=mini6", "evaluation=disc_count"]
+    assert main(["study", "pruning", *wrong]) == 2
+    assert "ruleset=standard is needed" in capsys.readouterr().err
+
+
+def frames(values: list[int]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Two positions, one agent, with these values; minimax's is 5."""
+    about = {"opening": ["a", "b"], "phase": ["opening"] * 2, "depth": [2, 2], "piece": [0, 1]}
+    counts = {"nodes": [100, 10], "leaves": [81, 9], "evaluations": 9, "cutoffs": [0, 4]}
+    rest = {"first_move_cutoffs": 1, "table_returns": 0, "made": 0, "seconds": 0.1}
+    shared = pd.DataFrame({**about, **counts, **rest, "evaluation": "x", "selective": False})
+    agent = shared.assign(agent="one", leaves=[9, 9], value=values, solved=False)
+    return agent, shared.assign(agent=MINIMAX, value=5, smallest=[1, 9])
+
+
+def test_efficiency_goes_by_logarithms_and_is_blank_where_nothing_can_be_left_out() -> None:
+    searches, trees = frames([5, 5])
+    table = compared(searches, trees)
+    np.testing.assert_allclose(table["efficiency"], [0.5, np.nan])
+    found = summary(table, trees).set_index("agent")
+    assert found.loc["one", "efficiency"] == pytest.approx(0.5)
+    assert found.loc["one", "ebf"] == pytest.approx(3)
+    assert found.loc["one", "first_move_share"] == pytest.approx(2 / 4)
+    assert unequal(table).empty
+
+
+def test_a_wrong_value_is_found_unless_the_search_may_have_it() -> None:
+    searches, trees = frames([5, 6])
+    assert unequal(compared(searches, trees))["piece"].tolist() == [1]
+    assert unequal(compared(searches.assign(selective=True), trees)).empty
+    assert unequal(compared(searches.assign(solved=True), trees)).empty
+    # Where minimax was too dear, the searches are compared with each other.
+    both = pd.concat([searches, searches.assign(agent="two", value=5)])
+    assert unequal(compared(both, trees.iloc[:0]))["agent"].tolist() == ["two"]
