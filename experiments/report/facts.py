@@ -85,6 +85,11 @@ class RunFacts:
         return self_audit(pairings_in_order(self.record))
 
     @cached_property
+    def equal(self) -> bool:
+        """Whether nobody was better than anybody: all pairs were shared."""
+        return bool(self.parts) and all(ratings.split.all() for _, ratings in self.parts)
+
+    @cached_property
     def order(self) -> list[str]:
         """All agents, marked, in the order of the standings: so they stand in every figure."""
         return marked_names(self.standings)

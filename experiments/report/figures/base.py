@@ -47,9 +47,11 @@ _NAME_WIDTH = 30  # letters of an agent's name before it goes on in the next lin
 _DPI = 200
 _SALT = "othello"  # fixes the ids inside an SVG, so that the same figure gives the same file
 
-# The font comes with matplotlib: labels need the same room on every machine. White with a grid.
+# The first font comes with matplotlib: labels need the same room on every machine; the others are
+# for browsers that lack it. White with a grid.
 _STYLE: Any = {
-    "font.family": ["DejaVu Sans"],
+    "font.family": ["sans-serif"],
+    "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial"],
     "font.size": 12,
     "figure.facecolor": "white",
     "axes.facecolor": "white",

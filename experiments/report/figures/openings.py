@@ -66,7 +66,9 @@ def colours_figures(facts: RunFacts) -> Iterator[ReportFigure]:
 
 
 def pairs_figures(facts: RunFacts) -> Iterator[ReportFigure]:
-    """How many points every agent made of the two of a pair."""
+    """How many points every agent made of the two of a pair, unless all were shared."""
+    if facts.equal:
+        return
     counts = facts.pair_counts.sum(axis=1)
     table = pd.DataFrame(counts, facts.names, range(OUTCOMES)).loc[facts.order]
     table = table[table.sum(axis=1) > 0]
@@ -83,8 +85,8 @@ def pairs_figures(facts: RunFacts) -> Iterator[ReportFigure]:
 
 
 def openings_figures(facts: RunFacts) -> Iterator[ReportFigure]:
-    """What every agent scores from each opening, where these are few."""
-    if not 1 < facts.openings <= MOST_OPENINGS:
+    """What every agent scores from each opening, where these are few, unless it is always half."""
+    if facts.equal or not 1 < facts.openings <= MOST_OPENINGS:
         return
     found = scores_from(facts.record)
     if found.empty:
