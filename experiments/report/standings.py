@@ -279,16 +279,20 @@ def scores_from(record: Record) -> pd.DataFrame:
 
 
 def rated_parts(
-    record: Record, seed: int = 0, anchor: str | None = None, colour_advantage: bool = False
+    record: Record,
+    seed: int = 0,
+    anchor: str | None = None,
+    colour_advantage: bool = False,
+    plays: IntArray | None = None,
 ) -> list[tuple[IntArray, Ratings]]:
     """The parts of the pool and their ratings, see :func:`experiments.statistics.pool.rate_pools`;
     none without a complete pair.
 
     seed: of the bootstrap. anchor: name of the agent rated 0. colour_advantage: whether Black's
-    advantage is fitted too.
+    advantage is fitted too. plays: the strategy of every agent, if that is known already.
     """
     names = record.agents()["name"].tolist()
-    plays = strategies(record)
+    plays = strategies(record) if plays is None else plays
     tables, times = pairs_by_opening(record, plays)
     # Agents that play alike are one strategy, which meets nobody; they have pairs all the same.
     if not tables.any() and not pair_counts(record).any():

@@ -66,13 +66,11 @@ def colours_figures(facts: RunFacts) -> Iterator[ReportFigure]:
 
 
 def pairs_figures(facts: RunFacts) -> Iterator[ReportFigure]:
-    """How many points every agent made of the two of a pair, unless all were shared."""
-    if facts.equal:
-        return
+    """How many points every agent made of the two of a pair."""
     counts = facts.pair_counts.sum(axis=1)
     table = pd.DataFrame(counts, facts.names, range(OUTCOMES)).loc[facts.order]
     table = table[table.sum(axis=1) > 0]
-    if table.empty:
+    if table.empty or facts.all_split:
         return
     yield ReportFigure(
         name="pairs",
@@ -85,8 +83,8 @@ def pairs_figures(facts: RunFacts) -> Iterator[ReportFigure]:
 
 
 def openings_figures(facts: RunFacts) -> Iterator[ReportFigure]:
-    """What every agent scores from each opening, where these are few, unless it is always half."""
-    if facts.equal or not 1 < facts.openings <= MOST_OPENINGS:
+    """What every agent scores from each opening, where these are few."""
+    if facts.all_split or not 1 < facts.openings <= MOST_OPENINGS:
         return
     found = scores_from(facts.record)
     if found.empty:

@@ -43,7 +43,8 @@ def play(folder: Path, *overrides: str) -> tuple[RunResult, str, str]:
     plan = read([f"results={folder}", "executor=serial", "figures=false", *overrides])
     result = run(plan, "test", console)
     report = (result.folder / "report.md").read_text(encoding="utf-8")
-    assert (result.folder / "report.html").read_text(encoding="utf-8").count("Match by match") == 1
+    page = (result.folder / "report.html").read_text(encoding="utf-8")
+    assert page.count('<h2 id="match-by-match">') == 1
     return result, console.export_text(), report
 
 
@@ -113,7 +114,7 @@ def test_agents_may_have_any_names(tmp_path: Path) -> None:
     page = (done.folder / "report.html").read_text(encoding="utf-8")
     for name in names:
         assert name in printed
-        assert page.count(f"<td>{html.escape(name)}</td>") == 2  # in the standings, and a match
+        assert page.count(f"<td>{html.escape(name)}</td>") == 3  # standings, costs, a match
         assert f"<strong>{html.escape(name)}</strong>" in page
 
 
