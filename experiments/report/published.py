@@ -129,7 +129,7 @@ class _Scores:
             return [title, "-", original, "-"]
         ours = f"{100 * share:.1f} % [{100 * low:.1f}, {100 * high:.1f}] of {2 * pairs:,} games"
         side, often = tail(sum(self._drawn[name, other] for other in others), 2 * scored)  # type: ignore[arg-type]
-        return [title, ours, original, f"{scored:g} or {side} in {_percent(often)}"]
+        return [title, ours, original, f"{scored:g} or {side} in {_percent(often)} of cases"]
 
     @property
     def joint(self) -> str:
