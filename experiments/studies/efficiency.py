@@ -45,9 +45,10 @@ def summary(table: pd.DataFrame, trees: pd.DataFrame, seed: int = 0) -> pd.DataF
     the smallest tree (FLOOR, of which only leaves are known) among them. Columns: positions,
     openings; means a position of what was counted, and seconds; ``nodes_share``, of minimax's
     nodes; ``efficiency`` with its 95 % interval over openings, ``efficiency_low`` and
-    ``efficiency_high``; ``ebf``, the effective branching factor: that of the even tree of this depth with as many leaves, which is
-    the depth-th root of the leaves, as a geometric mean over positions; ``first_move_share``, of
-    the cutoffs those made by the first move. nan where there is nothing to tell.
+    ``efficiency_high``; ``ebf``, the effective branching factor: that of the even tree of this
+    depth with as many leaves, which is the depth-th root of the leaves, as a geometric mean over
+    positions; ``first_move_share``, of the cutoffs those made by the first move. nan where there
+    is nothing to tell.
     """
     whole = trees.assign(agent=MINIMAX, minimax_nodes=trees["nodes"], efficiency=0.0)
     least = trees[["piece", "opening", "phase", "evaluation", "depth"]].assign(
