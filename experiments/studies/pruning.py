@@ -150,6 +150,10 @@ class Pruning(SampledStudy):
             frames={"pruning": found, "searches": table, "trees": trees} | _positions(tables),
             figures=lambda: _figures(found, plan),
             notes=[_NOTE],
+            agents={
+                name: {key: value for key, value in settings.items() if key != "depth"}
+                for name, settings in plan.settings.agents.items()
+            },
             exit_code=int(len(wrong) > 0),
         )
 
