@@ -69,6 +69,8 @@ class Errors(PositionStudy):
     empties: Annotated[int, Whole(1, MOST_EMPTIES)] = 14
     positions: Annotated[int | str, Whole(1, word="all")] = 1000
 
+    asks_agents = False
+
     def needs_run(self, plan: Plan) -> bool:
         return self.run is None
 
@@ -119,10 +121,12 @@ class Errors(PositionStudy):
             plan.settings.agents,
             {name: agent.selective for name, agent in plan.agents.items()},
         )
+        details = {}
         if (folder := self.run_folder()) is not None:
             with reading(folder) as record:
                 agents = record.run()["config"]["agents"]
                 selective = dict(record.rows("select name, selective from agents"))
+                details = {"games of": str(folder), "ruleset": record.run()["ruleset"]}
         moves["agent"] = [marked(name, bool(selective.get(name))) for name in moves["agent"]]
         profile = error_profile(moves, plan.settings.seed)
         whole = profile[profile["empties"] == ALL]
@@ -134,6 +138,7 @@ class Errors(PositionStudy):
             figures=lambda: _figures(profile, about),
             notes=[_NOTE],
             agents=agents,
+            details=details,
         )
 
 
