@@ -29,9 +29,13 @@ usage: python -m experiments COMMAND ...
   resume FOLDER           go on with a run that was interrupted
   extend FOLDER games=N   add games to a run, up to N a pairing
   watch FOLDER            the standings of a run in progress
+  list                    all runs and sweeps under results/: when, games, leader, state
+  show FOLDER             what came out of one
+  compare FOLDER FOLDER   runs side by side: settings that differ, standings, pooled if alike
+  report FOLDER ...       write the report anew, or one that compares several
   verify FOLDER           whether what a run's record says is true
   recover FOLDER          what can be read of a damaged record, into a new folder
-  export FOLDER ggf       a run's games for other programs
+  export FOLDER FORMAT    a run's games and tables for other programs: ggf, wthor, csv, json, ...
   bench                   nodes of every search over fixed positions, and their signature
 
 Start with:
@@ -242,6 +246,34 @@ def verify_command(arguments: Sequence[str]) -> int:
     return verify_command(arguments, make_console())
 
 
+def list_command(arguments: Sequence[str]) -> int:
+    """``list``: all runs under a folder."""
+    from experiments.looking.listing import list_command
+
+    return list_command(arguments, make_console())
+
+
+def show_command(arguments: Sequence[str]) -> int:
+    """``show``: what came out of a run."""
+    from experiments.looking.showing import show_command
+
+    return show_command(arguments, make_console())
+
+
+def compare_command(arguments: Sequence[str]) -> int:
+    """``compare``: runs side by side."""
+    from experiments.looking.comparing import compare_command
+
+    return compare_command(arguments, make_console())
+
+
+def report_command(arguments: Sequence[str]) -> int:
+    """``report``: write the report of a run anew, or compare several."""
+    from experiments.looking.showing import report_command
+
+    return report_command(arguments, make_console())
+
+
 def study_command(arguments: Sequence[str]) -> int:
     """``study``: answer a question that one run cannot."""
     from experiments.studies.command import study_command
@@ -282,6 +314,10 @@ COMMANDS: dict[str, Command] = {
     "resume": resume_command,
     "extend": extend_command,
     "watch": watch_command,
+    "list": list_command,
+    "show": show_command,
+    "compare": compare_command,
+    "report": report_command,
     "verify": verify_command,
     "recover": recover_command,
     "export": export_command,

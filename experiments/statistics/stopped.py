@@ -29,7 +29,7 @@ from scipy.special import log_ndtr
 
 from experiments.statistics.elo import expected_score
 from experiments.statistics.intervals import INSIDE, interval_text
-from experiments.statistics.pairs import SHARES, FloatArray
+from experiments.statistics.pairs import OUTCOMES, SHARES, FloatArray
 from experiments.statistics.sequential import Sprt, with_mean
 
 _OVERSHOOT = 0.5826  # -zeta(1/2) / sqrt(2 pi)
@@ -44,16 +44,20 @@ class StoppedEstimate:
     """Elo of the first agent after a sequential test, logistic whatever the test's model.
 
     elo: the median-unbiased estimate. low, high: the ends of the 95 % interval. What is beyond
-    1,200 Elo is infinite.
+    1,200 Elo is infinite. split: every pair was shared, so that little is known.
     """
 
     elo: float
     low: float
     high: float
+    split: bool = False
 
     @property
     def text(self) -> str:
-        """``+23 [4, 41]``; after a record so one-sided that it has no upper end ``> +310``."""
+        """``+23 [4, 41]``; after a record so one-sided that it has no upper end ``> +310``;
+        ``every pair split``."""
+        if self.split:
+            return "every pair split"
         if np.isinf(self.low) or np.isinf(self.high):
             limit, bound = (self.high, "<") if np.isinf(self.low) else (self.low, ">")
             return "-" if np.isinf(limit) else interval_text(limit, limit, limit, bound)
@@ -68,8 +72,10 @@ def stopped_estimate(test: Sprt, counts: ArrayLike) -> StoppedEstimate:
     >>> stopped_estimate(Sprt(elo0=0, elo1=30), [20, 40, 120, 60, 40]).text
     '+35 [11, 58]'
     """
-    elo, low, high = stopped_estimates(test, np.asarray(counts)[None])
-    return StoppedEstimate(float(elo[0]), float(low[0]), float(high[0]))
+    played = np.asarray(counts)
+    elo, low, high = stopped_estimates(test, played[None])
+    split = bool(played[OUTCOMES // 2] == played.sum())
+    return StoppedEstimate(float(elo[0]), float(low[0]), float(high[0]), split)
 
 
 def stopped_estimates(test: Sprt, counts: ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:

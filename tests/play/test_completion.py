@@ -13,7 +13,7 @@ from play.lab import main
 needs_bash = pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 
 COMPLETED = {
-    "othello-lab r": "recover resume run",
+    "othello-lab r": "recover report resume run",
     "othello-lab agents che": "check check-engine",
     "othello-lab run agents=cl": "classics",
     "othello-lab run -m limits.s": "limits.seconds=",

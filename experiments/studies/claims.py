@@ -1,0 +1,310 @@
+"""Expectations, each checked with as many games, or positions, as it takes: an autograder."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import yaml
+
+from agents.config import ConfigError, build_agent, fill_open, load, one_line
+from agents.search import SearchAgent
+from core.position import Position
+from core.settings import Number, Whole
+from core.shown import counted
+from experiments.config import Plan, RunConfig
+from experiments.pairing import ResultTable, SequentialMatch
+from experiments.record.store import Record
+from experiments.report.standings import pair_counts
+from experiments.statistics.pairs import SHARES
+from experiments.statistics.sequential_mean import FIRST_LOOK, mean_side
+from experiments.statistics.stopped import stopped_estimate
+from experiments.studies.base import Asked, Conclusion, MatchStudy, Played, changed
+from experiments.studies.grammar import MEASURES, AgentText, Claim, Cost, Strength, parse
+from experiments.studies.searches import cost_rows, searched_positions
+
+if TYPE_CHECKING:
+    pass
+
+HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"
+
+_FACING = {">=": "<=", ">": "<", "<=": ">=", "<": ">"}  # seen from the other side
+_RANDOM = AgentText("random")  # gives positions to an agent that is compared with a number
+_OTHER = AgentText("greedy")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of a claim. verdict: ``holds``, ``fails`` or ``undecided``. amount: what it
+    took, in words. elo, low, high: of a claim of strength; ratio: of one of costs."""
+
+    claim: str
+    verdict: str
+    evidence: str
+    amount: str
+    elo: float = np.nan
+    low: float = np.nan
+    high: float = np.nan
+    ratio: float = np.nan
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claims(MatchStudy):
+    """Checks what is claimed; :mod:`experiments.studies.grammar` says how claims are written.
+
+    A claim of strength is a sequential test (SPRT) between the difference that is claimed and one
+    that is worse by ``tolerance``; where a difference must be exceeded (> or <), between it and
+    one better by so much. A claim of costs is judged by the mean difference on the same positions,
+    looked at after 20, 40, 80, ... of them. Either way a claim that is wrong, by the tolerance
+    where it is of strength, is said to hold with a probability of ``error`` at most, and a right
+    one to fail.
+
+    claims: a list, or a YAML file that has one, alone or below ``claims``. tolerance: Elo. error:
+    probability of a wrong verdict, a claim. positions: at most so many openings that give positions
+    on which costs are compared.
+    """
+
+    claims: Any
+    tolerance: Annotated[float, Number(above=0, high=200)] = 20.0
+    error: Annotated[float, Number(above=0, below=0.5)] = 0.05
+    positions: Annotated[int, Whole(FIRST_LOOK)] = 100
+
+    def check(self, plan: Plan) -> None:
+        for claim in self.parsed:
+            agents = self._agents(claim, plan)
+            if isinstance(claim, Cost):
+                for text in _compared(claim):
+                    if not isinstance(build_agent(agents[str(text)], str(text)), SearchAgent):
+                        raise ValueError(f"{claim}: {text} does not search, so it has no such cost")
+
+    @cached_property
+    def parsed(self) -> list[Claim]:
+        """All claims; ValueError."""
+        found = [parse(line) for line in _lines(self.claims)]
+        for claim in found:
+            if claim.second is not None and str(claim.first) == str(claim.second):
+                raise ValueError(f"{claim}: an agent cannot be compared with itself")
+        return found
+
+    def runs(self, plan: Plan, played: Sequence[Played]) -> Sequence[Asked]:
+        return [Asked(self._settings(claim, plan), str(claim)) for claim in self.parsed]
+
+    def conclude(self, plan: Plan, played: Sequence[Played]) -> Conclusion:
+        import pandas as pd
+
+        found = {each.number: self._judged(each, plan) for each in played}
+        verdicts = [
+            found.get(number, Verdict(str(claim), UNDECIDED, "no games yet", "-"))
+            for number, claim in enumerate(self.parsed)
+        ]
+        number = {word: sum(v.verdict == word for v in verdicts) for word in _WORDS}
+        told = ", ".join(f"{number[word]} {_PLURAL[word]}" for word in _WORDS if number[word])
+        findings = [f"Of {counted(len(verdicts), 'claim')} {told}."]
+        findings += [f"{v.claim}: {v.verdict}. {v.evidence}" for v in verdicts]
+        rows = [[v.verdict, v.claim, v.amount] for v in verdicts]
+        return Conclusion(
+            findings,
+            [ResultTable("Claims", ["verdict", "claim", "after"], rows, (0, 1))],
+            {"claims": pd.DataFrame([vars(verdict) for verdict in verdicts])},
+            notes=[
+                f"Error rate of a verdict: {100 * self.error:g} %; tolerance of a claim of "
+                f"strength: {self.tolerance:g} Elo (a claim that misses by less may be called "
+                "either way). Elo after a sequential test is median-unbiased."
+            ],
+            exit_code=0 if number[HOLDS] == len(verdicts) else 1,
+        )
+
+    # ------------------------------------------------------------------ runs
+
+    def _agents(self, claim: Claim, plan: Plan) -> dict[str, dict[str, Any]]:
+        """The settings of a claim's agents, by what they are called in it; ConfigError."""
+        found = {}
+        for text in _line_up(claim):
+            try:
+                found[str(text)] = _settings_of(text, plan.settings)
+            except ConfigError as error:
+                raise ConfigError(f"{claim}: {one_line(error)}") from error
+        return found
+
+    def _settings(self, claim: Claim, plan: Plan) -> RunConfig:
+        """The run that shows whether a claim holds."""
+        agents = self._agents(claim, plan)
+        if isinstance(claim, Strength):
+            return changed(plan.settings, agents=agents, schedule=self._schedule(claim))
+        schedule = {"_target_": "experiments.pairing.RoundRobin"}
+        return changed(
+            plan.settings, agents=agents, schedule=schedule, games=2 * self.positions, record="all"
+        )
+
+    def _schedule(self, claim: Strength) -> dict[str, Any]:
+        """The sequential test of a claim, as its first agent sees it."""
+        low, high = self._hypotheses(claim)
+        return {
+            "_target_": "experiments.pairing.SequentialMatch",
+            "elo0": low,
+            "elo1": high,
+            "sprt_alpha": self.error,
+            "sprt_beta": self.error,
+        }
+
+    def _hypotheses(self, claim: Strength) -> tuple[float, float]:
+        """The two differences that a test tells apart."""
+        better = claim.compare in (">", "<=")  # the one claimed is the lower
+        return (
+            (claim.elo, claim.elo + self.tolerance)
+            if better
+            else (claim.elo - self.tolerance, claim.elo)
+        )
+
+    # ------------------------------------------------------------------ verdicts
+
+    def _judged(self, played: Played, plan: Plan) -> Verdict:
+        claim = self.parsed[played.number]
+        if str(claim) != played.asked.about:
+            raise ValueError(f"claims have changed since: '{played.asked.about}' was asked for")
+        with played.record() as record:
+            if isinstance(claim, Strength):
+                return self._of_strength(claim, record)
+            return self._of_costs(claim, record, plan)
+
+    def _of_strength(self, claim: Strength, record: Record) -> Verdict:
+        test = SequentialMatch(
+            **{k: v for k, v in self._schedule(claim).items() if k != "_target_"}
+        )
+        counts = pair_counts(record)[0, 1]
+        pairs = int(counts.sum())
+        amount = counted(2 * pairs, "game")
+        if not pairs:
+            return Verdict(str(claim), UNDECIDED, "No pair of games is complete.", amount)
+        found = stopped_estimate(test.test, counts)
+        upwards = claim.compare in (">=", ">")
+        accepted = test.test.decide(counts)
+        verdict = UNDECIDED if not accepted else HOLDS if (accepted == "H1") == upwards else FAILS
+        evidence = (
+            f"{claim.first} made {100 * counts @ SHARES / pairs:.1f} % of the points of "
+            f"{amount}: {found.text}{'' if found.split else ' Elo'}; "
+            f"LLR {test.test.llr(counts):+.2f} of {test.test.lower:.2f} to {test.test.upper:.2f}."
+        )
+        return Verdict(str(claim), verdict, evidence, amount, found.elo, found.low, found.high)
+
+    def _of_costs(self, claim: Cost, record: Record, plan: Plan) -> Verdict:
+        """Search the positions of one opening after the other until it is decided."""
+        agents = self._agents(claim, plan)
+        searchers = {}
+        for text in _compared(claim):
+            agent = build_agent(agents[str(text)], str(text))
+            assert isinstance(agent, SearchAgent)
+            agent.prepare()
+            searchers[str(text)] = agent
+        by_opening: dict[str, list[Position]] = {}
+        for opening, position in searched_positions(record, "all", 0):
+            by_opening.setdefault(opening, []).append(position)
+        rng = np.random.default_rng(plan.settings.seed)
+        spent: list[tuple[float, float]] = []
+        for positions in by_opening.values():
+            position = positions[int(rng.integers(len(positions)))]
+            spent.append(_spent(claim, position, searchers))
+            verdict = self._cost_verdict(claim, spent)
+            if verdict != UNDECIDED:
+                break
+        else:
+            verdict = UNDECIDED
+        amount = counted(len(spent), "position")
+        if not spent:
+            return Verdict(str(claim), UNDECIDED, "There are no positions.", amount)
+        own, other = np.mean(spent, axis=0)
+        ratio = own / other if other else np.nan
+        unit = "seconds" if claim.measure == "time" else claim.measure
+        evidence = f"{claim.first} took {own:,.4g} {unit} a position"
+        if claim.second is not None:
+            evidence += f", {ratio:.3g} x {claim.second}'s {other:,.4g}"
+        return Verdict(
+            str(claim), verdict, f"{evidence}, in {amount}.", amount,
+            ratio=ratio if claim.second is not None else np.nan,
+        )  # fmt: skip
+
+    def _cost_verdict(self, claim: Cost, spent: Sequence[tuple[float, float]]) -> str:
+        if len(spent) < FIRST_LOOK:
+            return UNDECIDED
+        own, other = np.array(spent).T
+        found = mean_side(own - claim.number * other, self.positions, self.error)
+        if found.side is None:
+            return UNDECIDED
+        if found.side == 0:
+            return HOLDS if "=" in claim.compare else FAILS
+        return HOLDS if (found.side > 0) == (">" in claim.compare) else FAILS
+
+
+_WORDS = (HOLDS, FAILS, UNDECIDED)
+_PLURAL = {HOLDS: "hold", FAILS: "fail", UNDECIDED: "are undecided"}
+
+
+def _compared(claim: Cost) -> list[AgentText]:
+    return [claim.first] if claim.second is None else [claim.first, claim.second]
+
+
+def _line_up(claim: Claim) -> list[AgentText]:
+    """The two agents that play for a claim."""
+    if claim.second is not None:
+        return [claim.first, claim.second]
+    return [claim.first, _OTHER if claim.first == _RANDOM else _RANDOM]
+
+
+def _lines(claims: Any) -> list[str]:
+    """The claims one by one; ValueError."""
+    if isinstance(claims, str) and claims.endswith((".yaml", ".yml")):
+        try:
+            claims = yaml.safe_load(Path(claims).read_text(encoding="utf-8"))
+        except (OSError, UnicodeError, yaml.YAMLError) as error:
+            raise ValueError(f"study.claims: {one_line(error)}") from error
+        if isinstance(claims, Mapping):
+            claims = claims.get("claims")
+    if isinstance(claims, str):
+        return [claims]
+    if not isinstance(claims, Sequence) or not claims:
+        raise ValueError("study.claims: a list of claims, or a YAML file that has one, is needed")
+    for number, line in enumerate(claims):
+        if not isinstance(line, str):
+            raise ValueError(f"study.claims[{number}]={line}: a claim in words is needed")
+    return list(claims)
+
+
+def _settings_of(text: AgentText, settings: RunConfig) -> dict[str, Any]:
+    """The settings of an agent of a claim; ConfigError."""
+    if text.name in settings.agents:
+        made = copy.deepcopy(dict(settings.agents[text.name]))
+    else:
+        made = load("agent", text.name)
+    for key, value in text.settings:
+        node = made
+        *way, last = key.split(".")
+        for part in way:
+            node = node.get(part) if isinstance(node, dict) else None  # type: ignore[assignment]
+        if not isinstance(node, dict) or (last not in node and ":" not in text.name):
+            raise ConfigError(f"{text.name} has no setting '{key}'; it has {_known(made)}")
+        node[last] = value
+    if text.evaluation is not None:
+        if "evaluation" not in made:
+            raise ConfigError(f"{text.name} has no evaluation that {text.evaluation} could be")
+        made["evaluation"] = load("evaluation", text.evaluation)
+    filled, _ = fill_open({str(text): made}, depth=settings.depth, evaluation=settings.evaluation)
+    return dict(filled[str(text)])
+
+
+def _known(settings: Mapping[str, Any]) -> str:
+    return ", ".join(key for key in settings if not key.startswith("_")) or "none"
+
+
+def _spent(
+    claim: Cost, position: Position, searchers: Mapping[str, SearchAgent]
+) -> tuple[float, float]:
+    """What the claim's search, or searches, took on a position: the first's, and the second's or 1,
+    which the claim's number is multiplied by."""
+    column = MEASURES[claim.measure]
+    rows = list(cost_rows(position, searchers))
+    return float(rows[0][column]), float(rows[1][column]) if len(rows) > 1 else 1.0

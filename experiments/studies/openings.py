@@ -1,0 +1,280 @@
+"""Which set of openings shows a difference with the fewest games."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+
+from core.settings import Number
+from experiments.config import Plan, chosen, plan_of
+from experiments.pairing import ResultTable
+from experiments.record.store import Record
+from experiments.report.standings import matches, pairs_by_opening
+from experiments.statistics.intervals import INSIDE
+from experiments.statistics.match import MatchStatistics, match_statistics
+from experiments.statistics.pairs import OUTCOMES, IntArray, pentanomial
+from experiments.statistics.resolution import ALPHA, POWER, Resolution, resolution
+from experiments.studies.base import Asked, Conclusion, MatchStudy, Played, changed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from experiments.report.figures.base import ReportFigure
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What a set gave. all_pairs, distinct: pairs played, and those that repeat no earlier one.
+    draws, split: shares of drawn games, and of pairs in which the same colour won twice."""
+
+    name: str
+    openings: int
+    all_pairs: int
+    distinct: int
+    draws: float
+    split: float
+    match: MatchStatistics
+    black: MatchStatistics
+    shows: Resolution
+
+    @property
+    def repeats(self) -> float:
+        """How many pairs have to be played for one that is new."""
+        return self.all_pairs / self.distinct
+
+    @property
+    def needed(self) -> tuple[float, float, float]:
+        """Pairs to be played, and the ends of the interval."""
+        shows = self.shows
+        return self.repeats * shows.pairs, self.repeats * shows.low, self.repeats * shows.high
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpeningSets(MatchStudy):
+    """The same two agents, best of nearly equal strength, from several sets of openings.
+
+    sets: names in ``conf/openings``, or by names of one's own their settings, such as
+    ``mine: {kind: file, file: mine.txt}``. elo: the difference that is to be seen.
+    """
+
+    sets: Any
+    elo: Annotated[float, Number(above=0, high=400)] = 30.0
+
+    def check(self, plan: Plan) -> None:
+        if len(plan.agents) != 2:
+            raise ValueError(f"two agents are needed; this line-up has {len(plan.agents)}")
+        for settings in self._sets().values():
+            plan_of(changed(plan.settings, openings=settings))
+
+    def _sets(self) -> dict[str, dict[str, Any]]:
+        """The settings of each set; ValueError."""
+        asked = self.sets if isinstance(self.sets, Mapping) else None
+        if asked is None and isinstance(self.sets, Sequence) and not isinstance(self.sets, str):
+            asked = {str(name): str(name) for name in self.sets}
+        if not asked:
+            raise ValueError(f"study.sets={self.sets}: a list of sets of openings is needed")
+        found = {}
+        for name, settings in asked.items():
+            made = chosen("openings", name if settings is None else settings)
+            # A set may have fewer openings than there are pairs; what that costs is the question.
+            found[str(name)] = made | ({"repeats": True} if "repeats" in made else {})
+        return found
+
+    def runs(self, plan: Plan, played: Sequence[Played]) -> Sequence[Asked]:
+        return [
+            Asked(changed(plan.settings, openings=settings), name)
+            for name, settings in self._sets().items()
+        ]
+
+    def conclude(self, plan: Plan, played: Sequence[Played]) -> Conclusion:
+        found = []
+        for each in played:
+            with each.record() as record:
+                if (about := self._of(each.asked.about, record, plan.settings.seed)) is not None:
+                    found.append(about)
+        frame = _frame(found)
+        return Conclusion(
+            list(self._findings(found, plan.names)),
+            [self._shows_table(found), _sets_table(found)],
+            {"openings": frame},
+            lambda: self._figures(frame, found, plan.names),
+            [
+                f"Pairs needed: of a fixed match that finds a difference of {self.elo:g} Elo with "
+                f"{100 * POWER:g} % probability at an error rate of {100 * ALPHA:g} %, one-sided, "
+                "from the spread of the pairs' scores in this set; pairs that repeat an earlier "
+                "one move for move are paid for and say nothing. A set that leaves less to be "
+                "decided can also make the agents' own difference smaller: that is the column of "
+                "their normalised Elo."
+            ],
+        )
+
+    def _of(self, name: str, record: Record, seed: int) -> _Found | None:
+        """What a set gave; None without a complete pair."""
+        table = matches(record)
+        if table.empty:
+            return None
+        row = table.iloc[0]
+        tables, times = pairs_by_opening(record)
+        by_colour = tables[:, 0, 1]
+        counts = pentanomial(by_colour)
+        return _Found(
+            name,
+            int(row["openings"]),
+            int(row["all_pairs"]),
+            int(row["pairs"]),
+            float(row["draws"] / row["games"]),
+            float((times @ (by_colour[:, 2, 0] + by_colour[:, 0, 2])) / row["pairs"]),
+            match_statistics(counts, times),
+            match_statistics(_blacks(by_colour), times),
+            resolution(counts, times, self.elo, seed),
+        )
+
+    # ------------------------------------------------------------------ words
+
+    def _findings(self, found: Sequence[_Found], names: Sequence[str]) -> Iterator[str]:
+        known = sorted((each for each in found if each.shows.pairs > 0), key=lambda f: f.needed)
+        if known:
+            told = ", ".join(f"{each.name} {_pairs_text(each)}" for each in known)
+            yield f"Pairs needed to see {self.elo:g} Elo between such agents: {told}."
+        if len(known) > 1:
+            best, others = known[0], known[1:]
+            open_ = [each.name for each in others if not _fewer(best, each)]
+            yield (
+                f"{best.name} needs the fewest."
+                if not open_
+                else f"Whether {best.name} needs fewer than {', '.join(open_)} is not settled."
+            )
+        for each in found:
+            if each.distinct < each.all_pairs:
+                yield (
+                    f"From {each.name} only {each.distinct:,} of {each.all_pairs:,} pairs were "
+                    "different ones: the others repeat them move for move."
+                )
+            if not each.shows.pairs > 0:
+                yield f"{each.name} says nothing of the spread: {_why(each)}."
+        for each in found:
+            if each.black.elo_low > 0 or each.black.elo_high < 0:
+                who = "Black" if each.black.elo > 0 else "White"
+                yield f"From {each.name} {who} has the better chances: {each.black.elo_text} Elo."
+
+    def _shows_table(self, found: Sequence[_Found]) -> ResultTable:
+        rows = [
+            [
+                each.name,
+                _pairs_text(each),
+                _number(each.shows.nelo, 1),
+                _number(each.shows.evidence / each.repeats**0.5, 2),
+                each.match.nelo_text,
+                each.match.elo_text,
+            ]
+            for each in found
+        ]
+        told = f"{self.elo:g} Elo"
+        columns = ["set", "pairs needed", f"{told}, nElo", "errors/1,000 games"]
+        columns += ["nElo [95 %]", "Elo [95 %]"]
+        return ResultTable(
+            "What a set shows", columns, rows,
+            note=f"Pairs needed to see {told}; what {told} are in normalised Elo, and how many "
+            "standard errors they are after 1,000 games: the more, the better the set. At the "
+            "right the difference between these agents, as measured.",
+        )  # fmt: skip
+
+    def _figures(
+        self, frame: pd.DataFrame, found: Sequence[_Found], names: Sequence[str]
+    ) -> Iterator[ReportFigure]:
+        from experiments.report.figures.base import ReportFigure
+        from experiments.studies.figures.openings import openings_chart
+
+        if frame["pairs_needed"].notna().any():
+            yield ReportFigure(
+                name="openings",
+                title="Pairs needed, by set of openings",
+                caption=f"How many pairs of games show {self.elo:g} Elo between {names[0]} and "
+                f"{names[1]}, with 95 % intervals; and the games drawn, the pairs that the opening "
+                "decided (the same colour won twice), and Black's advantage.",
+                chart=openings_chart(frame, f"{names[0]} against {names[1]}"),
+                data=frame,
+            )
+
+
+def _blacks(by_colour: IntArray) -> IntArray:
+    """Pairs by the half points that Black made in them, shape (m, 5); by_colour: shape (m, 3, 3),
+    by the first agent's with Black and with White."""
+    made = np.zeros((len(by_colour), OUTCOMES), dtype=np.int64)
+    for black in range(3):
+        for white in range(3):
+            made[:, black + 2 - white] += by_colour[:, black, white]
+    return made
+
+
+def _fewer(one: _Found, other: _Found) -> bool:
+    """Whether it is shown that the one needs fewer pairs than the other."""
+    size = min(len(one.shows.sample), len(other.shows.sample))
+    gap = np.log(other.repeats / one.repeats)
+    return bool((one.shows.sample[:size] < other.shows.sample[:size] + gap).mean() > INSIDE)
+
+
+def _why(found: _Found) -> str:
+    if found.openings < 2:
+        return "all its pairs come from one opening"
+    return "every pair went alike"
+
+
+def _pairs_text(found: _Found) -> str:
+    if not found.shows.pairs > 0:
+        return "-"
+    needed, low, high = found.needed
+    return f"{needed:,.0f} [{low:,.0f}, {high:,.0f}]"
+
+
+def _number(value: float, digits: int) -> str:
+    return "-" if np.isnan(value) else f"{value:.{digits}f}"
+
+
+def _sets_table(found: Sequence[_Found]) -> ResultTable:
+    rows = [
+        [
+            each.name,
+            f"{each.all_pairs:,}",
+            f"{each.distinct:,}",
+            f"{each.openings:,}",
+            f"{100 * each.draws:.1f}",
+            f"{100 * each.split:.1f}",
+            each.black.elo_text,
+        ]
+        for each in found
+    ]
+    columns = ["set", "pairs", "different", "openings", "draws %", "one colour won both %"]
+    return ResultTable("What a set is like", [*columns, "Black, Elo [95 %]"], rows)
+
+
+def _frame(found: Sequence[_Found]) -> pd.DataFrame:
+    import pandas as pd
+
+    rows = []
+    for each in found:
+        needed, low, high = each.needed
+        rows.append(
+            {
+                "openings": each.name,
+                "pairs": each.all_pairs,
+                "different_pairs": each.distinct,
+                "from_openings": each.openings,
+                "pairs_needed": needed,
+                "needed_low": low,
+                "needed_high": high,
+                "nelo_of_difference": each.shows.nelo,
+                "standard_errors": each.shows.evidence / each.repeats**0.5,
+                "draws": each.draws,
+                "same_colour": each.split,
+                **{name: getattr(each.match, name) for name in _MATCH},
+                **{f"black_{name}": getattr(each.black, name) for name in _MATCH[:3]},
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+_MATCH = ("elo", "elo_low", "elo_high", "nelo", "nelo_low", "nelo_high")
