@@ -14,7 +14,7 @@ from contextlib import closing
 from typing import Any
 
 from agents.base import Agent, Decision, Limits
-from agents.config import ConfigError, build_agent, one_line
+from agents.config import ConfigError, build_agent, one_line, resolve
 from agents.evaluation import Evaluation
 from agents.evaluation.function import FunctionEvaluation
 from core.compile import Announce
@@ -108,6 +108,14 @@ class Outsider(Agent):
             self._overrides = set(map(str, about["overrides"]))
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise ConfigError(f"agent '{name}': {one_line(error)}") from None
+
+    @property
+    def kind(self) -> type | None:
+        """Its class, where that is the lab's own, so that only its settings name what is not, such
+        as a heuristic; otherwise None."""
+        target = self._settings.get("_target_")
+        found = resolve(target) if isinstance(target, str) and is_ours(target) else None
+        return found if isinstance(found, type) else None
 
     def make(self) -> Agent:
         """The agent itself, in the process in which it plays; raises ConfigError."""

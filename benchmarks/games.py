@@ -47,7 +47,7 @@ from experiments.run import run
 SIMPLE = "agents=duel agent@first=random agent@second=greedy"
 ONE_PLY = "agents=duel agent@first=weighted agent@second=maximizer evaluation=mobility"
 SEARCH = "agents=ab_mirror depth={depth}"
-OWN = "agents=duel agent@first=benchmarks/games.py:Own agent@second=greedy isolation={isolation}"
+OWN = f"agents=duel agent@first={Path(__file__).resolve()}:Own agent@second=greedy isolation="
 
 
 class Own(Agent):
@@ -59,15 +59,19 @@ class Own(Agent):
 
 # What is played, by which words, and the share of ``--games``.
 ROWS = (
-    ("random - greedy", SIMPLE, 1),
-    ("the same, record=games", f"{SIMPLE} record=games", 1),
-    ("the same, compiled_games=false", f"{SIMPLE} compiled_games=false", 0.2),
+    ("random against greedy", SIMPLE, 1),
+    ("the same, `record=games`", f"{SIMPLE} record=games", 1),
+    ("the same, `compiled_games=false`", f"{SIMPLE} compiled_games=false", 0.2),
     ("1-ply maximizers", ONE_PLY, 1),
     ("alpha-beta, depth 2", SEARCH.format(depth=2), 1),
     ("alpha-beta, depth 4", SEARCH.format(depth=4), 0.1),
     ("the same, one worker", f"{SEARCH.format(depth=4)} executor.workers=1", 0.05),
-    ("an own random agent - greedy, isolation=none", OWN.format(isolation="none"), 0.1),
-    ("the same, isolation=process", OWN.format(isolation="process"), 0.05),
+    (
+        "an own random agent in Python against greedy, `isolation=none`",
+        f"{OWN}none",
+        0.1,
+    ),
+    ("the same, `isolation=process`", f"{OWN}process", 0.05),
 )
 
 
@@ -178,6 +182,26 @@ OTHERS = {
 # ---------------------------------------------------------------------- the table
 
 
+def measured(games: int, repeat: int) -> Iterator[tuple[str, str]]:
+    """What is measured, and the result in words. games: of the largest runs."""
+    for name, words, share in ROWS:
+        number = max(2, int(games * share) // 2 * 2)
+        wall, decided = min(played(words, number) for _ in range(repeat))
+        busy = 100 * decided / wall / (1 if "workers=1" in words else 2)
+        yield name, f"{number / wall:,.0f} games/s (agents decide {busy:.0f} % of the time)"
+    for record in ("all", "games"):
+        words = f"{SIMPLE} record={record}"
+        cost = min(driver(words, games // 4) for _ in range(repeat))
+        yield f"the driver alone, `record={record}`", f"{cost:.0f} µs a game"
+    for name, others in OTHERS.items():
+        try:
+            seconds = min(others(games // 100) for _ in range(repeat))
+        except ImportError:
+            yield name, "not installed"
+        else:
+            yield name, f"{games // 100 / seconds:,.0f} games/s"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--games", type=int, default=20_000)
@@ -185,24 +209,8 @@ def main() -> None:
     parser.add_argument("--million", action="store_true")
     options = parser.parse_args()
     print(machine(), versions({}))
-    print(f"{'two workers, record written':48} {'games/s':>9}  decided")
-    for name, words, share in ROWS:
-        games = max(2, int(options.games * share) // 2 * 2)
-        wall, decided = min(played(words, games) for _ in range(options.repeat))
-        busy = 100 * decided / wall / (1 if "workers=1" in words else 2)
-        print(f"{name:48} {games / wall:9,.0f}  {busy:5.1f} %", flush=True)
-    for record in ("all", "games"):
-        words = f"{SIMPLE} record={record}"
-        cost = min(driver(words, options.games // 4) for _ in range(options.repeat))
-        print(f"{f'driver alone, record={record}':48} {cost:9.1f} microseconds a game", flush=True)
-    for name, others in OTHERS.items():
-        games = options.games // 100
-        try:
-            seconds = min(others(games) for _ in range(options.repeat))
-        except ImportError:
-            print(f"{name:48}   is not installed")
-        else:
-            print(f"{name:48} {games / seconds:9,.0f}")
+    for name, result in measured(options.games, options.repeat):
+        print(f"{name:48} {result}", flush=True)
     if options.million:
         million()
 

@@ -16,6 +16,7 @@ from core.position import Position
 from experiments.run import machine, versions
 
 ROUNDS = 5
+RUST = "rust-reversi, random"
 
 
 def ours(playouts: int, **settings: object) -> Callable[[], object]:
@@ -37,11 +38,8 @@ def theirs(playouts: int) -> Callable[[], object] | None:
     return lambda: search.get_move(Board())
 
 
-def main() -> None:
-    """Print the table. The searches take turns, so that a busy moment hits all of them."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--playouts", type=int, default=100_000)
-    playouts = parser.parse_args().playouts
+def measured(playouts: int) -> dict[str, list[float]]:
+    """Seconds of each round of each search. They take turns, so that a busy moment hits all."""
     searches = {
         "random": ours(playouts),
         "random, reward win": ours(playouts, reward="win"),
@@ -54,13 +52,22 @@ def main() -> None:
         ),
     }
     if other := theirs(playouts):
-        searches["rust-reversi, random"] = other
+        searches[RUST] = other
     seconds: dict[str, list[float]] = {name: [] for name in searches}
     for _ in range(ROUNDS):
         for name, search in searches.items():
             started = time.perf_counter()
             search()
             seconds[name].append(time.perf_counter() - started)
+    return seconds
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--playouts", type=int, default=100_000)
+    playouts = parser.parse_args().playouts
+    seconds = measured(playouts)
     table = Table(title=f"{playouts:,} playouts from the start, {ROUNDS} rounds, one core")
     table.add_column("rollouts")
     table.add_column("playouts/s, best", justify="right")
@@ -70,7 +77,7 @@ def main() -> None:
         table.add_row(name, f"{playouts / best:,.0f}", f"{playouts / median:,.0f}")
     console = Console()
     console.print(table)
-    if other is None:
+    if RUST not in seconds:
         console.print("rust-reversi is not installed: pip install -e '.[benchmarks]'")
     facts = {**machine(), "vector kernels": VECTORISED, **versions({})}
     console.print(", ".join(f"{key} {value}" for key, value in facts.items()), highlight=False)

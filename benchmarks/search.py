@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import time
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 from rich.console import Console
 from rich.table import Table
@@ -32,25 +33,26 @@ SEARCHES: dict[str, tuple[type[WindowSearch], dict[str, Any]]] = {
 }
 
 
-def main() -> None:
-    """Print the table; exact searches must agree on every value."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--depth", type=int, default=12)
-    parser.add_argument("--positions", type=int, default=50)
-    parser.add_argument("--only", nargs="*", default=[], help="words in the names of searches")
-    options = parser.parse_args()
+class Row(NamedTuple):
+    """Nodes over all positions, how many times fewer than the first search's, and seconds."""
+
+    search: str
+    nodes: int
+    fewer: float
+    seconds: float
+
+
+def compared(depth: int, number: int, only: Sequence[str] = ()) -> Iterator[Row]:
+    """The searches whose names hold one of these words, and the first one, on so many positions of
+    20 to 48 empties; exact searches must agree on every value."""
     evaluation = SquareWeights()
-    games = sample_positions(AlphaBeta(2, evaluation), 8 * options.positions, seed=1)
-    middle = [position for position in games if 20 <= position.empties <= 48]
-    positions = middle[: options.positions]
-    table = Table(title=f"depth {options.depth}, {len(positions)} positions of 20 to 48 empties")
-    for heading in ("search", "nodes", "of the first", "seconds", "M nodes/s"):
-        table.add_column(heading, justify="left" if heading == "search" else "right")
+    games = sample_positions(AlphaBeta(2, evaluation), 8 * number, seed=1)
+    positions = [position for position in games if 20 <= position.empties <= 48][:number]
     first: tuple[int, list[Any]] | None = None
     for name, (kind, settings) in SEARCHES.items():
-        if options.only and first and not any(word in name for word in options.only):
+        if only and first and not any(word in name for word in only):
             continue
-        search = kind(options.depth, evaluation, **settings)
+        search = kind(depth, evaluation, **settings)
         search.prepare()
         search.search(positions[0], 4)
         started = time.perf_counter()
@@ -60,8 +62,23 @@ def main() -> None:
         values = [decision.value for decision in found]
         first = first or (nodes, values)
         assert values == first[1], f"{name} finds other values"
-        share = f"1/{first[0] / nodes:.1f}"
-        table.add_row(name, f"{nodes:,}", share, f"{seconds:.1f}", f"{nodes / seconds / 1e6:.1f}")
+        yield Row(name, nodes, first[0] / nodes, seconds)
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--depth", type=int, default=12)
+    parser.add_argument("--positions", type=int, default=50)
+    parser.add_argument("--only", nargs="*", default=[], help="words in the names of searches")
+    options = parser.parse_args()
+    title = f"depth {options.depth}, {options.positions} positions of 20 to 48 empties"
+    table = Table(title=title)
+    for heading in ("search", "nodes", "of the first", "seconds", "M nodes/s"):
+        table.add_column(heading, justify="left" if heading == "search" else "right")
+    for name, nodes, fewer, seconds in compared(options.depth, options.positions, options.only):
+        speed = f"{nodes / seconds / 1e6:.1f}"
+        table.add_row(name, f"{nodes:,}", f"1/{fewer:.1f}", f"{seconds:.1f}", speed)
     Console().print(table)
 
 

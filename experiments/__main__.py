@@ -29,9 +29,13 @@ usage: python -m experiments COMMAND ...
   resume FOLDER           go on with a run that was interrupted
   extend FOLDER games=N   add games to a run, up to N a pairing
   watch FOLDER            the standings of a run in progress
+  list                    all runs and sweeps under results/: when, games, leader, state
+  show FOLDER             what came out of one
+  compare FOLDER FOLDER   runs side by side: settings that differ, standings, pooled if alike
+  report FOLDER ...       write the report anew, or one that compares several
   verify FOLDER           whether what a run's record says is true
   recover FOLDER          what can be read of a damaged record, into a new folder
-  export FOLDER ggf       a run's games for other programs
+  export FOLDER FORMAT    a run's games and tables for other programs: ggf, wthor, csv, json, ...
   bench                   nodes of every search over fixed positions, and their signature
 
 Start with:
@@ -55,6 +59,10 @@ def run_command(arguments: Sequence[str]) -> int:
     options, rest = parser.parse_known_intermixed_args(list(arguments))
     if rest:
         raise ConfigError(f"unknown option {rest[0]}; see python -m experiments run --help")
+    for word in options.overrides:
+        if word.lstrip("+").startswith("study="):
+            name = word.partition("=")[2]
+            raise ConfigError(f"{word}: it has a command, python -m experiments study {name}")
     folders = [options.config_dir] if options.config_dir else []
     if options.multirun:
         from experiments.sweep.running import sweep
@@ -210,8 +218,8 @@ def watch_command(arguments: Sequence[str]) -> int:
     """``watch``: show the standings of a run in progress."""
     parser = Parser(
         prog="python -m experiments watch",
-        description="Show the standings of a run, or how far a sweep is, from another terminal, "
-        "until it has ended. Reading disturbs nothing.",
+        description="Show the standings of a run, or how far a sweep or a study is, from another "
+        "terminal, until it has ended. Reading disturbs nothing.",
     )
     parser.add_argument("folder", type=Path, help="the run's folder, results/NAME/DATE")
     parser.add_argument("--every", type=seconds, default=2.0, help="seconds from look to look (2)")
@@ -219,11 +227,14 @@ def watch_command(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
 
     from experiments.report.watch import look, watch
+    from experiments.studies.record import is_study
     from experiments.sweep.folder import is_sweep
 
     look_at = look
     if is_sweep(options.folder):
         from experiments.sweep.watching import look_at_sweep as look_at
+    elif is_study(options.folder):
+        from experiments.studies.watching import look_at_study as look_at
     watch(options.folder, make_console(), look_at, options.every, options.once)
     return 0
 
@@ -233,6 +244,34 @@ def verify_command(arguments: Sequence[str]) -> int:
     from experiments.verify.command import verify_command
 
     return verify_command(arguments, make_console())
+
+
+def list_command(arguments: Sequence[str]) -> int:
+    """``list``: all runs under a folder."""
+    from experiments.looking.listing import list_command
+
+    return list_command(arguments, make_console())
+
+
+def show_command(arguments: Sequence[str]) -> int:
+    """``show``: what came out of a run."""
+    from experiments.looking.showing import show_command
+
+    return show_command(arguments, make_console())
+
+
+def compare_command(arguments: Sequence[str]) -> int:
+    """``compare``: runs side by side."""
+    from experiments.looking.comparing import compare_command
+
+    return compare_command(arguments, make_console())
+
+
+def report_command(arguments: Sequence[str]) -> int:
+    """``report``: write the report of a run anew, or compare several."""
+    from experiments.looking.showing import report_command
+
+    return report_command(arguments, make_console())
 
 
 def study_command(arguments: Sequence[str]) -> int:
@@ -275,6 +314,10 @@ COMMANDS: dict[str, Command] = {
     "resume": resume_command,
     "extend": extend_command,
     "watch": watch_command,
+    "list": list_command,
+    "show": show_command,
+    "compare": compare_command,
+    "report": report_command,
     "verify": verify_command,
     "recover": recover_command,
     "export": export_command,

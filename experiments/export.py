@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import importlib.util
+import json
 import os
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import date
 from pathlib import Path
 from typing import BinaryIO, ClassVar
@@ -18,7 +20,7 @@ from rich.console import Console
 from agents.config import ConfigError
 from core.cli import Parser
 from core.game import FINISHED, LATE
-from core.notation import PASS, format_ggf, split_transcript
+from core.notation import PASS, format_ggf, split_transcript, square_name
 from core.position import Position
 from core.rules import Color, Ruleset, ruleset
 from core.shown import counted, plain
@@ -193,7 +195,30 @@ class PgnResults(Format):
         self._write(f"{lines}\n{result}\n\n")
 
 
-FORMATS: dict[str, type[Format]] = {"ggf": Ggf, "wthor": Wthor, "pgn-results": PgnResults}
+class JsonLines(Format):
+    """One game a line, as an object with the columns of the record, agents by name."""
+
+    about = "a JSON object a line, with the record's columns"
+    endings = (".jsonl",)
+
+    def add(self, game: Game) -> None:
+        _, plies = game.follow(self.run.rules)
+        about = asdict(game) | {
+            "black": self.run.names[game.black],
+            "white": self.run.names[game.white],
+            "moves": [square_name(ply) for ply in plies],
+        }
+        self._write(f"{json.dumps(about)}\n")
+
+
+FORMATS: dict[str, type[Format]] = {
+    "ggf": Ggf,
+    "wthor": Wthor,
+    "pgn-results": PgnResults,
+    "jsonl": JsonLines,
+}
+TABLES = {"csv": "", "parquet": "pyarrow"}
+"""Formats in which all tables of a record can be written, and the package that each needs."""
 
 
 def _tag_text(text: str) -> str:
@@ -222,12 +247,21 @@ def export_command(arguments: Sequence[str], console: Console) -> int:
     parser = Parser(
         prog="python -m experiments export",
         description=f"Write the games of a run to a file that other programs read: {kinds}. "
-        "openings=file reads the first two.",
+        "openings=file reads the first two. csv and parquet: the tables agents, games and moves, "
+        "a file each.",
     )
     parser.add_argument("folder", type=Path, help="the run's folder, results/NAME/DATE")
-    parser.add_argument("format", choices=FORMATS)
-    parser.add_argument("--output", type=Path, metavar="FILE", help="(default: games.* there)")
+    parser.add_argument("format", choices=(*FORMATS, *TABLES))
+    parser.add_argument(
+        "--output",
+        type=Path,
+        metavar="PATH",
+        help="the file, or the folder for tables (default: in the run's folder)",
+    )
     options = parser.parse_args(arguments)
+    if options.format in TABLES:
+        _export_tables(options.folder, options.format, options.output or options.folder, console)
+        return 0
     output = options.output or options.folder / f"games{FORMATS[options.format].endings[0]}"
     count, left_out = export(options.folder, options.format, output)
     told = f"{counted(count, 'game')} in {output}"
@@ -238,6 +272,20 @@ def export_command(arguments: Sequence[str], console: Console) -> int:
         told += f"; left out, as {options.format} cannot tell of them: {these}"
     console.print(plain(told), soft_wrap=True)
     return 0
+
+
+def _export_tables(folder: Path, kind: str, output: Path, console: Console) -> None:
+    """Write all tables of a run into a folder; ConfigError."""
+    needed = TABLES[kind]
+    if needed and importlib.util.find_spec(needed) is None:
+        raise ConfigError(f"{kind} needs {needed}; pip install {needed}")
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        with reading(folder) as record:
+            names = record.export(output, [kind])
+    except OSError as error:
+        raise ConfigError(f"{output}: cannot be written ({error.strerror})") from error
+    console.print(plain(f"{', '.join(names)} in {output}"), soft_wrap=True)
 
 
 def export(folder: Path, format: str, output: Path) -> tuple[int, Counter[str]]:

@@ -26,7 +26,6 @@ from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any
 
 import numpy as np
-import scipy  # which loads its parts when they are used
 from rich.console import Console
 
 from agents.config import ConfigError, one_line
@@ -40,6 +39,7 @@ from experiments.playing.trial import try_agents
 from experiments.run import RunStopped
 from experiments.statistics.elo import ELO, NELO, expected_score
 from experiments.statistics.intervals import interval_text
+from experiments.statistics.needed import sample_size
 from experiments.statistics.pairs import SHARES, FloatArray, IntArray
 from experiments.statistics.sequential import Sprt, simulate
 
@@ -114,9 +114,8 @@ class Question:
         (mean, variance), (mean0, variance0) = (
             _moments(self.pairs(e)) for e in (self.elo, self.elo0)
         )
-        reach = scipy.special.ndtri(1 - self.alpha) * math.sqrt(variance0)
-        reach += scipy.special.ndtri(self.power) * math.sqrt(variance)
-        return math.ceil((reach / (mean - mean0)) ** 2)
+        deviations = math.sqrt(variance), math.sqrt(variance0)
+        return math.ceil(sample_size(mean - mean0, *deviations, self.alpha, self.power))
 
 
 def pair_shares(elo: float, draws: float = 0.04, split: float = 0.0) -> FloatArray:

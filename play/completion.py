@@ -59,12 +59,20 @@ def script() -> str:
     """The completion of all commands, for bash."""
     from agents.__main__ import make_parser
     from experiments.__main__ import COMMANDS
+    from experiments.export import FORMATS, TABLES
+    from experiments.studies.command import study_words
     from play.__main__ import COMMANDS as AT_THE_BOARD
 
     settings = _settings("run", ("first", "second"))
     cases = {
         "run": ["--config-dir", "--cfg", "--help", "--multirun", *settings],
         "plan": ["elo=", "draws=", "power=", "alpha=", "elo0=", "elo1=", "split=", *settings],
+        "study": ["--config-dir", "--help", *study_words(), *settings],
+        "list": ["--last", "--json", "--help"],
+        "show": ["--json", "--trust", "--help"],
+        "compare": ["--json", "--help"],
+        "report": ["--output", "--trust", "--help"],
+        "export": [*FORMATS, *TABLES, "--output", "--help"],
         "agents": make_parser()[1],
         "play": [*AT_THE_BOARD, *_settings("play", ()), *_players()],
         "core": ["perft", "--depth", "--ruleset", "--divide"],

@@ -5,11 +5,14 @@ from __future__ import annotations
 import functools
 import gc
 import multiprocessing
+import os
 import random
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from multiprocessing import resource_tracker
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,6 +21,8 @@ from clocks import Clock
 # The process that only hands out the tests to others needs none of the lab; so what takes long to
 # import is imported by those that run tests.
 if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
     from core import Position
 
     Game = list[Position]
@@ -120,3 +125,44 @@ def elsewhere() -> Iterator[Executor]:
     """Another process, started afresh, so that no address of this one means anything there."""
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
         yield process
+
+
+# ---------------------------------------------------------------------- a browser
+
+CHROMIUM = shutil.which("chromium")
+_ARGUMENTS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+@pytest.fixture(scope="module")  # while it is there asyncio.run cannot be used, as others do
+def browser() -> Iterator[Browser]:
+    """Playwright drives the system's chromium, found on the PATH."""
+    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if CHROMIUM is None:
+        pytest.skip("there is no chromium on the PATH (Debian: apt-get install chromium)")
+    with api.sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=CHROMIUM, args=list(_ARGUMENTS))
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def shot(request: pytest.FixtureRequest) -> Callable[[Page, str], None]:
+    """``shot(page, "dark")``: keep a picture of the page where ``SCREENSHOTS`` says, to be looked
+    at by whoever has changed the page."""
+    folder = os.environ.get("SCREENSHOTS")
+
+    def take(page: Page, name: str = "") -> None:
+        if folder:
+            test = request.node.name.removeprefix("test_")
+            page.screenshot(path=Path(folder) / f"{test}{name and '-'}{name}.png", full_page=True)
+
+    return take

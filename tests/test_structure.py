@@ -51,7 +51,7 @@ FLOORS = (
         "experiments.export",
     ),
     ("experiments.studies",),
-    ("experiments.recover",),
+    ("experiments.recover", "experiments.looking"),
     ("experiments",),
     ("experiments.__main__",),
     ("play.config", "play.game", "play.moves"),

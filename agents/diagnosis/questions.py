@@ -243,11 +243,11 @@ def ask_afresh(asked: Asked, questions: Sequence[Question]) -> list[Answer | Non
     return [ask(asked, [each], _soon(asked))[0] for each in questions]
 
 
-def ask_in_games(asked: Asked, depth: int) -> list[tuple[Question, Answer]]:
+def ask_in_games(asked: Asked, depth: int, until: float) -> list[tuple[Question, Answer]]:
     """What it answers from move to move in some games, which it plays to their ends against random
-    moves."""
+    moves; none is begun, or gone on with, since it was ``until`` by the monotonic clock."""
     played: list[tuple[Question, Answer]] = []
-    with closing(Forked(_play_games, asked, depth)) as process:
+    with closing(Forked(_play_games, asked, depth, until)) as process:
         try:
             while (message := process.receive_within(asked.patience)) is not None:
                 told = json.loads(message)
@@ -317,16 +317,20 @@ def _answer(asked: Asked, question: Question) -> Answer:
     )
 
 
-def _play_games(link: Link, asked: Asked, depth: int) -> None:
+def _play_games(link: Link, asked: Asked, depth: int, until: float) -> None:
     """The main function of a process."""
     _alone()
     rng = np.random.default_rng(_SEED)
     for _ in range(_GAMES):
+        if time.monotonic() > until:
+            break
         line = _random_game(rng)
         start = next(each for each in line if each.empties <= _GAME_EMPTIES and each.legal_mask)
         for question, answer in _game(asked, start, depth, rng):
             told = asdict(answer) | {"at": question.position.to_obf()}
             link.send(json.dumps(told).encode())
+            if time.monotonic() > until:
+                break
     link.send(b"null")
     end_descendants([os.getpid()])
 

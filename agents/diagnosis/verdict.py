@@ -87,8 +87,8 @@ def diagnose(
     near = [each.play(move) for each in places for move in each.moves]
     beyond = max(abs(evaluation(each)) for each in (*places, *near) if not each.is_over)
     cases, notes = [], []
+    share = seconds / (len(asked.agents) + 1)  # the games that are played then are one more
     for depth in asked.agents:
-        share = seconds / len(asked.agents)
         questions = [Question(place, depth) for place in places]
         answers = ask(asked, questions, time.monotonic() + share)
         until = time.monotonic() + share
@@ -100,7 +100,8 @@ def diagnose(
             plies = counted(depth, "ply").replace("plys", "plies")
             notes.append(f"{plies} deep {len(here)} of {len(places)} positions, for lack of time")
         cases += here
-    return _Examination(asked, evaluation, beyond, cases, notes, must_prune).diagnosis()
+    examination = _Examination(asked, evaluation, beyond, cases, notes, share, must_prune)
+    return examination.diagnosis()
 
 
 class _Found(NamedTuple):
@@ -118,8 +119,10 @@ class _Examination:
         beyond: int,
         cases: Sequence[Case],
         notes: list[str],
+        seconds: float,
         must_prune: bool,
     ) -> None:
+        self.seconds = seconds  # that games may take
         self.asked, self.evaluation, self.beyond = asked, evaluation, beyond
         self.cases, self.notes, self.must_prune = list(cases), notes, must_prune
         self.answered = [case for case in cases if not case.answer.trouble]
@@ -153,8 +156,7 @@ class _Examination:
         troubled = [case for case in self.cases if case.answer.trouble]
         if not troubled:
             return _Found(Finding("answers", said, OK), [])
-        shown = simplest(troubled)
-        detail = f"no legal move to {len(troubled)} of {len(self.cases)}; {shown.told()}"
+        detail = f"no legal move to {len(troubled)} of {len(self.cases)}"
         return _Found(Finding("answers", said, FAILED, detail), [self._trouble(troubled)])
 
     def _trouble(self, troubled: Sequence[Case]) -> Cause:
@@ -203,8 +205,7 @@ class _Examination:
     def _told(self, name: str, said: str, wrong: Sequence[Case], of: int) -> Finding:
         if not wrong:
             return Finding(name, said, OK)
-        detail = f"wrong in {len(wrong)} of {of}; {simplest(wrong).told()}"
-        return Finding(name, said, FAILED, detail)
+        return Finding(name, said, FAILED, f"wrong in {len(wrong)} of {of}")
 
     # ------------------------------------------------------------------ memory
 
@@ -232,7 +233,8 @@ class _Examination:
             "next one: set it anew in decide, and keep with what a table holds how deep it is good"
         )
         cause = Cause("state is kept between moves", advice, evidence)
-        return _Found(Finding("memory", said, FAILED, evidence), [cause])
+        detail = f"{len(mended)} of {len(again)} wrong answers are right in a new process"
+        return _Found(Finding("memory", said, FAILED, detail), [cause])
 
     def _case(self, question: Question, answer: Answer) -> Case:
         case = Case(question, answer, self.evaluation, self.beyond)
@@ -241,7 +243,8 @@ class _Examination:
 
     def _wrong_in_games(self) -> list[Case]:
         depth = min(self.asked.agents, key=lambda depth: abs(depth - _GAME_DEPTH))
-        played = [self._case(*each) for each in ask_in_games(self.asked, depth)]
+        until = time.monotonic() + self.seconds
+        played = [self._case(*each) for each in ask_in_games(self.asked, depth, until)]
         return [case for case in played if not case.answer.trouble and case.wrong]
 
     # ------------------------------------------------------------------ mistakes
@@ -299,7 +302,7 @@ class _Examination:
         )
         advice = "a node is every position that is entered: root, leaves and passes included"
         cause = Cause(f"counts: {name}", advice, evidence)
-        return _Found(Finding("counts", said, FAILED, evidence), [cause])
+        return _Found(Finding("counts", said, FAILED, name), [cause])
 
     def _evaluations(self, said: str) -> _Found:
         """Whether it calls the heuristic as often as it says."""
@@ -308,7 +311,8 @@ class _Examination:
             if stated is not None and seen is not None and stated != seen:
                 evidence = f"{case.told()}; it states {stated:,} evaluations, and made {seen:,}"
                 cause = Cause("counts: evaluations", "one for every call", evidence)
-                return _Found(Finding("counts", said, FAILED, evidence), [cause])
+                detail = "it calls the heuristic more or less often than it says"
+                return _Found(Finding("counts", said, FAILED, detail), [cause])
         return _Found(Finding("counts", said, OK), [])
 
     # ------------------------------------------------------------------ pruning
@@ -334,12 +338,8 @@ class _Examination:
                 _cost(case) in {_like(case, each) for each in _alphabetas(case)} for case in deep
             ):
                 case = max(deep, key=lambda c: (_cost(c) or 0) - _like(c, c.alphabeta[0]))
-                evidence = (
-                    f"{case.told()}; it {_unit(case)} {_cost(case):,}, alpha-beta "
-                    f"{_like(case, case.alphabeta[0]):,}"
-                )
-                cause = Cause(mistake.cause, mistake.advice, evidence, 1.0)
-                return _Found(Finding("pruning", said, FAILED, evidence), [cause])
+                cause = Cause(mistake.cause, mistake.advice, _spent(case), 1.0)
+                return _Found(Finding("pruning", said, FAILED, mistake.cause), [cause])
         told = (
             f"It prunes: {spent / whole:.1%} of minimax's {unit} (alpha-beta without an order "
             f"{usual / whole:.1%})"
@@ -351,12 +351,9 @@ class _Examination:
         if not self.must_prune:
             return _Found(Finding("pruning", told, OK), [])
         case = max(deep, key=lambda case: case.minimax.nodes)
-        evidence = (
-            f"{case.told()}; it {_unit(case)} {_cost(case):,}, alpha-beta "
-            f"{_like(case, case.alphabeta[0]):,}"
-        )
-        cause = Cause(f"{AlphaNotRaised.cause}, or nothing is cut", AlphaNotRaised.advice, evidence)
-        return _Found(Finding("pruning", said, FAILED, evidence), [cause])
+        name = f"{AlphaNotRaised.cause}, or nothing is cut"
+        cause = Cause(name, AlphaNotRaised.advice, _spent(case))
+        return _Found(Finding("pruning", said, FAILED, f"all of minimax's {unit}"), [cause])
 
 
 _FORMS: tuple[tuple[Callable[[Reply], int], str], ...] = (
@@ -393,8 +390,12 @@ def _like(case: Case, reply: Reply) -> int:
     return reply.evaluations if case.answer.seen is not None else reply.nodes
 
 
-def _unit(case: Case) -> str:
-    return "evaluates" if case.answer.seen is not None else "enters"
+def _spent(case: Case) -> str:
+    """What a search has spent on a position, and what alpha-beta does."""
+    does = "evaluates" if case.answer.seen is not None else "enters"
+    return (
+        f"{case.told()}; it {does} {_cost(case):,}, alpha-beta {_like(case, case.alphabeta[0]):,}"
+    )
 
 
 def _counts_as(cases: Sequence[Case], searches: Sequence) -> bool:

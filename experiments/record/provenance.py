@@ -177,9 +177,9 @@ def _module_file(name: str) -> Path | None:
     return Path(found) if found else None
 
 
-def file_hash(path: Path) -> str:
-    """The hash of a file as :func:`versions` has it."""
-    return _hash([path])
+def file_hash(*paths: Path) -> str:
+    """The hash of a file, or of several together, as :func:`versions` has it."""
+    return _hash(paths)
 
 
 def _hash(paths: Iterable[Path]) -> str:

@@ -624,9 +624,12 @@ class Record:
         table.insert(after, "move", table["square"].map(squares))
         return _whole(table, MoveRow)
 
-    def export(self, folder: Path, kinds: Iterable[str]) -> None:
-        """Write agents, games and moves as ``csv`` and/or ``parquet``."""
+    def export(self, folder: Path, kinds: Iterable[str]) -> list[str]:
+        """Write agents, games and moves as ``csv`` and/or ``parquet``; the names of the files."""
+        written = []
         for name in ("agents", "games", "moves"):
             table = getattr(self, name)()
             for kind in kinds:
-                getattr(table, f"to_{kind}")(folder / f"{name}.{kind}", index=False)
+                written.append(f"{name}.{kind}")
+                getattr(table, f"to_{kind}")(folder / written[-1], index=False)
+        return written

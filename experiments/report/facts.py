@@ -17,6 +17,7 @@ from experiments.report.standings import (
     OpeningScores,
     matches,
     pair_counts,
+    pairings_in_order,
     ranked,
     rated_as_asked,
     scores_by_opening,
@@ -24,6 +25,7 @@ from experiments.report.standings import (
     tournament_results,
 )
 from experiments.report.tables import marked
+from experiments.statistics.audit import Audit, self_audit
 from experiments.statistics.pairs import IntArray
 from experiments.statistics.pool import Ratings
 from experiments.studies.searches import compare_searches, search_costs, searched_positions
@@ -46,6 +48,11 @@ class RunFacts:
     def parts(self) -> list[tuple[IntArray, Ratings]]:
         """See :func:`experiments.report.standings.rated_parts`."""
         return rated_as_asked(self.record, self.plan.settings)
+
+    @property
+    def all_split(self) -> bool:
+        """Whether in every pair both sides took the same, so that there is nothing to compare."""
+        return bool(self.parts) and all(ratings.split.all() for _, ratings in self.parts)
 
     @cached_property
     def results(self) -> Results:
@@ -76,6 +83,11 @@ class RunFacts:
     def pair_counts(self) -> IntArray:
         """See :func:`experiments.report.standings.pair_counts`."""
         return pair_counts(self.record)
+
+    @cached_property
+    def audit(self) -> Audit | None:
+        """The intervals of the run's parts held to the rest of it."""
+        return self_audit(pairings_in_order(self.record))
 
     @cached_property
     def order(self) -> list[str]:

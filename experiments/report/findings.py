@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -17,16 +17,14 @@ from experiments.playing.conditions import NONE
 from experiments.record.provenance import differences
 from experiments.record.store import Record
 from experiments.report.facts import RunFacts
-from experiments.report.standings import SEATS, same_positions
+from experiments.report.lead import FEW, lead
+from experiments.report.standings import SEATS
 from experiments.report.tables import marked
 from experiments.statistics.intervals import interval_text
 from experiments.system import available_cores
 
 if TYPE_CHECKING:
     import pandas as pd
-
-FEW = 3
-"""Up to so many pairings are told one by one where the report would otherwise get long."""
 
 FEW_OPENINGS = 10
 """Of less openings than this the report says that they are few."""
@@ -37,17 +35,26 @@ BUSY_SHARE = 0.95
 """Below this share of their thinking time on the processor agents were held up by other work."""
 
 
-def findings(facts: RunFacts) -> list[str]:
-    """Everything there is to say, what the games taught first, warnings last."""
+class Findings(NamedTuple):
+    """lead: what a report begins with. remarks: what else there is to say, warnings last."""
+
+    lead: list[str]
+    remarks: list[str]
+
+    @property
+    def sentences(self) -> list[str]:
+        """All of it."""
+        return [*self.lead, *self.remarks]
+
+
+def findings(facts: RunFacts) -> Findings:
+    """Everything there is to say."""
     record, plan = facts.record, facts.plan
-    outcome = plan.schedule.outcome(facts.pair_counts)
-    return [
-        *_same_moves(same_positions(record)),
+    remarks = [
         *_one_strategy(facts),
         *_about_ratings(facts),
         *_about_openings(facts),
         *repeated(facts.matches),
-        *([outcome] if outcome else ()),
         *_about_record(record),
         *_about_searches(plan),
         *_about_ways(plan),
@@ -56,25 +63,7 @@ def findings(facts: RunFacts) -> list[str]:
         *_about_forfeits(record),
         *_about_isolation(plan),
     ]
-
-
-def _same_moves(alike: pd.DataFrame) -> Iterable[str]:
-    """Where two agents chose the same moves, what that cost each: the lesson of alpha-beta."""
-    if len(alike) > FEW:
-        return
-    for row in alike.itertuples():
-        first, second = row.first, row.second
-        few, many = sorted((row.first_nodes, row.second_nodes))
-        if few == many:
-            cost = f"both visited {few:,} nodes"
-        else:
-            cheap, dear = (first, second) if few == row.first_nodes else (second, first)
-            cost = f"{cheap} visited {few:,} nodes, {100 * few / many:.2f} % of {dear}'s {many:,}"
-        pairs = "the one pair" if row.pairs == 1 else f"all {row.pairs:,} pairs"
-        yield (
-            f"{first} and {second} chose the same moves in {pairs}, so the score is 50 %; on "
-            f"the same {counted(row.positions, 'position')} {cost}."
-        )
+    return Findings(lead(facts), remarks)
 
 
 def _one_strategy(facts: RunFacts) -> Iterable[str]:

@@ -4,8 +4,8 @@ In a template ``{{ value }}`` writes any text so that it is read as it is, whate
 has; ``table``, ``code`` and ``link`` write Markdown.
 
 The page has what Markdown cannot say: figures are embedded and have their captions, wide tables
-scroll, a table without headings is one of facts, and a table or code after a paragraph that ends
-with a colon is folded under it, unless it is a short table.
+scroll, a table without headings is one of facts, a table or code after a paragraph that ends with a
+colon is folded under it, unless it is a short table, and what :mod:`experiments.report.page` adds.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import base64
 import functools
 import re
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -24,9 +24,13 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from core.shown import counted, visible
+from experiments.record.folder import write_safely
+from experiments.report.page import NO_EXTRAS, Extras, scripts
 
 SHORT_TABLE = 15
 """Rows of a table that is shown unfolded."""
+
+_FEW_HEADINGS = 4  # of less a page needs no contents
 
 _SPECIAL = re.compile(
     r"""[\\`*~|#$]                  # code, emphasis, cells, headings, formulas
@@ -90,15 +94,20 @@ def link(text: object, target: str) -> Markdown:
 
 
 def write_report(
-    template: str, folder: Path, title: str, file: str = "report", **values: Any
+    template: str,
+    folder: Path,
+    title: str,
+    file: str = "report",
+    extras: Extras = NO_EXTRAS,
+    **values: Any,
 ) -> None:
     """Write ``report.md``, or another file, from the template of this name, and ``report.html``
-    from that."""
+    from that, with what else the page has."""
     report, page = _template(f"{template}.md.j2"), _template("page.html.j2")
     text = report.render(title=title, **values)
-    (folder / f"{file}.md").write_text(text, encoding="utf-8")
-    html = page.render(title=title, body=html_of(text, folder))
-    (folder / f"{file}.html").write_text(html, encoding="utf-8")
+    write_safely(folder / f"{file}.md", text)
+    html = page.render(title=title, body=html_of(text, folder), scripts=scripts(extras))
+    write_safely(folder / f"{file}.html", html)
 
 
 @functools.cache
@@ -128,11 +137,41 @@ def html_of(markdown: str, folder: Path) -> str:
     tokens = parser.parse(markdown)
     for part in (child for token in tokens for child in token.children or ()):
         if part.type == "image":
-            svg = (folder / str(part.attrs["src"])).with_suffix(".svg").read_bytes()
+            path = folder / str(part.attrs["src"])
+            svg = path.with_suffix(".svg").read_bytes()
+            part.attrs["id"] = path.stem
             part.attrs["src"] = f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"
         elif part.type == "link_open":
             part.attrs["href"] = re.sub(r"\.md$", ".html", str(part.attrs["href"]))
-    return str(parser.renderer.render(list(_arranged(tokens)), parser.options, {}))
+    arranged = list(_with_contents(list(_arranged(tokens))))
+    return str(parser.renderer.render(arranged, parser.options, {}))
+
+
+def _with_contents(tokens: list[Token]) -> Iterator[Token]:
+    """The document with names for its headings, and before the first of them links to all."""
+    found: dict[str, str] = {}
+    for token, inside in pairwise(tokens):
+        if token.type == "heading_open" and token.tag == "h2":
+            name = re.sub("[^a-z0-9]+", "-", inside.content.casefold()).strip("-") or "part"
+            while name in found:
+                name += "-again"
+            found[name] = inside.content
+            token.attrs["id"] = name
+    linked = len(found) >= _FEW_HEADINGS
+    for token in tokens:
+        if linked and token.type == "heading_open" and token.tag == "h2":
+            linked = False
+            yield from _contents(found)
+        yield token
+
+
+def _contents(names: Mapping[str, str]) -> Iterator[Token]:
+    """Links to headings."""
+    links = []
+    for name, text in names.items():
+        inside = Token("inline", "", 0, content=text, children=[Token("text", "", 0, content=text)])
+        links += _within("a", [inside], href=f"#{name}")
+    yield from _within("nav", links, **{"class": "contents", "aria-label": "Contents"})
 
 
 def _arranged(tokens: Iterable[Token]) -> Iterator[Token]:
@@ -145,7 +184,9 @@ def _arranged(tokens: Iterable[Token]) -> Iterator[Token]:
         introduces = block[0].type == "paragraph_open" and block[1].content.endswith(":")
         if parts == ["image"] and following == "paragraph_open":
             caption = _within("figcaption", blocks.popleft()[1:-1])
-            yield from _within("figure", [*block[1:-1], *caption])
+            image = (block[1].children or [])[0]
+            name = f"figure-{image.attrs.pop('id')}"
+            yield from _within("figure", [*block[1:-1], *caption], id=name)
         elif introduces and following in ("table_open", "fence"):
             yield from _folded(block[1:-1], blocks.popleft())
         else:
@@ -200,4 +241,5 @@ def _table(block: list[Token]) -> list[Token]:
         for place, token in enumerate(block):
             if token.type == "tr_open":
                 block[place + 1].tag = block[place + 3].tag = "th"
-    return _within("div", block, **{"class": "wide"})
+    about = {"class": "wide", "tabindex": "0", "role": "group", "aria-label": "Table"}
+    return _within("div", block, **about)

@@ -49,7 +49,12 @@ class Beside:
     joint: str = ""
     tables: list[PlyTable] = field(default_factory=list)
     note: str = ""
-    columns: tuple[str, ...] = ("", "this run", "original", "to be expected, at this run's rates")
+    columns: tuple[str, ...] = (
+        "",
+        "this run",
+        "original",
+        "an original with this run's rates shows",
+    )
 
 
 @dataclass(frozen=True)
@@ -142,10 +147,9 @@ class _Scores:
         seen = [round(2 * self.published.points[one][two]) for one, two in pairings]
         p = joint_p([self._drawn[pairing] for pairing in pairings], seen)
         return (
-            f"An original of {self.published.games} games a pairing, played at this run's rates, "
-            f"shows such points or fewer (or such or more) as often as the last column says. All "
-            f"{counted(len(pairings), 'pairing')} together: points as improbable as the original's "
-            f"come up in {_percent(p)} of such originals (p = {p:.2g})."
+            f"{counted(len(pairings), 'pairing').capitalize()} together: of originals of "
+            f"{self.published.games} games each, with this run's rates, {_percent(p)} have points "
+            f"as improbable as the published ones (p = {p:.2g})."
         )
 
 

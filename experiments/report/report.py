@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import yaml
 from rich.console import Console
@@ -15,10 +16,14 @@ from core.shown import counted, plain
 from experiments.config import Plan
 from experiments.record.store import Record
 from experiments.report.facts import RunFacts, zero_text
-from experiments.report.findings import FEW, findings
+from experiments.report.findings import Findings, findings
+from experiments.report.games import game_sample
+from experiments.report.lead import FEW
 from experiments.report.markdown import link, write_report
+from experiments.report.page import Extras
 from experiments.report.programs import write_programs
 from experiments.report.published import beside_original
+from experiments.report.sections import highest_matches, sections, without_costs
 from experiments.report.tables import (
     MATCH_COLUMNS,
     RATING,
@@ -40,20 +45,31 @@ if TYPE_CHECKING:
 def conclude(record: Record, plan: Plan, folder: Path, console: Console) -> pd.DataFrame:
     """Print the standings, draw the figures and write the reports; returns the standings."""
     facts = RunFacts(record, plan)
-    facts.matches.to_csv(folder / "matches.csv", index=False)
-    if facts.costs is not None:
-        facts.costs.to_csv(folder / "searches.csv", index=False)
     said = findings(facts)
+    tell(facts, said, console)
+    write(facts, said, folder, console)
+    return facts.standings
+
+
+def tell(facts: RunFacts, said: Findings, console: Console) -> None:
+    """Print the standings, the tables of a tournament, a few matches, and what there is to say."""
     for shown in standings_tables(facts.standings, console, facts.merits):
         console.print(shown)
     for told in facts.tables:
         console.print(result_table(told))
     if 0 < len(facts.matches) <= FEW:
         console.print(matches_table(facts.matches))
-    for finding in said:
+    for finding in said.sentences:
         console.print(plain(finding))
+
+
+def write(facts: RunFacts, said: Findings, folder: Path, console: Console) -> None:
+    """Write the tables, figures and reports of a run, and print where they are."""
+    facts.matches.to_csv(folder / "matches.csv", index=False)
+    if facts.costs is not None:
+        facts.costs.to_csv(folder / "searches.csv", index=False)
     figures: Sequence[ReportFigure] = ()
-    if plan.settings.figures:
+    if facts.plan.settings.figures:
         with console.status("drawing figures"):
             figures = _draw(facts, folder)
     _write(facts, said, figures, folder)
@@ -64,7 +80,6 @@ def conclude(record: Record, plan: Plan, folder: Path, console: Console) -> pd.D
     for label, name in names.items():
         # Paths are for copying: not wrapped.
         console.print(plain(f"{label:8}{folder / name}"), soft_wrap=True)
-    return facts.standings
 
 
 def _draw(facts: RunFacts, folder: Path) -> list[ReportFigure]:
@@ -75,12 +90,11 @@ def _draw(facts: RunFacts, folder: Path) -> list[ReportFigure]:
     return draw_figures(RUN_FIGURES, facts, folder)
 
 
-def _write(
-    facts: RunFacts, said: Sequence[str], figures: Sequence[ReportFigure], folder: Path
-) -> None:
+def _write(facts: RunFacts, said: Findings, figures: Sequence[ReportFigure], folder: Path) -> None:
     head = facts.record.run()
     programs = write_programs(facts, folder)
-    columns = columns_of(facts.standings, facts.merits)
+    columns = without_costs(columns_of(facts.standings, facts.merits))
+    games = game_sample(facts)
     others = {
         name: about for name, about in head["config"]["agents"].items() if name not in programs
     }
@@ -88,21 +102,37 @@ def _write(
         "report",
         folder,
         title=head["name"],
+        extras=Extras(games.data, _charts(facts, figures)),
+        lead=said.lead,
         columns=columns,
-        tables=_linked(standings_by_part(facts.standings, facts.merits), programs),
+        tables=_linked(standings_by_part(facts.standings, facts.merits, columns), programs),
         rounds=facts.tables,
         zero=zero_text(facts.anchor) if RATING in columns else "",
         match_columns=MATCH_COLUMNS,
-        matches=cells(MATCH_COLUMNS, facts.matches),
+        matches=cells(MATCH_COLUMNS, highest_matches(facts)),
+        pairings=len(facts.matches),
         agents=described(others),
-        findings=said,
+        findings=said.remarks,
+        sections=sections(facts),
+        games=games,
+        replay=f"python -m play replay {shlex.quote(str(folder))} game=0",
         figures=figures,
         original=beside_original(facts),
+        audit=facts.audit,
         details=_details(facts),
         openings=facts.openings,
         command=head["command"],
         settings=yaml.safe_dump(head["config"], sort_keys=False, allow_unicode=True),
     )
+
+
+def _charts(facts: RunFacts, figures: Sequence[ReportFigure]) -> dict[str, dict[str, Any]]:
+    if not figures:
+        return {}
+    # Loading Altair takes a third of a second, which a run without figures does not need.
+    from experiments.report.charts import run_charts
+
+    return run_charts(facts, [figure.name for figure in figures])
 
 
 def _linked(

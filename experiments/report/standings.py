@@ -4,7 +4,7 @@ no memory that grows with the number of games."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import itemgetter
@@ -207,6 +207,21 @@ def pairs_by_opening(record: Record, plays: ArrayLike | None = None) -> tuple[In
     return tables, np.array(list(often.values()), dtype=np.int64)
 
 
+def pairings_in_order(record: Record) -> Iterator[IntArray]:
+    """For each pairing its pairs that repeat no earlier one, by points of the agent that comes
+    first in the line-up: a row an opening, shape (openings, 5), in the order of the schedule."""
+    agents = np.arange(len(record.agents()))
+    rows = record.rows(
+        f"{_with_pairs(record, agents)} select low, high, unit, cast(b + w as integer), count(*) "
+        "from different group by low, high, unit, b + w order by low, high, min(pair)"
+    )
+    for _, group in groupby(rows, key=itemgetter(0, 1)):
+        counts: dict[object, IntArray] = {}
+        for _, _, unit, half_points, pairs in group:
+            counts.setdefault(unit, np.zeros(OUTCOMES, dtype=np.int64))[half_points] = pairs
+        yield np.array(list(counts.values()))
+
+
 def pair_counts(record: Record) -> IntArray:
     """The same of all openings and colours together and of every agent for itself, shape
     (agents, agents, 5): in ``counts[i, j, k]`` pairs agent i scored k/2 points against agent j."""
@@ -264,16 +279,20 @@ def scores_from(record: Record) -> pd.DataFrame:
 
 
 def rated_parts(
-    record: Record, seed: int = 0, anchor: str | None = None, colour_advantage: bool = False
+    record: Record,
+    seed: int = 0,
+    anchor: str | None = None,
+    colour_advantage: bool = False,
+    plays: IntArray | None = None,
 ) -> list[tuple[IntArray, Ratings]]:
     """The parts of the pool and their ratings, see :func:`experiments.statistics.pool.rate_pools`;
     none without a complete pair.
 
     seed: of the bootstrap. anchor: name of the agent rated 0. colour_advantage: whether Black's
-    advantage is fitted too.
+    advantage is fitted too. plays: the strategy of every agent, if that is known already.
     """
     names = record.agents()["name"].tolist()
-    plays = strategies(record)
+    plays = strategies(record) if plays is None else plays
     tables, times = pairs_by_opening(record, plays)
     # Agents that play alike are one strategy, which meets nobody; they have pairs all the same.
     if not tables.any() and not pair_counts(record).any():

@@ -163,11 +163,14 @@ def _merit(name: str, row: Any) -> str:
 
 
 def standings_by_part(
-    standings: pd.DataFrame, merits: Iterable[str] = ()
+    standings: pd.DataFrame,
+    merits: Iterable[str] = (),
+    columns: Mapping[str, Callable[[Any], str]] | None = None,
 ) -> list[tuple[str, list[list[str]]]]:
     """The cells for each part of the pool that met, with a heading if there are several parts; all
-    in one table where the schedule says who is how good (``merits``)."""
-    columns = columns_of(standings, merits)
+    in one table where the schedule says who is how good (``merits``). columns: those of
+    :func:`columns_of` unless others are asked for."""
+    columns = columns_of(standings, merits) if columns is None else columns
     if merits:
         return [("", cells(columns, standings))]
     parts = [

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
+import yaml
 from rich.console import Console
 
 from agents.config import ConfigError, choices, conf_folder, unknown
@@ -50,6 +51,18 @@ def study_command(arguments: Sequence[str], console: Console) -> int:
 
 def _names(folders: Sequence[str]) -> str:
     return f"choose from {', '.join(choices(GROUP, folders))}"
+
+
+def study_words() -> list[str]:
+    """The names of all studies, and what their settings begin with, for a shell's completion."""
+    found = list(choices(GROUP))
+    for name in choices(GROUP):
+        text = (conf_folder() / GROUP / f"{name}.yaml").read_text(encoding="utf-8")
+        said = yaml.safe_load(text)
+        settings = said.get(GROUP, said)
+        keys = (f"{GROUP}.{key}=" for key in settings if key not in ("_target_", "defaults"))
+        found += [key for key in keys if key not in found]
+    return found
 
 
 def study_help(name: str | None = None, folders: Sequence[str] = ()) -> str:

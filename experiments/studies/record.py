@@ -26,7 +26,7 @@ _SCHEMA = """
 create table study (
     name text not null, format integer not null, config text not null, command text not null,
     versions text not null, machine text not null, started text not null, wall_seconds real,
-    complete integer not null default 0
+    complete integer not null default 0, pieces integer
 );
 create table sessions (
     session integer primary key, command text not null, versions text not null,
@@ -130,6 +130,10 @@ class StudyRecord:
         self._connection.execute("update study set complete = 0, config = ?", [json.dumps(config)])
         if retry_failed:
             self._connection.execute("delete from pieces where failure != ''")
+
+    def expect(self, pieces: int) -> None:
+        """Note how many pieces there are in all."""
+        self._connection.execute("update study set pieces = ?", [pieces])
 
     def finish(self, wall_seconds: float, complete: bool) -> None:
         """Note how much longer it took, and whether all is done."""

@@ -118,9 +118,7 @@ def resume(
         if not force:
             now = _versions(settings, described)
             refuse_changes(folder, changes(folder, about["versions"], about["config"], now))
-        foreign = foreign_code(
-            {**built_from(settings), GROUP: described}, about["versions"], (Study,)
-        )
+        foreign = foreign_code(_built(settings, described), about["versions"], (Study,))
         check_trusted(folder, foreign, trust, console)
         plan = planned(about["name"], described, plan_of(settings))
         with _told_why(folder, plan), StudyRecord.append(folder) as record:
@@ -149,12 +147,16 @@ def _session(plan: StudyPlan, command: str, started: datetime) -> dict[str, Any]
     }
 
 
+def _built(settings: RunConfig, described: Mapping[str, Any]) -> dict[str, Any]:
+    """What of all settings describes objects that are built, the heuristic by which openings are
+    played out among them."""
+    return {**built_from(settings), "evaluation": settings.evaluation, GROUP: described}
+
+
 def _versions(settings: RunConfig, described: Mapping[str, Any]) -> dict[str, str]:
-    found = versions({**built_from(settings), GROUP: described})
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        if path.stem in str(described.get("_target_", "")).split("."):
-            found[f"studies/{path.name}"] = file_hash(path)
-    return found
+    """What the numbers depend on: the versions of a run, and ``studies``, a hash of this room."""
+    room = sorted(Path(__file__).parent.glob("*.py"))
+    return {**versions(_built(settings, described)), "studies": file_hash(*room)}
 
 
 def _write_config(plan: StudyPlan, folder: Path) -> None:
@@ -221,6 +223,7 @@ def _work(
             pieces = _pieces(plan, games)
     else:
         pieces = _pieces(plan, None)
+    record.expect(len(pieces))
     done = record.done()
     left = [piece for piece in pieces if piece.number not in done]
     interrupted = False
@@ -270,12 +273,11 @@ def _work_on(
 
 def job_of(described: Mapping[str, Any], place: Workplace, content: Any) -> Tables:
     """Do a piece of the study with these settings, in a worker."""
-    study = _built(yaml.safe_dump(described))
-    return study.work(place, content)
+    return _study_of(yaml.safe_dump(described)).work(place, content)
 
 
 @functools.lru_cache(maxsize=4)
-def _built(described: str) -> PositionStudy:
+def _study_of(described: str) -> PositionStudy:
     made: PositionStudy = build(yaml.safe_load(described), GROUP, PositionStudy)
     return made
 
@@ -371,8 +373,8 @@ def _play_one(plan: StudyPlan, asked: Asked, folder: Path, console: Console, tru
 
 def way_on(folder: Path, plan: StudyPlan) -> str:
     """What to type to go on with a study."""
-    described = {**built_from(plan.plan.settings), GROUP: plan.described}
-    trust = " --trust" if foreign_code(described, {}, (Study,)) else ""
+    built = _built(plan.plan.settings, plan.described)
+    trust = " --trust" if foreign_code(built, {}, (Study,)) else ""
     return f"python -m experiments resume {shlex.quote(str(folder))}{trust}"
 
 

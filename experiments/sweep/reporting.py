@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+from rich.table import Table
 
 from core.shown import plain
 from experiments.config import TuningConfig
@@ -43,13 +44,7 @@ def conclude(
     :func:`experiments.sweep.composing.varied`.
     """
     table = table_of(known, values)
-    drawn = terminal_table(["settings", *SHOWN])
-    drawn.columns[0].no_wrap = False
-    for number, rows in table.groupby("run"):
-        for texts in cells(SHOWN, rows):
-            drawn.add_row(*map(plain, (in_a_line(values, number), *texts)))
-        drawn.add_section()
-    console.print(drawn)
+    console.print(sweep_table(table, values))
     table.to_csv(folder / "sweep.csv", index=False)
     with Record.open(next(each for each in known if each.has_games).folder) as record:
         head = record.run()
@@ -66,6 +61,17 @@ def conclude(
         console.print(plain(finding))
     for label, name in (("report", "report.html"), ("table", "sweep.csv")):
         console.print(plain(f"{label:8}{folder / name}"), soft_wrap=True)
+
+
+def sweep_table(table: pd.DataFrame, values: Mapping[str, Mapping[int, Any]]) -> Table:
+    """All runs of a sweep for the terminal; the arguments as :func:`conclude` has them."""
+    drawn = terminal_table(["settings", *SHOWN])
+    drawn.columns[0].no_wrap = False
+    for number, rows in table.groupby("run"):
+        for texts in cells(SHOWN, rows):
+            drawn.add_row(*map(plain, (in_a_line(values, number), *texts)))
+        drawn.add_section()
+    return drawn
 
 
 def _all_split(table: pd.DataFrame) -> Iterator[str]:

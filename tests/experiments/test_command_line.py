@@ -37,7 +37,7 @@ def test_a_run_prints_its_table_and_where_things_are(
     printed = capsys.readouterr().out
     for expected in (
         *("games/s", "4/4", "nodes", "evals", "Elo", "score", "every pair split"),
-        "chose the same moves in all 2 pairs, so the score is 50 %",
+        "at equal strength: 50.0 % of 4 games, the same moves in all 2 pairs",
         "% of minimax's",
     ):
         assert expected in printed

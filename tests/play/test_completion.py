@@ -13,13 +13,14 @@ from play.lab import main
 needs_bash = pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 
 COMPLETED = {
-    "othello-lab r": "recover resume run",
+    "othello-lab r": "recover report resume run",
     "othello-lab agents che": "check check-engine",
     "othello-lab run agents=cl": "classics",
     "othello-lab run -m limits.s": "limits.seconds=",
     "othello-lab run openings.sh": "openings.shuffle=",
     "othello-lab run agents=duel agent@second=gree": "greedy",
     "othello-lab plan po": "power=",
+    "othello-lab study pru": "pruning",
     "othello-lab play term": "terminal",
     "othello-lab play terminal white=hum": "human",
     "othello-lab watch res": "",

@@ -98,7 +98,8 @@ _decided = cache(lambda: decision(_decide))
 class AlphaBeta(WindowSearch):
     """Alpha-beta pruning: minimax's value with a fraction of its nodes.
 
-    With every technique off, moves are tried from a1 to h8, and the move is minimax's too.
+    With every technique off, moves are tried from a1 to h8, and the move is minimax's too; with an
+    ordering it is the first in that order of those that are worth the value.
     """
 
     def compiled_player(self, rules: Ruleset, limits: Limits) -> CompiledPlayer | None:

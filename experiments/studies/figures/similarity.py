@@ -10,6 +10,7 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from scipy.cluster.hierarchy import dendrogram, leaves_list, linkage, optimal_leaf_ordering
 from scipy.spatial.distance import squareform
 
@@ -55,7 +56,9 @@ def similarity_figures(
             title="Where they differ most",
             caption="The positions with the most evenly spread choices. On a square stands how "
             "many agents chose it, below the board who.",
-            chart=differences_chart(apart, answers, rules, f"of {about}"),
+            chart=differences_chart(
+                apart, answers, rules, f"the {len(apart)} most disputed of {about}"
+            ),
         )
 
 
@@ -131,6 +134,9 @@ def differences_chart(
     longest = max(map(len, texts.values()))
     with blank(3.4 * columns, lines * (3.2 + 0.17 * longest)) as figure:
         entitle(figure, context)
+        engine = figure.get_layout_engine()
+        assert isinstance(engine, ConstrainedLayoutEngine)
+        engine.set(hspace=0.08)
         every = figure.subplots(lines, columns, squeeze=False).flatten()
         for axes in every[len(apart) :]:
             axes.set_axis_off()

@@ -24,7 +24,7 @@ from core import Position
 STUDENTS = Path(__file__).with_name("students")
 NEGAMAX, TWO_SIDED = "negamax.py", "two_sided.py"
 PAIP = Path(__file__).parents[1] / "external" / "paip.py"
-POSITIONS, DEPTHS = 24, (1, 2, 3)
+POSITIONS, DEPTHS = 20, (1, 2, 3)
 
 CHILD = "-self.search(position.play(move), depth - 1, -beta, -alpha)"
 AT_PASS = "-self.search(position.play(PASS), depth - 1, -beta, -alpha)"
@@ -213,7 +213,15 @@ def test_so_it_is_where_only_moves_are_stated(seed: Seed, tmp_path: Path) -> Non
     assert "judged by its moves alone" in values.detail
 
 
-@pytest.mark.parametrize("seed", OTHERWISE_RIGHT, ids=lambda seed: seed.wrong[:30] or seed.file)
+@pytest.mark.parametrize(
+    "seed",
+    [
+        pytest.param(
+            seed, id=seed.wrong.strip() or seed.file, marks=[pytest.mark.slow] * (place > 1)
+        )
+        for place, seed in enumerate(OTHERWISE_RIGHT)
+    ],
+)
 def test_a_right_search_passes_whatever_it_has_chosen(seed: Seed, tmp_path: Path) -> None:
     diagnosis = examined(written(seed, tmp_path))
     assert diagnosis.holds and not diagnosis.causes, diagnosis
@@ -233,7 +241,7 @@ def test_who_must_prune_and_does_not_is_told(tmp_path: Path) -> None:
 def test_the_right_search_is_the_labs() -> None:
     """Node for node, with pruning and without."""
     evaluation = load_evaluation("square_weights")
-    for position in positions(12):
+    for position in positions(6):
         for prunes, lab in ((False, Minimax), (True, AlphaBeta)):
             decision = lab(3, evaluation).search(position)
             reply = Search(prunes).reply(Node(position, evaluation), 3)
@@ -285,7 +293,6 @@ def test_the_command_tells_what_is_wrong(
     "words",
     [
         "alphabeta",
-        "pvs depth=2",
         f"{PAIP}:maximizer(weighted_score) --depths 1 --evaluation {PAIP}:weighted_score",
         "minimax evaluation=disc_count --depths 2",
     ],
@@ -331,13 +338,13 @@ def test_bad_input_is_one_line(
 
 
 def test_slow_searches_are_asked_less(tmp_path: Path) -> None:
-    seed = Seed("", NEGAMAX, "        self.nodes = 1\n", "        import time\n        time.sleep(0.1)\n        self.nodes = 1\n")  # fmt: skip  # noqa: E501
+    seed = Seed("", NEGAMAX, "        self.nodes = 1\n", "        import time\n        time.sleep(0.02)\n        self.nodes = 1\n")  # fmt: skip  # noqa: E501
     evaluation = load_evaluation("square_weights")
     agent = build_agent(
         {"_target_": f"{written(seed, tmp_path)}:Student", "depth": 1, "evaluation": evaluation},
         "student",
     )
-    diagnosis = diagnose(Asked({1: agent}, False, None, 20.0), evaluation, 200, 0.5)
+    diagnosis = diagnose(Asked({1: agent}, False, None, 20.0), evaluation, 200, 1.0)
     assert diagnosis.holds
     assert re.fullmatch(r"1 ply deep \d+ of 200 positions, for lack of time", diagnosis.notes[0])
 

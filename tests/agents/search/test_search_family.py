@@ -21,12 +21,13 @@ from agents import (
     Limits,
     Minimax,
     MTDf,
+    SearchStats,
     SquareWeights,
 )
 from agents.evaluation import FINAL_UNIT, Iago, Mobility
 from agents.search import WindowSearch, context
 from agents.search.limits import allotment
-from agents.search.window import transposition
+from agents.search.window import plain, transposition
 from agents.search.window.negamax import negamax
 from agents.search.window.probcut import ProbCut
 from agents.search.window.probcut_fit import check_depths, fit
@@ -177,6 +178,35 @@ def test_made_are_positions_entered_and_positions_only_looked_at(random_game: Ra
     assert several > 10
 
 
+@pytest.mark.parametrize("evaluation", [DiscCount(), SquareWeights()], ids=["discs", "weights"])
+def test_of_equal_moves_the_one_tried_first_is_played(
+    random_game: RandomGame, evaluation: Evaluation
+) -> None:
+    """Every exact search plays a move worth the value. One that tries moves in an order known
+    beforehand plays the first of them in that order, which is a1 to h8 for none."""
+    depth, others = 3, 0
+    full = Minimax(depth, evaluation)
+    for position in random_game("standard", 8)[6:50:4]:
+        if not position.moves:
+            continue
+        after = {move: position.play(move) for move in position.moves}
+        if any(each.is_over for each in after.values()):
+            continue
+        worth = {m: -(full.search(each, depth - 1).value or 0) for m, each in after.items()}
+        equal = [move for move in position.moves if worth[move] == max(worth.values())]
+        assert full.search(position).move == equal[0]
+        for name, (kind, settings) in SEARCHES.items():
+            found = kind(depth, evaluation, **settings).search(position)
+            assert found.move in equal, name
+            if settings.keys() == {"ordering"} and kind is not MTDf:
+                criteria = [word for word in settings["ordering"].split("+") if word != "none"]
+                order = plain.MoveOrder(criteria, position.ruleset)
+                tried = order.arranged(position, depth, 0, evaluation.plain, SearchStats())
+                assert found.move == next(move for move in tried if move in equal), name
+                others += found.move != equal[0]
+    assert others > 3
+
+
 def test_with_everything_off_the_family_is_alpha_beta(random_game: RandomGame) -> None:
     class General(AlphaBeta):
         bare = False  # type: ignore[assignment]
@@ -277,8 +307,8 @@ def test_a_limit_on_nodes_is_exact_and_repeatable(limit: int) -> None:
         if decision.depth:
             assert search.search(position, decision.depth).stats.nodes <= decision.stats.nodes
         assert search.search(position, decision.depth + 1).stats.nodes > limit
-    for plain in (Minimax(8, SquareWeights()), AlphaBeta(10, SquareWeights())):
-        decision = plain.search(position, limits=Limits(nodes=limit))
+    for search in (Minimax(8, SquareWeights()), AlphaBeta(10, SquareWeights())):
+        decision = search.search(position, limits=Limits(nodes=limit))
         assert decision.stats.nodes <= limit + 64
         assert decision.move in position.moves and decision.depth == 0
 

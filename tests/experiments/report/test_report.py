@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import math
+import re
 import sqlite3
 from contextlib import closing
 from io import StringIO
@@ -42,7 +43,8 @@ def play(folder: Path, *overrides: str) -> tuple[RunResult, str, str]:
     plan = read([f"results={folder}", "executor=serial", "figures=false", *overrides])
     result = run(plan, "test", console)
     report = (result.folder / "report.md").read_text(encoding="utf-8")
-    assert (result.folder / "report.html").read_text(encoding="utf-8").count("Match by match") == 1
+    page = (result.folder / "report.html").read_text(encoding="utf-8")
+    assert page.count('<h2 id="match-by-match">') == 1
     return result, console.export_text(), report
 
 
@@ -112,7 +114,7 @@ def test_agents_may_have_any_names(tmp_path: Path) -> None:
     page = (done.folder / "report.html").read_text(encoding="utf-8")
     for name in names:
         assert name in printed
-        assert page.count(f"<td>{html.escape(name)}</td>") == 2  # in the standings, and a match
+        assert page.count(f"<td>{html.escape(name)}</td>") == 3  # standings, costs, a match
         assert f"<strong>{html.escape(name)}</strong>" in page
 
 
@@ -258,3 +260,13 @@ def test_moves_that_stand_though_late_by_the_wall_clock_are_counted(tmp_path: Pa
 )
 def test_nodes_a_second_in_few_digits(nodes: float, text: str) -> None:
     assert _per_second(nodes) == text
+
+
+def test_the_report_audits_itself_where_there_are_openings_enough(tmp_path: Path) -> None:
+    words = ["agents=duel", "agent@first=greedy", "agent@second=random", "openings.plies=8"]
+    _, _, text = play(tmp_path / "few", *words, "games=78")
+    assert "Self-audit." not in text
+    _, _, text = play(tmp_path / "enough", *words, "games=80")
+    text = " ".join(text.split())
+    assert "into 4 blocks of at least 10 openings" in text
+    assert re.search(r"of all other blocks in [0-4] of 4 cases, \d+ %; if they", text)

@@ -97,6 +97,8 @@ def test_after_ctrl_c_the_rest_is_done_by_resume(
     assert code == 130 and len(rows(where)) == 6
     printed = re.sub(r"\s+", " ", capsys.readouterr().out)
     assert f"go on with python -m experiments resume {where} --trust" in printed
+    assert main(["watch", str(where), "--once"]) == 0
+    assert "asking: 3 of 6 pieces, stopped" in capsys.readouterr().out
     assert main(["resume", str(where), "--trust", "--executor", "serial"]) == 0
     _, whole = study(folder, "asking", "executor=serial")
     assert rows(where) == rows(whole)
@@ -110,6 +112,9 @@ def test_a_study_of_matches_asks_for_runs_until_it_has_all(
     assert code == 1  # the conclusion's
     assert "Games: [4, 2]." in capsys.readouterr().out
     assert sorted(path.name for path in where.iterdir() if path.is_dir()) == ["0", "1"]
+    assert main(["watch", str(where), "--once"]) == 0
+    assert "growing: 2 runs so far, complete" in capsys.readouterr().out
+    assert main(["extend", str(where), "games=6"]) == 2
     assert main(["resume", str(where), "--trust"]) == 1
     assert "Games: [4, 2]." in capsys.readouterr().out
 
@@ -128,7 +133,7 @@ def test_help_tells_of_every_study() -> None:
         (["depth=3"], "depth=3: first the name of a study; choose from"),
         (["pruning", "study.nothing=1"], "unknown setting 'study.nothing'"),
         (["pruning", "study.positions=0"], "positions=0: a whole number of 1 or more"),
-        (["pruning", "agents=heuristics"], "no agent of this line-up is a search"),
+        (["pruning", "agents=heuristics"], "no agent of this line-up is a search of the lab's"),
         (["pruning", "study.depths=[]"], "study.depths is empty"),
         (["pruning", "limits.nodes=5"], "limits do not go with it"),
         (["pruning", "study.run=nowhere"], "study.run=nowhere: there is no run in that folder"),

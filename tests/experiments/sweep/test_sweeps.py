@@ -25,6 +25,7 @@ from experiments.record.store import FILE, Record
 from experiments.report import report
 from experiments.sweep import composing, load, reporting, results, running, watching
 from experiments.sweep import folder as folders
+from experiments.sweep.figures import heat_chart
 from experiments.sweep.folder import State, Sweep
 
 
@@ -172,7 +173,8 @@ def test_one_or_two_settings_are_drawn_and_three_are_a_table_alone(tmp_path: Pat
     for keys in (["a"], ["b", "c"]):
         folder = tmp_path / "".join(keys)
         drawn = reporting._draw(table, keys, {}, folder)
-        assert [figure.name for figure in drawn] == ["elo", "nodes_per_move"]
+        maps = ["elo_map", "nodes_map"] if len(keys) == 2 else []
+        assert [figure.name for figure in drawn] == ["elo", "nodes_per_move", *maps]
         text = (folder / "elo.svg").read_text(encoding="utf-8")
         for word in ("one", "two", "iago" if "b" in keys else "3", f">{keys[0]}<"):
             assert word in text
@@ -183,6 +185,25 @@ def test_one_or_two_settings_are_drawn_and_three_are_a_table_alone(tmp_path: Pat
     assert list(reporting._all_split(table)) == []
     assert len(list(reporting._all_split(table.assign(split=True)))) == 1
     assert reporting._draw(table, [], {}, tmp_path / "none") == []
+
+
+def test_a_heat_map_has_a_cell_for_each_run() -> None:
+    grid = itertools.product((2, 1), ("iago", "mobility"), ("one", "two", "three"))
+    rows = [
+        (run, agent, 40, depth, name, 100 * depth + run, ">" if run == 0 else "", 10.0**depth)
+        for run, (depth, name, agent) in enumerate(grid)
+        if (depth, name) != (1, "iago")
+    ]
+    columns = ["run", "agent", "games", "depth", "evaluation", "elo", "bound", "nodes_per_move"]
+    table = pd.DataFrame(rows, columns=columns)
+    figure = heat_chart(table, "elo", "depth", "evaluation")
+    first = next(axes for axes in figure.axes if axes.get_title() == "one")
+    assert [text.get_text() for text in first.texts] == ["> +200", "+109", "+203"]
+    assert [label.get_text() for label in first.get_xticklabels()] == ["1", "2"]
+    shown = np.asarray(first.images[0].get_array(), dtype=float)
+    assert np.isnan(shown[0, 0]) and shown[1].tolist() == [109, 203]
+    nodes = heat_chart(table, "nodes_per_move", "depth", "evaluation")
+    assert {"10", "100"} == {text.get_text() for axes in nodes.axes for text in axes.texts}
 
 
 @pytest.mark.slow

@@ -1,11 +1,9 @@
-"""A browser for tests of the page: Playwright drives the system's chromium, found on the PATH."""
+"""The page of a server in a browser."""
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,29 +12,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
     from served import Server
 
-CHROMIUM = shutil.which("chromium")
-_ARGUMENTS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 PATIENCE = 60_000.0  # milliseconds: the machine may be busy
-
-
-@pytest.fixture(scope="module")  # while it is there asyncio.run cannot be used, as others do
-def browser() -> Iterator[Browser]:
-    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if CHROMIUM is None:
-        pytest.skip("there is no chromium on the PATH (Debian: apt-get install chromium)")
-    with api.sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=CHROMIUM, args=list(_ARGUMENTS))
-        yield found
-        found.close()
 
 
 @pytest.fixture(scope="session")
@@ -83,19 +59,3 @@ def open_page(house: Server, browser: Browser) -> Iterator[Open]:
             return page
 
         yield begin
-
-
-@pytest.fixture
-def shot(request: pytest.FixtureRequest) -> Callable[[Page, str], None]:
-    """``shot(page, "dark")``: keep a picture of the page where ``SCREENSHOTS`` says, to be looked
-    at by whoever has changed the page."""
-    import os
-
-    folder = os.environ.get("SCREENSHOTS")
-
-    def take(page: Page, name: str = "") -> None:
-        if folder:
-            test = request.node.name.removeprefix("test_")
-            page.screenshot(path=Path(folder) / f"{test}{name and '-'}{name}.png", full_page=True)
-
-    return take

@@ -1,0 +1,119 @@
+"""Makes the table of docs/speed.md: all of it is measured in one run, with the peers that are
+installed beside it.
+
+python benchmarks/table.py [--print]
+
+It takes some eight minutes and wants an idle machine. ``pip install -e '.[benchmarks,openspiel]'``
+brings the peers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import importlib.metadata
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import endgame
+import games
+import mcts
+import search
+import speed
+
+from agents import AlphaBeta, SquareWeights
+from agents.search.endgame.solver import EndgameSolver
+from core.perft import perft
+from core.position import Position
+from experiments.record.provenance import machine, versions
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "speed.md"
+BEGIN, END = "<!-- python benchmarks/table.py -->", "<!-- end -->"
+PEERS = ("rust-reversi", "open_spiel")
+PLAYOUTS = 100_000
+
+Row = tuple[str, str, str]
+"""What is measured, the result, and the benchmark that tells more."""
+
+
+def kernels() -> Iterator[Row]:
+    """Perft, alpha-beta, heuristics."""
+    start, alphabeta = Position.start(), AlphaBeta(speed.DEPTH, SquareWeights())
+    alphabeta.prepare()
+    perft(start, 8)
+    leaves = perft(start, 11) / speed.best_of(lambda: perft(start, 11))
+    yield "perft(11), one core", f"{leaves / 1e6:,.0f} M leaves/s", "speed.py"
+    nodes = alphabeta.search(start).stats.nodes
+    seconds = speed.best_of(lambda: alphabeta.search(start))
+    what = f"alpha-beta with square weights, depth {speed.DEPTH} from the start, moves a1 to h8"
+    yield what, f"{seconds:.3f} s, {nodes / seconds / 1e6:.1f} M nodes/s", "speed.py"
+    if (theirs := speed.rust_reversi_seconds()) is not None:
+        yield "the same question to rust-reversi (the move alone)", f"{theirs:.3f} s", "speed.py"
+    for name, cost in speed.evaluation_rows():
+        yield name, cost, "speed.py"
+
+
+def searches() -> Iterator[Row]:
+    """The search family, the solver, Monte-Carlo tree search."""
+    last = list(search.compared(12, 50, ["MTD(f), table"]))[-1]
+    what = f"nodes of depth 12 on 50 midgame positions: {last.search}, against alpha-beta, static"
+    yield what, f"1/{last.fewer:.1f}", "search.py"
+    solver = EndgameSolver()
+    solver.prepare()
+    for name in ("fforum-1-19.obf", "fforum-20-39.obf"):
+        found = [
+            endgame.fastest(solver, problem.position, 2)
+            for problem in endgame.read(endgame.FFO / name)
+        ]
+        nodes, seconds = sum(s.stats.nodes for s in found), sum(s.seconds for s in found)
+        told = f"{nodes / 1e6:,.1f} M nodes, {seconds:.2f} s, {nodes / seconds / 1e6:.0f} M nodes/s"
+        yield f"{name.removesuffix('.obf')} solved exactly, one core", told, "endgame.py"
+    rounds = mcts.measured(PLAYOUTS)
+    for name, who in (("random", "Monte-Carlo tree search"), (mcts.RUST, "rust-reversi's")):
+        if name in rounds:
+            what = f"{who}, random playouts from the start, one core"
+            yield what, f"{PLAYOUTS / min(rounds[name]):,.0f}/s", "mcts.py"
+
+
+def runs() -> Iterator[Row]:
+    """Whole runs."""
+    for name, result in games.measured(20_000, 2):
+        yield name, result, "games.py"
+
+
+def page() -> str:
+    """The part of the page between the marks."""
+    about = {**machine(), **versions({})}
+    for peer in PEERS:
+        try:
+            about[peer] = importlib.metadata.version(peer)
+        except importlib.metadata.PackageNotFoundError:
+            about[peer] = "not installed"
+    words = ", ".join(f"{key} {value}" for key, value in about.items())
+    lines = [f"Measured on {datetime.date.today()}, all in one run: {words}."]
+    for title, rows in (
+        ("one core", [*kernels(), *searches()]),
+        ("whole runs by all cores, record written, from distinct random openings", list(runs())),
+    ):
+        lines += ["", f"| {title} | here | `python benchmarks/` |", "|---|---|---|"]
+        lines += [f"| {what} | {result} | `{script}` |" for what, result, script in rows]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Measure, and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--print", action="store_true", help="print it; leave the page as it is")
+    options = parser.parse_args()
+    text = page()
+    print(text)
+    if not options.print:
+        before = PAGE.read_text(encoding="utf-8")
+        marked = f"{BEGIN}\n{text}\n{END}"
+        after = re.sub(f"{BEGIN}.*{END}", lambda _: marked, before, flags=re.DOTALL)
+        PAGE.write_text(after, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Looking at what is under ``results/``: listed, shown, reported anew, and compared."""

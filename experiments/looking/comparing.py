@@ -1,0 +1,422 @@
+"""``compare``: several runs side by side, and pooled where they are one experiment.
+
+What may be compared: ratings of one run are relative to its own pool, so of each run only the
+games among the agents that all runs have are rated again, and their mean is 0 Elo in each. Runs are
+pooled only where nothing that games depend on differs but the seed and the number of games; games
+that several runs have, move for move, count once, and an opening that several have is one opening.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shlex
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from rich.console import Console
+
+from agents.config import ConfigError
+from core.cli import Parser
+from core.shown import counted, plain
+from experiments.looking.data import print_json, rows_of, state_of
+from experiments.record.provenance import differences
+from experiments.record.reading import reading
+from experiments.record.store import FILE, AgentRow, GameRow, PlayedGame, Record
+from experiments.report.lead import elo_lead
+from experiments.report.markdown import link, write_report
+from experiments.report.standings import rated_parts, standings
+from experiments.report.tables import COLUMNS, RATING, cells
+from experiments.report.terminal import terminal_table
+from experiments.sweep.folder import is_sweep
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_OWN = ("name", "results", "executor", "figures", "export", "log_level", "tuning", "published")
+"""Settings that say nothing of the games."""
+_MORE_OF_THE_SAME = ("seed", "games", "record", "study", "searches")
+"""Settings that may differ between runs of one experiment."""
+POOLED = "all"
+"""What the runs together are called."""
+_FEW = 4  # settings that are named where there are many
+_SHOWN = ("games", "score %", RATING, "discs", "nodes/move", "evals/move")
+_HEAD = ["name", "format", "ruleset", "seed", "config", "command", "versions", "machine", "started"]
+_BATCH = 10_000  # games copied at a time
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One of the runs.
+
+    folder: where it is. head: the row of ``run``. games, openings: how many it has. state: what
+    has become of it. among: the standings of the games among the agents that all runs have, their
+    mean at 0 Elo; empty where there are fewer than two.
+    """
+
+    folder: Path
+    head: dict[str, Any]
+    games: int
+    openings: int
+    state: str
+    among: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Several runs side by side.
+
+    shared: names of the agents that all have. settings: what differs, by key, a value a run.
+    versions: what of the lab differs, in words. apart: why the runs are no one experiment, "" if
+    they are. pooled: then the standings of all games together; games: how many these are, and how
+    many different ones; finding: who leads by how much in them.
+    """
+
+    runs: list[Compared]
+    shared: list[str]
+    settings: dict[str, list[str]]
+    versions: list[str]
+    apart: str = ""
+    pooled: pd.DataFrame | None = None
+    games: tuple[int, int] = (0, 0)
+    finding: str = ""
+
+    @property
+    def labels(self) -> list[str]:
+        """What the runs are called: A, B, ..."""
+        return [_label(number) for number in range(len(self.runs))]
+
+
+def _label(number: int) -> str:
+    return chr(ord("A") + number) if number < 26 else f"R{number + 1}"
+
+
+def compare_command(arguments: Sequence[str], console: Console) -> int:
+    """Print several runs side by side."""
+    parser = Parser(
+        prog="python -m experiments compare",
+        description="Several runs side by side: the settings that differ, and the standings of the "
+        "agents that all have, from the games among these. Where nothing differs but seeds and "
+        "numbers of games the runs are pooled. report FOLDER FOLDER writes the same as a page.",
+    )
+    parser.add_argument("folder", type=Path, nargs="+", help="results/NAME/DATE, two or more")
+    parser.add_argument("--json", action="store_true", help="for a program to read")
+    options = parser.parse_args(arguments)
+    found = compare(options.folder)
+    if options.json:
+        print_json(_as_data(found))
+    else:
+        _tell(found, console)
+    return 0
+
+
+def compare(folders: Sequence[Path]) -> Comparison:
+    """Compare runs; ConfigError where a folder has none, or none with games, or is named twice."""
+    if len(folders) < 2:
+        raise ConfigError("two runs or more are needed to compare")
+    places = [folder.resolve() for folder in folders]
+    for number, folder in enumerate(folders):
+        if places[number] in places[:number]:
+            raise ConfigError(f"{folder} is named twice")
+    with ExitStack() as stack:
+        records = [stack.enter_context(reading(folder)) for folder in folders]
+        heads = [record.run() for record in records]
+        for folder, record in zip(folders, records, strict=True):
+            if not record.count_games():
+                raise ConfigError(f"{folder}: no game of this run has ended yet")
+        shared = _shared(records)
+        runs = [
+            Compared(
+                folder,
+                head,
+                record.count_games(),
+                int(record.rows("select count(distinct opening) from games")[0][0]),
+                state_of(record.path.parent, bool(head["complete"])),
+                _standings([record], shared),
+            )
+            for folder, record, head in zip(folders, records, heads, strict=True)
+        ]
+        settings = _different([head["config"] for head in heads])
+        versions = sorted(
+            {each for head in heads for each in differences(heads[0]["versions"], head["versions"])}
+        )
+        why = _why_apart(heads, shared, settings, versions)
+        if why:
+            return Comparison(runs, shared, settings, versions, why)
+        return _with_pool(runs, shared, settings, records)
+
+
+def _shared(records: Sequence[Record]) -> list[str]:
+    """The agents that all runs have by name, in the order of the first."""
+    names = [record.agents()["name"].tolist() for record in records]
+    return [name for name in names[0] if all(name in other for other in names)]
+
+
+# ---------------------------------------------------------------------- the conditions
+
+
+def _different(configs: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """The settings in which runs differ, by key; a dash where a run has none of that name."""
+    flat = [dict(_flat({k: v for k, v in config.items() if k not in _OWN})) for config in configs]
+    keys = dict.fromkeys(key for each in flat for key in each)
+    found = {key: [each.get(key, "-") for each in flat] for key in keys}
+    return {key: values for key, values in found.items() if len(set(values)) > 1}
+
+
+def _flat(settings: Mapping[str, Any], where: str = "") -> Iterator[tuple[str, str]]:
+    for key, value in settings.items():
+        if isinstance(value, Mapping) and value:
+            yield from _flat(value, f"{where}{key}.")
+        else:
+            yield f"{where}{key}", f"{value}"
+
+
+def _why_apart(
+    heads: Sequence[Mapping[str, Any]],
+    shared: Sequence[str],
+    settings: Mapping[str, Any],
+    versions: Sequence[str],
+) -> str:
+    """Why runs are no one experiment, "" if they are: if they differ in nothing that the games
+    among the agents they share depend on."""
+    if len(shared) < 2:
+        return "they have fewer than two agents of the same name"
+    differ = [key for key in settings if not _is_harmless(key, heads, shared)]
+    if differ:
+        return f"they differ in {', '.join(differ[:_FEW])}{' ...' * (len(differ) > _FEW)}"
+    if versions:
+        return "they were played by other versions"
+    if any(map(_goes_by_results, heads)):
+        return "who met in them, or for how long, went by results, which would bias a pool"
+    return ""
+
+
+def _is_harmless(key: str, heads: Sequence[Mapping[str, Any]], shared: Sequence[str]) -> bool:
+    """Whether games of the same experiment may differ in a setting."""
+    others = {name for head in heads for name in head["config"]["agents"] if name not in shared}
+    of_others = any(f"{key}.".startswith(f"agents.{name}.") for name in others)
+    return of_others or key.partition(".")[0] in _MORE_OF_THE_SAME
+
+
+def _goes_by_results(head: Mapping[str, Any]) -> bool:
+    """Whether who met, or for how long, went by results, so that pooling would be biased."""
+    target = str(head["config"].get("schedule", {}).get("_target_", ""))
+    return target.rpartition(".")[2] not in ("RoundRobin", "Gauntlet")
+
+
+# ---------------------------------------------------------------------- the games
+
+
+@contextmanager
+def pooled_record(records: Sequence[Record], names: Sequence[str]) -> Iterator[Record]:
+    """A record, for as long as the context lasts, of the games of several among some agents."""
+    with tempfile.TemporaryDirectory() as folder, Record.create(Path(folder) / FILE) as made:
+        with made.transaction():
+            about = {row.name: row for row in records[0].agents().itertuples()}
+            made.write_agents(
+                AgentRow(number, *(getattr(about[name], key) for key in AgentRow._fields[1:]))
+                for number, name in enumerate(names)
+            )
+            made.write_row("run", {key: records[0].run()[key] for key in _HEAD})
+            first = 0
+            for record in records:
+                first += _copy(record, made, names, first)
+        yield made
+
+
+def _copy(record: Record, made: Record, names: Sequence[str], first: int) -> int:
+    """Copy the games among some agents, as pairs from number ``first`` on; how many pairs there
+    may be."""
+    agents = {int(row.agent): row.name for row in record.agents().itertuples()}
+    numbers = {agent: names.index(name) for agent, name in agents.items() if name in names}
+    marks = ", ".join("?" * len(numbers))
+    rows = record.each(
+        f"select * from games where black in ({marks}) and white in ({marks}) order by game",
+        [*numbers, *numbers],
+    )
+    most = -1
+    while batch := list(itertools.islice(rows, _BATCH)):
+        games = [GameRow._make(row) for row in batch]
+        most = max(most, *(game.pair for game in games))
+        made.write_games(
+            PlayedGame(
+                game._replace(
+                    game=game.game + 2 * first,
+                    pair=game.pair + first,
+                    black=numbers[game.black],
+                    white=numbers[game.white],
+                ),
+                None,
+            )
+            for game in games
+        )
+    return most + 1
+
+
+def _standings(records: Sequence[Record], names: Sequence[str]) -> pd.DataFrame:
+    """The standings of the games among some agents, their mean at 0 Elo."""
+    if len(names) < 2:
+        import pandas as pd
+
+        return pd.DataFrame({"agent": []})
+    with pooled_record(records, names) as record:
+        return standings(record, rated_parts(record))
+
+
+def _with_pool(
+    runs: list[Compared],
+    shared: list[str],
+    settings: dict[str, list[str]],
+    records: Sequence[Record],
+) -> Comparison:
+    with pooled_record(records, shared) as record:
+        parts = rated_parts(record)
+        table = standings(record, parts)
+        ((games, different),) = record.rows(
+            "select count(*), count(distinct black || ' ' || white || opening || transcript) "
+            "from games"
+        )
+        finding = elo_lead(record, parts) if parts else ""
+    return Comparison(runs, shared, settings, [], "", table, (games, different), finding)
+
+
+# ---------------------------------------------------------------------- telling
+
+
+def _run_rows(found: Comparison) -> list[list[str]]:
+    return [
+        [
+            label,
+            str(run.folder),
+            str(run.head["started"]).replace("T", " "),
+            f"{run.games:,}",
+            f"{run.openings:,}",
+            str(run.head["seed"]),
+            run.state,
+        ]
+        for label, run in zip(found.labels, found.runs, strict=True)
+    ]
+
+
+_RUNS = ("run", "folder", "started", "games", "openings", "seed", "state")
+
+
+def _standing_rows(found: Comparison) -> list[list[list[str]]]:
+    """For each agent that all runs have, what it has in each run, and in all of them."""
+    tables = [(label, run.among) for label, run in zip(found.labels, found.runs, strict=True)]
+    if found.pooled is not None:
+        tables.append((POOLED, found.pooled))
+    columns = {name: COLUMNS[name] for name in _SHOWN}
+    order = found.pooled if found.pooled is not None else found.runs[0].among
+    groups = []
+    for name in order["agent"]:
+        rows = []
+        for label, table in tables:
+            own = table[table["agent"] == name]
+            rows += [[name, label, *row] for row in cells(columns, own)]
+        groups.append(rows)
+    return groups
+
+
+def _sentences(found: Comparison) -> list[str]:
+    """What there is to say of the comparison."""
+    said = []
+    if found.pooled is not None:
+        games, different = found.games
+        same = f", {games - different:,} of which repeat others" if different < games else ""
+        said.append(f"Pooled, as they are one experiment: {counted(games, 'game')}{same}.")
+        if found.finding:
+            said.append(f"In all: {found.finding}")
+    else:
+        said.append(f"Not pooled: {found.apart}.")
+    if found.versions:
+        said.append(f"Versions differ: {'; '.join(found.versions)}.")
+    return said
+
+
+def _tell(found: Comparison, console: Console) -> None:
+    table = terminal_table(_RUNS)
+    for column in table.columns[:3]:
+        column.justify = "left"
+    table.columns[1].no_wrap, table.columns[1].overflow = False, "fold"
+    for row in _run_rows(found):
+        table.add_row(*map(plain, row))
+    console.print(table)
+    if found.settings:
+        table = terminal_table(["setting", *found.labels])
+        for column in table.columns:
+            column.justify, column.no_wrap, column.overflow = "left", False, "fold"
+        for key, values in found.settings.items():
+            table.add_row(*map(plain, (key, *values)))
+        console.print(table)
+    if len(found.shared) > 1:
+        table = terminal_table(["agent", "run", *_SHOWN])
+        for rows in _standing_rows(found):
+            for place, row in enumerate(rows):
+                table.add_row(*map(plain, ["" if place else row[0], *row[1:]]))
+            table.add_section()
+        console.print(table)
+    for sentence in _sentences(found):
+        console.print(plain(sentence))
+
+
+def write_comparison(found: Comparison, folder: Path, console: Console) -> None:
+    """Write ``report.html`` and ``report.md`` that compare runs into a folder, made if need be."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"{folder}: cannot be written ({error.strerror})") from error
+    if (folder / FILE).exists() or is_sweep(folder):
+        raise ConfigError(f"{folder} is a run itself; --output names a folder of its own")
+    runs = [
+        [label, link(path, _report_of(Path(path), folder)), *rest]
+        for label, path, *rest in _run_rows(found)
+    ]
+    write_report(
+        "comparison",
+        folder,
+        title=" and ".join(dict.fromkeys(str(run.head["name"]) for run in found.runs)),
+        lead=_sentences(found),
+        run_columns=_RUNS,
+        runs=runs,
+        setting_columns=["setting", *found.labels],
+        settings=[[key, *values] for key, values in found.settings.items()],
+        columns=["agent", "run", *_SHOWN],
+        rows=[row for rows in _standing_rows(found) for row in rows],
+        command=f"python -m experiments report {shlex.join(str(run.folder) for run in found.runs)}",
+    )
+    console.print(plain(f"report  {folder / 'report.html'}"), soft_wrap=True)
+
+
+def _report_of(run: Path, folder: Path) -> str:
+    """Where a run's own report is, as seen from a folder."""
+    return quote(os.path.relpath(run / "report.md", folder))
+
+
+def _as_data(found: Comparison) -> dict[str, Any]:
+    return {
+        "runs": [
+            {
+                "label": label,
+                "folder": str(run.folder),
+                "name": run.head["name"],
+                "started": run.head["started"],
+                "seed": run.head["seed"],
+                "games": run.games,
+                "openings": run.openings,
+                "state": run.state,
+                "standings": rows_of(run.among),
+            }
+            for label, run in zip(found.labels, found.runs, strict=True)
+        ],
+        "shared": found.shared,
+        "settings": found.settings,
+        "versions": found.versions,
+        "pooled": None if found.pooled is None else rows_of(found.pooled),
+        "findings": _sentences(found),
+    }

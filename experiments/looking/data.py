@@ -1,0 +1,30 @@
+"""What the commands share that look at results."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from experiments.record.folder import is_locked
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def state_of(folder: Path, complete: bool) -> str:
+    """What has become of a run that has begun."""
+    if is_locked(folder):
+        return "being played"
+    return "complete" if complete else "stopped"
+
+
+def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows of a table as plain data, nan as None."""
+    rows: list[dict[str, Any]] = json.loads(table.to_json(orient="records", double_precision=15))
+    return rows
+
+
+def print_json(data: Any) -> None:
+    """Print data for a program to read."""
+    print(json.dumps(data, indent=2, ensure_ascii=True, allow_nan=False))

@@ -1,0 +1,193 @@
+"""``list``: all runs, sweeps and studies under a folder of results."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from agents.config import ConfigError, one_line
+from core.cli import Parser, whole_number
+from core.shown import plain, visible
+from experiments.looking.data import print_json, state_of
+from experiments.record.reading import DAMAGES, not_begun, reading
+from experiments.record.store import FILE, Record
+from experiments.report.terminal import terminal_table
+from experiments.studies.record import StudyRecord, is_study
+from experiments.sweep.folder import Sweep, is_sweep
+
+RESULTS = Path("results")
+_LONGEST = 60  # characters of what is wrong with a run
+
+
+@dataclass(frozen=True)
+class Found:
+    """What is in a folder of results.
+
+    folder: where it is. kind: run, sweep or study. name: of the experiment. started: date and time,
+    "" where that is not known. agents: how many. games: how many were played. leader: who scored
+    most, with the share of points in percent; of a sweep nobody. state: what has become of it, or
+    what is wrong with it.
+    """
+
+    folder: str
+    kind: str
+    name: str
+    started: str
+    agents: int | None
+    games: int | None
+    leader: str
+    score: float | None
+    state: str
+
+
+def list_command(arguments: Sequence[str], console: Console) -> int:
+    """Print all that is under a folder, the latest first."""
+    parser = Parser(
+        prog="python -m experiments list",
+        description="All runs and sweeps under a folder, the latest first: what, when, how many "
+        "games, who leads by points, and whether it is complete. What cannot be read is told.",
+    )
+    parser.add_argument(
+        "folder", type=Path, nargs="?", default=RESULTS, help=f"(default: {RESULTS})"
+    )
+    parser.add_argument("--last", type=whole_number(1), metavar="N", help="only the N latest")
+    parser.add_argument("--json", action="store_true", help="for a program to read")
+    options = parser.parse_args(arguments)
+    if not options.folder.is_dir():
+        raise ConfigError(f"{options.folder}: there is no such folder")
+    places = sorted(places_below(options.folder), key=_age)
+    found = [look_into(folder) for folder in places[: options.last]]
+    if options.json:
+        print_json([asdict(each) for each in found])
+        return 0
+    if not found:
+        console.print(plain(f"{options.folder}: no run is here yet"))
+        return 0
+    table = terminal_table(["folder", "agents", "games", "leader", "score %", "state"])
+    for number in (0, 3, 5):
+        table.columns[number].justify = "left"
+    table.columns[0].no_wrap = table.columns[5].no_wrap = False
+    table.columns[0].overflow = "fold"
+    for each in found:
+        cells = (each.folder, each.agents, each.games, each.leader, each.score, each.state)
+        table.add_row(*map(plain, map(_cell, cells)))
+    console.print(table)
+    return 0
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.1f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _age(folder: Path) -> tuple[str, str]:
+    """Sorts the latest first: folders are named by date and time."""
+    inverted = "".join(chr(0x10FFFF - ord(letter)) for letter in folder.name)
+    return inverted, str(folder)
+
+
+def places_below(folder: Path) -> Iterator[Path]:
+    """The folders of runs, sweeps and studies in a folder, however deep; the runs that belong to a
+    sweep or study left out."""
+    for path, inside, files in os.walk(folder):
+        if FILE in files or is_sweep(path) or is_study(path):
+            inside.clear()
+            yield Path(path)
+
+
+def look_into(folder: Path) -> Found:
+    """What is in the folder of a run or sweep; never raises what the folder is to blame for."""
+    kind = "sweep" if is_sweep(folder) else "study" if is_study(folder) else "run"
+    try:
+        return {"sweep": _sweep, "study": _study, "run": _run}[kind](folder)
+    except (ConfigError, OSError, *DAMAGES) as error:
+        said = one_line(error).removeprefix(str(folder)).lstrip(":/ ")
+        short = said if len(said) <= _LONGEST else f"{said[:_LONGEST]}..."
+        return Found(
+            str(folder), kind, folder.parent.name, "", None, None, "", None, visible(short)
+        )
+
+
+def _run(folder: Path) -> Found:
+    if not_begun(folder):
+        state = "starting" if state_of(folder, False) == "being played" else "not begun"
+        return Found(str(folder), "run", folder.parent.name, "", None, None, "", None, state)
+    with reading(folder) as record:
+        head = record.run()
+        leader, score = _leader(record)
+        return Found(
+            folder=str(folder),
+            kind="run",
+            name=str(head["name"]),
+            started=str(head["started"]),
+            agents=len(record.agents()),
+            games=record.count_games(),
+            leader=leader,
+            score=score,
+            state=state_of(folder, bool(head["complete"])),
+        )
+
+
+def _leader(record: Record) -> tuple[str, float | None]:
+    """Who has the most points for its games, and how many of a hundred."""
+    rows = record.rows(
+        """select name, 100 * avg(points) as score from (
+               select black as agent, black_points as points from games
+               union all select white, 1 - black_points from games)
+           join agents using (agent) group by agent order by score desc, agent limit 2"""
+    )
+    if not rows:
+        return "", None
+    if len(rows) == 2 and rows[0][1] == rows[1][1]:
+        return "(shared)", float(rows[0][1])
+    return str(rows[0][0]), float(rows[0][1])
+
+
+def _study(folder: Path) -> Found:
+    with StudyRecord.open(folder) as record:
+        about = record.study()
+    state = state_of(folder, bool(about["complete"]))
+    return Found(
+        folder=str(folder),
+        kind="study",
+        name=str(about["name"]),
+        started=str(about["started"]),
+        agents=len(about["config"].get("agents") or ()) or None,
+        games=None,
+        leader="",
+        score=None,
+        state=f"study {about['name']}, {state}",
+    )
+
+
+def _sweep(folder: Path) -> Found:
+    known = Sweep.read(folder).combinations()
+    games, agents, started = 0, 0, ""
+    for each in known:
+        if each.has_games:
+            with Record.open(each.folder) as record:
+                games += record.count_games()
+                agents = max(agents, len(record.agents()))
+                started = min(filter(None, (started, str(record.run()["started"]))))
+    counts = Counter(str(each.state) for each in known)
+    playing = state_of(folder, complete=False) == "being played"
+    state = ", ".join(f"{count} {state}" for state, count in counts.items())
+    return Found(
+        folder=str(folder),
+        kind="sweep",
+        name=folder.parent.name,
+        started=started,
+        agents=agents or None,
+        games=games,
+        leader="",
+        score=None,
+        state=f"sweep, {'being played, ' if playing else ''}{state or 'not begun'}",
+    )

@@ -1,0 +1,174 @@
+"""``report`` and ``show``: what came out of a run or a sweep, from its record alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+
+from agents.config import ConfigError
+from core.cli import Parser
+from core.shown import plain
+from experiments.foreign import check_trusted
+from experiments.looking.data import print_json, rows_of, state_of
+from experiments.record.reading import damage_told, reading
+from experiments.report.facts import RunFacts
+from experiments.report.findings import Findings, findings
+from experiments.report.rebuilt import recorded_plan
+from experiments.report.report import tell, write
+from experiments.studies.record import is_study
+from experiments.sweep.folder import Sweep, is_sweep
+
+if TYPE_CHECKING:
+    pass
+
+
+def report_command(arguments: Sequence[str], console: Console) -> int:
+    """Write the report of a run or sweep anew, or one that compares several runs."""
+    parser = Parser(
+        prog="python -m experiments report",
+        description="Write report.html, report.md and the figures of a run, or a sweep, anew from "
+        "its record alone. Of several runs: one report that compares them, in --output. Agents "
+        "from outside the lab are not run for that, unless with --trust; without it the report "
+        "leaves out what would have to be searched again with them.",
+    )
+    parser.add_argument("folder", type=Path, nargs="+", help="results/NAME/DATE")
+    parser.add_argument(
+        "--output",
+        type=Path,
+        metavar="FOLDER",
+        help="for the comparison of several (default: comparison, beside the first)",
+    )
+    parser.add_argument(
+        "--trust", action="store_true", help="run what the records name from outside"
+    )
+    options = parser.parse_args(arguments)
+    if len(options.folder) > 1:
+        from experiments.looking.comparing import compare, write_comparison
+
+        folder = options.output or options.folder[0].parent / "comparison"
+        write_comparison(compare(options.folder), folder, console)
+        return 0
+    if options.output:
+        raise ConfigError("--output is for the comparison of several runs")
+    (folder,) = options.folder
+    if is_sweep(folder):
+        _report_sweep(folder, console)
+        return 0
+    with facts_of(folder, console, options.trust) as facts:
+        write(facts, findings(facts), folder, console)
+    return 0
+
+
+def show_command(arguments: Sequence[str], console: Console) -> int:
+    """Print what came out of a run, or of a sweep."""
+    parser = Parser(
+        prog="python -m experiments show",
+        description="Print the standings of a run, or the runs of a sweep, and what there is to "
+        "say of them. Nothing is written, and a run in progress is not disturbed.",
+    )
+    parser.add_argument("folder", type=Path, help="results/NAME/DATE")
+    parser.add_argument("--json", action="store_true", help="for a program to read")
+    parser.add_argument(
+        "--trust", action="store_true", help="run what the record names from outside"
+    )
+    options = parser.parse_args(arguments)
+    if is_sweep(options.folder):
+        _show_sweep(options.folder, console, options.json)
+        return 0
+    with facts_of(options.folder, console, options.trust) as facts:
+        said = findings(facts)
+        if options.json:
+            print_json(_as_data(options.folder, facts, said))
+            return 0
+        head = facts.record.run()
+        state = state_of(facts.record.path.parent, bool(head["complete"]))
+        line = (
+            f"{head['name']}, {head['started'].replace('T', ' ')}: {facts.record.count_games():,} "
+        )
+        console.print(plain(f"{line}games, {state}"))
+        tell(facts, said, console)
+    return 0
+
+
+def _add_trust(parser: Parser) -> None:
+    parser.add_argument(
+        "--trust", action="store_true", help="run what the record names from outside the lab"
+    )
+
+
+@contextmanager
+def facts_of(folder: Path, console: Console, trust: bool = False) -> Iterator[RunFacts]:
+    """The facts of the run in a folder, from its record; ConfigError where there is no game."""
+    if is_study(folder):
+        raise ConfigError(
+            f"{folder} is a study: its report is {folder / 'report.md'}; resume writes it anew"
+        )
+    with reading(folder) as record:
+        trusted = partial(check_trusted, folder, trust=trust, console=console)
+        plan, absent = recorded_plan(record, trusted, trust)
+        if not record.count_games():
+            raise ConfigError(f"{folder}: no game of this run has ended yet")
+        for name, why in absent.items():
+            if not console.quiet and trust:
+                console.print(plain(f"{name} cannot be made again: {why}"))
+        yield RunFacts(record, plan)
+
+
+# ---------------------------------------------------------------------- sweeps
+
+
+def _sweep(folder: Path) -> tuple[list[Any], Mapping[str, Mapping[int, Any]]]:
+    """The combinations of a sweep, and what varies; ConfigError where none has games."""
+    asked = Sweep.read(folder)
+    with damage_told(folder):
+        known = asked.combinations()
+    if not any(each.has_games for each in known):
+        raise ConfigError(f"{folder}: no run of this sweep has any games yet")
+    return known, asked.varied(known)
+
+
+def _report_sweep(folder: Path, console: Console) -> None:
+    from experiments.sweep.reporting import conclude
+
+    known, values = _sweep(folder)
+    with damage_told(folder):
+        conclude(folder, known, values, console)
+
+
+def _show_sweep(folder: Path, console: Console, as_json: bool) -> None:
+    from experiments.sweep.reporting import sweep_table
+    from experiments.sweep.results import table_of
+
+    known, values = _sweep(folder)
+    with damage_told(folder):
+        table = table_of(known, values)
+    if as_json:
+        print_json({"folder": str(folder), "kind": "sweep", "runs": rows_of(table)})
+    else:
+        console.print(sweep_table(table, values))
+
+
+# ---------------------------------------------------------------------- for programs
+
+
+def _as_data(folder: Path, facts: RunFacts, said: Findings) -> dict[str, Any]:
+    head = facts.record.run()
+    return {
+        "folder": str(folder),
+        "kind": "run",
+        "state": state_of(facts.record.path.parent, bool(head["complete"])),
+        **{key: head[key] for key in ("name", "command", "started", "seed", "ruleset")},
+        "games": facts.record.count_games(),
+        "openings": facts.openings,
+        "findings": said.sentences,
+        "standings": rows_of(facts.standings),
+        "matches": rows_of(facts.matches),
+        "settings": head["config"],
+        "versions": head["versions"],
+        "machine": head["machine"],
+    }

@@ -1,0 +1,132 @@
+"""The games that a report has with it, to be stepped through in the page.
+
+A page cannot hold a million games, so it has the first pairs of each pairing. What is flipped is
+worked out here: the page knows no rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from agents.evaluation.base import FINAL_UNIT
+from core import bitboard
+from core.notation import PASS, split_transcript
+from core.position import Position
+from core.rules import Ruleset
+from core.shown import visible
+from experiments.pairing.openings import Opening
+from experiments.record.store import Record
+from experiments.report.facts import RunFacts
+
+MOST_PAIRS = 60
+"""Pairs of games in a page: half a megabyte, before it is compressed."""
+
+_LOOKED_AT = 40 * MOST_PAIRS  # pairs of the schedule among which they are chosen
+_COLUMNS = (
+    "game, pair, black, white, result, disc_difference, end_reason, detail, opening, transcript"
+)
+
+
+@dataclass(frozen=True)
+class GameSample:
+    """The games of a page.
+
+    pairs, all_pairs: how many are there, and how many the run has. unit: what a pair is called,
+    which may be a single game. each: how many of a pairing, at most. every_pairing: whether there
+    are some of every pairing.
+    data: for ``browser.js``: ``rules``, ``unit`` (what a disc of a finished game counts in a
+    value), ``agents`` (names) and ``pairings``, each with the numbers of its two agents and its
+    ``pairs``, lists of games.
+    """
+
+    pairs: int
+    all_pairs: int
+    unit: str
+    each: int
+    every_pairing: bool
+    data: dict[str, Any]
+
+    @property
+    def is_all(self) -> bool:
+        """Whether no game is missing."""
+        return self.pairs == self.all_pairs
+
+
+def game_sample(facts: RunFacts) -> GameSample:
+    """The first pairs of each pairing; where there are too many pairings, of those among the agents
+    that stand highest."""
+    record, rules = facts.record, facts.plan.rules
+    games_each = facts.plan.schedule.games_each
+    names = record.agents()["name"].tolist()
+    place = {names.index(name): place for place, name in enumerate(facts.standings["agent"])}
+    found: dict[tuple[int, int], list[list[Any]]] = {}
+    rows = record.rows(
+        f"select {_COLUMNS} from games order by game limit ?", [games_each * _LOOKED_AT]
+    )
+    for _, pair in groupby(rows, key=lambda row: row[1]):
+        games = list(pair)
+        first, second = sorted(games[0][2:4], key=place.__getitem__)
+        found.setdefault((first, second), []).append(games)
+    order = sorted(found, key=lambda pairing: (max(map(place.__getitem__, pairing)), pairing))
+    order = sorted(order[:MOST_PAIRS], key=lambda pairing: [*map(place.__getitem__, pairing)])
+    each = max(1, MOST_PAIRS // max(1, len(order)))
+    pairings = [
+        {
+            "agents": pairing,
+            "pairs": [
+                [_game(record, row, rules) for row in pair] for pair in found[pairing][:each]
+            ],
+        }
+        for pairing in order
+    ]
+    ((all_pairs,),) = record.rows("select count(distinct pair) from games")
+    ((met,),) = record.rows(
+        "select count(*) from (select distinct min(black, white), max(black, white) from games)"
+    )
+    data = {
+        "rules": {"side": rules.side, "firstRowOnTop": rules.first_row_on_top},
+        "unit": FINAL_UNIT,
+        "agents": [visible(name) for name in names],
+        "pairings": pairings,
+    }
+    embedded = sum(len(found[pairing][:each]) for pairing in order)
+    unit = "pair" if games_each == 2 else "game"
+    return GameSample(embedded, all_pairs, unit, each, len(order) == met, data)
+
+
+def _game(record: Record, row: Sequence[Any], rules: Ruleset) -> dict[str, Any]:
+    number, _, black, white, result, discs, reason, detail, opening, transcript = row
+    begin = Opening.read(opening, rules).begin(rules)
+    stated = {turn.ply: turn for turn in record.turns(number)}
+    board, to_move = begin.to_obf().split()
+    return {
+        "number": number,
+        "black": black,
+        "white": white,
+        "result": result,
+        "discs": discs,
+        "reason": reason,
+        "detail": visible(detail),
+        "board": board,
+        "turn": to_move,
+        "plies": list(_plies(begin, transcript, stated)),
+    }
+
+
+def _plies(begin: Position, transcript: str, stated: dict[int, Any]) -> Iterator[list[Any]]:
+    """Each ply: the square (64 for a pass), the squares flipped, and of a decision the value that
+    its agent gave it, nodes, depth and microseconds."""
+    position = begin
+    _, moves = begin.follow(split_transcript(transcript))
+    for ply, move in enumerate(moves, start=1):
+        after = position.play(move)
+        flipped = [] if move == PASS else bitboard.bits(after.opponent & position.opponent)
+        turn, decided = stated.get(ply), []
+        if turn is not None and turn.nodes is not None:
+            value = turn.value if turn.value is None else round(turn.value, 3)
+            decided = [value, turn.nodes, turn.depth, round((turn.nanoseconds or 0) / 1000)]
+        yield [move, flipped, *decided]
+        position = after

@@ -1,0 +1,178 @@
+"""The finding of a run in a sentence or two, computed from its numbers: a report begins with it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.shown import counted
+from experiments.record.store import Record
+from experiments.report.facts import RunFacts, marked_names
+from experiments.report.standings import matches, rated_parts, same_positions
+from experiments.statistics.needed import times_as_many
+from experiments.statistics.pairs import IntArray
+from experiments.statistics.pool import Ratings
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FEW = 3
+"""Up to so many pairings are told one by one where the report would otherwise get long."""
+
+_POWER = 0.9  # the probability with which more games are to decide
+_HOPELESS = 1000  # times as many games: nobody plays them
+
+
+def lead(facts: RunFacts) -> list[str]:
+    """What the games taught: who leads by how much or what is not decided yet, and where agents
+    played the same moves, what that cost each."""
+    alike = same_positions(facts.record)
+    told = list(_same_moves(alike)) if len(alike) <= FEW else []
+    if len(facts.names) == 2 and told:
+        return told  # their strength is the same by that
+    return [*_order(facts), *told]
+
+
+def _same_moves(alike: pd.DataFrame) -> Iterator[str]:
+    """The lesson of alpha-beta."""
+    for row in alike.itertuples():
+        first, second = row.first, row.second
+        few, many = sorted((row.first_nodes, row.second_nodes))
+        pairs = "the one pair" if row.pairs == 1 else f"all {row.pairs:,} pairs"
+        where = f"on the same {counted(row.positions, 'position')}"
+        score = f"at equal strength: 50.0 % of {2 * row.pairs:,} games"
+        if few == many:
+            yield (
+                f"{first} and {second} visited as many nodes, {few:,} {where}, {score}, the same "
+                f"moves in {pairs}."
+            )
+        else:
+            cheap, dear = (first, second) if few == row.first_nodes else (second, first)
+            yield (
+                f"{cheap} visited {100 * few / many:.2f} % of {dear}'s nodes {score}, the same "
+                f"moves in {pairs}; {few:,} nodes against {many:,} {where}."
+            )
+
+
+def _order(facts: RunFacts) -> Iterator[str]:
+    """Who is first, and by how much."""
+    schedule = facts.plan.schedule
+    outcome = schedule.outcome(facts.pair_counts)
+    if outcome:
+        yield outcome
+    elif facts.merits:
+        yield _first_of_tournament(facts)
+    elif not schedule.both_colours:
+        best = facts.standings.iloc[0]
+        yield (
+            f"{best.agent} scored {100 * best.score:.1f} % of {counted(int(best.games), 'game')}, "
+            f"first of {len(facts.names)}; single games give no ratings."
+        )
+    elif facts.parts:
+        settings = facts.plan.settings
+        how = settings.seed, settings.rating.colour_advantage, settings.games
+        if said := elo_lead(facts.record, facts.parts, *how):
+            yield said
+
+
+def _first_of_tournament(facts: RunFacts) -> str:
+    best = facts.standings.iloc[0]
+    first = [row.agent for row in facts.standings.itertuples() if row.place == best.place]
+    said = ", ".join(
+        f"{name} {value}" if isinstance(value, str) else f"{name} {value:g}"
+        for name, value in ((name, best[name]) for name in facts.merits if name != "place")
+    )
+    of = f"of {len(facts.names)} ({said})" if said else f"of {len(facts.names)}"
+    if len(first) > 1:
+        return f"{', '.join(first[:-1])} and {first[-1]} share the first place {of}."
+    return f"{first[0]} is first {of}."
+
+
+def elo_lead(
+    record: Record,
+    parts: Sequence[tuple[IntArray, Ratings]],
+    seed: int = 0,
+    colour_advantage: bool = False,
+    games: int | None = None,
+) -> str:
+    """By how much the leader of the largest pool leads the next strategy; "" where all are one.
+
+    parts: of :func:`experiments.report.standings.rated_parts`, which the other arguments are for.
+    games: how many a pairing plays, to say how many would decide what is undecided.
+    """
+    members, ratings = parts[0]
+    if ratings.split.all():
+        return "Every pair was split, so these games cannot tell who is better."
+    order = ratings.order.tolist()
+    best = order[0]
+    same = [place for place in order if ratings.strategy[place] == ratings.strategy[best]]
+    others = [place for place in order if place not in same]
+    if not others:
+        return ""
+    names = marked_names(record.agents(), "name")
+    leaders = " and ".join(names[members[place]] for place in same)
+    leads = f"{leaders} {'leads' if len(same) == 1 else 'lead'} {names[members[others[0]]]}"
+    pair = int(members[best]), int(members[others[0]])
+    plays = _strategies(len(names), parts)
+    by, undecided = _lead_over(record, *pair, seed, colour_advantage, plays)
+    more = _how_many_more(record, undecided, games) if undecided and games else ""
+    return f"{leads}{by}{': undecided.' if undecided else '.'}{more}"
+
+
+def _strategies(agents: int, parts: Sequence[tuple[IntArray, Ratings]]) -> IntArray:
+    """The strategy of every agent, as :func:`experiments.studies.strategies.strategies` has them,
+    which takes long to find out, from ratings."""
+    found = np.arange(agents)
+    for members, ratings in parts:
+        for strategy in np.unique(ratings.strategy):
+            same = members[ratings.strategy == strategy]
+            found[same] = same.min()
+    return np.unique(found, return_inverse=True)[1]
+
+
+def _lead_over(
+    record: Record, best: int, second: int, seed: int, colour_advantage: bool, plays: IntArray
+) -> tuple[str, tuple[float, float, float] | None]:
+    """By how much the best agent leads the second, both by number, in words; and the difference
+    with its interval if that is undecided."""
+    names = record.agents()["name"].tolist()
+    parts = rated_parts(record, seed, names[second], colour_advantage, plays)
+    members, ratings = next(part for part in parts if second in part[0])
+    place = members.tolist().index(best)
+    games = counted(record.count_games(), "game")
+    if ratings.anchor is None or ratings.bound[place]:
+        limit = _limit(matches(record), names[best], names[second])
+        if limit > 0:
+            return f" by more than {limit:.0f} Elo, in {games}", None
+        return f"; {games} are too few to say by how much", None
+    value, low, high = (float(each[place]) for each in (ratings.elo, ratings.low, ratings.high))
+    if math.isnan(low):
+        return f" by {value:.0f} Elo, from one opening: nothing is decided", None
+    by = f" by {value:.0f} [{low:z.0f}, {high:z.0f}] Elo"
+    return (f"{by}, in {games}", None) if low > 0 else (by, (value, low, high))
+
+
+def _limit(matches: pd.DataFrame, best: str, second: str) -> float:
+    """By how much at least one agent leads another that it met, Elo; nan where only more games can
+    say that."""
+    for row in matches.itertuples():
+        if row.bound and {row.first, row.second} == {best, second}:
+            return float(row.elo if row.first == best else -row.elo)
+    return math.nan
+
+
+def _how_many_more(record: Record, found: tuple[float, float, float], asked: int) -> str:
+    """How many games a pairing would decide a difference, instead of as many as were asked for."""
+    ((openings,),) = record.rows("select count(distinct opening) from games")
+    times = times_as_many(*found, openings, _POWER)
+    if times > _HOPELESS:
+        return " They are so close that no number of games worth playing would decide it."
+    games = 2 * math.ceil(times * asked / 2)
+    rounded = round(games, -max(0, len(str(games)) - 2))
+    return (
+        f" If that is the difference, some {rounded:,} games a pairing instead of {asked:,} show "
+        f"it with a probability of {100 * _POWER:.0f} %."
+    )

@@ -1,0 +1,75 @@
+"""The plan of a run again from its record alone, to report on it: nothing that the record names
+from outside the lab is run, and nothing has to be there any more but the record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from agents.base import Agent, Decision, Limits
+from agents.config import ConfigError, build, build_agent
+from core.position import Position
+from core.rules import ruleset
+from experiments.config import Plan, RunConfig, typed
+from experiments.foreign import built_from, foreign_code
+from experiments.pairing import Openings, Schedule
+from experiments.playing import Executor
+from experiments.record.store import Record
+
+
+class AbsentAgent(Agent):
+    """Stands for an agent that played and is not made again. A report knows of it what the record
+    says; what its searches cost on further positions is not counted."""
+
+    def __init__(self, version: int, reproducible: bool, selective: bool) -> None:
+        self.version, self.reproducible, self.selective = version, reproducible, selective
+        self.watches_clock = not reproducible
+
+    def decide(self, position: Position, limits: Limits) -> Decision:
+        raise NotImplementedError("this agent is known from a record alone")
+
+
+def recorded_plan(
+    record: Record, trusted: Callable[[Sequence[str]], None], trust: bool = False
+) -> tuple[Plan, dict[str, str]]:
+    """The plan of a record's run, and why some of its agents are :class:`AbsentAgent`, by name.
+
+    trusted: is told of a schedule, openings or an executor from outside the lab before any is
+        imported, and raises ConfigError if that may not be.
+    trust: whether agents and heuristics from outside may run, too.
+    """
+    settings = typed(record.run()["config"])
+    described = built_from(settings)
+    agents, absent = _agents(record, settings, trust)
+    del described["agents"]
+    if "address" in described["executor"]:  # of a cluster, where nobody plays now
+        described["executor"] = described["executor"] | {"address": None}
+    trusted(foreign_code(described, {}))
+    openings, schedule, executor = (
+        build(described[name], name, kind)
+        for name, kind in (("openings", Openings), ("schedule", Schedule), ("executor", Executor))
+    )
+    asked = settings.limits
+    limits = Limits(asked.depth, asked.nodes, asked.seconds, asked.clock)
+    rules = ruleset(settings.ruleset.name)
+    return Plan(settings, agents, rules, limits, openings, schedule, executor), absent
+
+
+def _agents(
+    record: Record, settings: RunConfig, trust: bool
+) -> tuple[dict[str, Agent], dict[str, str]]:
+    agents: dict[str, Agent] = {}
+    absent: dict[str, str] = {}
+    for row in record.agents().itertuples():
+        about: Mapping[str, Any] = settings.agents.get(row.name, {})
+        try:
+            if "object" in about:
+                raise ConfigError("an object of a Python program")
+            if not trust and (foreign := foreign_code({"agents": {row.name: about}}, {})):
+                raise ConfigError(f"code from outside the lab, {foreign[0].partition(': ')[2]}")
+            agents[row.name] = build_agent(about, row.name)
+        except ConfigError as error:
+            absent[row.name] = str(error)
+            about_it = int(row.version), bool(row.reproducible), bool(row.selective)
+            agents[row.name] = AbsentAgent(*about_it)
+    return agents, absent

@@ -1,0 +1,202 @@
+"""Further tables of a run's report: who scored what against whom, what agents cost, how games
+ended, and which were the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from core.game import FINISHED
+from core.shown import counted
+from experiments.report.facts import RunFacts
+from experiments.report.standings import SEATS
+from experiments.report.tables import COLUMNS, time_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_ACROSS = 30
+"""Agents up to which a crosstable has all of them; of more it has those that stand highest."""
+
+MOST_MATCHES = 200
+"""Pairings up to which a report has all of them; of more it has those of the agents that stand
+highest, and all are in matches.csv."""
+
+COST_COLUMNS = ("agent", "nodes/move", "evals/move", "nodes/s", "time/move", "95 % within")
+"""Columns of the standings that say what an agent's moves cost."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A table with its heading; note: how to read it. words: columns of words, which go left. Where
+    there is nothing to tabulate the note says all."""
+
+    title: str
+    columns: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
+    note: str = ""
+    words: Sequence[int] = (0,)
+
+
+def sections(facts: RunFacts) -> list[Section]:
+    """The tables that a run gives, in the order of the report."""
+    return [*_crosstable(facts), *_costs(facts), _ends(facts), *_duplicates(facts)]
+
+
+def without_costs(columns: dict[str, Callable[[Any], str]]) -> dict[str, Callable[[Any], str]]:
+    """The columns of the standings that the table of costs does not have."""
+    return {name: cell for name, cell in columns.items() if name not in COST_COLUMNS[1:]}
+
+
+def highest_matches(facts: RunFacts) -> pd.DataFrame:
+    """The rows of :func:`experiments.report.standings.matches` that a report has room for, in the
+    order of the line-up."""
+    matches = facts.matches
+    if len(matches) <= MOST_MATCHES:
+        return matches
+    place = {name: place for place, name in enumerate(facts.standings["agent"])}
+    lower = matches["first"].map(place).combine(matches["second"].map(place), max)
+    return matches.loc[sorted(lower.sort_values(kind="stable").index[:MOST_MATCHES])]
+
+
+# ---------------------------------------------------------------------- who against whom
+
+_POINTS = """
+    select black, white, sum(black_points), count(*) from games group by black, white
+"""
+
+
+def _crosstable(facts: RunFacts) -> Iterator[Section]:
+    """Points of each against each, in the order of the standings."""
+    numbers = {name: number for number, name in enumerate(facts.record.agents()["name"])}
+    order = [numbers[name] for name in facts.standings["agent"]][:MOST_ACROSS]
+    points: dict[tuple[int, int], float] = {}
+    games: dict[tuple[int, int], int] = {}
+    for black, white, scored, count in facts.record.rows(_POINTS):
+        for seats, won in (((black, white), scored), ((white, black), count - scored)):
+            points[seats] = points.get(seats, 0) + won
+            games[seats] = games.get(seats, 0) + count
+    if len(order) < 3:
+        return  # the standings say it all
+    equal = set(games.values())
+    rows = []
+    for place, agent in enumerate(order, start=1):
+        cells = [
+            _points_text(points[agent, other], games[agent, other], len(equal) > 1)
+            if (agent, other) in games
+            else ("" if agent == other else "-")
+            for other in order
+        ]
+        rows.append([f"{place}", facts.names[agent], *cells])
+    whole = f", of {equal.pop():,} games each" if len(equal) == 1 else ""
+    cut = f" Of {len(numbers)} agents the first {len(order)} are shown." * (
+        len(numbers) > len(order)
+    )
+    yield Section(
+        "Crosstable",
+        ("place", "agent", *(f"{place}" for place in range(1, len(order) + 1))),
+        rows,
+        f"Points of the agent in the row against the one on the place of the column{whole}.{cut}",
+        (1,),
+    )
+
+
+def _points_text(points: float, games: int, with_games: bool) -> str:
+    """``13½``, or ``13½/20``."""
+    whole, half = divmod(round(2 * points), 2)
+    text = f"{whole or ('' if half else 0)}{'½' * half}"
+    return f"{text}/{games}" if with_games else text
+
+
+# ---------------------------------------------------------------------- costs
+
+
+def _costs(facts: RunFacts) -> Iterator[Section]:
+    """What each agent's moves cost; nothing where nobody has decided anything."""
+    totals = {
+        name: (moves, nanoseconds)
+        for name, moves, nanoseconds in facts.record.rows(
+            f"""with {SEATS} select name, sum(moves), sum(nanoseconds) from seats
+                join agents using (agent) group by agent"""
+        )
+    }
+    rows = []
+    for row in facts.standings.itertuples():
+        moves, nanoseconds = totals.get(row.agent, (0, 0))
+        name, *cells = (COLUMNS[column](row) for column in COST_COLUMNS)
+        total = time_text(nanoseconds / 1000) if moves else "-"
+        rows.append([name, f"{moves:,}" if moves else "-", *cells, total])
+    if any(row[1] != "-" for row in rows):
+        yield Section(
+            "Cost per agent",
+            ("agent", "moves", *COST_COLUMNS[1:], "time in all"),
+            rows,
+            "A node is a position entered by the search, root and leaves included; an evaluation "
+            "is a call of the heuristic. *nodes/s* is by processor time; *time/move* is the median "
+            "of the time that a move took, not counted what its player could not use, and 95 of "
+            "100 moves took no longer than the next column says. *Time in all* is by the wall "
+            "clock.",
+        )
+
+
+# ---------------------------------------------------------------------- how games ended
+
+
+def _ends(facts: RunFacts) -> Section:
+    record = facts.record
+    ((draws,),) = record.rows("select count(*) from games where result = 'draw'")
+    rows = record.rows(
+        """select end_reason, name, count(*) from games
+           join agents on agent = case result when 'black' then white else black end
+           where end_reason != ? group by end_reason, name order by count(*) desc""",
+        [FINISHED],
+    )
+    finished = record.count_games() - record.count_games(forfeited=True)
+    plural = "" if draws == 1 else "s"
+    if not rows:
+        return Section(
+            "How games ended",
+            note=f"All {finished:,} games were played to the end; {draws:,} draw{plural}.",
+        )
+    told = [(reason, name, f"{count:,}") for reason, name, count in rows]
+    return Section(
+        "How games ended",
+        ("end", "lost by", "games"),
+        [(FINISHED, "-", f"{finished:,}"), *told],
+        f"{counted(draws, 'draw')} among those that were played to the end.",
+        (0, 1),
+    )
+
+
+# ---------------------------------------------------------------------- the same games
+
+
+def _duplicates(facts: RunFacts) -> Iterator[Section]:
+    """The pairings in which games repeat earlier ones."""
+    matches = facts.matches
+    if matches.empty:
+        return
+    rows = matches[matches["distinct_games"] < matches["games"]]
+    if rows.empty:
+        note = "No two games of any pairing, same agents in the same seats, are the same."
+        yield Section("Duplicates", note=note)
+        return
+    more = len(rows) - MOST_MATCHES
+    cut = f" {more:,} further pairings are in matches.csv." if more > 0 else ""
+    yield Section(
+        "Duplicates",
+        ("agent", "opponent", "games", "distinct", "pairs", "distinct pairs"),
+        [
+            (
+                row.first,
+                row.second,
+                *(f"{each:,}" for each in (row.games, row.distinct_games)),
+                *(f"{each:,}" for each in (row.all_pairs, row.pairs)),
+            )
+            for row in rows.head(MOST_MATCHES).itertuples()
+        ],
+        "Games, same agents in the same seats, that repeat an earlier one move for move say "
+        f"nothing new: Elo and all intervals count distinct pairs.{cut}",
+        (0, 1),
+    )

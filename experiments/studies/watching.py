@@ -1,0 +1,33 @@
+"""How far a study is, from another terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console, Group, RenderableType
+
+from core.shown import counted, plain
+from experiments.record.folder import is_locked
+from experiments.report import watch
+from experiments.studies.record import StudyRecord
+from experiments.sweep.folder import has_begun
+
+
+def look_at_study(folder: Path, console: Console) -> tuple[RenderableType, bool]:
+    """How much of a study is done, the standings of a run of it that is being played, and whether
+    nobody is working on it any more."""
+    with StudyRecord.open(folder) as record:
+        about, done = record.study(), record.done()
+    ended = not is_locked(folder)
+    runs = [each for each in folder.iterdir() if each.is_dir() and has_begun(each)]
+    line = f"study {about['name']}: "
+    if about["pieces"]:
+        line += f"{len(done):,} of {counted(about['pieces'], 'piece')}"
+    else:
+        line += f"{counted(len(runs), 'run')} so far"
+    if failed := sum(map(bool, done.values())):
+        line += f", {failed:,} failed"
+    if ended:
+        line += ", complete" if about["complete"] else ", stopped (resume goes on with it)"
+    played = [watch.look(each, console)[0] for each in runs if is_locked(each)]
+    return Group(plain(line), *played[:1]), ended

@@ -1,0 +1,227 @@
+"""The page of a report in a real browser, opened from disk: its tables sort, its charts answer, its
+games can be stepped through, and nothing in it keeps anybody out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+
+from playwright.sync_api import expect
+
+from core import Position
+from core.notation import PASS, split_transcript, square_name
+from experiments.record.store import Record
+from experiments.run import run_match
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+HOSTILE = "<script>document.title='taken'</script>"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of three agents with figures, one of them with a name that is code."""
+    from agents import AlphaBeta, GreedyAgent, RandomAgent, SquareWeights
+
+    agents = {
+        HOSTILE: AlphaBeta(2, SquareWeights()),
+        "greedy": GreedyAgent(),
+        "random": RandomAgent(),
+    }
+    results = tmp_path_factory.mktemp("results")
+    return run_match(agents, games=8, results=results, workers=0, quiet=True).folder
+
+
+Open = Callable[..., Any]
+
+
+@pytest.fixture
+def open_report(folder: Path, browser: Browser) -> Iterator[Open]:
+    """``open_report(color_scheme="dark")``: the report from disk, its charts drawn. At its end
+    nothing may have gone wrong in it, and it has asked nobody for anything."""
+    with ExitStack() as stack:
+
+        def begin(width: int = 1200, **how: Any) -> Page:
+            address = (folder / "report.html").as_uri()
+            context = browser.new_context(viewport={"width": width, "height": 900}, **how)
+            stack.callback(context.close)
+            context.set_default_timeout(60_000)
+            page = context.new_page()
+            said: list[str] = []
+            asked: list[str] = []
+            page.on("pageerror", lambda error: said.append(str(error)))
+            page.on("console", lambda line: said.append(line.text))
+            page.on("request", lambda request: asked.append(request.url))
+            page.goto(address)
+            page.evaluate("lab.ready")
+            page.locator(".browser article").first.wait_for()
+
+            def nothing_went_wrong() -> None:
+                assert said == []
+                assert [url for url in asked if url != address and url[:5] != "data:"] == []
+                assert page.title() == "match - Othello strategy lab"
+
+            stack.callback(nothing_went_wrong)
+            return page
+
+        yield begin
+
+
+def games(folder: Path) -> dict[int, Any]:
+    with Record.open(folder) as record:
+        return {row.game: row for row in record.games().itertuples()}
+
+
+def drawn(page: Page, number: int) -> str:
+    """The squares a1, b1, ... of a board as they are drawn: X, O, -."""
+    letters: str = (
+        page.locator("article svg.game-board")
+        .nth(number)
+        .evaluate(
+            """board => [...board.querySelectorAll(".disc")].map((disc) =>
+            disc.matches(".black") ? "X" : disc.matches(".white") ? "O" : "-").join("")"""
+        )
+    )
+    return letters
+
+
+@pytest.mark.slow
+def test_both_games_of_a_pair_are_stepped_through(open_report: Open, folder: Path) -> None:
+    page, known = open_report(), games(folder)
+    assert page.locator(".choice select").first.locator("option").count() == 3
+    for pairing in range(3):
+        page.locator(".choice select").first.select_option(index=pairing)
+        page.locator(".choice select").last.select_option(index=1)
+        titles = page.locator(".browser h3").all_text_contents()
+        shown = [known[int(title.removeprefix("Game "))] for title in titles]
+        assert {shown[0].black, shown[0].white} == {shown[1].black, shown[1].white}
+        assert shown[0].pair == shown[1].pair
+        slider = page.get_by_role("slider", name="Move")
+        slider.focus()
+        page.keyboard.press("Home")
+        positions = [Position.start(), Position.start()]
+        moves = [Position.start().follow(split_transcript(row.transcript))[1] for row in shown]
+        for ply in range(max(map(len, moves))):
+            for board, position in enumerate(positions):
+                assert drawn(page, board) == position.to_obf().split()[0]
+            page.keyboard.press("ArrowRight")
+            for board, plies in enumerate(moves):
+                if ply < len(plies):
+                    positions[board] = positions[board].play(plies[ply])
+        assert [drawn(page, board) for board in (0, 1)] == [
+            position.to_obf().split()[0] for position in positions
+        ]
+        for board, position in enumerate(positions):
+            row, article = shown[board], page.locator(".browser article").nth(board)
+            winner = f"{row.result.capitalize()} wins by {abs(row.disc_difference)}"
+            ended = "A draw" if row.result == "draw" else winner
+            expect(article.locator(".result")).to_have_text(ended)
+            expect(article.locator(".seats")).to_contain_text(f"{position.black.bit_count()}")
+
+
+def test_a_move_shows_what_its_agent_stated(open_report: Open, folder: Path) -> None:
+    page = open_report()
+    number = int(page.locator(".browser h3").first.inner_text().removeprefix("Game "))
+    with Record.open(folder) as record:
+        turn = next(turn for turn in record.turns(number) if turn.depth == 2)
+    article = page.locator(".browser article").first
+    article.locator(f'tr[data-ply="{turn.ply}"] button').click()
+    said = article.get_by_role("status")
+    expect(said).to_contain_text(re.compile(rf"^{turn.ply}\. (Black|White)"))
+    name = "pass" if turn.square == PASS else square_name(turn.square)
+    expect(said).to_contain_text(f": {name}, turns")
+    sign = "\N{MINUS SIGN}" if turn.value < 0 else "+"
+    value = f"{sign}{abs(turn.value):,.0f}"
+    expect(said).to_contain_text(f"value {value}, {turn.nodes:,} nodes, depth 2")
+    expect(article.locator("tr[aria-current]")).to_have_attribute("data-ply", str(turn.ply))
+    expect(article.locator(".mark.last")).to_have_count(1)
+    page.get_by_role("button", name="Back").click()
+    expect(said).to_contain_text(re.compile(rf"^({turn.ply - 1}\.|Where)"))
+
+
+def test_tables_sort_by_what_cells_are_worth(open_report: Open) -> None:
+    page = open_report()
+    page.evaluate(
+        """() => {
+            const rows = [["b", "1,200"], ["a", "-"], ["c", "> +620"], ["d", "-15 [-118, 75]"],
+                ["e", "3.5 ms"], ["f", "13½"]];
+            const table = document.createElement("table");
+            table.id = "mine";
+            table.innerHTML = "<thead><tr><th>name</th><th>worth</th></tr></thead><tbody></tbody>";
+            for (const row of rows) {
+                const made = table.tBodies[0].insertRow();
+                for (const text of row) made.insertCell().textContent = text;
+            }
+            document.querySelector("main").append(table);
+            lab.makeSortable(table);
+        }"""
+    )
+    table = page.locator("#mine")
+
+    def column() -> str:
+        return "".join(table.locator("tbody td:first-child").all_text_contents())
+
+    table.get_by_role("button", name="worth").click()
+    assert column() == "ebcfda"  # 3,500 µs, 1,200, 620, 13½, -15; what is missing comes last
+    expect(table.locator("th").last).to_have_attribute("aria-sort", "descending")
+    table.get_by_role("button", name="worth").click()
+    assert column() == "dfcbea"
+    table.get_by_role("button", name="name").focus()
+    page.keyboard.press("Enter")
+    assert column() == "abcdef"
+    standings = page.locator("#standings + div table")
+    agents = standings.locator("tbody td:first-child")
+    before = agents.all_text_contents()
+    standings.get_by_role("button", name="losses").click()
+    assert agents.all_text_contents() == before[::-1]
+
+
+def test_charts_answer_to_the_mouse_and_paper_has_the_figures(open_report: Open) -> None:
+    page = open_report()
+    chart = page.locator("#figure-elo .chart")
+    expect(page.locator("#figure-elo > img")).to_be_hidden()
+    chart.locator(".mark-symbol path").first.hover()
+    expect(page.locator("#vg-tooltip-element")).to_contain_text("W-D-L")
+    page.emulate_media(media="print")
+    expect(page.locator("#figure-elo > img")).to_be_visible()
+    expect(chart).to_be_hidden()
+
+
+def test_what_is_folded_is_printed(open_report: Open) -> None:
+    page = open_report()
+    folded = page.locator("details:not([open])")
+    assert folded.count()
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert not folded.count()
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert folded.count()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [1200, 390])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_is_for_everybody(
+    open_report: Open, shot: Callable[..., None], width: int, scheme: str
+) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    page = open_report(width=width, color_scheme=scheme)
+    for summary in page.locator("summary").all():
+        summary.click()
+    shot(page)
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+    assert len(found.response["passes"]) > 15
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_the_page_is_small(folder: Path) -> None:
+    assert (folder / "report.html").stat().st_size < 1_500_000

@@ -1,0 +1,45 @@
+"""Blocks of a run against the rest of it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from experiments.statistics.audit import self_audit
+from experiments.statistics.pairs import OUTCOMES, IntArray
+
+RATES = (0.1, 0.15, 0.4, 0.15, 0.2)
+
+
+def pairing(rng: np.random.Generator, openings: int, rates: tuple[float, ...] = RATES) -> IntArray:
+    """A pair an opening."""
+    return rng.multinomial(1, rates, size=openings).astype(np.int64)
+
+
+def test_an_honest_run_holds_as_often_as_expected() -> None:
+    rng = np.random.default_rng(2)
+    audit = self_audit(pairing(rng, 250) for _ in range(100))
+    assert audit is not None
+    assert audit[:3] == (10, 25, 1000)
+    assert 0.92 <= audit.expected / audit.intervals <= 0.945
+    assert abs(audit.held - audit.expected) < 30  # four standard deviations
+
+
+def test_what_changes_during_a_run_is_seen() -> None:
+    rng = np.random.default_rng(3)
+    changed = [
+        np.concatenate([pairing(rng, 120), pairing(rng, 120, (0.5, 0.2, 0.2, 0.1, 0.0))])
+        for _ in range(20)
+    ]
+    audit = self_audit(changed)
+    assert audit is not None
+    assert audit.held < 0.6 * audit.intervals
+
+
+def test_too_few_openings_and_what_always_went_alike_say_nothing() -> None:
+    rng = np.random.default_rng(4)
+    assert self_audit([]) is None
+    assert self_audit([pairing(rng, 39)]) is None
+    assert self_audit([np.tile(np.eye(OUTCOMES, dtype=np.int64)[2], (100, 1))]) is None
+    audit = self_audit([pairing(rng, 39), pairing(rng, 40)])
+    assert audit is not None
+    assert audit[:3] == (4, 10, 4)
