@@ -41,13 +41,14 @@ def summary(table: pd.DataFrame, trees: pd.DataFrame, seed: int = 0) -> pd.DataF
 
     table: of :func:`compared`. trees: see there.
 
-    One row a phase (or ALL), agent and depth, MINIMAX and the smallest tree (FLOOR, of
-    which only leaves are known) among them. Columns: positions, openings; means a
-    position of what was counted, and seconds; ``nodes_share``, of minimax's nodes; ``efficiency``
-    with its 95 % interval over openings, ``efficiency_low`` and ``efficiency_high``; ``ebf``, the
-    effective branching factor: that of the even tree of this depth with as many leaves, which is
-    the depth-th root of the leaves, as a geometric mean over positions; ``first_move_share``, of
-    the cutoffs those made by the first move. nan where there is nothing to tell.
+    One row a phase (or ALL), agent and depth, the agents with the fewest leaves first, MINIMAX and
+    the smallest tree (FLOOR, of which only leaves are known) among them. Columns: positions,
+    openings; means a position of what was counted, and seconds; ``nodes_share``, of minimax's
+    nodes; ``efficiency`` with its 95 % interval over openings, ``efficiency_low`` and
+    ``efficiency_high``; ``ebf``, the effective branching factor: that of the even tree of this
+    depth with as many leaves, which is the depth-th root of the leaves, as a geometric mean over
+    positions; ``first_move_share``, of the cutoffs those made by the first move. nan where there
+    is nothing to tell.
     """
     whole = trees.assign(agent=MINIMAX, minimax_nodes=trees["nodes"], efficiency=0.0)
     least = trees[["piece", "opening", "phase", "evaluation", "depth"]].assign(
@@ -67,7 +68,11 @@ def summary(table: pd.DataFrame, trees: pd.DataFrame, seed: int = 0) -> pd.DataF
         for part in parts
         for (phase, agent, depth), group in part.groupby(["phase", "agent", "depth"], sort=False)
     ]
-    return pd.DataFrame(rows)
+    found = pd.DataFrame(rows)
+    deepest = found[(found["phase"] == ALL) & (found["depth"] == found["depth"].max())]
+    order = list(dict.fromkeys([*deepest.sort_values("leaves")["agent"], *found["agent"]]))
+    by_place = {"key": lambda names: names.map(order.index), "kind": "stable"}
+    return found.sort_values("agent", ignore_index=True, **by_place)
 
 
 def is_reference(name: str) -> bool:

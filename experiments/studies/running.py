@@ -32,6 +32,7 @@ from core.shown import counted, plain
 from experiments import run as runs
 from experiments.config import RunConfig, plan_of, typed
 from experiments.foreign import built_from, check_trusted, foreign_code
+from experiments.playing.executors import Say
 from experiments.playing.match import TaskFailed
 from experiments.playing.pieces import Piece, Tables, Workplace
 from experiments.playing.trial import try_agents
@@ -171,20 +172,26 @@ def _go(
     plan: StudyPlan, record: StudyRecord, folder: Path, console: Console, trust: bool = False
 ) -> StudyResult:
     """Do what is missing, and conclude."""
+    say = _line_to(console)
     clock = time.perf_counter()
     make = _work if isinstance(plan.study, PositionStudy) else _play
     found, complete, interrupted = make(plan, record, folder, console, trust)
     record.finish(time.perf_counter() - clock, complete)
     if not found:
+        say(f"go on with  {way_on(folder, plan)}")
         raise KeyboardInterrupt
     conclusion = conclude(plan, record, found, folder, console)
     if not complete:
-        console.print(plain(f"not complete; go on with  {way_on(folder, plan)}"), soft_wrap=True)
+        say(f"not complete; go on with  {way_on(folder, plan)}")
     failed = [(number, why) for number, why in record.done().items() if why]
     for number, why in failed[:10]:
-        console.print(plain(f"failed  piece {number}: {why}", "red"), soft_wrap=True)
+        say(f"failed  piece {number}: {why}")
     code = 130 if interrupted else 1 if failed or not complete else conclusion.exit_code
     return StudyResult(folder, complete, code)
+
+
+def _line_to(console: Console) -> Say:
+    return lambda line: console.print(plain(line), soft_wrap=True)
 
 
 def _pieces(plan: StudyPlan, record: Record | None) -> list[Piece]:
@@ -248,18 +255,17 @@ def _work_on(
     """Work on these pieces; whether somebody has interrupted."""
     study, conditions = plan.study, plan.plan.conditions()
     assert isinstance(study, PositionStudy)
-
-    def say(line: str) -> None:
-        console.print(plain(line), soft_wrap=True)
-
-    conditions.prepare(functools.cache(say))
-    study.prepare(plan.plan, functools.cache(say))
-    if plan.plan.settings.trial:
+    say = _line_to(console)
+    announce = functools.cache(say)
+    if study.asks_agents:
+        conditions.prepare(announce)
+    study.prepare(plan.plan, announce)
+    if study.asks_agents and plan.plan.settings.trial:
         try_agents(conditions)
     job = functools.partial(job_of, dict(plan.described))
     with ExitStack() as stack:
         crew = stack.enter_context(plan.plan.executor.ready(conditions, say))
-        stack.enter_context(_way_on_told(folder, plan, console))
+        stack.enter_context(_way_on_told(folder, plan, say))
         stack.enter_context(stoppable(conditions.stop))
         stack.enter_context(logging_to(folder / "log.txt", plan.plan.settings.log_level))
         progress = stack.enter_context(_progress(console))
@@ -379,12 +385,12 @@ def way_on(folder: Path, plan: StudyPlan) -> str:
 
 
 @contextmanager
-def _way_on_told(folder: Path, plan: StudyPlan, console: Console) -> Iterator[None]:
+def _way_on_told(folder: Path, plan: StudyPlan, say: Say) -> Iterator[None]:
     """Within it Ctrl-C may end everything at once."""
     try:
         yield
     except KeyboardInterrupt:
-        console.print(plain(f"go on with  {way_on(folder, plan)}"), soft_wrap=True)
+        say(f"go on with  {way_on(folder, plan)}")
         raise
 
 

@@ -65,6 +65,18 @@ def test_every_number_of_workers_gives_the_same(
     assert "python -m experiments study asking" in (where / "report.md").read_text()
 
 
+@pytest.mark.slow
+def test_a_cluster_gives_the_same(folder: Path) -> None:
+    pytest.importorskip("distributed")
+    words = ["agents=classics", "study.positions=2", "figures=false", f"results={folder}"]
+    made = [
+        studies.make("similarity", *words, executor, quiet=True).folder
+        for executor in ("executor=serial", "executor=dask")
+    ]
+    first, second = (studies.load(where)["moves"] for where in made)
+    assert first.equals(second) and len(first) > 20
+
+
 def test_a_piece_whose_worker_dies_is_done_again(folder: Path) -> None:
     for number in range(2):
         (folder / f"life{number}").touch()
