@@ -328,7 +328,7 @@ def _figures(
             name="effects",
             title="What each switch adds",
             caption="Elo that a switch adds on average over all combinations of the others, and "
-            "(lighter) that two add together beyond the sum of both; bars are 95 % intervals.",
+            "(diamonds) that two add together beyond the sum of both; bars are 95 % intervals.",
             chart=effects_chart(effects, context),
             data=effects,
         )
