@@ -67,12 +67,12 @@ def script() -> str:
     cases = {
         "run": ["--config-dir", "--cfg", "--help", "--multirun", *settings],
         "plan": ["elo=", "draws=", "power=", "alpha=", "elo0=", "elo1=", "split=", *settings],
+        "study": ["--config-dir", "--help", *study_words(), *settings],
         "list": ["--last", "--json", "--help"],
         "show": ["--json", "--trust", "--help"],
         "compare": ["--json", "--help"],
         "report": ["--output", "--trust", "--help"],
         "export": [*FORMATS, *TABLES, "--output", "--help"],
-        "study": ["--config-dir", "--help", *study_words(), *settings],
         "agents": make_parser()[1],
         "play": [*AT_THE_BOARD, *_settings("play", ()), *_players()],
         "core": ["perft", "--depth", "--ruleset", "--divide"],

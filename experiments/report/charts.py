@@ -82,7 +82,10 @@ def _elo(facts: RunFacts) -> alt.LayerChart:
     base = alt.Chart(agents).encode(y=rows, tooltip=_told(agents), color=_colour(facts, agents))
     zero = f"Elo, {zero_text(facts.anchor)} = 0"
     bars = base.mark_rule(strokeWidth=3).encode(x=alt.X("low:Q", title=zero), x2="high:Q")
-    dots = base.mark_point(filled=True, size=90, opacity=1).encode(x="elo:Q")
+    shapes = alt.Scale(domain=["", ">", "<"], range=["circle", "triangle-right", "triangle-left"])
+    dots = base.mark_point(filled=True, size=90, opacity=1).encode(
+        x="elo:Q", shape=alt.Shape("bound:N", scale=shapes, legend=None)
+    )
     return (bars + dots).properties(width="container", height=max(80, _ROW * len(agents)))
 
 

@@ -50,6 +50,11 @@ class RunFacts:
         """See :func:`experiments.report.standings.rated_parts`."""
         return rated_as_asked(self.record, self.plan.settings)
 
+    @property
+    def all_split(self) -> bool:
+        """Whether in every pair both sides took the same, so that there is nothing to compare."""
+        return bool(self.parts) and all(ratings.split.all() for _, ratings in self.parts)
+
     @cached_property
     def results(self) -> Results:
         """See :func:`experiments.report.standings.tournament_results`."""

@@ -73,7 +73,9 @@ def test_the_record_can_be_replayed(tmp_path: Path) -> None:
 def test_no_figure_shows_that_everybody_is_equal(tmp_path: Path) -> None:
     result = play(tmp_path, "agents=ab_vs_minimax", "games=4", "depth=2", "figures=true")
     assert result.standings["split"].all()
-    assert {path.stem for path in result.folder.glob("*.png")} == {"times", "pruning"}
+    assert {path.stem for path in result.folder.glob("*.png")} == {
+        "colours", "discs", "times", "course", "values", "pruning"
+    }  # fmt: skip
 
 
 def test_a_run_leaves_what_results_readme_says(tmp_path: Path) -> None:
@@ -82,12 +84,14 @@ def test_a_run_leaves_what_results_readme_says(tmp_path: Path) -> None:
     names = {path.name for path in result.folder.iterdir()}
     figures = {
         f"{name}.{kind}"
-        for name in ("elo", "win_rates", "superiority", "times", "pruning")
+        for name in ("elo", "win_rates", "superiority", "colours", "pairs", "openings", "discs",
+                     "cost", "times", "course", "values", "pruning")
         for kind in ("png", "svg")
-    }
+    }  # fmt: skip
     exports = {f"{t}.{kind}" for t in ("agents", "games", "moves") for kind in ("csv", "parquet")}
     others = {"report.html", "report.md", "config.yaml", "log.txt", "games.sqlite"}
-    others |= {"matches.csv", "pruning.csv"}
+    tables = "matches", "pruning", "win_rates", "colours", "openings", "course"
+    others |= {f"{name}.csv" for name in tables}
     assert names == figures | exports | others
     for table in ("games", "moves"):
         stored = getattr(result, table)

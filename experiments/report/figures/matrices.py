@@ -26,7 +26,7 @@ _WIDTH = 30  # letters of a name before it goes on in the next line
 
 def win_rates_figures(facts: RunFacts) -> Iterator[ReportFigure]:
     """Who took how many of the points from whom, unless everybody took half of them."""
-    if facts.parts and all(ratings.split.all() for _, ratings in facts.parts):
+    if facts.all_split:
         return
     shares = _best_first(score_matrix(facts.pair_counts), facts)
     games = _best_first(2 * facts.pair_counts.sum(axis=2), facts)

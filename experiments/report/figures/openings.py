@@ -70,7 +70,7 @@ def pairs_figures(facts: RunFacts) -> Iterator[ReportFigure]:
     counts = facts.pair_counts.sum(axis=1)
     table = pd.DataFrame(counts, facts.names, range(OUTCOMES)).loc[facts.order]
     table = table[table.sum(axis=1) > 0]
-    if table.empty:
+    if table.empty or facts.all_split:
         return
     yield ReportFigure(
         name="pairs",
@@ -84,7 +84,7 @@ def pairs_figures(facts: RunFacts) -> Iterator[ReportFigure]:
 
 def openings_figures(facts: RunFacts) -> Iterator[ReportFigure]:
     """What every agent scores from each opening, where these are few."""
-    if not 1 < facts.openings <= MOST_OPENINGS:
+    if facts.all_split or not 1 < facts.openings <= MOST_OPENINGS:
         return
     found = scores_from(facts.record)
     if found.empty:
