@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from agents.config import ConfigError
+from agents.config import ConfigError, one_line
 from core.cli import Parser
 from core.shown import plain
 from experiments.foreign import check_trusted
@@ -60,7 +60,10 @@ def report_command(arguments: Sequence[str], console: Console) -> int:
         _report_sweep(folder, console)
         return 0
     with facts_of(folder, console, options.trust) as facts:
-        write(facts, findings(facts), folder, console)
+        try:
+            write(facts, findings(facts), folder, console)
+        except OSError as error:
+            raise ConfigError(f"{folder}: cannot be written ({one_line(error)})") from error
     return 0
 
 
