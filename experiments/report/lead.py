@@ -173,6 +173,8 @@ def _how_many_more(record: Record, found: tuple[float, float, float], asked: int
     if openings < FEW_OPENINGS:
         return " So few openings cannot tell how many games would decide it."
     times = times_as_many(*found, openings, _POWER)
+    if math.isnan(times):  # one opening
+        return ""
     if times > _HOPELESS:
         return " They are so close that no number of games worth playing would decide it."
     games = 2 * math.ceil(times * asked / 2)
