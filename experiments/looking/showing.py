@@ -64,6 +64,8 @@ def report_command(arguments: Sequence[str], console: Console) -> int:
         _report_study(folder, console, options.trust)
         return 0
     with facts_of(folder, console, options.trust) as facts:
+        if options.figures is not None:
+            facts.plan.settings.figures = options.figures
         try:
             write(facts, findings(facts), folder, console)
         except OSError as error:

@@ -169,6 +169,10 @@ def test_a_run_is_shown_and_reported_from_its_record_alone(
     before = (at(shelf, "one") / "report.md").read_text(encoding="utf-8")
     after = (folder / "report.md").read_text(encoding="utf-8")
     assert after.replace(str(folder), str(at(shelf, "one"))) == before
+    assert not (folder / "elo.svg").exists()
+    ask("report", folder, "--figures")
+    assert (folder / "elo.svg").exists()
+    assert 'id="figure-elo"' in (folder / "report.html").read_text(encoding="utf-8")
 
 
 def test_a_report_runs_no_code_from_outside(tmp_path: Path, ask: Ask) -> None:
