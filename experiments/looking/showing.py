@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -45,8 +46,11 @@ def report_command(arguments: Sequence[str], console: Console) -> int:
         help="for the comparison of several (default: a new one beside the first, comparison)",
     )
     parser.add_argument(
-        "--trust", action="store_true", help="run what the records name from outside"
+        "--figures",
+        action=argparse.BooleanOptionalAction,
+        help="of a run: draw them, or not (default: as the run was asked to)",
     )
+    _add_trust(parser)
     options = parser.parse_args(arguments)
     if len(options.folder) > 1:
         from experiments.looking.comparing import compare, write_comparison
@@ -82,9 +86,7 @@ def show_command(arguments: Sequence[str], console: Console) -> int:
     )
     parser.add_argument("folder", type=Path, help="results/NAME/DATE")
     parser.add_argument("--json", action="store_true", help="for a program to read")
-    parser.add_argument(
-        "--trust", action="store_true", help="run what the record names from outside"
-    )
+    _add_trust(parser)
     options = parser.parse_args(arguments)
     if is_sweep(options.folder):
         _show_sweep(options.folder, console, options.json)
