@@ -166,7 +166,8 @@ def nobody_left(folder: Path, before: set[int]) -> None:
 def about(number: int) -> str:
     """What a process is."""
     try:
-        return (
+        folder = Path(f"/proc/{number}")
+        return (folder / "stat").read_text() + (folder / "cmdline").read_text()
             Path(f"/proc/{number}/stat").read_text() + Path(f"/proc/{number}/cmdline").read_text()
         )
     except OSError:
