@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from experiments.record.store import Record
-from experiments.report.standings import pairs_by_opening, rated_parts, standings, times_a_move
+from experiments.report.standings import pairs_by_opening, rated_parts, standings
 from experiments.statistics.pairs import FloatArray, IntArray, pentanomial
 from experiments.statistics.pool import rate_contrasts
 
@@ -54,10 +54,7 @@ class Pool:
 
 
 def strengths(record: Record, seed: int, anchor: str | None = None) -> pd.DataFrame:
-    """The standings of a run (:func:`experiments.report.standings.standings`) with the mean time of
-    a move, ``microseconds``; indexed by agent. anchor: who is rated 0."""
+    """The standings of a run (:func:`experiments.report.standings.standings`), indexed by agent.
+    anchor: who is rated 0."""
     table = standings(record, rated_parts(record, seed, anchor))
-    times = times_a_move(record)
-    names = record.agents()["name"]
-    spent = dict(zip(times["agent"].map(names), times["microseconds"], strict=True))
-    return table.assign(microseconds=table["agent"].map(spent)).set_index("agent", drop=False)
+    return table.set_index("agent", drop=False)
