@@ -54,7 +54,10 @@ class Pool:
 
 
 def strengths(record: Record, seed: int, anchor: str | None = None) -> pd.DataFrame:
-    """The standings of a run (:func:`experiments.report.standings.standings`), indexed by agent.
-    anchor: who is rated 0."""
+    """The standings of a run (:func:`experiments.report.standings.standings`), in which
+    ``microseconds`` is the processor's time for agents that search; indexed by agent. anchor: who
+    is rated 0."""
     table = standings(record, rated_parts(record, seed, anchor))
-    return table.set_index("agent", drop=False)
+    by_processor = 1e6 * table["nodes_per_move"] / table["nodes_per_second"]
+    times = by_processor.where(table["nodes_per_second"] > 0, table["microseconds"])
+    return table.assign(microseconds=times).set_index("agent", drop=False)
