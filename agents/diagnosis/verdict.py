@@ -13,6 +13,7 @@ from agents.diagnosis.comparison import (
     Case,
     choose_kind,
     matches,
+    notice_solved,
     simplest,
 )
 from agents.diagnosis.questions import (
@@ -127,6 +128,8 @@ class _Examination:
         self.cases, self.notes, self.must_prune = list(cases), notes, must_prune
         self.answered = [case for case in cases if not case.answer.trouble]
         self.kind = choose_kind(self.answered)
+        if notice_solved(self.answered):
+            self.notes.append("it solves the end of the game, beyond what it was asked for")
         if RIGHT[self.kind]:
             self.notes.append(f"by its own choice, {RIGHT[self.kind]}")
         self.wrong = [case for case in self.answered if case.wrong]

@@ -126,13 +126,6 @@ MORE = [
         "if position.is_over:\n            difference",
         "if False:\n            difference",
     ),
-    Seed(
-        "finished game evaluated by the heuristic",
-        NEGAMAX,
-        "        if position.is_over:\n            return WON",
-        "        if depth == 0:\n            return self.evaluate(position)\n"
-        "        if position.is_over:\n            return WON",
-    ),
     Seed("the best value begins at 0", NEGAMAX, "        best = -INF", "        best = 0 * INF"),
     Seed(
         "the value that is told is Black's, not the mover's",
@@ -162,6 +155,13 @@ OTHERWISE_RIGHT = [
     Seed("", NEGAMAX, "        return best\n", "        return min(best, beta)\n"),  # fail-hard
     Seed("", NEGAMAX, AT_PASS, AT_PASS.replace("depth - 1", "depth")),
     Seed("", NEGAMAX, ", stats=stats)", ")"),
+    Seed(  # as PAIP has it
+        "",
+        NEGAMAX,
+        "        if position.is_over:\n            return WON",
+        "        if depth == 0:\n            return self.evaluate(position)\n"
+        "        if position.is_over:\n            return WON",
+    ),
 ]
 
 
@@ -307,8 +307,15 @@ def test_the_command_takes_every_kind_of_search(
 def test_a_function_may_make_the_search(capsys: pytest.CaptureFixture[str]) -> None:
     """PAIP's asks for the depth first."""
     command = f"check {PAIP}:alphabeta_searcher --search --depths 1,2 --positions 24".split()
-    assert main(command) == 1
-    assert "cause: finished game evaluated by the heuristic" in capsys.readouterr().out
+    assert main(command) == 0
+    assert "\nnote: by its own choice, as in PAIP, where no depth is " in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_who_solves_the_end_is_right(capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["check", "alphabeta", "endgame=10", "--search", "--positions", "24"]
+    assert main(command) == 0
+    assert "\nnote: it solves the end of the game, beyond " in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
