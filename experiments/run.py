@@ -354,7 +354,7 @@ class _Session:
     ) -> None:
         self._plan, self._record, self._folder = plan, record, folder
         self._console, self._conditions = console, conditions
-        self._resumed, self._told = resumed, False
+        self._resumed, self._told = resumed, brief
         self._results = Console(quiet=True) if brief else console
 
     def play(self, play: Play, crew: ExitStack, openings: Sequence[Opening]) -> RunResult:

@@ -12,6 +12,22 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pandas as pd
 
+    from experiments.studies.running import StudyResult
+
+
+def make(name: str, *settings: str, quiet: bool = False) -> StudyResult:
+    """Make a study from Python, as ``python -m experiments study NAME`` does:
+    ``make("pruning", "study.positions=5", "agents=search_family")``. Raises ConfigError (a
+    ValueError) for what cannot be made.
+    """
+    from rich.console import Console
+
+    from experiments.studies.planning import read
+    from experiments.studies.running import study
+
+    command = f"experiments.studies.make({', '.join(map(repr, (name, *settings)))})"
+    return study(read(name, settings), command, Console(quiet=quiet))
+
 
 def load(folder: str | Path) -> dict[str, pd.DataFrame]:
     """The tables of a study in a folder, by name, as its CSVs have them.

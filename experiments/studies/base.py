@@ -25,7 +25,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from core.compile import Announce
 from core.settings import check_settings
@@ -55,6 +55,7 @@ class Conclusion:
         figures are asked for; what draws is imported there, since that takes a second.
     notes: how the numbers came about, paragraphs of Markdown below the figures.
     agents: the settings of the agents that the report tells of, by name; None for the plan's.
+    details: further facts of how the numbers came about, or other ones than the plan's, by name.
     exit_code: of the command where the study is complete: 0, or 1 where something that was to be
         shown does not hold.
     """
@@ -65,6 +66,7 @@ class Conclusion:
     figures: Callable[[], Iterable[ReportFigure]] = tuple
     notes: Sequence[str] = ()
     agents: Mapping[str, Mapping[str, Any]] | None = None
+    details: Mapping[str, str] = field(default_factory=dict)
     exit_code: int = 0
 
 
@@ -86,7 +88,11 @@ class PositionStudy(Study, ABC):
 
     The result must not depend on the number of workers: all chance in a piece comes from what the
     piece holds.
+
+    asks_agents: whether pieces need the agents of the plan, which are then prepared.
     """
+
+    asks_agents: ClassVar[bool] = True
 
     def needs_run(self, plan: Plan) -> bool:
         """Whether the run of the plan is to be played first, in the folder ``games`` of the

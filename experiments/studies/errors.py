@@ -69,6 +69,8 @@ class Errors(PositionStudy):
     empties: Annotated[int, Whole(1, MOST_EMPTIES)] = 14
     positions: Annotated[int | str, Whole(1, word="all")] = 1000
 
+    asks_agents = False
+
     def needs_run(self, plan: Plan) -> bool:
         return self.run is None
 
@@ -119,13 +121,15 @@ class Errors(PositionStudy):
             plan.settings.agents,
             {name: agent.selective for name, agent in plan.agents.items()},
         )
+        details = {}
         if (folder := self.run_folder()) is not None:
             with reading(folder) as record:
                 agents = record.run()["config"]["agents"]
                 selective = dict(record.rows("select name, selective from agents"))
+                details = {"games of": str(folder), "ruleset": record.run()["ruleset"]}
         moves["agent"] = [marked(name, bool(selective.get(name))) for name in moves["agent"]]
         profile = error_profile(moves, plan.settings.seed)
-        whole = profile[profile["empties"] == ALL].sort_values("loss", kind="stable")
+        whole = profile[profile["empties"] == ALL]
         about = f"{counted(len(moves), 'move')} with {self.empties} or fewer empty squares"
         return Conclusion(
             findings=list(_findings(whole, about)),
@@ -134,6 +138,7 @@ class Errors(PositionStudy):
             figures=lambda: _figures(profile, about),
             notes=[_NOTE],
             agents=agents,
+            details=details,
         )
 
 
@@ -196,9 +201,9 @@ def error_profile(moves: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
     moves: one row a move; columns ``agent``, ``opening``, ``empties``, ``loss``, ``is_best`` and
         ``blunder``.
 
-    One row an agent and number of ``empties`` (or ALL). Columns: moves, openings; ``loss``, the
-    mean discs lost a move, ``best_share`` and ``blunder_share``, each with the ends of its 95 %
-    interval, ``_low`` and ``_high``.
+    One row an agent and number of ``empties`` (or ALL), the agent that loses least first. Columns:
+    moves, openings; ``loss``, the mean discs lost a move, ``best_share`` and ``blunder_share``,
+    each with the ends of its 95 % interval, ``_low`` and ``_high``.
     """
     import pandas as pd
 
@@ -216,7 +221,11 @@ def error_profile(moves: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
                 mean = mean_interval(group[column], group["opening"], seed, within)
                 row |= {name: mean.value, f"{name}_low": mean.low, f"{name}_high": mean.high}
             rows.append(row)
-    return pd.DataFrame(rows)
+    found = pd.DataFrame(rows)
+    whole = found[found["empties"] == ALL].sort_values("loss", kind="stable")
+    order = whole["agent"].tolist()
+    by_place = {"key": lambda names: names.map(order.index), "kind": "stable"}
+    return found.sort_values("agent", ignore_index=True, **by_place)
 
 
 def _mean(row: Mapping[str, Any], name: str) -> Mean:

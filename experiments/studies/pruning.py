@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from agents.base import Agent
-from agents.evaluation import Evaluation
 from agents.outside import Outsider
 from agents.search import Minimax, SearchAgent
 from agents.search.context import MAX_DEPTH
@@ -57,22 +56,22 @@ def searchers_of(agents: Mapping[str, Agent]) -> dict[str, SearchAgent]:
     return {name: agent for name, agent in made.items() if isinstance(agent, SearchAgent)}
 
 
-def evaluations_of(searchers: Mapping[str, SearchAgent]) -> tuple[dict[str, str], dict[str, Any]]:
-    """The different heuristics of searches: what each agent's is called, and the heuristics by
-    that; by number where several have the same name."""
-    kinds: dict[Any, Evaluation] = {}
+def trees_of(searchers: Mapping[str, SearchAgent]) -> tuple[dict[str, str], dict[str, Minimax]]:
+    """The different trees that searches look at, by heuristic and worth of a finished game: what
+    each agent's is called, and minimax of it by that; by number where several have one name."""
+    kinds: dict[Any, Minimax] = {}
     of_agent = {}
     for name, agent in searchers.items():
-        heuristic = agent.evaluation
-        of_agent[name] = (heuristic.name, heuristic.parameters.tobytes(), heuristic.compiled)
-        kinds.setdefault(of_agent[name], heuristic)
+        own = agent.evaluation
+        of_agent[name] = (own.name, own.parameters.tobytes(), own.compiled, agent.final)
+        kinds.setdefault(of_agent[name], Minimax(1, own, final=agent.final))
     called = [kind[0] for kind in kinds]
     labels = {
         kind: kind[0] if called.count(kind[0]) == 1 else f"{kind[0]} {number}"
         for number, kind in enumerate(kinds, start=1)
     }
     named = {name: labels[kind] for name, kind in of_agent.items()}
-    return named, {labels[kind]: heuristic for kind, heuristic in kinds.items()}
+    return named, {labels[kind]: minimax for kind, minimax in kinds.items()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,9 +99,9 @@ class Pruning(SampledStudy):
 
     def prepare(self, plan: Plan, announce: Announce) -> None:
         ours = {name: a for name, a in plan.agents.items() if not isinstance(a, Outsider)}
-        for heuristic in evaluations_of(searchers_of(ours))[1].values():
-            prepare_proofs(heuristic, announce)
-            Minimax(1, heuristic).prepare(announce)
+        for minimax in trees_of(searchers_of(ours))[1].values():
+            minimax.prepare(announce)
+            prepare_proofs(minimax.evaluation, announce)
 
     def pieces(self, plan: Plan, record: Record | None) -> Sequence[Any]:
         return self.sampled(plan, record, max(self.depths))
@@ -110,7 +109,7 @@ class Pruning(SampledStudy):
     def work(self, place: Workplace, piece: Sampled) -> Tables:
         position = piece.position
         searchers = searchers_of(place.conditions.line_up)
-        named, heuristics = evaluations_of(searchers)
+        named, wholes = trees_of(searchers)
         searches = [
             {
                 **piece.about(),
@@ -121,11 +120,12 @@ class Pruning(SampledStudy):
             for row in cost_rows(position, searchers, sorted(self.depths))
         ]
         trees = []
-        for label, heuristic in heuristics.items():
-            most = self.tree_depth if heuristic.compiled else min(self.tree_depth, PLAIN_DEPTH)
-            for depth in [depth for depth in sorted(self.depths) if depth <= most]:
-                (row,) = cost_rows(position, {"minimax": Minimax(depth, heuristic)})
-                row["smallest"] = smallest_tree(position, depth, row["value"], heuristic)
+        for label, minimax in wholes.items():
+            most = self.tree_depth if minimax.compiled else min(self.tree_depth, PLAIN_DEPTH)
+            depths = [depth for depth in sorted(self.depths) if depth <= most]
+            for row in cost_rows(position, {"minimax": minimax}, depths) if depths else ():
+                asked = position, row["depth"], row["value"], minimax.evaluation, minimax.final
+                row["smallest"] = smallest_tree(*asked)
                 trees.append({**piece.about(), "evaluation": label, **row})
         return {
             "positions": [{**piece.about(), "position": piece.line}],
@@ -150,6 +150,10 @@ class Pruning(SampledStudy):
             frames={"pruning": found, "searches": table, "trees": trees} | _positions(tables),
             figures=lambda: _figures(found, plan),
             notes=[_NOTE],
+            agents={
+                name: {key: value for key, value in settings.items() if key != "depth"}
+                for name, settings in plan.settings.agents.items()
+            },
             exit_code=int(len(wrong) > 0),
         )
 
@@ -191,20 +195,18 @@ def _at(found: pd.DataFrame, depth: int, phase: str = "all") -> pd.DataFrame:
     return rows.sort_values("leaves", kind="stable")
 
 
-def _agents(rows: pd.DataFrame) -> pd.DataFrame:
-    """Those of the agents, without minimax and the smallest tree."""
-    from experiments.studies.efficiency import is_reference
-
-    return rows[[not is_reference(name) for name in rows["agent"]]]
-
-
 def _findings(
     found: pd.DataFrame, table: pd.DataFrame, wrong: pd.DataFrame, left_out: Sequence[str]
 ) -> Iterable[str]:
+    from experiments.studies.efficiency import of_agents
+
     deepest = int(found["depth"].max())
     with_trees = found.dropna(subset=["efficiency"])
     depth = int(with_trees["depth"].max()) if len(with_trees) else deepest
-    agents = _agents(_at(found, depth))
+    agents = of_agents(_at(found, depth))
+    if agents.empty:
+        yield "Every position was solved exactly, so there is nothing to compare."
+        return
     best, worst = agents.iloc[0], agents.iloc[-1]
     where = f"{counted(int(best['positions']), 'position')} from " + counted(
         int(best["openings"]), "opening"
@@ -227,6 +229,10 @@ def _findings(
             f"{best['nodes']:,.0f} a position; {worst['agent']} {worst['nodes']:,.0f}."
         )
     yield _values(table, wrong)
+    solved = table[table["solved"].astype(bool)]
+    for name, rows in solved.groupby("agent", sort=False):
+        number = counted(len(set(rows["piece"])), "position")
+        yield f"{name} solved {number} exactly instead, which its means leave out."
     if left_out:
         are = "is no search" if len(left_out) == 1 else "are no searches"
         yield f"{', '.join(left_out)} {are} of the lab's that may leave something out."
@@ -283,7 +289,9 @@ def _number(value: float, digits: int = 0) -> str:
 
 
 def _efficiencies(found: pd.DataFrame) -> Iterable[ResultTable]:
-    rows = _agents(found[(found["phase"] == "all") & ~found["efficiency"].isna()])
+    from experiments.studies.efficiency import of_agents
+
+    rows = of_agents(found[(found["phase"] == "all") & ~found["efficiency"].isna()])
     depths = sorted(set(rows["depth"]))
     if not depths:
         return

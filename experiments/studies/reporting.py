@@ -72,6 +72,7 @@ def _write(
         "workers": plan.plan.executor.text,
         "machine": ", ".join(f"{key} {value}" for key, value in about["machine"].items()),
         "versions": ", ".join(f"{key} {value}" for key, value in about["versions"].items()),
+        **conclusion.details,
     }
     write_report(
         "study",

@@ -82,16 +82,19 @@ def fewest_leaves(
     return total
 
 
-def smallest_tree(position: Position, depth: int, value: int, evaluation: Evaluation) -> int:
+def smallest_tree(
+    position: Position, depth: int, value: int, evaluation: Evaluation, final: str = "discs"
+) -> int:
     """The leaves of the smallest tree, ``depth`` plies deep (1 or more), that proves the value of a
     position: those of the two proofs of ``>= value`` and ``<= value``, less the one they share.
 
-    value: minimax's, at this depth with this evaluation, to the mover. Takes up to twice minimax's
-    time. Raises ValueError if the position has another value.
+    value: minimax's, at this depth with this evaluation, to the mover. final: what a finished game
+    is worth, as of :class:`agents.search.SearchAgent`. Takes a small part of minimax's time. Raises
+    ValueError if the position has another value.
     """
     if not evaluation.compiled:
         proofs = [
-            fewest_leaves_plainly(position, depth, value, at_least, evaluation)
+            fewest_leaves_plainly(position, depth, value, at_least, evaluation, final)
             for at_least in (True, False)
         ]
         if math.inf in proofs:
@@ -99,6 +102,7 @@ def smallest_tree(position: Position, depth: int, value: int, evaluation: Evalua
         return int(sum(proofs)) - 1
     context = layout.new()
     layout.set_constants(context, position.ruleset, evaluation)
+    context[layout.PAIP_ENDS] = final == "win"
     address = np.intp(context.ctypes.data)
     total = -1
     for at_least in (True, False):
@@ -111,15 +115,22 @@ def smallest_tree(position: Position, depth: int, value: int, evaluation: Evalua
 
 
 def fewest_leaves_plainly(
-    position: Position, depth: int, bound: int, at_least: bool, evaluation: Evaluation
+    position: Position,
+    depth: int,
+    bound: int,
+    at_least: bool,
+    evaluation: Evaluation,
+    final: str = "discs",
 ) -> float:
     """The same in plain Python as :func:`fewest_leaves`; infinity where there is no proof."""
     if depth == 0 or position.is_over:
-        value = plain.leaf(position, evaluation.plain, SearchStats(), UNWATCHED)
+        value = plain.leaf(position, evaluation.plain, SearchStats(), UNWATCHED, final, depth > 0)
         proven = value >= bound if at_least else value <= bound
         return 1 if proven else math.inf
     leaves = (
-        fewest_leaves_plainly(position.play(move), depth - 1, -bound, not at_least, evaluation)
+        fewest_leaves_plainly(
+            position.play(move), depth - 1, -bound, not at_least, evaluation, final
+        )
         for move in position.moves or (PASS,)
     )
     return min(leaves) if at_least else sum(leaves)

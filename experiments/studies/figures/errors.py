@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -14,14 +13,13 @@ from experiments.report.figures.base import (
     ReportFigure,
     blank,
     check_frame,
-    coloured,
     drawn,
     entitle,
+    styled,
 )
 
 SHADED = 4
 """So many agents have intervals that can be told apart."""
-_MARKERS = "osD^vP*X<>hp"
 
 
 def error_figures(profile: pd.DataFrame, about: str) -> Iterator[ReportFigure]:
@@ -46,19 +44,17 @@ def error_chart(profile: pd.DataFrame, context: str = "") -> Figure:
         and ``best_share`` with ``_low`` and ``_high``.
     """
     check_frame(profile, ["agent", "empties", "loss", "best_share"])
-    agents = coloured(profile["agent"])
+    agents = styled(profile["agent"])
     with blank(width=11, height=5) as figure:
         entitle(figure, context)
         panels = zip(figure.subplots(1, 2), (("loss", 1), ("best_share", 100)), strict=True)
         for axes, (measure, scale) in panels:
-            for number, (name, colour) in enumerate(agents):
+            for name, style in agents:
                 rows = profile[profile["agent"] == name].sort_values("empties")
-                marker = _MARKERS[number % len(_MARKERS)]
-                style: Any = {"color": colour, "marker": marker, "markersize": 5}
                 axes.plot(rows["empties"], scale * rows[measure], label=drawn(name), **style)
                 if len(agents) <= SHADED:
                     low, high = (scale * rows[f"{measure}_{end}"] for end in ("low", "high"))
-                    axes.fill_between(rows["empties"], low, high, color=colour, alpha=0.15)
+                    axes.fill_between(rows["empties"], low, high, color=style["color"], alpha=0.15)
             axes.invert_xaxis()
             axes.xaxis.set_major_locator(MaxNLocator(integer=True))
             axes.set_xlabel("empty squares")

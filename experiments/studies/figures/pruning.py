@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -18,14 +18,13 @@ from experiments.report.figures.base import (
     ReportFigure,
     blank,
     check_frame,
-    coloured,
     drawn,
     entitle,
+    styled,
 )
-from experiments.studies.efficiency import ALL, FLOOR, MINIMAX, is_reference
+from experiments.studies.efficiency import ALL, FLOOR, MINIMAX, is_reference, of_agents
 from experiments.studies.positions import PHASES
 
-_MARKERS = "osD^vP*X<>hp"
 SHADED = 4
 """So many searches have intervals that can be told apart."""
 
@@ -72,14 +71,15 @@ def sample_text(found: pd.DataFrame) -> str:
     return f"{counted(int(found['positions'].max()), 'position')} from {openings}"
 
 
-def _styles(names: pd.Series) -> dict[str, dict[str, Any]]:
-    """How each search is drawn: minimax and the smallest tree in grey, agents in colours."""
+def _styles(names: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """How each search is drawn, in all figures alike: minimax and the smallest tree in grey, agents
+    in colours.
+
+    names: all of them, in the order of the report.
+    """
     different = list(dict.fromkeys(names))
     agents = [name for name in different if not is_reference(name)]
-    styles: dict[str, dict[str, Any]] = {
-        name: {"color": colour, "marker": _MARKERS[number % len(_MARKERS)], "markersize": 5}
-        for number, (name, colour) in enumerate(coloured(agents))
-    }
+    styles = {name: {**style, "markersize": 5} for name, style in styled(agents)}
     for name in different:
         if is_reference(name):
             dashes = ":" if name.startswith(FLOOR) else "--"
@@ -116,8 +116,8 @@ def efficiency_chart(found: pd.DataFrame, context: str = "") -> Figure:
         ``efficiency_low`` and ``efficiency_high``; nan where there is none.
     """
     check_frame(found, ["agent", "depth", "efficiency", "efficiency_low", "efficiency_high"])
-    rows = found[[not is_reference(name) for name in found["agent"]]]
-    styles = _styles(rows["agent"])
+    rows = of_agents(found)
+    styles = _styles(found["agent"])
     with blank(width=8.5) as figure:
         entitle(figure, context)
         axes = figure.add_subplot()
@@ -125,7 +125,7 @@ def efficiency_chart(found: pd.DataFrame, context: str = "") -> Figure:
         axes.axhline(0, color=GREY, linestyle="--", linewidth=2)
         _lines(axes, rows, "efficiency", styles)
         for name, group in rows.groupby("agent", sort=False):
-            if len(styles) <= SHADED:
+            if len(set(rows["agent"])) <= SHADED:
                 ordered = group.sort_values("depth")
                 ends = ordered["efficiency_low"], ordered["efficiency_high"]
                 colour = styles[str(name)]["color"]

@@ -92,3 +92,18 @@ def test_an_even_tree_has_knuth_and_moores_leaves() -> None:
     start = Position.start()
     assert smallest_tree(start, 1, 0, Nothing()) == 4
     assert smallest_tree(start, 2, 0, Nothing()) == 4 + 3 - 1
+
+
+def test_finished_games_are_worth_what_the_search_says(random_game: Game) -> None:
+    heuristic = DiscCount()
+    for position in random_game("mini4", 3)[2:9]:
+        if position.is_over:
+            continue
+        for depth in (2, 4):
+            value = Minimax(depth, heuristic, final="win").search(position).value
+            assert value is not None
+            plainly = [
+                fewest_leaves_plainly(position, depth, value, at_least, heuristic, "win")
+                for at_least in (True, False)
+            ]
+            assert smallest_tree(position, depth, value, heuristic, "win") == sum(plainly) - 1

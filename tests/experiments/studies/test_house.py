@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,18 @@ def test_every_number_of_workers_gives_the_same(
     assert len(studies.load(where)["moves"]) == 12
     assert "<b>" not in (where / "report.html").read_text()
     assert "python -m experiments study asking" in (where / "report.md").read_text()
+
+
+@pytest.mark.slow
+def test_a_cluster_gives_the_same(folder: Path) -> None:
+    pytest.importorskip("distributed")
+    words = ["agents=classics", "study.positions=2", "figures=false", f"results={folder}"]
+    made = [
+        studies.make("similarity", *words, executor, quiet=True).folder
+        for executor in ("executor=serial", "executor=dask")
+    ]
+    first, second = (studies.load(where)["moves"] for where in made)
+    assert first.equals(second) and len(first) > 20
 
 
 def test_a_piece_whose_worker_dies_is_done_again(folder: Path) -> None:
@@ -158,3 +171,19 @@ def test_bad_input_gets_one_line_and_nothing_is_written(
 def test_what_is_no_study_is_told(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="is no folder of a study"):
         studies.load(tmp_path)
+
+
+def test_a_damaged_record_is_told_in_a_line(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, where = study(folder, "asking", "executor=serial")
+    with sqlite3.connect(where / FILE) as connection:
+        connection.execute("create trigger late after insert on pieces begin select 1; end")
+    connection.close()
+    capsys.readouterr()
+    for words in (["resume", str(where)], ["watch", str(where), "--once"]):
+        assert main(words) == 2
+        assert "is damaged, or no record of a study: its tables" in capsys.readouterr().err
+    (where / FILE).write_bytes(b"nothing" * 100)
+    assert main(["watch", str(where), "--once"]) == 2
+    assert "is damaged, or no record of a study" in capsys.readouterr().err
