@@ -136,6 +136,18 @@ MORE = [
     Seed(
         "a finished game's discs are mixed with heuristic values", NEGAMAX, "WON = 10**6", "WON = 1"
     ),
+    Seed(
+        "the value is told in another unit",
+        NEGAMAX,
+        "Decision(best_move, best",
+        "Decision(best_move, best / 4",
+    ),
+    Seed(
+        "it does not answer",
+        NEGAMAX,
+        "        self.nodes = 1\n",
+        "        __import__('os')._exit(3)\n",
+    ),
     Seed("counts: evaluations", NEGAMAX, "self.cost += 1", "self.cost += 2"),
 ]
 """The same and some others in other forms."""
@@ -227,6 +239,16 @@ def test_a_right_search_passes_whatever_it_has_chosen(seed: Seed, tmp_path: Path
     assert diagnosis.holds and not diagnosis.causes, diagnosis
     pruning = diagnosis.findings[-1].asked
     assert pruning.startswith("It does not prune" if seed.wrong == "False" else "It prunes: ")
+
+
+@pytest.mark.slow
+def test_of_two_mistakes_the_one_in_ordinary_positions_is_told(tmp_path: Path) -> None:
+    path = written(SEEDS[5], tmp_path)
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace(AT_PASS, AT_PASS[1:]), encoding="utf-8")
+    diagnosis = examined(path)
+    is_told(diagnosis, SEEDS[5].cause)
+    assert diagnosis.notes or (diagnosis.causes[0].explained or 1) < 1  # that is not all
 
 
 def test_who_must_prune_and_does_not_is_told(tmp_path: Path) -> None:
