@@ -15,7 +15,7 @@ from agents.search import AlphaBeta
 from core.notation import split_transcript
 from core.position import Position
 from core.rules import Ruleset, ruleset
-from core.settings import Text, Whole
+from core.settings import Switch, Text, Whole
 from experiments.config import Plan
 from experiments.pairing.openings import Opening
 from experiments.record.store import FILE, Record
@@ -78,9 +78,15 @@ def run_of(run: str | None) -> Path | None:
 
 @dataclass(frozen=True, kw_only=True)
 class SampledStudy(PositionStudy):
-    """A study of a sample of positions, some of each phase."""
+    """A study of a sample of positions, some of each phase.
+
+    run: the folder of the run from whose games they are; None for openings of the plan.
+    play_out: whether openings are played out by a shallow search, and the positions are from these
+        games; otherwise they are the openings' own. positions: of each phase.
+    """
 
     run: RunFolder = None
+    play_out: Annotated[bool, Switch()] = True
     positions: Annotated[int, Whole(1)] = 10
 
     def run_folder(self) -> Path | None:
@@ -92,10 +98,12 @@ class SampledStudy(PositionStudy):
         """Up to ``positions`` of each phase with more than so many ``empties`` and as many legal
         moves as ``choices``, all distinct, no two of a phase from the same game; drawn with the
         seed of the plan. Raises ValueError if there are none."""
-        if record is None:
+        if record is not None:
+            games = recorded(record, plan.rules, plan.settings.seed)
+        elif self.play_out:
             games = played_out(plan, self.positions)
         else:
-            games = recorded(record, plan.rules, plan.settings.seed)
+            games = suite(plan, len(PHASES) * self.positions)
         rng = np.random.default_rng([plan.settings.seed, _POSITIONS])
         found: dict[Position, Sampled] = {}
         wanted = dict.fromkeys(PHASES, self.positions)
@@ -148,6 +156,12 @@ def positions_of(opening: Opening, transcript: str, rules: Ruleset) -> list[Posi
             found.append(position)
         position = position.play(move)
     return found
+
+
+def suite(plan: Plan, count: int) -> Iterator[Game]:
+    """The positions of openings of the plan alone, as if they were games."""
+    for opening in plan.openings.find(count, plan.rules, plan.settings.seed)[:count]:
+        yield opening.text, [opening.reach(plan.rules)]
 
 
 def played_out(plan: Plan, count: int) -> Iterator[Game]:

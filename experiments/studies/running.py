@@ -52,6 +52,7 @@ from experiments.sweep.folder import has_begun, put_aside
 GAMES = "games"
 """The folder of the run that a study of positions plays first."""
 LOG = "log.txt"
+STOPPING = "stopping after the pieces under way"
 MOST_TOLD = 10
 """Failures."""
 
@@ -290,7 +291,7 @@ class _Session:
         with ExitStack() as stack:
             crew = stack.enter_context(plan.plan.executor.ready(conditions, self._say))
             stack.enter_context(self._way_on_told())
-            stack.enter_context(stoppable(conditions.stop))
+            stack.enter_context(stoppable(conditions.stop, STOPPING))
             stack.enter_context(logging_to(self._folder / LOG, plan.plan.settings.log_level))
             progress = stack.enter_context(_progress(self._console))
             bar = progress.add_task(plan.name, total=total, completed=total - len(left))

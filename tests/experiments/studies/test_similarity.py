@@ -7,9 +7,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from core.rules import ruleset
 from experiments import studies
 from experiments.__main__ import main
 from experiments.studies.agreement import agreements, choices_text, disagreement
+from experiments.studies.figures.similarity import similarity_figures
 from experiments.studies.record import FILE
 
 ANSWERS = pd.DataFrame(
@@ -36,15 +38,18 @@ def test_searches_with_one_value_decide_alike(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["agents=classics", "executor=serial", "study.positions=3", f"results={tmp_path}"]
-    assert main(["study", "similarity", *words]) == 0
+    assert main(["study", "similarity", *words, "figures=false"]) == 0
     assert "more than any other two" in " ".join(capsys.readouterr().out.split())
     (record,) = tmp_path.rglob(FILE)
     folder = record.parent
     tables = studies.load(folder)
     assert len(tables["positions"]) == 9 and (tables["positions"]["choices"] > 1).all()
     assert len(tables["moves"]) == 9 * tables["moves"]["agent"].nunique()
-    for name in ("similarity", "differences"):
-        assert (folder / f"{name}.png").is_file()
+    rules = ruleset("standard")
+    answers = tables["moves"].set_index(["piece", "agent"])["move"].unstack()  # noqa: PD010
+    apart = tables["positions"].set_index("piece").head(2)
+    drawn = similarity_figures(tables["similarity"], apart, answers, rules)
+    assert [figure.name for figure in drawn] == ["similarity", "differences"]
 
 
 @pytest.mark.slow
