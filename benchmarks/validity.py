@@ -23,7 +23,7 @@ from experiments.statistics.match import match_statistics
 from experiments.statistics.pairs import SHARES, FloatArray, IntArray
 from experiments.statistics.pool import rate, rate_pools
 from experiments.statistics.sequential import Sprt, simulate
-from experiments.statistics.stopped import stopped_estimates
+from experiments.statistics.stopped import worse_chances
 
 MATCHES = [  # Elo, pairs, share of draws, share of pairs split by the opening
     *((elo, 100, 0.04, 0.0) for elo in (0, 50, 100, 200, 300, 400)),
@@ -123,16 +123,16 @@ def stopped_truths(test: Sprt) -> tuple[float, ...]:
 
 def stopped_coverage(
     test: Sprt, elo: float, draws: float, split: float, matches: int, seed: int
-) -> tuple[float, float, float, float]:
+) -> tuple[float, float, float]:
     """After sequential tests of agents ``elo`` apart: how often the 95 % interval holds that; how
-    often the median-unbiased estimate is below it; the median of the estimates; and the mean Elo of
-    the scores as they are, where they have one."""
+    often the estimate is below it; and the mean Elo of the scores as they are, where they have
+    one."""
     counts, _ = simulate(test, pair_shares(elo, draws, split), matches, seed)
-    found, low, high = stopped_estimates(test, counts)
+    worse = worse_chances(test, counts, elo)
     score = counts @ SHARES / counts.sum(axis=1)
     naive = elo_of_score(score[(score > 0) & (score < 1)]).mean()
-    held = float(((low <= elo) & (elo <= high)).mean())
-    return held, float((found < elo).mean()), float(np.median(found)), float(naive)
+    held = float(((worse >= 0.025) & (worse <= 0.975)).mean())
+    return held, float((worse > 0.5).mean()), float(naive)
 
 
 @dataclass(frozen=True)
@@ -302,6 +302,26 @@ def print_pools(pools: int, seed: int) -> None:
                 )
 
 
+def print_stopped(matches: int, seed: int) -> None:
+    """How often intervals after sequential tests hold the truth."""
+    print(
+        f"\nAfter a sequential test, {matches:,} simulated tests each: how often the interval holds"
+    )
+    print(
+        "the truth (95 % is right), and how often the estimate is below it (50 %: median-unbiased)"
+    )
+    print("model       elo0 elo1  draws split  truth    held  below  Elo of the score")
+    for model, elo0, elo1, alpha, beta, draws, split in TESTS:
+        test = Sprt(elo0, elo1, alpha, beta, model)
+        for elo in stopped_truths(test):
+            held, below, naive = stopped_coverage(test, elo, draws, split, matches, seed)
+            print(
+                f"{model:10} {elo0:5} {elo1:4} {draws:6.2f} {split:5.2f} {elo:6.0f} "
+                f"{100 * held:5.1f} % {100 * below:4.0f} % {naive:+17.1f}",
+                flush=True,
+            )
+
+
 def main() -> None:
     """Print all of it."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -335,18 +355,7 @@ def main() -> None:
             f"{pairs0:5.0f} / {pairs1:.0f}"
         )
 
-    print(f"\nAfter a sequential test, {matches:,} simulated tests each: how often the interval")
-    print("holds the truth, and how often the estimate is below it (50 % is median-unbiased)")
-    print("model       elo0 elo1  draws split  truth    held  below  median  Elo of the score")
-    for model, elo0, elo1, alpha, beta, draws, split in TESTS:
-        test = Sprt(elo0, elo1, alpha, beta, model)
-        for elo in stopped_truths(test):
-            held, below, median, naive = stopped_coverage(test, elo, draws, split, matches, seed)
-            print(
-                f"{model:10} {elo0:5} {elo1:4} {draws:6.2f} {split:5.2f} {elo:6.0f} "
-                f"{100 * held:5.1f} % {100 * below:4.0f} % {median:+7.1f} {naive:+17.1f}",
-                flush=True,
-            )
+    print_stopped(matches, seed)
 
     ladder = np.linspace(-450, 450, 10)
     ratings = rate(round_robin(ladder, 2000, seed))

@@ -85,6 +85,14 @@ def stopped_estimates(test: Sprt, counts: ArrayLike) -> tuple[FloatArray, FloatA
     return elo, low, high
 
 
+def worse_chances(test: Sprt, counts: ArrayLike, elo: float) -> FloatArray:
+    """How likely tests of agents ``elo`` apart end worse than these did, shape (m,): uniform from 0
+    to 1 where that is the truth. It is within an interval where this is from 2.5 to 97.5 %, and
+    above the estimate where it is more than a half. counts: shape (m, 5)."""
+    course = _Course(test, counts)
+    return course.worse(np.full(course.number, float(elo)))
+
+
 def _difference(test: Sprt, counts: ArrayLike, worse: float) -> FloatArray:
     """The differences, Elo, at which an outcome worse than these has the probability ``worse``."""
     course = _Course(test, counts)

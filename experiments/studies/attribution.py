@@ -30,6 +30,7 @@ MOST_SWITCHES = 6
 
 _NOTHING = {"disc_count": 1e-9}  # weights whose sum is rounded to 0: every position is worth alike
 _COMPOSITE = "Composite"
+_DEARER = 0.02  # of the mean cost: what costs less than this more is not told by what it costs
 _DRAWN = 24  # combinations of which a figure can be read
 
 Settings = dict[str, Any]
@@ -162,7 +163,8 @@ _NOTE = (
     "The effect of a switch is what it adds on average over all combinations of the others; that "
     "of two together is what the one adds more where the other is on than where it is off. All "
     "combinations played the same openings, which intervals take for the independent unit. Costs "
-    "are means a move; Elo by unit of cost is left blank where a switch makes moves cheaper."
+    "are means a move, time that of the processor. Elo by unit of cost is left blank where a "
+    "switch makes moves cheaper, or dearer by less than 2 %."
 )
 
 
@@ -220,11 +222,11 @@ def _effects(
             "microseconds": rows @ table["microseconds"].to_numpy(dtype=float),
         }
     )
-    for column, unit, name in (
-        ("nodes", 1000, "elo_per_1000_nodes"),
-        ("microseconds", 1, "elo_per_microsecond"),
+    for column, measure, unit, name in (
+        ("nodes", "nodes_per_move", 1000, "elo_per_1000_nodes"),
+        ("microseconds", "microseconds", 1, "elo_per_microsecond"),
     ):
-        dearer = (frame[column] > 0) & (frame["order"] == 1)
+        dearer = (frame[column] > _DEARER * table[measure].mean()) & (frame["order"] == 1)
         frame[name] = (frame["elo"] * unit / frame[column]).where(dearer)
     return frame
 
@@ -291,7 +293,9 @@ def _effects_table(effects: pd.DataFrame) -> ResultTable:
 
 
 def _signed_time(microseconds: float) -> str:
-    return ("-" if microseconds < 0 else "+") + time_text(abs(microseconds)).removeprefix("< ")
+    if abs(microseconds) < 1:
+        return f"{1000 * microseconds:+z.0f}\N{NO-BREAK SPACE}ns"
+    return ("-" if microseconds < 0 else "+") + time_text(abs(microseconds))
 
 
 def _combinations_table(combined: pd.DataFrame, opponent: str) -> ResultTable:
@@ -324,7 +328,7 @@ def _figures(
             name="effects",
             title="What each switch adds",
             caption="Elo that a switch adds on average over all combinations of the others, and "
-            "(lighter) that two add together beyond the sum of both; bars are 95 % intervals.",
+            "(diamonds) that two add together beyond the sum of both; bars are 95 % intervals.",
             chart=effects_chart(effects, context),
             data=effects,
         )

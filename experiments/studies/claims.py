@@ -13,11 +13,12 @@ import numpy as np
 import yaml
 
 from agents.config import ConfigError, build_agent, fill_open, load, one_line
+from agents.outside import Outsider
 from agents.search import SearchAgent
 from core.position import Position
 from core.settings import Number, Whole
 from core.shown import counted
-from experiments.config import Plan, RunConfig
+from experiments.config import Plan, RunConfig, make_agent
 from experiments.pairing import ResultTable, SequentialMatch
 from experiments.record.store import Record
 from experiments.report.standings import pair_counts
@@ -79,7 +80,13 @@ class Claims(MatchStudy):
             agents = self._agents(claim, plan)
             if isinstance(claim, Cost):
                 for text in _compared(claim):
-                    if not isinstance(build_agent(agents[str(text)], str(text)), SearchAgent):
+                    agent = make_agent(agents[str(text)], str(text), plan.settings.isolation)
+                    if isinstance(agent, Outsider):
+                        raise ValueError(
+                            f"{claim}: {text} is from outside the lab, where searches are not "
+                            "counted; python -m agents check TARGET --search does that"
+                        )
+                    if not isinstance(agent, SearchAgent):
                         raise ValueError(f"{claim}: {text} does not search, so it has no such cost")
 
     @cached_property

@@ -139,7 +139,7 @@ def _findings(
     else:
         yield (
             f"No cycle is shown: {decided} at an error rate of {100 * ERROR_RATE:g} % for all "
-            "together, and these answers are an order."
+            "together, and these answers go in no circle."
             + (" More games may decide the others." if better.sum() < pairings else "")
         )
     most = ranks.loc[ranks["alpha_rank"].idxmax()]

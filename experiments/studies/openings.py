@@ -56,8 +56,8 @@ class _Found:
 class OpeningSets(MatchStudy):
     """The same two agents, best of nearly equal strength, from several sets of openings.
 
-    sets: names in ``conf/openings``, or by names of one's own their settings, such as
-    ``mine: {kind: file, file: mine.txt}``. elo: the difference that is to be seen.
+    sets: names in ``conf/openings``, or settings with such a name as ``kind`` and one of their own,
+    as ``{name: mine, kind: file, file: mine.txt}``. elo: the difference that is to be seen.
     """
 
     sets: Any
@@ -71,16 +71,17 @@ class OpeningSets(MatchStudy):
 
     def _sets(self) -> dict[str, dict[str, Any]]:
         """The settings of each set; ValueError."""
-        asked = self.sets if isinstance(self.sets, Mapping) else None
-        if asked is None and isinstance(self.sets, Sequence) and not isinstance(self.sets, str):
-            asked = {str(name): str(name) for name in self.sets}
-        if not asked:
+        if not isinstance(self.sets, Sequence) or isinstance(self.sets, str) or not self.sets:
             raise ValueError(f"study.sets={self.sets}: a list of sets of openings is needed")
-        found = {}
-        for name, settings in asked.items():
-            made = chosen("openings", name if settings is None else settings)
+        found: dict[str, dict[str, Any]] = {}
+        for asked in self.sets:
+            settings = dict(asked) if isinstance(asked, Mapping) else {"kind": str(asked)}
+            name = str(settings.pop("name", settings.get("kind", "")))
+            if name in found:
+                raise ValueError(f"study.sets: two are called {name}; {{name: NAME, ...}} says how")
+            made = chosen("openings", settings)
             # A set may have fewer openings than there are pairs; what that costs is the question.
-            found[str(name)] = made | ({"repeats": True} if "repeats" in made else {})
+            found[name] = made | ({"repeats": True} if "repeats" in made else {})
         return found
 
     def runs(self, plan: Plan, played: Sequence[Played]) -> Sequence[Asked]:

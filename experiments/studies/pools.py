@@ -55,9 +55,12 @@ class Pool:
 
 def strengths(record: Record, seed: int, anchor: str | None = None) -> pd.DataFrame:
     """The standings of a run (:func:`experiments.report.standings.standings`) with the mean time of
-    a move, ``microseconds``; indexed by agent. anchor: who is rated 0."""
+    a move, ``microseconds``, that of the processor for agents that search; indexed by agent.
+    anchor: who is rated 0."""
     table = standings(record, rated_parts(record, seed, anchor))
     times = times_a_move(record)
     names = record.agents()["name"]
     spent = dict(zip(times["agent"].map(names), times["microseconds"], strict=True))
-    return table.assign(microseconds=table["agent"].map(spent)).set_index("agent", drop=False)
+    by_processor = 1e6 * table["nodes_per_move"] / table["nodes_per_second"]
+    times = by_processor.where(table["nodes_per_second"] > 0, table["agent"].map(spent))
+    return table.assign(microseconds=times).set_index("agent", drop=False)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
+from agents.outside import Outsider
 from agents.search.context import MAX_DEPTH
 from core.settings import Choice, Each, Number
 from experiments.config import Plan
@@ -52,7 +53,12 @@ class Scaling(MatchStudy):
             raise ValueError(f"study.levels={levels}: two or more, ascending, are needed")
         if self.by != SECONDS and any(level != int(level) for level in levels):
             raise ValueError(f"study.levels={levels}: whole numbers are needed with by={self.by}")
-        for name in plan.agents:
+        for name, agent in plan.agents.items():
+            if self.by != DEPTH and isinstance(agent, Outsider):
+                raise ValueError(
+                    f"agent '{name}' is from outside the lab, where limits are those of the run; "
+                    "study.by=depth is for agents with a depth"
+                )
             if self.by == DEPTH and "depth" not in plan.settings.agents[name]:
                 raise ValueError(f"agent '{name}' has no depth that could be varied")
             if self.by != DEPTH and plan.settings.agents[name].get("iterative") is False:

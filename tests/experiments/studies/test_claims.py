@@ -1,0 +1,122 @@
+"""Claims: how they are written, and what becomes of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from experiments.__main__ import main
+from experiments.studies import load
+from experiments.studies.grammar import Cost, Strength, parse
+
+READ = {
+    "alphabeta(depth 4, iago) >= greedy + 200 Elo": None,
+    "a<b": "a < b",
+    "./mine.py:Bot(depth=2) > random -20 Elo": "./mine.py:Bot(depth 2) > random - 20 Elo",
+    "nodes(ab(ordering tt+mobility)) < 20 % x nodes(mm)": (
+        "nodes(ab(ordering tt+mobility)) < 0.2 x nodes(mm)"
+    ),
+    "evaluations(pvs) <= 5000": None,
+    "time(a) <= time(b)": None,
+    "a(iterative true, table_mb null) >= b": None,
+}
+
+
+@pytest.mark.parametrize(("text", "read"), READ.items(), ids=list(READ))
+def test_claims_are_read(text: str, read: str | None) -> None:
+    claim = parse(text)
+    assert str(claim) == (read or text)
+    assert parse(str(claim)) == claim
+
+
+def test_a_claim_has_its_parts() -> None:
+    strength = parse("alphabeta(depth 4, iago) >= greedy + 200 Elo")
+    assert isinstance(strength, Strength)
+    assert (strength.first.settings, strength.first.evaluation) == ((("depth", 4),), "iago")
+    assert (strength.compare, strength.second.name, strength.elo) == (">=", "greedy", 200)
+    cost = parse("nodes(a) <= 0.2 x nodes(b)")
+    assert isinstance(cost, Cost)
+    assert (cost.measure, cost.number, str(cost.second)) == ("nodes", 0.2, "b")
+
+
+WRONG = {
+    "a >= b + 20": "where Elo is needed",
+    "a >= b + lots Elo": "'lots' where a number of Elo is needed",
+    "a >=": "'the end' where an agent is needed",
+    "a b": "'b' where one of >= <= > < is needed",
+    "nodes(a) <= 2 nodes(b)": "'nodes' where x is needed",
+    "nodes(a) <= 2 x b": "'b' where one of nodes,",
+    "nodes(a) <= time(b)": "nodes and time cannot be compared",
+    "a(depth 4 >= b": "'>=' where , or ) is needed",
+    "a(iago, mobility) >= b": "'mobility' has no value, and iago is the evaluation",
+    "a() > b": "')' where a setting or an evaluation is needed",
+    "a > b - 5 Elo or so": "'or' is too much",
+    "": "where an agent is needed",
+}
+
+
+@pytest.mark.parametrize(("text", "why"), WRONG.items(), ids=list(WRONG))
+def test_what_is_no_claim_is_refused_in_a_line_that_names_it(text: str, why: str) -> None:
+    with pytest.raises(ValueError, match=r"\A[^\n]*\Z") as caught:
+        parse(text)
+    assert str(caught.value).startswith(f"{text}: ") and why in str(caught.value)
+
+
+def study(folder: Path, *overrides: str) -> int:
+    return main(["study", "claims", f"results={folder}", "executor=serial", "figures=false",
+                 "depth=2", *overrides])  # fmt: skip
+
+
+def test_claims_hold_fail_or_stay_undecided(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    claims = tmp_path / "homework.yaml"
+    claims.write_text(
+        "claims:\n"
+        "  - random > weighted + 200 Elo\n"
+        "  - nodes(alphabeta) <= nodes(minimax)\n"
+        "  - evaluations(minimax) > 1000000\n"
+        "  - weighted(modified_square_weights) > weighted\n"
+    )
+    assert study(tmp_path, f"study.claims={claims}", "study.positions=20", "games=100") == 1
+    told = capsys.readouterr().out
+    assert "Of 4 claims 1 hold, 2 fail, 1 are undecided." in " ".join(told.split())
+    (folder,) = (tmp_path / "claims").iterdir()
+    table = load(folder)["claims"]
+    assert table["verdict"].tolist() == ["fails", "holds", "fails", "undecided"]
+    assert table["ratio"][1] < 1
+    assert table["high"][0] < 0
+
+
+def test_all_claims_hold(tmp_path: Path) -> None:
+    claim = 'study.claims=["weighted >= random"]'
+    assert study(tmp_path, claim, "games=100", "study.tolerance=100") == 0
+
+
+@pytest.mark.parametrize(
+    ("claim", "why"),
+    [
+        ("[alphabeta(dept 3) >= greedy]", "alphabeta has no setting 'dept'; it has depth,"),
+        ("[alphabta >= greedy]", "Did you mean 'alphabeta'?"),
+        ("[alphabeta(iago, depth 1) >= alphabeta(depth 1, iago)]", "compared with itself"),
+        ("[random(iago) >= greedy]", "random has no evaluation that iago could be"),
+        ("[nodes(random) <= 5]", "random does not search"),
+        ("[5]", "study.claims[0]=5: a claim in words is needed"),
+        ("[]", "a list of claims, or a YAML file"),
+        ("nowhere.yaml", "nowhere.yaml"),
+    ],
+)
+def test_bad_claims_are_refused_in_a_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], claim: str, why: str
+) -> None:
+    assert study(tmp_path, f"study.claims={_quoted(claim)}") == 2
+    told = capsys.readouterr().err.strip()
+    assert why in told and "\n" not in told
+    assert not list(tmp_path.iterdir())
+
+
+def _quoted(claims: str) -> str:
+    """As Hydra's grammar wants parentheses in a list."""
+    inside = claims[1:-1]
+    return f'["{inside}"]' if claims.startswith("[") and inside not in ("", "5") else claims

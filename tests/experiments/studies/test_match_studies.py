@@ -1,0 +1,153 @@
+"""Studies made of matches: attribution, scaling, intransitivity, openings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from experiments.__main__ import main
+from experiments.studies import load
+
+SMALL = ("executor=serial", "openings.plies=6")
+
+
+def made(
+    folder: Path, *words: str, figures: bool = False
+) -> tuple[dict[str, pd.DataFrame], str, list[str]]:
+    """A small study: its tables, its report, and the figures it has."""
+    drawn = f"figures={str(figures).lower()}"
+    assert main(["study", *words, *SMALL, drawn, f"results={folder}"]) == 0
+    (where,) = (folder / words[0]).iterdir()
+    names = sorted(path.stem for path in where.glob("*.png"))
+    return load(where), (where / "report.md").read_text(), names
+
+
+@pytest.fixture(scope="module")
+def attribution(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> tuple[dict[str, pd.DataFrame], str, list[str]]:
+    """Disc count and mobility, on and off, at one ply."""
+    weights = "agents.agent.evaluation.weights"
+    return made(
+        tmp_path_factory.mktemp("attribution"), "attribution", "games=20", "depth=1",
+        f"{weights}.corners=0", f"{weights}.stable_discs=0", f"{weights}.disc_count=4",
+        "evaluation@agents.opponent.evaluation=disc_count", figures=True,
+    )  # fmt: skip
+
+
+def test_every_combination_of_switches_plays(
+    attribution: tuple[dict[str, pd.DataFrame], str, list[str]],
+) -> None:
+    tables, report, figures = attribution
+    combined = tables["combinations"].set_index("agent")
+    assert set(combined.index) == {"nothing", "disc_count", "mobility", "disc_count+mobility"}
+    assert combined.loc["disc_count+mobility", ["disc_count", "mobility"]].all()
+    assert (combined["games"] == 20).all()
+    effects = tables["effects"].set_index("term")
+    elo = combined["elo"]
+    without = elo["nothing"] + elo["disc_count"]
+    mobile = elo["mobility"] + elo["disc_count+mobility"]
+    assert effects.loc["mobility", "elo"] == pytest.approx((mobile - without) / 2, abs=0.01)
+    crossed = elo["disc_count+mobility"] + elo["nothing"] - elo["disc_count"] - elo["mobility"]
+    assert effects.loc["disc_count with mobility", "elo"] == pytest.approx(crossed, abs=0.01)
+    assert (effects["low"] < effects["elo"]).all() and (effects["elo"] < effects["high"]).all()
+    assert "What each switch adds, in Elo against opponent:" in report
+    assert figures == ["cost", "effects"]
+
+
+def test_elo_by_doubling(tmp_path: Path) -> None:
+    """The finding is the slope of the levels' ratings."""
+    tables, report, _ = made(
+        tmp_path, "scaling", "games=8", "study.levels=[1,2]",
+        "evaluation@agents.iago.evaluation=mobility",
+    )  # fmt: skip
+    levels, gains = tables["levels"], tables["doublings"]
+    assert sorted(levels["name"])[:2] == ["disc_count 1", "disc_count 2"]
+    own = levels[(levels["agent"] == "iago") & levels["bound"].isna()]
+    gain = gains[(gains["agent"] == "iago") & (gains["effort"] == "depth")].iloc[0]
+    slope = np.polyfit(np.log2(own["level"]), own["elo"], 1)[0]
+    assert gain["elo"] == pytest.approx(slope, abs=0.01)
+    assert gain["low"] < gain["elo"] < gain["high"]
+    assert "Elo gained by each doubling of depth" in report
+
+
+def test_cycles_and_alpha_rank(tmp_path: Path) -> None:
+    line_up = [f"agent@{name}=random" for name in ("first", "second")]
+    tables, report, _ = made(
+        tmp_path, "intransitivity", "games=8", "agents=duel", *line_up,
+        "+agents.greedy={_target_:agents.GreedyAgent}",
+    )  # fmt: skip
+    ranks = tables["ranks"]
+    assert ranks["alpha_rank"].sum() == pytest.approx(1)
+    assert (ranks["alpha_low"] <= ranks["alpha_rank"]).all()
+    assert (ranks["alpha_rank"] <= ranks["alpha_high"]).all()
+    assert len(tables["pairings"]) == 3
+    assert "No cycle is shown: " in report
+
+
+def test_sets_of_openings(tmp_path: Path) -> None:
+    line_up = ["agents=duel", "agent@first=random", "agent@second=greedy"]
+    tables, report, _ = made(
+        tmp_path,
+        "openings",
+        "games=24",
+        *line_up,
+        "study.sets=[start,{name:deep,kind:random,plies:9}]",
+    )
+    table = tables["openings"].set_index("openings")
+    assert list(table.index) == ["start", "deep"]
+    assert table.loc["start", "from_openings"] == 1 < table.loc["deep", "from_openings"]
+    known = table.dropna(subset=["pairs_needed"])
+    assert len(known) == 2
+    assert (known["needed_low"] < known["pairs_needed"]).all()
+    assert "Pairs needed to see 30 Elo between such agents:" in report
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("words", "figures"),
+    [
+        (("scaling", "games=8", "study.levels=[1,2]"), ["cost", "scaling"]),
+        (("scaling", "games=4", "study.levels=[20,40]", "study.by=nodes", "agents=ab_mirror",
+          "agents.left.iterative=true", "agents.right.iterative=true"), ["cost", "scaling"]),
+        (("intransitivity", "games=60", "agents=classics"), ["graph", "ranks"]),
+        (("openings", "games=24"), ["openings"]),
+        (("attribution", "games=8", "study.switches={ordering: [none, static]}"),
+         ["cost", "effects"]),
+    ],
+)  # fmt: skip
+def test_studies_have_figures(tmp_path: Path, words: tuple[str, ...], figures: list[str]) -> None:
+    assert made(tmp_path, *words, figures=True)[2] == figures
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("attribution", "study.agent=nobody"), "unknown study.agent 'nobody'"),
+        (("attribution", "study.opponent=agent"), "another agent than study.agent"),
+        (("attribution", "study.switches={iterative: true}"), "[OFF, ON], two values"),
+        (("attribution", "study.switches={no.such: [1, 2]}"), "study.switches 'no.such'"),
+        (("attribution", "study.agent=opponent", "study.opponent=agent"), "no composite"),
+        (("scaling", "study.levels=[2]"), "two or more, ascending"),
+        (("scaling", "study.levels=[2, 1]"), "two or more, ascending"),
+        (("scaling", "study.levels=[1.5, 2]"), "whole numbers"),
+        (("scaling", "study.levels=[1, 100]"), "a depth is 64 at most"),
+        (("scaling", "study.by=nodes"), "does not deepen iteratively"),
+        (("scaling", "agents=duel", "agent@first=random", "agent@second=pvs"), "has no depth"),
+        (("intransitivity", "agents=ab_vs_minimax"), "three agents"),
+        (("openings", "agents=classics"), "two agents are needed"),
+        (("openings", "study.sets=[nowhere]"), "unknown openings 'nowhere'"),
+        (("openings", "study.sets=[]"), "a list of sets"),
+        (("openings", "study.sets=[start,start]"), "two are called start"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_studied_is_told_in_a_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], why: str
+) -> None:
+    assert main(["study", *words, f"results={tmp_path}"]) == 2
+    told = capsys.readouterr().err.strip()
+    assert why in told and "\n" not in told
+    assert not list(tmp_path.iterdir())
