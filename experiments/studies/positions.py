@@ -12,6 +12,7 @@ import numpy as np
 from agents.config import ConfigError, build
 from agents.evaluation import DiscCount, Evaluation
 from agents.search import AlphaBeta
+from core.compile import Announce
 from core.notation import split_transcript
 from core.position import Position
 from core.rules import Ruleset, ruleset
@@ -92,6 +93,10 @@ class SampledStudy(PositionStudy):
     def run_folder(self) -> Path | None:
         return run_of(self.run)
 
+    def prepare(self, plan: Plan, announce: Announce) -> None:
+        if self.run is None and self.play_out:
+            _player(plan).prepare(announce)
+
     def sampled(
         self, plan: Plan, record: Record | None, empties: int, choices: int = 1
     ) -> list[Sampled]:
@@ -109,14 +114,12 @@ class SampledStudy(PositionStudy):
         wanted = dict.fromkeys(PHASES, self.positions)
         for opening, positions in games:
             for phase in PHASES:
-                usable = [
+                fresh = [
                     each
                     for each in positions
-                    if phase_of(each) == phase
-                    and len(each.moves) >= choices
-                    and each.empties > empties
+                    if (phase_of(each) == phase and each.empties > empties)
+                    and (len(each.moves) >= choices and each not in found)
                 ]
-                fresh = [each for each in usable if each not in found]
                 if fresh and wanted[phase]:
                     one = fresh[int(rng.integers(len(fresh)))]
                     found[one] = Sampled.of(opening, one)
@@ -168,10 +171,7 @@ def played_out(plan: Plan, count: int) -> Iterator[Game]:
     """Games from openings of the plan, in which both sides are alpha-beta with the plan's heuristic
     (on boards that it is not made for with the discs' number), PLAYED_OUT plies deep; ``count`` or
     as many openings as there are."""
-    heuristic = build(plan.settings.evaluation, "evaluation", Evaluation)
-    if plan.rules.side not in heuristic.sides:
-        heuristic = DiscCount()
-    player = AlphaBeta(PLAYED_OUT, heuristic)
+    player = _player(plan)
     for opening in plan.openings.find(count, plan.rules, plan.settings.seed)[:count]:
         position, found = opening.reach(plan.rules), []
         while not position.is_over:
@@ -179,3 +179,9 @@ def played_out(plan: Plan, count: int) -> Iterator[Game]:
                 found.append(position)
             position = position.play(player.search(position).move)
         yield opening.text, found
+
+
+def _player(plan: Plan) -> AlphaBeta:
+    """Who plays openings out."""
+    heuristic = build(plan.settings.evaluation, "evaluation", Evaluation)
+    return AlphaBeta(PLAYED_OUT, heuristic if plan.rules.side in heuristic.sides else DiscCount())
