@@ -52,6 +52,13 @@ def test_searches_with_one_value_decide_alike(
     assert [figure.name for figure in drawn] == ["similarity", "differences"]
 
 
+def test_agents_of_chance_have_a_chance_of_their_own(tmp_path: Path) -> None:
+    words = ["agents=duel", "agent@first=random", "agent@second=random", "study.positions=4"]
+    more = ["executor=serial", "figures=false", f"results={tmp_path}"]
+    made = studies.make("similarity", *words, *more, quiet=True)
+    assert studies.load(made.folder)["similarity"]["agreement"].item() < 0.8
+
+
 @pytest.mark.slow
 def test_an_agent_from_outside_that_fails_is_told_and_spoils_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
