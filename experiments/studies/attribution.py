@@ -169,10 +169,10 @@ _NOTE = (
 
 
 def _names(switches: Sequence[Switch]) -> list[str]:
-    """What each combination is called: ``mobility+corners``; ``nothing`` for all off."""
+    """What each combination is called: ``mobility+corners``, or ``all off``."""
     return [
         "+".join(switch.name for switch, is_on in zip(switches, row, strict=True) if is_on)
-        or "nothing"
+        or "all off"
         for row in combinations(len(switches))
     ]
 
