@@ -61,7 +61,7 @@ class Claims(MatchStudy):
     A claim of strength is a sequential test (SPRT) between the difference that is claimed and one
     that is worse by ``tolerance``; where a difference must be exceeded (> or <), between it and
     one better by so much. A claim of costs is judged by the mean difference on the same positions,
-    looked at after 20, 40, 80, ... of them. Either way a claim that is wrong, by the tolerance
+    looked at after 40, 80, 160, ... of them. Either way a claim that is wrong, by the tolerance
     where it is of strength, is said to hold with a probability of ``error`` at most, and a right
     one to fail.
 
