@@ -1,7 +1,7 @@
 # Shortcuts for those who work on the lab. PYTHON may name another interpreter.
 PYTHON ?= python
 
-.PHONY: run test test-all check bench
+.PHONY: run test test-all check bench site
 
 run:
 	$(PYTHON) -m experiments run agents=ab_vs_minimax
@@ -20,3 +20,6 @@ check:
 bench:
 	$(PYTHON) -m experiments bench
 	$(PYTHON) benchmarks/speed.py
+
+site:
+	NO_MKDOCS_2_WARNING=1 $(PYTHON) -m mkdocs build --strict

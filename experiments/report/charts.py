@@ -83,7 +83,10 @@ def _elo(facts: RunFacts) -> alt.LayerChart:
     base = alt.Chart(agents).encode(y=rows, tooltip=_told(agents), color=_colour(facts, agents))
     zero = f"Elo, {zero_text(facts.anchor)} = 0"
     bars = base.mark_rule(strokeWidth=3).encode(x=alt.X("low:Q", title=zero), x2="high:Q")
-    dots = base.mark_point(filled=True, size=90, opacity=1).encode(x="elo:Q")
+    shapes = alt.Scale(domain=["", ">", "<"], range=["circle", "triangle-right", "triangle-left"])
+    dots = base.mark_point(filled=True, size=90, opacity=1).encode(
+        x="elo:Q", shape=alt.Shape("bound:N", scale=shapes, legend=None)
+    )
     return (bars + dots).properties(width="container", height=max(80, _ROW * len(agents)))
 
 
@@ -102,7 +105,7 @@ def _cost(facts: RunFacts) -> alt.TopLevelMixin:
         axis=alt.Axis(labelExpr=_TIME_LABEL, tickCount=5, grid=False),
     )
     base = alt.Chart(agents).encode(x=cost, tooltip=_told(agents), color=_colour(facts, agents))
-    front = (
+    line = (
         alt.Chart(agents[agents["best"]])
         .mark_line(interpolate="step-after", color="#888888", strokeWidth=1)
         .encode(x=cost, y="elo:Q")
@@ -112,12 +115,12 @@ def _cost(facts: RunFacts) -> alt.TopLevelMixin:
     dots = base.mark_point(filled=True, size=110, opacity=1).encode(
         y="elo:Q", shape=alt.Shape("bound:N", scale=shapes, legend=None)
     )
-    layers = [front, bars, dots]
+    layers = [line, bars, dots]
     if len(agents) <= _MOST_NUMBERS:
-        names = alt.Chart(agents).encode(x=cost, y="elo:Q", text="agent:N")
         places: Any = {"align": "left", "dx": 9, "dy": -9, "fontSize": 11}
-        layers.append(names.transform_filter("datum.best").mark_text(fontWeight="bold", **places))
-        layers.append(names.transform_filter("!datum.best").mark_text(**places))
+        for front, rows in agents.groupby("best"):
+            names = alt.Chart(rows).mark_text(fontWeight="bold" if front else "normal", **places)
+            layers.append(names.encode(x=cost, y="elo:Q", text="agent:N"))
     return alt.layer(*layers).properties(width="container", height=340)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -27,10 +27,6 @@ from experiments.studies.searches import compare_searches, game_costs
 if TYPE_CHECKING:
     import pandas as pd
 
-Row = tuple[str, str, str, str]
-"""What a number is, this run's with its 95 % interval, the original's, and how often that is to be
-expected."""
-
 MEASURES = {"nodes": "nodes", "made": "boards made", "evaluations": "evaluations"}
 """What an original may have counted of searches, in words."""
 
@@ -39,30 +35,24 @@ MEASURES = {"nodes": "nodes", "made": "boards made", "evaluations": "evaluations
 class Beside:
     """What a report shows of an original.
 
-    rows: see :data:`Row`. expected: the heading of their last column. joint: a sentence of all
-    rows together. tables: what was counted at each ply of the original's one game. note: a
-    sentence about these.
+    tables: of points, then of what searches cost. joint: a sentence of all points together. plies:
+    for each measure what searches cost at each ply of the original's one game. equal: a sentence
+    about these.
     """
 
     published: PublishedConfig
-    rows: list[Row]
+    tables: list[Table]
     joint: str = ""
-    tables: list[PlyTable] = field(default_factory=list)
-    note: str = ""
-    columns: tuple[str, ...] = (
-        "",
-        "this run",
-        "original",
-        "an original with this run's rates shows",
-    )
+    plies: Sequence[Table] = ()
+    equal: str = ""
 
 
 @dataclass(frozen=True)
-class PlyTable:
-    """Counts of one measure, a row a ply, for each agent ours and the original's."""
+class Table:
+    """A table, and what stands over it."""
 
     title: str
-    columns: list[str]
+    columns: Sequence[str]
     rows: list[list[str]]
 
 
@@ -73,9 +63,12 @@ def beside_original(facts: RunFacts) -> Beside | None:
         return None
     rng = np.random.default_rng(facts.plan.settings.seed)
     scores = _Scores(published, facts, rng)
-    rows = [*scores.rows, *_costs(published, facts)]
-    tables, note = ([], "") if published.game is None else _replayed(published.game, facts)
-    return Beside(published, rows, scores.joint, tables, note)
+    columns = ["", "this run", "original", "an original with this run's rates shows"]
+    points = Table("Points, in brackets 95 % intervals of this run.", columns, list(scores.rows))
+    tables = [each for each in (points, _costs(published, facts)) if each.rows]
+    if published.game is None:
+        return Beside(published, tables, scores.joint)
+    return Beside(published, tables, scores.joint, *_replayed(published.game, facts))
 
 
 # ---------------------------------------------------------------------- points
@@ -115,7 +108,7 @@ class _Scores:
         return found
 
     @property
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[list[str]]:
         shown: set[frozenset[str]] = set()
         for name, points in self.published.points.items():
             if len(points) > 1:
@@ -125,7 +118,7 @@ class _Scores:
                     shown.add(frozenset((name, other)))
                     yield self._row(f"{name} against {other}", name, [other])
 
-    def _row(self, title: str, name: str, others: Sequence[str]) -> Row:
+    def _row(self, title: str, name: str, others: Sequence[str]) -> list[str]:
         counts, times = self._counts
         own = counts[:, self._number[name], [self._number[other] for other in others]].sum(1)
         games = self.published.games * len(others)
@@ -133,10 +126,10 @@ class _Scores:
         original = f"{scored:g} of {games}"
         share, low, high, pairs = share_interval(own, times)
         if not all((name, other) in self._drawn for other in others):
-            return title, "-", original, "-"
+            return [title, "-", original, "-"]
         ours = f"{100 * share:.1f} % [{100 * low:.1f}, {100 * high:.1f}] of {2 * pairs:,} games"
         side, often = tail(sum(self._drawn[name, other] for other in others), 2 * scored)  # type: ignore[arg-type]
-        return title, ours, original, f"{scored:g} or {side} in {_percent(often)}"
+        return [title, ours, original, f"{scored:g} or {side} in {_percent(often)} of cases"]
 
     @property
     def joint(self) -> str:
@@ -163,49 +156,58 @@ def _percent(share: float) -> str:
 # ---------------------------------------------------------------------- costs
 
 
-def _costs(published: PublishedConfig, facts: RunFacts) -> Iterator[Row]:
-    if not any(getattr(published, measure) for measure in MEASURES):
-        return
+def _costs(published: PublishedConfig, facts: RunFacts) -> Table:
+    """What searches cost in this run and in the original; with single games where the original is
+    one."""
     baseline = facts.plan.settings.searches.baseline
+    costs, columns = facts.costs, ["", "this run", "original"]
     single = None
-    costs = facts.costs
     if published.game is not None and baseline is not None:
-        single = game_costs(facts.record, facts.searchers, len(published.game.plies()))
+        plies = len(published.game.plies())
+        single = game_costs(facts.record, facts.searchers, plies)
         costs = compare_searches(single, baseline, facts.plan.settings.seed)
+        columns += ["single games: median", "95 % of them", "as far out as the original"]
+    title = f"What searches cost, {baseline} = 1, in brackets 95 % intervals of this run."
+    table = Table(title, columns, [])
     for measure, word in MEASURES.items():
         for name, ratio in getattr(published, measure).items():
-            own = "-"
-            if costs is not None and f"{measure}_ratio" in costs and name in set(costs["agent"]):
-                row = costs[costs["agent"] == name].iloc[-1]  # the deepest
-                own = f"{row[f'{measure}_ratio']:.2f}"
-                if name != baseline and not math.isnan(row[f"{measure}_low"]):
-                    own += f" [{row[f'{measure}_low']:.2f}, {row[f'{measure}_high']:.2f}]"
-            often = "-" if single is None else _single_games(single, name, baseline, measure, ratio)
-            yield f"{name}, {word}", own, f"{ratio:.2f}", often
+            row = [f"{name}, {word}", _ratio(costs, name, measure, baseline), f"{ratio:.2f}"]
+            if single is not None:
+                row += _spread(single, name, baseline, measure, ratio)
+            table.rows.append(row)
+    return table
 
 
-def _single_games(
+def _ratio(costs: pd.DataFrame | None, name: str, measure: str, baseline: str | None) -> str:
+    """What a search costs relative to the baseline, at the greatest depth, with its interval."""
+    if costs is None or f"{measure}_ratio" not in costs or name not in set(costs["agent"]):
+        return "-"
+    row = costs[costs["agent"] == name].iloc[-1]
+    ratio, low, high = (row[f"{measure}_{end}"] for end in ("ratio", "low", "high"))
+    known = name != baseline and not math.isnan(low)
+    return f"{ratio:.2f} [{low:.2f}, {high:.2f}]" if known else f"{ratio:.2f}"
+
+
+def _spread(
     costs: pd.DataFrame, name: str, baseline: str | None, measure: str, original: float
-) -> str:
+) -> list[str]:
     """How single games spread around the average, and where the original's one lies."""
     if name == baseline or costs.empty:
-        return "-"
+        return ["-", "-", "-"]
     games = costs.pivot_table(index="opening", columns="agent", values=measure)
     ratios = (games[name] / games[baseline]).to_numpy()
     low, middle, high = np.quantile(ratios, (0.025, 0.5, 0.975))
     above = bool(original >= middle)
     beyond = int((ratios >= original).sum() if above else (ratios <= original).sum())
     side = "more" if above else "less"
-    return (
-        f"median of single games {middle:.2f}, 95 % of them {low:.2f} to {high:.2f}; "
-        f"{original:.2f} or {side} in {beyond} of {len(ratios)}"
-    )
+    reached = f"{original:.2f} or {side} in {beyond} of {len(ratios)}"
+    return [f"{middle:.2f}", f"{low:.2f} to {high:.2f}", reached]
 
 
 # ---------------------------------------------------------------------- one game, ply by ply
 
 
-def _replayed(game: PublishedGame, facts: RunFacts) -> tuple[list[PlyTable], str]:
+def _replayed(game: PublishedGame, facts: RunFacts) -> tuple[list[Table], str]:
     """The tables of the original's game with our counts beside, and how many are equal."""
     plies = game.plies()
     searched: dict[str, list[Any]] = {}
@@ -224,7 +226,7 @@ def _replayed(game: PublishedGame, facts: RunFacts) -> tuple[list[PlyTable], str
         means = [sum(counts[n]) / len(plies) for n in theirs for counts in (ours, theirs)]
         rows.append(["mean", "", *(f"{mean:,.0f}" for mean in means)])
         heads = [head for name in theirs for head in (f"{name}, here", "original")]
-        tables.append(PlyTable(MEASURES[measure], ["ply", "move", *heads], rows))
+        tables.append(Table(MEASURES[measure], ["ply", "move", *heads], rows))
         pairs = [pair for name in theirs for pair in zip(ours[name], theirs[name], strict=True)]
         equal += sum(own == other for own, other in pairs)
         every += len(pairs)

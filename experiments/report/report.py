@@ -165,7 +165,7 @@ def _details(facts: RunFacts) -> dict[str, str]:
     if paired:
         independent["independent results"] = f"{_independent(facts)}; all intervals rest on these"
     return {
-        "games": f"{played:,}{of_all}",
+        "games": f"{counted(played, 'game')}{of_all}",
         "openings": f"{facts.openings:,} ({plan.openings.text}), each played {again}{how_often}",
         "distinct games": f"{different:,}, move for move, whoever played them",
         **independent,

@@ -20,12 +20,14 @@ def compared(searches: pd.DataFrame, trees: pd.DataFrame) -> pd.DataFrame:
     """What each search counted on a position, beside minimax's tree there and the smallest one.
 
     searches: one row a position (``piece``), agent and depth, with ``evaluation`` and what
-        :data:`COUNTS` lists. trees: one row a position, evaluation and depth, minimax's counts and
+        :data:`COUNTS` lists, and ``solved``, whether the position was solved exactly instead.
+        trees: one row a position, evaluation and depth, minimax's counts and
         ``smallest``, in leaves.
 
     The columns of ``searches``, with ``minimax_nodes``, ``minimax_leaves``, ``minimax_value``,
     ``smallest`` (nan where minimax was too dear) and ``efficiency``: 0 for minimax's leaves, 1 for
-    those of the smallest tree, by their logarithms; nan where these two are the same.
+    those of the smallest tree, by their logarithms; nan where these two are the same, and where
+    the position was solved instead.
     """
     keys = ["piece", "evaluation", "depth"]
     named = {each: f"minimax_{each}" for each in ("nodes", "leaves", "value")}
@@ -33,13 +35,14 @@ def compared(searches: pd.DataFrame, trees: pd.DataFrame) -> pd.DataFrame:
     table = searches.merge(beside, on=keys, how="left")
     whole, least = np.log(table["minimax_leaves"]), np.log(table["smallest"])
     room = (whole - least).where(whole > least)
-    return table.assign(efficiency=(whole - np.log(table["leaves"])) / room)
+    looked_at = np.log(table["leaves"].where(~table["solved"].astype(bool)))
+    return table.assign(efficiency=(whole - looked_at) / room)
 
 
 def summary(table: pd.DataFrame, trees: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
     """What each search costs by depth, in all phases together and in each.
 
-    table: of :func:`compared`. trees: see there.
+    table: of :func:`compared`; what was solved instead is left out. trees: see there.
 
     One row a phase (or ALL), agent and depth, the agents with the fewest leaves first, MINIMAX and
     the smallest tree (FLOOR, of which only leaves are known) among them. Columns: positions,
@@ -60,7 +63,8 @@ def summary(table: pd.DataFrame, trees: pd.DataFrame, seed: int = 0) -> pd.DataF
     known = (whole["leaves"] > whole["smallest"]).to_numpy()
     for frame in (whole, least):
         frame["efficiency"] = frame["efficiency"].where(known)
-    every = pd.concat([table, whole, least], ignore_index=True)
+    searched = table[~table["solved"].astype(bool)]
+    every = pd.concat([searched, whole, least], ignore_index=True)
     one = every.assign(phase=ALL)
     parts = [one, every] if len(set(every["phase"])) > 1 else [one]
     rows = [
@@ -78,6 +82,11 @@ def summary(table: pd.DataFrame, trees: pd.DataFrame, seed: int = 0) -> pd.DataF
 def is_reference(name: str) -> bool:
     """Whether this is minimax or the smallest tree of :func:`summary` rather than an agent."""
     return name.startswith((MINIMAX, FLOOR))
+
+
+def of_agents(found: pd.DataFrame) -> pd.DataFrame:
+    """The rows of :func:`summary` that are of agents."""
+    return found[~found["agent"].map(is_reference).astype(bool)]
 
 
 def _row(group: pd.DataFrame, depth: int, seed: int) -> dict[str, float]:

@@ -195,20 +195,18 @@ def _at(found: pd.DataFrame, depth: int, phase: str = "all") -> pd.DataFrame:
     return rows.sort_values("leaves", kind="stable")
 
 
-def _agents(rows: pd.DataFrame) -> pd.DataFrame:
-    """Those of the agents, without minimax and the smallest tree."""
-    from experiments.studies.efficiency import is_reference
-
-    return rows[[not is_reference(name) for name in rows["agent"]]]
-
-
 def _findings(
     found: pd.DataFrame, table: pd.DataFrame, wrong: pd.DataFrame, left_out: Sequence[str]
 ) -> Iterable[str]:
+    from experiments.studies.efficiency import of_agents
+
     deepest = int(found["depth"].max())
     with_trees = found.dropna(subset=["efficiency"])
     depth = int(with_trees["depth"].max()) if len(with_trees) else deepest
-    agents = _agents(_at(found, depth))
+    agents = of_agents(_at(found, depth))
+    if agents.empty:
+        yield "Every position was solved exactly, so there is nothing to compare."
+        return
     best, worst = agents.iloc[0], agents.iloc[-1]
     where = f"{counted(int(best['positions']), 'position')} from " + counted(
         int(best["openings"]), "opening"
@@ -231,6 +229,10 @@ def _findings(
             f"{best['nodes']:,.0f} a position; {worst['agent']} {worst['nodes']:,.0f}."
         )
     yield _values(table, wrong)
+    solved = table[table["solved"].astype(bool)]
+    for name, rows in solved.groupby("agent", sort=False):
+        number = counted(len(set(rows["piece"])), "position")
+        yield f"{name} solved {number} exactly instead, which its means leave out."
     if left_out:
         are = "is no search" if len(left_out) == 1 else "are no searches"
         yield f"{', '.join(left_out)} {are} of the lab's that may leave something out."
@@ -287,7 +289,9 @@ def _number(value: float, digits: int = 0) -> str:
 
 
 def _efficiencies(found: pd.DataFrame) -> Iterable[ResultTable]:
-    rows = _agents(found[(found["phase"] == "all") & ~found["efficiency"].isna()])
+    from experiments.studies.efficiency import of_agents
+
+    rows = of_agents(found[(found["phase"] == "all") & ~found["efficiency"].isna()])
     depths = sorted(set(rows["depth"]))
     if not depths:
         return

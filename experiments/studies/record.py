@@ -67,16 +67,51 @@ class StudyRecord:
     @classmethod
     def append(cls, folder: Path) -> StudyRecord:
         """An existing record, for adding to it."""
-        connection = sqlite3.connect(folder / FILE, timeout=_PATIENCE, isolation_level=None)
+        with cls.open(folder) as record:
+            path = record.path
+        connection = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
+        with suppress(sqlite3.OperationalError):  # somebody reads it: it goes without
+            connection.execute("pragma journal_mode = wal")
         connection.execute("pragma synchronous = full")
-        return cls(connection, folder / FILE)
+        return cls(connection, path)
 
     @classmethod
     def open(cls, folder: Path | str) -> StudyRecord:
-        """An existing record, for reading."""
+        """An existing record, for reading; ConfigError if it is none of the lab's."""
         path = Path(folder) / FILE
         uri = f"{path.resolve().as_uri()}?mode=ro"
-        return cls(sqlite3.connect(uri, uri=True, isolation_level=None), path)
+        record = cls(sqlite3.connect(uri, uri=True, isolation_level=None), path)
+        try:
+            with record._damage_told():
+                record._check_tables()
+        except BaseException:
+            record.close()
+            raise
+        return record
+
+    def _check_tables(self) -> None:
+        """Raise ValueError if there is something else than the tables that the lab makes: a view in
+        the place of one may never end, and a trigger may do anything."""
+        self._connection.execute("pragma trusted_schema = off")
+        found = dict(
+            self._connection.execute("select name, type from sqlite_master where sql > ''")
+        )
+        if set(found) not in (set(), {"study", "sessions", "pieces", "results"}) or set(
+            found.values()
+        ) - {"table"}:
+            raise ValueError("its tables are others")
+
+    @contextmanager
+    def _damage_told(self) -> Iterator[None]:
+        """What goes wrong with what the record says becomes a ConfigError of one line."""
+        try:
+            yield
+        except ConfigError:
+            raise
+        except (sqlite3.Error, ValueError, TypeError, KeyError, RecursionError) as error:
+            raise ConfigError(
+                f"{self.path} is damaged, or no record of a study: {one_line(error)}"
+            ) from error
 
     def close(self) -> None:
         """Close the file."""
@@ -149,7 +184,7 @@ class StudyRecord:
     def study(self) -> dict[str, Any]:
         """The row of ``study``, its JSON decoded. Raises ConfigError if it is no study of this
         version of the lab, or damaged."""
-        try:
+        with self._damage_told():
             cursor = self._connection.execute("select * from study")
             names = [column[0] for column in cursor.description]
             found = [dict(zip(names, row, strict=True)) for row in cursor]
@@ -167,17 +202,13 @@ class StudyRecord:
                 row[key] = json.loads(row[key])
                 if not isinstance(row[key], dict):
                     raise ValueError(f"study.{key} is no mapping")
-        except (sqlite3.Error, ValueError, KeyError) as error:
-            if isinstance(error, ConfigError):
-                raise
-            raise ConfigError(
-                f"{self.path} is damaged, or no record of a study: {one_line(error)}"
-            ) from error
-        return row
+            return row
 
     def done(self) -> dict[int, str]:
         """The pieces that are done, by number, each with its failure (empty: none)."""
-        return dict(self._connection.execute("select piece, failure from pieces order by piece"))
+        with self._damage_told():
+            sql = "select piece, failure from pieces order by piece"
+            return dict(self._connection.execute(sql).fetchall())
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """All rows of the pieces, by table, in the order of the pieces; the column ``piece`` has
@@ -185,8 +216,8 @@ class StudyRecord:
         import pandas as pd
 
         found: dict[str, list[dict[str, Any]]] = {}
-        for piece, table, row in self._connection.execute(
-            'select piece, "table", row from results order by piece, "table", number'
-        ):
-            found.setdefault(table, []).append({"piece": piece, **json.loads(row)})
+        with self._damage_told():
+            sql = 'select piece, "table", row from results order by piece, "table", number'
+            for piece, table, row in self._connection.execute(sql):
+                found.setdefault(table, []).append({"piece": piece, **json.loads(row)})
         return {table: pd.DataFrame(rows) for table, rows in found.items()}

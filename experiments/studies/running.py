@@ -32,7 +32,6 @@ from core.shown import counted, plain
 from experiments import run as runs
 from experiments.config import RunConfig, plan_of, typed
 from experiments.foreign import built_from, check_trusted, foreign_code
-from experiments.playing.executors import Say
 from experiments.playing.match import TaskFailed
 from experiments.playing.pieces import Piece, Tables, Workplace
 from experiments.playing.trial import try_agents
@@ -49,10 +48,12 @@ from experiments.studies.planning import GROUP, StudyPlan, planned
 from experiments.studies.record import FORMAT, StudyRecord
 from experiments.studies.reporting import conclude
 from experiments.sweep.folder import has_begun, put_aside
-from experiments.system import FINISH_PAIRS
 
 GAMES = "games"
 """The folder of the run that a study of positions plays first."""
+LOG = "log.txt"
+MOST_TOLD = 10
+"""Failures."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ def study(plan: StudyPlan, command: str, console: Console | None = None) -> Stud
 
     command: how it was asked for, for the report. Nothing is written before everything that can be
     checked has been. Raises ConfigError, and RunStopped where the record can no longer be written
-    or no worker be started; KeyboardInterrupt after Ctrl-C, once what there is has been concluded.
+    or no worker be started; KeyboardInterrupt after Ctrl-C if nothing is there to conclude from.
     """
     console = console or Console()
     settings, started = plan.plan.settings, datetime.now()
@@ -87,7 +88,7 @@ def study(plan: StudyPlan, command: str, console: Console | None = None) -> Stud
                 head = {"name": plan.name, "format": FORMAT, "config": plan.as_data}
                 record.write_row("study", {**head, **about})
                 record.write_row("sessions", about)
-            return _go(plan, record, folder, console)
+            return _Session(plan, record, folder, console).go()
 
 
 def resume(
@@ -107,6 +108,8 @@ def resume(
     retry_failed: do pieces again that failed.
     """
     console, folder = console or Console(), Path(folder)
+    moved: dict[str, Any] = {"workers": workers, "executor": executor, "address": address}
+    options = {**moved, "force": force, "trust": trust}
     with locked(folder):
         with StudyRecord.open(folder) as record:
             about = record.study()
@@ -115,7 +118,7 @@ def resume(
         if not isinstance(described, dict):
             raise ConfigError(f"{folder}: its record does not say what study it is")
         settings = typed(config)
-        settings.executor = moved_executor(settings.executor, workers, executor, address)
+        settings.executor = moved_executor(settings.executor, **moved)
         if not force:
             now = _versions(settings, described)
             refuse_changes(folder, changes(folder, about["versions"], about["config"], now))
@@ -127,7 +130,7 @@ def resume(
                 record.go_on(plan.as_data, retry_failed)
                 record.write_row("sessions", _session(plan, command, datetime.now()))
             _write_config(plan, folder)
-            return _go(plan, record, folder, console, trust)
+            return _Session(plan, record, folder, console, options).go()
 
 
 def _first_look(plan: StudyPlan) -> None:
@@ -165,33 +168,7 @@ def _write_config(plan: StudyPlan, folder: Path) -> None:
     write_safely(folder / "config.yaml", text)
 
 
-# ---------------------------------------------------------------------- doing it
-
-
-def _go(
-    plan: StudyPlan, record: StudyRecord, folder: Path, console: Console, trust: bool = False
-) -> StudyResult:
-    """Do what is missing, and conclude."""
-    say = _line_to(console)
-    clock = time.perf_counter()
-    make = _work if isinstance(plan.study, PositionStudy) else _play
-    found, complete, interrupted = make(plan, record, folder, console, trust)
-    record.finish(time.perf_counter() - clock, complete)
-    if not found:
-        say(f"go on with  {way_on(folder, plan)}")
-        raise KeyboardInterrupt
-    conclusion = conclude(plan, record, found, folder, console)
-    if not complete:
-        say(f"not complete; go on with  {way_on(folder, plan)}")
-    failed = [(number, why) for number, why in record.done().items() if why]
-    for number, why in failed[:10]:
-        say(f"failed  piece {number}: {why}")
-    code = 130 if interrupted else 1 if failed or not complete else conclusion.exit_code
-    return StudyResult(folder, complete, code)
-
-
-def _line_to(console: Console) -> Say:
-    return lambda line: console.print(plain(line), soft_wrap=True)
+# ---------------------------------------------------------------------- before anything is done
 
 
 def _pieces(plan: StudyPlan, record: Record | None) -> list[Piece]:
@@ -212,69 +189,178 @@ def _pieces(plan: StudyPlan, record: Record | None) -> list[Piece]:
     return [Piece(number, content) for number, content in enumerate(contents)]
 
 
-Made = tuple[Any, bool, bool]
-"""What there is to conclude from, whether it is complete, and whether somebody has interrupted."""
-
-
-def _work(
-    plan: StudyPlan, record: StudyRecord, folder: Path, console: Console, trust: bool
-) -> Made:
-    """Work on the pieces that the record does not have."""
+def _runs(plan: StudyPlan, played: Sequence[Played]) -> list[Asked]:
+    """The runs that a study of matches asks for, their settings checked; ConfigError."""
     study = plan.study
-    assert isinstance(study, PositionStudy)
-    if study.needs_run(plan.plan):
-        own = Asked(plan.plan.settings, "games")
-        if not _play_one(plan, own, folder / GAMES, console, trust):
-            return None, False, True
-        with reading(folder / GAMES) as games:
-            pieces = _pieces(plan, games)
-    else:
-        pieces = _pieces(plan, None)
-    record.expect(len(pieces))
-    done = record.done()
-    left = [piece for piece in pieces if piece.number not in done]
-    interrupted = False
-    if left:
-        interrupted = _work_on(plan, record, left, len(pieces), folder, console)
-    done = record.done()
-    if not any(not failure for failure in done.values()) and not interrupted:
-        why = next(iter(done.values()), "there was nothing to do")
-        raise RunStopped(f"nothing came of any of {counted(len(pieces), 'piece')}: {why}")
-    found = record.tables() if any(not failure for failure in done.values()) else None
-    return found, len(done) == len(pieces), interrupted
+    assert isinstance(study, MatchStudy)
+    try:
+        asked = list(study.runs(plan.plan, played))
+    except ConfigError:
+        raise
+    except ValueError as error:
+        raise ConfigError(f"study {plan.name}: {one_line(error)}") from error
+    for each in asked[len(played) :]:
+        plan_of(each.settings)
+    return asked
 
 
-def _work_on(
-    plan: StudyPlan,
-    record: StudyRecord,
-    left: Sequence[Piece],
-    total: int,
-    folder: Path,
-    console: Console,
-) -> bool:
-    """Work on these pieces; whether somebody has interrupted."""
-    study, conditions = plan.study, plan.plan.conditions()
-    assert isinstance(study, PositionStudy)
-    say = _line_to(console)
-    announce = functools.cache(say)
-    if study.asks_agents:
-        conditions.prepare(announce)
-    study.prepare(plan.plan, announce)
-    if study.asks_agents and plan.plan.settings.trial:
-        try_agents(conditions)
-    job = functools.partial(job_of, dict(plan.described))
-    with ExitStack() as stack:
-        crew = stack.enter_context(plan.plan.executor.ready(conditions, say))
-        stack.enter_context(_way_on_told(folder, plan, say))
-        stack.enter_context(stoppable(conditions.stop))
-        stack.enter_context(logging_to(folder / "log.txt", plan.plan.settings.log_level))
-        progress = stack.enter_context(_progress(console))
-        bar = progress.add_task(plan.name, total=total, completed=total - len(left))
-        with guarded(record.path, conditions.stop):
-            for results in crew.work(job, left):
-                record.write_pieces(results)
-                progress.advance(bar, len(results))
-    return bool(conditions.stop.value == FINISH_PAIRS)
+# ---------------------------------------------------------------------- doing it
+
+
+class _Session:
+    """One go at a study: what its record does not have yet is done, and the study concluded.
+
+    options: how runs that have begun are gone on with, see :func:`experiments.run.resume`.
+    """
+
+    def __init__(
+        self,
+        plan: StudyPlan,
+        record: StudyRecord,
+        folder: Path,
+        console: Console,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._plan, self._record, self._folder = plan, record, folder
+        self._console, self._options = console, dict(options or {})
+
+    def go(self) -> StudyResult:
+        """Do what is missing, and conclude. Raises KeyboardInterrupt if nothing was done before
+        Ctrl-C, RunStopped if nothing can be."""
+        plan, record, clock = self._plan, self._record, time.perf_counter()
+        of_positions = isinstance(plan.study, PositionStudy)
+        found, complete = self._work() if of_positions else self._play()
+        record.finish(time.perf_counter() - clock, complete)
+        if not found:
+            self._tell_way_on()
+            raise KeyboardInterrupt
+        conclusion = conclude(plan, record, found, self._folder, self._console)
+        failed = [(number, why) for number, why in record.done().items() if why]
+        for number, why in failed[:MOST_TOLD]:
+            self._say(f"failed  piece {number}: {why}")
+        if not complete:
+            self._tell_way_on()
+            return StudyResult(self._folder, complete, 130)
+        return StudyResult(self._folder, complete, 1 if failed else conclusion.exit_code)
+
+    def _say(self, line: str) -> None:
+        self._console.print(plain(line), soft_wrap=True)
+
+    def _tell_way_on(self) -> None:
+        self._say(f"go on with  {way_on(self._folder, self._plan)}")
+
+    # ------------------------------------------------------------------ positions
+
+    def _work(self) -> tuple[Mapping[str, Any], bool]:
+        """Work on the pieces that the record does not have; all tables, and whether nothing is
+        left to do."""
+        plan, record, study = self._plan, self._record, self._plan.study
+        assert isinstance(study, PositionStudy)
+        if study.needs_run(plan.plan):
+            if not self._play_one(Asked(plan.plan.settings, GAMES), self._folder / GAMES):
+                return {}, False
+            with reading(self._folder / GAMES) as games:
+                pieces = _pieces(plan, games)
+        else:
+            pieces = _pieces(plan, None)
+        record.expect(len(pieces))
+        done = record.done()
+        if left := [piece for piece in pieces if piece.number not in done]:
+            self._work_on(left, len(pieces))
+            done = record.done()
+        complete = len(done) == len(pieces)
+        if complete and all(done.values()):
+            raise RunStopped(
+                f"nothing came of any of {counted(len(pieces), 'piece')}: {done[0]}; see "
+                f"{self._folder / LOG}"
+            )
+        return record.tables(), complete
+
+    def _work_on(self, left: Sequence[Piece], total: int) -> None:
+        """Work on these pieces of so many."""
+        plan, study, conditions = self._plan, self._plan.study, self._plan.plan.conditions()
+        assert isinstance(study, PositionStudy)
+        announce = functools.cache(self._say)
+        if study.asks_agents:
+            conditions.prepare(announce)
+        study.prepare(plan.plan, announce)
+        if study.asks_agents and plan.plan.settings.trial:
+            try_agents(conditions)
+        job = functools.partial(job_of, dict(plan.described))
+        with ExitStack() as stack:
+            crew = stack.enter_context(plan.plan.executor.ready(conditions, self._say))
+            stack.enter_context(self._way_on_told())
+            stack.enter_context(stoppable(conditions.stop))
+            stack.enter_context(logging_to(self._folder / LOG, plan.plan.settings.log_level))
+            progress = stack.enter_context(_progress(self._console))
+            bar = progress.add_task(plan.name, total=total, completed=total - len(left))
+            with guarded(self._record.path, conditions.stop):
+                for results in crew.work(job, left):
+                    self._record.write_pieces(results)
+                    progress.advance(bar, len(results))
+
+    @contextmanager
+    def _way_on_told(self) -> Iterator[None]:
+        """Within it Ctrl-C may end everything at once."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            self._tell_way_on()
+            raise
+
+    # ------------------------------------------------------------------ matches
+
+    def _play(self) -> tuple[list[Played], bool]:
+        """Play the runs that are not there, or not complete, as long as any are asked for; those
+        with games, and whether they are all there."""
+        plan, played = self._plan, list[Played]()
+        asked = _runs(plan, played)
+        while True:
+            for number, each in enumerate(asked):
+                if number < len(played) and played[number].asked == each:
+                    continue
+                line = f"{plan.name}: run {number + 1} of {len(asked)}: {each.about}"
+                self._console.rule(plain(line))
+                where = self._folder / str(number)
+                complete = self._play_one(each, where)
+                if _has_games(where):
+                    played[number : number + 1] = [Played(number, where, each, complete)]
+                if not complete:
+                    return played, False
+            before, asked = asked, _runs(plan, played)
+            if asked == before:
+                return played, True
+
+    def _play_one(self, asked: Asked, folder: Path) -> bool:
+        """Play a run in this folder, or go on with it, or take it as played; whether it is
+        complete."""
+        begun, console = has_begun(folder), self._console
+        if not begun and (folder / RUN_FILE).exists():
+            put_aside(folder)
+        try:
+            if begun:
+                with reading(folder) as record:
+                    about = record.run()
+                games = max(asked.settings.games, int(about["config"]["games"]))
+                if about["complete"] and about["config"]["games"] == games:
+                    return True
+                command = f"python -m experiments resume {shlex.quote(str(folder))}"
+                options = {**self._options, "games": games, "brief": True}
+                return runs.resume(folder, command, console, **options).complete
+            folder.mkdir(exist_ok=True)
+            about = {"name": f"{self._plan.name}: {asked.about}", "figures": False}
+            part = plan_of(dataclasses.replace(asked.settings, **about))
+            command = f"part of study {self._plan.name}"
+            return runs.run(part, command, console, folder, brief=True).complete
+        except KeyboardInterrupt:
+            return False
+
+
+def _has_games(folder: Path) -> bool:
+    if not has_begun(folder):
+        return False
+    with Record.open(folder) as record:
+        return record.count_games() > 0
 
 
 def job_of(described: Mapping[str, Any], place: Workplace, content: Any) -> Tables:
@@ -302,78 +388,6 @@ def _progress(console: Console) -> Progress:
     )
 
 
-# ---------------------------------------------------------------------- runs
-
-
-def _runs(plan: StudyPlan, played: Sequence[Played]) -> list[Asked]:
-    """The runs that a study of matches asks for, their settings checked; ConfigError."""
-    study = plan.study
-    assert isinstance(study, MatchStudy)
-    try:
-        asked = list(study.runs(plan.plan, played))
-    except ConfigError:
-        raise
-    except ValueError as error:
-        raise ConfigError(f"study {plan.name}: {one_line(error)}") from error
-    for each in asked[len(played) :]:
-        plan_of(each.settings)
-    return asked
-
-
-def _play(
-    plan: StudyPlan, record: StudyRecord, folder: Path, console: Console, trust: bool
-) -> Made:
-    """Play the runs that are not there, or not complete, as long as any are asked for."""
-    played: list[Played] = []
-    asked = _runs(plan, played)
-    while True:
-        for number, each in enumerate(asked):
-            if number < len(played) and played[number].asked == each:
-                continue
-            console.rule(plain(f"{plan.name}: run {number + 1} of {len(asked)}: {each.about}"))
-            where = folder / str(number)
-            complete = _play_one(plan, each, where, console, trust)
-            if _has_games(where):
-                played[number : number + 1] = [Played(number, where, each, complete)]
-            if not complete:
-                return played, False, True
-        before, asked = asked, _runs(plan, played)
-        if asked == before:
-            return played, True, False
-
-
-def _has_games(folder: Path) -> bool:
-    if not has_begun(folder):
-        return False
-    with Record.open(folder) as record:
-        return record.count_games() > 0
-
-
-def _play_one(plan: StudyPlan, asked: Asked, folder: Path, console: Console, trust: bool) -> bool:
-    """Play a run in this folder, or go on with it, or take it as played; whether it is complete."""
-    begun = has_begun(folder)
-    if not begun and (folder / RUN_FILE).exists():
-        put_aside(folder)
-    try:
-        if begun:
-            with reading(folder) as record:
-                about = record.run()
-            games = asked.settings.games
-            if about["complete"] and about["config"]["games"] >= games:
-                return True
-            command = f"python -m experiments resume {shlex.quote(str(folder))}"
-            wanted = max(games, int(about["config"]["games"]))
-            result = runs.resume(folder, command, console, games=wanted, trust=trust, brief=True)
-        else:
-            folder.mkdir(exist_ok=True)
-            about = {"name": f"{plan.name}: {asked.about}", "figures": False}
-            part = plan_of(dataclasses.replace(asked.settings, **about))
-            result = runs.run(part, f"part of study {plan.name}", console, folder, brief=True)
-    except KeyboardInterrupt:
-        return False
-    return result.complete
-
-
 # ---------------------------------------------------------------------- the way on
 
 
@@ -382,16 +396,6 @@ def way_on(folder: Path, plan: StudyPlan) -> str:
     built = _built(plan.plan.settings, plan.described)
     trust = " --trust" if foreign_code(built, {}, (Study,)) else ""
     return f"python -m experiments resume {shlex.quote(str(folder))}{trust}"
-
-
-@contextmanager
-def _way_on_told(folder: Path, plan: StudyPlan, say: Say) -> Iterator[None]:
-    """Within it Ctrl-C may end everything at once."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        say(f"go on with  {way_on(folder, plan)}")
-        raise
 
 
 @contextmanager

@@ -49,8 +49,7 @@ def searched_positions(record: Record, count: int | str, seed: int) -> Sample:
     for game in every if count == "all" else rng.permutation(every):
         if len(found) == count:
             break
-        which = [int(game)]
-        opening = record.query("select opening from games where game = ?", which)["opening"].iloc[0]
+        ((opening,),) = record.rows("select opening from games where game = ?", [int(game)])
         turns = record.turns(int(game))
         decided = np.flatnonzero([turn.depth is not None for turn in turns])
         if not decided.size:

@@ -19,7 +19,7 @@ from agents.base import Decision, Limits
 from agents.config import ConfigError, build
 from agents.evaluation.base import FINAL_UNIT, Evaluation
 from agents.evaluation.worth import Worth, worth, worth_of_moves
-from agents.search import SearchAgent
+from agents.search import SearchAgent, WindowSearch
 from agents.search.window.plain import INFINITY
 from core import bitboard
 from core.notation import square_name
@@ -158,6 +158,8 @@ def tree(thinkers: Thinkers, game: Game, options: Mapping[str, Any]) -> Data:
     if not isinstance(agent, SearchAgent):
         raise ConfigError(f"{who.name} has no search tree; minimax, alphabeta and pvs have one")
     agent.reading_twin()  # which refuses what has none
+    if isinstance(agent, WindowSearch) and agent.sort_leaves:
+        raise ConfigError("sort_leaves: this tree is shown at the terminal alone, by debug on")
     depth = agent.depth
     counted, seconds = _counted(agent, position, depth)
     root, decision = watched(agent, position, depth)

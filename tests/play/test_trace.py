@@ -29,6 +29,8 @@ def agents(evaluation: DiscCount | SquareWeights, depth: int) -> list[SearchAgen
         *(AlphaBeta(depth, evaluation, ordering=ordering) for ordering in ORDERINGS),
         PVS(depth, evaluation, ordering="static"),
         PVS(depth, evaluation, ordering="sorted+killer"),
+        AlphaBeta(depth, evaluation, ordering="sorted", sort_leaves=True),
+        AlphaBeta(depth, evaluation, final="win"),
     ]
 
 

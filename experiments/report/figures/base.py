@@ -22,9 +22,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.collections import QuadMesh
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
-from matplotlib.image import AxesImage
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
@@ -35,7 +35,7 @@ COLOURS = (
     *("#56b4e9", "#ca9161", "#949494", "#fbafe4", "#ece133"),
 )
 """Told apart by everybody: those of seaborn's palette "colorblind", the pale ones last."""
-BLUE, ORANGE, GREEN, RED = COLOURS[:4]
+BLUE, ORANGE, _, RED = COLOURS[:4]
 GREY = "0.35"
 MINUS = "\N{MINUS SIGN}"
 SMALL = 9
@@ -43,14 +43,15 @@ SMALL = 9
 
 _MARKERS = "osD^vPX*"
 _DASHES = ("-", "--", ":", "-.")
-_PARTED = 40  # columns of a heat map that have lines between them
 _NAME_WIDTH = 30  # letters of an agent's name before it goes on in the next line
 _DPI = 200
 _SALT = "othello"  # fixes the ids inside an SVG, so that the same figure gives the same file
 
-# The font comes with matplotlib: labels need the same room on every machine. White with a grid.
+# The first font comes with matplotlib: labels need the same room on every machine; the others are
+# for browsers that lack it. White with a grid.
 _STYLE: Any = {
-    "font.family": ["DejaVu Sans"],
+    "font.family": ["sans-serif"],
+    "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial"],
     "font.size": 12,
     "figure.facecolor": "white",
     "axes.facecolor": "white",
@@ -113,6 +114,7 @@ def save(figure: Figure, folder: Path, name: str) -> list[Path]:
     Text stays text in the SVG, and the same figure gives the same bytes again."""
     folder.mkdir(parents=True, exist_ok=True)
     png, svg = folder / f"{name}.png", folder / f"{name}.svg"
+    figure.set_dpi(_DPI)
     with _styled():
         layout = figure.get_layout_engine()
         if layout is not None:
@@ -236,29 +238,36 @@ def heat(
     norm: Normalize | None = None,
     texts: np.ndarray | None = None,
     size: float = SMALL,
-) -> AxesImage:
+    parted: bool = True,
+) -> QuadMesh:
     """Draw a table as coloured cells, with a bar that says what the colours mean (``label``).
 
     values: shape (rows, columns); nan is left grey. colours: name of a colour map. texts: what
-    stands in the cells, of the same shape, at ``size`` points.
+    stands in the cells, of the same shape, at ``size`` points. parted: whether there are lines
+    between columns too.
     """
     shades = mpl.colormaps[colours].with_extremes(bad="0.9")
-    image = axes.imshow(values, shades, norm, aspect="auto", interpolation="nearest")
     rows, columns = values.shape
+    sides = np.arange(columns + 1) - 0.5, np.arange(rows + 1) - 0.5
+    mesh = axes.pcolormesh(
+        *sides, np.ma.masked_invalid(values), cmap=shades, norm=norm, rasterized=True
+    )
+    axes.set_ylim(rows - 0.5, -0.5)
     axes.grid(visible=False)
-    if columns <= _PARTED:
+    if parted:
         axes.set_xticks(np.arange(columns - 1) + 0.5, minor=True)
     axes.set_yticks(np.arange(rows - 1) + 0.5, minor=True)
+    axes.set_axisbelow(False)
     axes.grid(visible=True, which="minor", color="white", linewidth=0.5)
-    figure.colorbar(image, ax=axes, label=label).outline.set_visible(False)
+    figure.colorbar(mesh, ax=axes, label=label).outline.set_visible(False)
     if texts is not None:
-        light = np.asarray(shades(image.norm(values)))[..., :3] @ (0.299, 0.587, 0.114)
+        light = np.asarray(shades(mesh.norm(values)))[..., :3] @ (0.299, 0.587, 0.114)
         for (row, place), text in np.ndenumerate(texts):
             if text:
                 ink = "0.15" if light[row, place] > 0.5 else "white"
                 cell = axes.text(place, row, text, ha="center", va="center", color=ink, size=size)
                 cell.set_in_layout(False)  # it lies in its cell: no need to measure it
-    return image
+    return mesh
 
 
 def log_scale(axes: Axes, low: float, high: float, text: Callable[[float], str]) -> None:

@@ -193,10 +193,10 @@ def _heats(table: pd.DataFrame, shown: list[str], context: str, order: Sequence[
             found = cells.where(cells > 0).to_numpy(dtype=float)
             label = f"{MEASURES[measure]} (log scale)"
             ends = LogNorm(np.nanmin(found), max(np.nanmax(found), 1.01 * np.nanmin(found)))
-            image = heat(figure, axes, found, "viridis", label, ends)
-            assert image.colorbar is not None, "see heat"
-            image.colorbar.formatter = FuncFormatter(_TEXTS[measure])
-            image.colorbar.update_ticks()
+            mesh = heat(figure, axes, found, "viridis", label, ends, parted=False)
+            assert mesh.colorbar is not None, "see heat"
+            mesh.colorbar.formatter = FuncFormatter(_TEXTS[measure])
+            mesh.colorbar.update_ticks()
             shift = plies[0]
             ticks = [ply for ply in plies if ply % 10 == 0]
             axes.set_xticks([ply - shift for ply in ticks], [f"{ply}" for ply in ticks])

@@ -35,15 +35,15 @@ def elo_figures(facts: RunFacts) -> Iterator[ReportFigure]:
         if ratings.split.all():
             continue  # all at 0, without intervals
         anchor = "" if ratings.anchor is None else facts.names[members[ratings.anchor]]
+        rows = standings[standings["part"] == part]
+        bounds = " Arrows: at least, or at most, so much." if (rows["bound"] != "").any() else ""
         yield ReportFigure(
             name=f"elo_{part + 1}" if part else "elo",
             title=f"Elo, pool {part + 1}" if len(facts.parts) > 1 else "Elo",
             caption=f"Bradley-Terry ratings over all games; {zero_text(anchor)} is 0. Bars are "
             "95 % intervals from a bootstrap over the openings, which all pairings share. 100 "
-            "points more is an expected score of 64 %.",
-            chart=elo_chart(
-                standings[standings["part"] == part], anchor, facts.context, facts.order
-            ),
+            f"points more is an expected score of 64 %.{bounds}",
+            chart=elo_chart(rows, anchor, facts.context, facts.order),
         )
 
 

@@ -51,6 +51,7 @@
 
   function timeText(micros) {
     if (micros === undefined) return "";
+    if (micros < 1) return "< 1 µs";
     if (micros < 1000) return `${micros} µs`;
     return micros < 1e6 ? `${(micros / 1e3).toFixed(1)} ms` : `${(micros / 1e6).toFixed(2)} s`;
   }

@@ -22,7 +22,7 @@ from experiments.report.figures.base import (
     entitle,
     styled,
 )
-from experiments.studies.efficiency import ALL, FLOOR, MINIMAX, is_reference
+from experiments.studies.efficiency import ALL, FLOOR, MINIMAX, is_reference, of_agents
 from experiments.studies.positions import PHASES
 
 SHADED = 4
@@ -116,7 +116,7 @@ def efficiency_chart(found: pd.DataFrame, context: str = "") -> Figure:
         ``efficiency_low`` and ``efficiency_high``; nan where there is none.
     """
     check_frame(found, ["agent", "depth", "efficiency", "efficiency_low", "efficiency_high"])
-    rows = found[[not is_reference(name) for name in found["agent"]]]
+    rows = of_agents(found)
     styles = _styles(found["agent"])
     with blank(width=8.5) as figure:
         entitle(figure, context)

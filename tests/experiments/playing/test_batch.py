@@ -104,6 +104,7 @@ def line_up(evaluation: Evaluation, depth: int) -> list[Agent]:
         Maximizer(evaluation),
         Minimax(min(depth, 2), evaluation),
         AlphaBeta(depth, evaluation),
+        AlphaBeta(depth, evaluation, final="win"),
     ]
 
 

@@ -247,8 +247,8 @@ def test_matrix_chart_writes_per_cent_and_leaves_blank_who_never_met() -> None:
     table = pd.DataFrame([[nan, 0.75, nan], [0.25, nan, 1], [nan, 0, nan]], names, names)
     figure = win_rates(table)
     assert sorted(text.get_text() for text in figure.axes[0].texts) == ["0", "100", "25", "75"]
-    (image,) = figure.axes[0].images
-    assert image.get_clim() == (0, 100)
+    (mesh,) = figure.axes[0].collections
+    assert mesh.get_clim() == (0, 100)
 
 
 def test_matrix_chart_wants_a_square() -> None:
@@ -485,6 +485,7 @@ def test_course_chart_shows_time_and_nodes_of_everyone(agents: int) -> None:
         assert time.get_ylabel() == "time a move (log scale)"
     else:
         assert tick_names(figure.axes[0].yaxis) == names
+        assert all(axes.yaxis_inverted() for axes in figure.axes[:2]), "the first is at the top"
         labels = {axes.get_ylabel() for axes in figure.axes}
         assert {"time a move (log scale)", "nodes a move (log scale)"} <= labels
 

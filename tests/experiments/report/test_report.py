@@ -265,7 +265,7 @@ def test_nodes_a_second_in_few_digits(nodes: float, text: str) -> None:
 def test_the_report_audits_itself_where_there_are_openings_enough(tmp_path: Path) -> None:
     words = ["agents=duel", "agent@first=greedy", "agent@second=random", "openings.plies=8"]
     _, _, text = play(tmp_path / "few", *words, "games=78")
-    assert "Self-audit." not in text
+    assert "Self-audit" not in text
     _, _, text = play(tmp_path / "enough", *words, "games=80")
     text = " ".join(text.split())
     assert "into 4 blocks of at least 10 openings" in text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -170,3 +171,19 @@ def test_bad_input_gets_one_line_and_nothing_is_written(
 def test_what_is_no_study_is_told(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="is no folder of a study"):
         studies.load(tmp_path)
+
+
+def test_a_damaged_record_is_told_in_a_line(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, where = study(folder, "asking", "executor=serial")
+    with sqlite3.connect(where / FILE) as connection:
+        connection.execute("create trigger late after insert on pieces begin select 1; end")
+    connection.close()
+    capsys.readouterr()
+    for words in (["resume", str(where)], ["watch", str(where), "--once"]):
+        assert main(words) == 2
+        assert "is damaged, or no record of a study: its tables" in capsys.readouterr().err
+    (where / FILE).write_bytes(b"nothing" * 100)
+    assert main(["watch", str(where), "--once"]) == 2
+    assert "is damaged, or no record of a study" in capsys.readouterr().err

@@ -238,25 +238,27 @@ def test_every_difference_of_a_decision_is_told(
     assert found[0].startswith("asked again: game 0, ply 20: value is ")
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        # A table carries over from move to move, and so do random numbers.
+        "agent@first=pvs first.depth=3",
+        pytest.param("agent@first=random", marks=pytest.mark.slow),
+        pytest.param("agent@first=mcts first.playouts=20", marks=pytest.mark.slow),
+    ],
+)
 def test_decisions_are_asked_for_where_games_cannot_be_played_again(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: str
 ) -> None:
-    # A table carries over from move to move, a random agent's numbers too; the other agent is not
-    # the lab's.
-    for name, first in enumerate(("pvs", "random", "mcts")):
-        words = ["agents=duel", f"agent@first={first}", "agent@second=random", "games=4"]
-        words += ["second._target_=misbehaving.Mine", "openings.plies=9"]
-        words += {"pvs": ["first.depth=3"], "mcts": ["first.playouts=20"]}.get(first, [])
-        folder = played(tmp_path / str(name), *words)
-        code, printed = verified(capsys, folder, "--decisions", "40")
-        assert code == 0, printed
-        assert [line.split()[:5] for line in printed.splitlines() if "asked again" in line] == [
-            ["asked", "again", "yes", "40", "moves"]
-        ]
-        lied = lying(
-            folder,
-            tmp_path / f"lie {name}",
-            "update moves set square = 64 - square, depth = depth + 1 where ply = 31 and agent = 0",
-        )
-        code, printed = verified(capsys, lied, "--decisions", "400")
-        assert "asked again: game" in printed
+    other = ["agent@second=random", "second._target_=misbehaving.Mine", "games=2"]
+    folder = played(tmp_path, "agents=duel", *words.split(), *other, "openings.plies=9")
+    code, printed = verified(capsys, folder, "--decisions", "40")
+    assert code == 0, printed
+    assert [line.split()[:5] for line in printed.splitlines() if "asked again" in line] == [
+        ["asked", "again", "yes", "40", "moves"]
+    ]
+    lie = "update moves set evaluations = evaluations + 1 where ply = 31 and agent = 0"
+    folder = lying(folder, tmp_path / "lie", lie, lie.replace("31", "32"))
+    code, printed = verified(capsys, folder, "--decisions", "400")
+    assert code == 1
+    assert "asked again: game" in printed

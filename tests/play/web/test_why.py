@@ -197,6 +197,7 @@ def test_each_value_follows_from_those_below(thinkers: Thinkers, random_game: Ra
     ("who", "reason"),
     [
         (agent("random"), "random has no search tree"),
+        (agent("alphabeta", ordering="sorted", sort_leaves=True), "sort_leaves: .* debug on"),
         (agent("mcts"), "mcts has no search tree|no plain twin|twin"),
         (agent("iterative"), "table_mb"),
         (agent("mtdf"), "no plain twin"),
