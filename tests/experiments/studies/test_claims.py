@@ -100,8 +100,18 @@ def test_all_claims_hold(tmp_path: Path) -> None:
     assert cost["amount"] == "40 positions" and np.isnan(cost["ratio"])
 
 
-def test_a_claim_that_does_not_hold_is_an_exit_code(tmp_path: Path) -> None:
-    assert study(tmp_path, 'study.claims=["random > weighted + 200 Elo"]', "games=60") == 1
+def test_claims_that_have_changed_are_not_judged_by_games_of_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The first one fails, which is an exit code."""
+    file = tmp_path / "claims.yaml"
+    file.write_text("- random > weighted + 200 Elo\n")
+    assert study(tmp_path, f"study.claims={file}", "games=60") == 1
+    file.write_text("- random > weighted - 900 Elo\n")
+    (folder,) = (tmp_path / "claims").iterdir()
+    capsys.readouterr()
+    assert main(["resume", str(folder)]) == 2
+    assert "the claims have changed since" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
