@@ -166,11 +166,10 @@ def _limit(matches: pd.DataFrame, best: str, second: str) -> float:
 
 def _how_many_more(record: Record, found: tuple[float, float, float], asked: int) -> str:
     """How many games a pairing would decide a difference, instead of as many as were asked for."""
-    ((openings, pairs),) = record.rows(
-        "select count(distinct opening), count(distinct pair) from games"
-    )
-    # Of a run from one opening the pairs are the units, see experiments.report.standings.
-    times = times_as_many(*found, openings if openings > 1 else pairs, _POWER)
+    ((openings,),) = record.rows("select count(distinct opening) from games")
+    times = times_as_many(*found, openings, _POWER)
+    if math.isnan(times):  # one opening
+        return ""
     if times > _HOPELESS:
         return " They are so close that no number of games worth playing would decide it."
     games = 2 * math.ceil(times * asked / 2)
