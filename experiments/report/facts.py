@@ -22,7 +22,6 @@ from experiments.report.standings import (
     rated_as_asked,
     scores_by_opening,
     standings,
-    times_a_move,
     tournament_results,
 )
 from experiments.report.tables import marked
@@ -151,11 +150,6 @@ class RunFacts:
             "select black, white, result, end_reason, count(*) from games "
             "group by black, white, result, end_reason"
         )
-
-    @cached_property
-    def times(self) -> pd.DataFrame:
-        """See :func:`experiments.report.standings.times_a_move`."""
-        return times_a_move(self.record)
 
     @property
     def names(self) -> list[str]:

@@ -110,15 +110,11 @@ def _points_text(halves: int, games: int, with_games: bool) -> str:
 
 def _costs(facts: RunFacts) -> Iterator[Section]:
     """What each agent's moves cost; nothing where nobody has decided anything."""
-    totals = {row.agent: row for row in facts.times.itertuples()}
-    names = facts.record.agents()["name"].tolist()
     rows = []
     for row in facts.standings.itertuples():
         name, *cells = (COLUMNS[column](row) for column in COST_COLUMNS)
-        moves, total = "-", "-"
-        if spent := totals.get(names.index(row.agent)):
-            moves, total = f"{spent.moves:,}", time_text(spent.moves * spent.microseconds)
-        rows.append([name, moves, *cells, total])
+        total = time_text(row.moves * row.microseconds) if row.moves else "-"
+        rows.append([name, f"{row.moves:,}" if row.moves else "-", *cells, total])
     if any(row[1] != "-" for row in rows):
         yield Section(
             "Cost per agent",

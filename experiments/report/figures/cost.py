@@ -33,11 +33,7 @@ _LEGEND_ROWS = 24
 
 def cost_figures(facts: RunFacts) -> Iterator[ReportFigure]:
     """The ratings of each part of the pool, by the time and the nodes that a move took."""
-    names = dict(enumerate(facts.names))
-    times = facts.times
-    spent = dict(zip(times["agent"].map(names), times["microseconds"], strict=True))
     table = facts.standings.assign(agent=facts.order)
-    table["microseconds"] = table["agent"].map(spent)
     for part, rows in table[table["microseconds"] > 0].groupby("part"):
         number = int(str(part))
         if number < 0 or len(rows) < 2 or rows["split"].all():
