@@ -184,6 +184,7 @@ def test_tables_sort_by_what_cells_are_worth(open_report: Open) -> None:
     assert agents.all_text_contents() == before[::-1]
 
 
+@pytest.mark.slow
 def test_charts_answer_to_the_mouse_and_paper_has_the_figures(open_report: Open) -> None:
     page = open_report()
     chart = page.locator("#figure-elo .chart")
@@ -195,6 +196,7 @@ def test_charts_answer_to_the_mouse_and_paper_has_the_figures(open_report: Open)
     expect(chart).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_what_is_folded_is_printed(open_report: Open) -> None:
     page = open_report()
     folded = page.locator("details:not([open])")
