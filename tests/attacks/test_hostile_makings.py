@@ -168,8 +168,6 @@ def about(number: int) -> str:
     try:
         folder = Path(f"/proc/{number}")
         return (folder / "stat").read_text() + (folder / "cmdline").read_text()
-            Path(f"/proc/{number}/stat").read_text() + Path(f"/proc/{number}/cmdline").read_text()
-        )
     except OSError:
         return "gone meanwhile"
 
