@@ -12,7 +12,6 @@ from matplotlib.colors import to_hex
 from experiments.report.facts import RunFacts, zero_text
 from experiments.report.figures.base import coloured
 from experiments.report.figures.cost import pareto
-from experiments.report.standings import times_a_move
 from experiments.report.tables import elo_text, time_text
 
 if TYPE_CHECKING:
@@ -30,8 +29,6 @@ def run_charts(facts: RunFacts, figures: Sequence[str]) -> dict[str, dict[str, A
 
 def _agents(facts: RunFacts) -> pd.DataFrame:
     """One row a rated agent of the largest pool, with what is told of it where the mouse is."""
-    times = times_a_move(facts.record).set_index("agent")["microseconds"]
-    spent = {name: times.get(number) for number, name in enumerate(facts.names)}
     standings = facts.standings.assign(agent=facts.order)
     rated = standings[(standings["part"] == 0) & standings["elo"].notna()]
     return pd.DataFrame(
@@ -46,8 +43,8 @@ def _agents(facts: RunFacts) -> pd.DataFrame:
             "W-D-L": [f"{row.wins}-{row.draws}-{row.losses}" for row in rated.itertuples()],
             "score": [f"{100 * score:.1f} %" for score in rated["score"]],
             "nodes a move": rated["nodes_per_move"].round(1),
-            "microseconds": rated["agent"].map(spent).astype(float).round(3),
-            "time a move": [time_text(spent[name]) for name in rated["agent"]],
+            "microseconds": rated["microseconds"].round(3),
+            "time a move": [time_text(spent) for spent in rated["microseconds"]],
         }
     )
 

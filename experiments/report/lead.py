@@ -168,6 +168,8 @@ def _how_many_more(record: Record, found: tuple[float, float, float], asked: int
     """How many games a pairing would decide a difference, instead of as many as were asked for."""
     ((openings,),) = record.rows("select count(distinct opening) from games")
     times = times_as_many(*found, openings, _POWER)
+    if math.isnan(times):  # one opening
+        return ""
     if times > _HOPELESS:
         return " They are so close that no number of games worth playing would decide it."
     games = 2 * math.ceil(times * asked / 2)

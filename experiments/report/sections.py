@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from core.game import FINISHED
 from core.shown import counted
 from experiments.report.facts import RunFacts
-from experiments.report.standings import SEATS
 from experiments.report.tables import COLUMNS, time_text
 
 if TYPE_CHECKING:
@@ -114,19 +113,11 @@ def _points_text(points: float, games: int, with_games: bool) -> str:
 
 def _costs(facts: RunFacts) -> Iterator[Section]:
     """What each agent's moves cost; nothing where nobody has decided anything."""
-    totals = {
-        name: (moves, nanoseconds)
-        for name, moves, nanoseconds in facts.record.rows(
-            f"""with {SEATS} select name, sum(moves), sum(nanoseconds) from seats
-                join agents using (agent) group by agent"""
-        )
-    }
     rows = []
     for row in facts.standings.itertuples():
-        moves, nanoseconds = totals.get(row.agent, (0, 0))
         name, *cells = (COLUMNS[column](row) for column in COST_COLUMNS)
-        total = time_text(nanoseconds / 1000) if moves else "-"
-        rows.append([name, f"{moves:,}" if moves else "-", *cells, total])
+        total = time_text(row.moves * row.microseconds) if row.moves else "-"
+        rows.append([name, f"{row.moves:,}" if row.moves else "-", *cells, total])
     if any(row[1] != "-" for row in rows):
         yield Section(
             "Cost per agent",

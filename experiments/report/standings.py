@@ -85,6 +85,12 @@ def _with_pairs(record: Record, strategies: ArrayLike) -> str:
     return f"{beginning}, different as (select * from {different})"
 
 
+def _units(record: Record) -> str:
+    """The table of all units, every agent counting for itself."""
+    beginning = _with_pairs(record, np.arange(len(record.agents())))
+    return record.kept(beginning + _UNITS)
+
+
 SEATS = f"""
     seats as (
         select black as agent, black_points as points, disc_difference as difference,
@@ -115,7 +121,8 @@ _STANDINGS = f"""
         games, wins, draws, losses, score, disc_difference, nodes / moves as nodes_per_move,
         case when moves then 1e9 * nodes / max(1, coalesce(cpu_nanoseconds, nanoseconds)) end
             as nodes_per_second,
-        1.0 * evaluations / moves as evaluations_per_move, forfeits
+        1.0 * evaluations / moves as evaluations_per_move, forfeits,
+        coalesce(moves, 0) as moves, nanoseconds / 1000.0 / moves as microseconds
     from agents join totals using (agent)
     order by number
 """
@@ -129,6 +136,7 @@ _MAY_BE_MISSING = (
     "nodes_per_move",
     "nodes_per_second",
     "evaluations_per_move",
+    "microseconds",
     "median_microseconds",
     "p95_microseconds",
 )
@@ -149,17 +157,20 @@ _MATCHES = """
     from sums join agents f on f.agent = low join agents s on s.agent = high order by low, high
 """
 
-# How many units of a pairing gave how many pairs by outcome; and sums over these units of the
-# number n of pairs with a disc difference, and of those differences d.
+# A row for each unit of a pairing: how many of its pairs gave how many points, their first number,
+# and n of them have a disc difference, d in all.
 _UNITS = """
-    , units as (
-        select low, high, sum(b + w = 0) as LL, sum(b + w = 1) as LD,
-            sum(b + w = 2) as DD_WL, sum(b + w = 3) as WD, sum(b + w = 4) as WW,
-            count(discs) as n, coalesce(sum(discs), 0.0) as d
-        from different group by low, high, unit)
+    select low, high, min(pair) as pair, sum(b + w = 0) as LL, sum(b + w = 1) as LD,
+        sum(b + w = 2) as DD_WL, sum(b + w = 3) as WD, sum(b + w = 4) as WW,
+        count(discs) as n, coalesce(sum(discs), 0.0) as d
+    from different group by low, high, unit
+"""
+
+# How many units of a pairing are alike in points, and sums over these.
+_ALIKE = """
     select low, high, LL, LD, DD_WL, WD, WW, count(*) as times, sum(n > 0) as units,
         sum(n) as n, sum(d) as d, sum(n * n) as nn, sum(n * d) as nd, sum(d * d) as dd
-    from units group by low, high, LL, LD, DD_WL, WD, WW order by low, high
+    from {units} group by low, high, LL, LD, DD_WL, WD, WW order by low, high
 """
 
 # How often a pairing's games ended how, the most frequent first.
@@ -210,29 +221,24 @@ def pairs_by_opening(record: Record, plays: ArrayLike | None = None) -> tuple[In
 def pairings_in_order(record: Record) -> Iterator[IntArray]:
     """For each pairing its pairs that repeat no earlier one, by points of the agent that comes
     first in the line-up: a row an opening, shape (openings, 5), in the order of the schedule."""
-    agents = np.arange(len(record.agents()))
-    rows = record.rows(
-        f"{_with_pairs(record, agents)} select low, high, unit, cast(b + w as integer), count(*) "
-        "from different group by low, high, unit, b + w order by low, high, min(pair)"
+    rows = record.each(
+        f"select low, high, {', '.join(OUTCOME_COLUMNS)} from {_units(record)} "
+        "order by low, high, pair"
     )
     for _, group in groupby(rows, key=itemgetter(0, 1)):
-        counts: dict[object, IntArray] = {}
-        for _, _, unit, half_points, pairs in group:
-            counts.setdefault(unit, np.zeros(OUTCOMES, dtype=np.int64))[half_points] = pairs
-        yield np.array(list(counts.values()))
+        counts = (count for row in group for count in row[2:])
+        yield np.fromiter(counts, dtype=np.int64).reshape(-1, OUTCOMES)
 
 
 def pair_counts(record: Record) -> IntArray:
     """The same of all openings and colours together and of every agent for itself, shape
     (agents, agents, 5): in ``counts[i, j, k]`` pairs agent i scored k/2 points against agent j."""
-    agents = np.arange(len(record.agents()))
-    counts = np.zeros((len(agents), len(agents), OUTCOMES), dtype=np.int64)
-    rows = record.rows(
-        f"{_with_pairs(record, agents)} select low, high, cast(b + w as integer), count(*) "
-        "from different group by low, high, b + w"
-    )
-    for low, high, half_points, pairs in rows:
-        counts[low, high, half_points] = counts[high, low, OUTCOMES - 1 - half_points] = pairs
+    size = len(record.agents())
+    counts = np.zeros((size, size, OUTCOMES), dtype=np.int64)
+    sums = ", ".join(f"sum({outcome})" for outcome in OUTCOME_COLUMNS)
+    rows = record.rows(f"select low, high, {sums} from {_units(record)} group by low, high")
+    for low, high, *pairs in rows:
+        counts[low, high], counts[high, low] = pairs, pairs[::-1]
     return counts
 
 
@@ -321,7 +327,8 @@ def standings(record: Record, parts: Sequence[tuple[IntArray, Ratings]]) -> pd.D
     no rating for an agent without a complete pair), disc_difference (mean over games played to the
     end, the agent's view), selective, nodes_per_move, nodes_per_second (of processor time),
     evaluations_per_move, median_microseconds and p95_microseconds (of a move, what the player could
-    use; see :data:`TIMED_GAMES`; nan where no moves are recorded), forfeits.
+    use; see :data:`TIMED_GAMES`; nan where no moves are recorded), forfeits, moves (how many it
+    decided), microseconds (mean time of all of them; nan without any).
 
     parts: from :func:`rated_as_asked`, or :func:`rated_parts`.
     """
@@ -361,15 +368,6 @@ def disc_differences(record: Record) -> pd.DataFrame:
     return record.query(
         f"with {SEATS} select agent, difference, count(*) as games from seats "
         "where difference is not null group by agent, difference"
-    )
-
-
-def times_a_move(record: Record) -> pd.DataFrame:
-    """Mean time of a move by agent, in microseconds, over all games: columns agent (number) and
-    microseconds."""
-    return record.query(
-        f"with {SEATS} select agent, sum(nanoseconds) / 1000.0 / sum(moves) as microseconds "
-        "from seats where moves > 0 group by agent"
     )
 
 
@@ -424,7 +422,7 @@ def matches(record: Record) -> pd.DataFrame:
 
     beginning = _with_pairs(record, np.arange(len(record.agents())))
     table = record.query(beginning + _MATCHES)
-    units = record.query(beginning + _UNITS).groupby(["low", "high"])
+    units = record.query(_ALIKE.format(units=_units(record))).groupby(["low", "high"])
     found = [{"low": low, "high": high} | _of_units(rows) for (low, high), rows in units]
     columns = ["pairs", *OUTCOME_COLUMNS, *MATCH_STATISTICS, "discs", "discs_margin"]
     numbers = pd.DataFrame(found, columns=["low", "high", *columns])

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from experiments.record.store import Record
-from experiments.report.standings import pairs_by_opening, rated_parts, standings, times_a_move
+from experiments.report.standings import pairs_by_opening, rated_parts, standings
 from experiments.statistics.pairs import FloatArray, IntArray, pentanomial
 from experiments.statistics.pool import rate_contrasts
 
@@ -54,13 +54,12 @@ class Pool:
 
 
 def strengths(record: Record, seed: int, anchor: str | None = None) -> pd.DataFrame:
-    """The standings of a run (:func:`experiments.report.standings.standings`) with the mean time of
-    a move, ``microseconds``, that of the processor for agents that search; indexed by agent.
-    anchor: who is rated 0."""
+    """The standings of a run (:func:`experiments.report.standings.standings`), in which
+    ``microseconds`` is the processor's time for agents that search; indexed by agent. anchor: who
+    is rated 0. Agents that played no game have 0 games, and nothing else."""
     table = standings(record, rated_parts(record, seed, anchor))
-    times = times_a_move(record)
-    names = record.agents()["name"]
-    spent = dict(zip(times["agent"].map(names), times["microseconds"], strict=True))
     by_processor = 1e6 * table["nodes_per_move"] / table["nodes_per_second"]
-    times = by_processor.where(table["nodes_per_second"] > 0, table["agent"].map(spent))
-    return table.assign(microseconds=times).set_index("agent", drop=False)
+    times = by_processor.where(table["nodes_per_second"] > 0, table["microseconds"])
+    order = list(dict.fromkeys([*table["agent"], *record.agents()["name"]]))
+    found = table.assign(microseconds=times).set_index("agent").reindex(order)
+    return found.fillna({"games": 0, "bound": "", "split": False}).assign(agent=order)

@@ -7,6 +7,7 @@ ValueError where its frame has no rows or lacks a column.
 
 from __future__ import annotations
 
+import io
 import re
 import textwrap
 import warnings
@@ -45,6 +46,8 @@ _MARKERS = "osD^vPX*"
 _DASHES = ("-", "--", ":", "-.")
 _NAME_WIDTH = 30  # letters of an agent's name before it goes on in the next line
 _DPI = 200
+_NOTHING = re.compile(r'(?<=>)\s+(?=<)| transform="rotate\(-0 [^"]*"|<g id="[^"]*"/>')
+"""What matplotlib writes into an SVG for nothing, a tenth of it."""
 _SALT = "othello"  # fixes the ids inside an SVG, so that the same figure gives the same file
 
 # The first font comes with matplotlib: labels need the same room on every machine; the others are
@@ -122,7 +125,9 @@ def save(figure: Figure, folder: Path, name: str) -> list[Path]:
             figure.set_layout_engine("none")  # all is in its place now, for both files
         # `Figure.savefig` would draw everything twice, to see first how large it is.
         FigureCanvasAgg(figure).print_png(png)
-        FigureCanvasSVG(figure).print_svg(svg, metadata={"Date": None})
+        drawing = io.StringIO()
+        FigureCanvasSVG(figure).print_svg(drawing, metadata={"Date": None})
+    svg.write_text(_NOTHING.sub("", drawing.getvalue()), encoding="utf-8")
     return [png, svg]
 
 

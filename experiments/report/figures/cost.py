@@ -24,7 +24,6 @@ from experiments.report.figures.base import (
     styled,
     wrapped,
 )
-from experiments.report.standings import times_a_move
 
 COSTS = {"microseconds": "mean time a move", "nodes_per_move": "mean nodes a move"}
 """What is compared: columns of the standings, and what they are."""
@@ -34,11 +33,7 @@ _LEGEND_ROWS = 24
 
 def cost_figures(facts: RunFacts) -> Iterator[ReportFigure]:
     """The ratings of each part of the pool, by the time and the nodes that a move took."""
-    names = dict(enumerate(facts.names))
-    times = times_a_move(facts.record)
-    spent = dict(zip(times["agent"].map(names), times["microseconds"], strict=True))
     table = facts.standings.assign(agent=facts.order)
-    table["microseconds"] = table["agent"].map(spent)
     for part, rows in table[table["microseconds"] > 0].groupby("part"):
         number = int(str(part))
         if number < 0 or len(rows) < 2 or rows["split"].all():
