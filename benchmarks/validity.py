@@ -1,8 +1,9 @@
 """Whether the statistics say the truth: simulated matches, tests and pools whose truth is known.
 
-Prints how often 95 % intervals hold it, how often sequential tests are wrong, how well a ladder is
-recovered, and how long the bootstrap takes. Pairs of matches are drawn from the model of ``plan``
-(:func:`experiments.sample_size.pair_shares`), those of pools from that of :class:`SharedOpenings`.
+Prints how often 95 % intervals hold it, also after sequential tests, how often these are wrong, how
+often cycles are found, how well a ladder is recovered, and how long the bootstrap takes. Pairs of
+matches are drawn from the model of ``plan`` (:func:`experiments.sample_size.pair_shares`), those of
+pools from that of :class:`SharedOpenings`.
 """
 
 from __future__ import annotations

@@ -21,10 +21,11 @@ class RunStopped(RuntimeError):
 
 
 @contextmanager
-def stoppable(stop: Any) -> Iterator[None]:
+def stoppable(stop: Any, saying: str = STOPPING) -> Iterator[None]:
     """Ctrl-C, SIGTERM or SIGHUP once asks for an orderly end; a second one ends at once.
 
-    stop: the number that workers look at. A signal that is ignored already (``nohup``) stays so.
+    stop: the number that workers look at. saying: what is said at the first. A signal that is
+    ignored already (``nohup``) stays so.
     """
     terminals = [number for number in (1, 2) if os.isatty(number)]
 
@@ -39,7 +40,7 @@ def stoppable(stop: Any) -> Iterator[None]:
         again = "Ctrl-C again" if number == signal.SIGINT else "a second signal"
         # Not through the console: it may be busy with a line just now, or be gone.
         with suppress(OSError):
-            os.write(2, f"\n{STOPPING}; {again} to stop at once\n".encode())
+            os.write(2, f"\n{saying}; {again} to stop at once\n".encode())
 
     before: dict[int, Any] = {}
     with suppress(ValueError):  # not in the main thread, where signals do not arrive

@@ -71,7 +71,7 @@ def script() -> str:
         "list": ["--last", "--json", "--help"],
         "show": ["--json", "--trust", "--help"],
         "compare": ["--json", "--help"],
-        "report": ["--output", "--trust", "--help"],
+        "report": ["--figures", "--no-figures", "--output", "--trust", "--help"],
         "export": [*FORMATS, *TABLES, "--output", "--help"],
         "agents": make_parser()[1],
         "play": [*AT_THE_BOARD, *_settings("play", ()), *_players()],

@@ -8,16 +8,19 @@ from functools import cached_property
 from itertools import product
 
 from agents.diagnosis.questions import Answer, Question
-from agents.diagnosis.references import AT_EACH_NODE, MISTAKEN, RIGHT, Reply, Search
+from agents.diagnosis.references import AT_EACH_NODE, INFINITY, MISTAKEN, RIGHT, Reply, Search
 from agents.diagnosis.tree import Node
 from agents.evaluation import Evaluation
 from agents.evaluation.base import FINAL_UNIT
+from agents.search.endgame.solver import EndgameSolver
 from core.notation import PASS, square_name
 
 EXPLAINED = 0.9
 """So large a part of the answers a mistake has to explain to be told."""
 _VALUE_ONLY = 0.8  # of a hit: among equal values the order of moves decides
 _SAMPLE = 16  # answers of each depth, right and wrong ones, with which mistakes are compared
+_SOLVED = 16  # empty squares, at most, where an answer may be that of an endgame solver
+_TABLE_MB = 4
 _ENOUGH = 12  # after so many a mistake that explains little is left out
 
 
@@ -25,13 +28,14 @@ class Case:
     """A question, its answer, and what right searches answer, found out when it is asked for.
 
     beyond: the largest heuristic value there is. kind: of the right searches that it is held to,
-    one of :data:`RIGHT`.
+    one of :data:`RIGHT`. solved: whether the answer is that of who plays the game to its end.
     """
 
     def __init__(
         self, question: Question, answer: Answer, evaluation: Evaluation, beyond: int
     ) -> None:
         self.question, self.answer, self.beyond = question, answer, beyond
+        self.solved = False
         self._evaluation = evaluation
         self.kind: type[Search] = Search
         root = self.root()
@@ -57,12 +61,18 @@ class Case:
 
     @property
     def wrong_move(self) -> bool:
-        return not self.answer.trouble and self.answer.move not in self.truth.moves
+        if self.answer.trouble or self.solved:
+            return False
+        return self.answer.move not in self.truth.moves
 
     @property
     def wrong_value(self) -> bool:
         value = self.answer.value
-        return value is not None and not agree(value, self.truth.value, self.beyond)
+        return (
+            value is not None
+            and not self.solved
+            and not agree(value, self.truth.value, self.beyond)
+        )
 
     @property
     def wrong(self) -> bool:
@@ -73,6 +83,15 @@ class Case:
         """What alpha-beta answers, from a1 to h8 and backwards."""
         root, depth = self.root(), self.question.depth
         return self.kind().reply(root, depth), self.kind(backwards=True).reply(root, depth)
+
+    def is_solved(self, solver: EndgameSolver) -> bool:
+        """Whether the answer is right about how the game ends, by discs or by who wins."""
+        scores = solver.analyse(self.question.position).scores
+        best, chosen = max(scores.values()), scores.get(self.answer.move, -INFINITY)
+        value = self.answer.value
+        if value is None or not agree(value, best * FINAL_UNIT, self.beyond):
+            return False
+        return (chosen > 0) == (best > 0) and (chosen < 0) == (best < 0)
 
     def told(self) -> str:
         """The position, what was expected there, and what came."""
@@ -104,24 +123,61 @@ def agree(value: float, expected: int, beyond: int) -> bool:
     return final and abs(value) > beyond and (value > 0) == (expected > 0)
 
 
+def notice_solved(cases: Sequence[Case]) -> bool:
+    """Whether it is only that the end of the game is solved, which is noted in the cases. Who does
+    that solves all positions with so few empty squares."""
+    wrong = [case for case in cases if case.wrong]
+    empties = max((case.question.position.empties for case in wrong), default=0)
+    late = [case for case in cases if case.question.position.empties <= empties]
+    if not wrong or empties > _SOLVED or not all(map(_may_be_solved, late)):
+        return False
+    solver = EndgameSolver(_TABLE_MB)
+    solver.prepare()
+    if not all(case.is_solved(solver) for case in late):
+        return False
+    for case in late:
+        case.solved = True
+    return True
+
+
+def _may_be_solved(case: Case) -> bool:
+    value = case.answer.value
+    return value is not None and (value == 0 or abs(value) > case.beyond)
+
+
 def choose_kind(cases: Sequence[Case]) -> type[Search]:
     """The kind of right search to which most of the answers belong; it is noted in the cases."""
 
+    asks = any(case.answer.seen_finished for case in cases)  # the heuristic of finished games
     fewest: dict[type[Search], int] = {}
     for kind in RIGHT:
         fewest[kind] = _wrong_by(kind, cases)
-        if not fewest[kind]:
+        if not fewest[kind] and not asks:
             break
     best = min(fewest, key=lambda kind: fewest[kind])
+    alike = [kind for kind in fewest if fewest[kind] == fewest[best]]
     if fewest[best] > 0.5 * fewest[Search]:  # a choice explains most of what differs
         best = Search
-    _wrong_by(Search, cases)
-    if best is not Search and any(case.answer.seen_finished for case in cases):
-        mistake = next(iter(matches(cases)), None)
-        if mistake and mistake.rate >= EXPLAINED and mistake.counts == 1:
-            return Search  # it is no choice to ask the heuristic of finished games
+    elif asks and fewest[Search]:
+        counted = [kind for kind in alike if _counts_are_of(kind, cases)]
+        _wrong_by(Search, cases)
+        mistake = None if counted else next(iter(matches(cases)), None)
+        best = counted[0] if counted else best
+        if mistake and mistake.rate == mistake.counts == 1:
+            best = Search  # it is a mistake, not a choice
     _wrong_by(best, cases)
     return best
+
+
+def _counts_are_of(kind: type[Search], cases: Sequence[Case]) -> bool:
+    """Whether the heuristic was called as often as this kind does, with pruning or without."""
+    return any(
+        all(
+            (case.answer.seen or 0) == search.reply(case.root(), case.question.depth).evaluations
+            for case in cases
+        )
+        for search in (kind(), kind(False))
+    )
 
 
 def _wrong_by(kind: type[Search], cases: Sequence[Case]) -> int:

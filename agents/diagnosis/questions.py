@@ -31,8 +31,8 @@ POSITIONS = 200
 _SEED = 16
 _DEPTH_NAMES = ("depth", "ply", "plies", "level", "levels")
 _LAST = 4  # empty squares of a position near the end of the game
-_HUNG_AT_MOST = 3
-"""After so many calls without an answer nothing more is asked."""
+_FATAL_AT_MOST = 3
+"""After so many calls that have hung, or killed their process, nothing more is asked."""
 _GAMES = 4
 _GAME_EMPTIES = 22
 """Games to the end begin with about so many empty squares."""
@@ -120,7 +120,7 @@ class Answer:
 
     value, nodes, evaluations: as it states them; None where it does not. seen: how often it has
     called the heuristic, and seen_finished, for finished games; None where that cannot be seen.
-    trouble: why there is no legal move, else empty; hung: because it did not answer.
+    trouble: why there is no legal move, else empty; fatal: because it hung, or its process died.
     """
 
     move: int = -1
@@ -130,7 +130,7 @@ class Answer:
     seen: int | None = None
     seen_finished: int = 0
     trouble: str = ""
-    hung: bool = False
+    fatal: bool = False
 
 
 # ------------------------------------------------------------------ positions
@@ -207,18 +207,18 @@ class Asked:
 
 def ask(asked: Asked, questions: Sequence[Question], until: float) -> list[Answer | None]:
     """The answers to questions, asked one after another; None to those that were not asked since
-    it was ``until`` by the monotonic clock, or since the search has hung too often."""
+    it was ``until`` by the monotonic clock, or since it hung, or died, too often."""
     answers: list[Answer | None] = []
-    hung = 0
-    while len(answers) < len(questions) and hung < _HUNG_AT_MOST:
+    failed = 0
+    while len(answers) < len(questions) and failed < _FATAL_AT_MOST:
         begin = len(answers)
         with closing(Forked(_answer_all, asked, questions[begin:], until)) as process:
             trouble = _collect(process, asked.patience, answers, len(questions))
             end_descendants([process.number])
         if not trouble:
             break
-        answers.append(Answer(trouble=trouble, hung="no answer" in trouble))
-        hung += 1
+        answers.append(Answer(trouble=trouble, fatal=True))
+        failed += 1
     return [*answers, *[None] * (len(questions) - len(answers))]
 
 

@@ -145,6 +145,13 @@ class WinOrLoss(Search):
         return ((node.discs > 0) - (node.discs < 0)) * FINAL_UNIT
 
 
+class PaipEnds(WinOrLoss):
+    """As PAIP has it: the test of the depth comes before that of the end."""
+
+    def finished(self, node: Node, depth: int, ply: int) -> int:
+        return self.looked(node, ply) if depth <= 0 else super().finished(node, depth, ply)
+
+
 class FreePass(Search):
     """A pass costs no ply."""
 
@@ -159,6 +166,7 @@ class FreePassWinOrLoss(FreePass, WinOrLoss):
 RIGHT = {
     Search: "",
     WinOrLoss: "a finished game counts as won, lost or drawn, by however many discs",
+    PaipEnds: "as in PAIP, where no depth is left finished games too are judged by the heuristic",
     FreePass: "a pass costs no ply (in the lab it is one)",
     FreePassWinOrLoss: "a pass costs no ply, and a finished game counts as won, lost or drawn",
 }
@@ -477,27 +485,14 @@ def _to_black(node: Node, value: int) -> int:
 class _Finished(Search):
     cause = "finished game evaluated by the heuristic"
     advice = (
-        "whether the game is over has to be asked first, also where no depth is left (PAIP's own "
-        "program asks for the depth first); what counts then is who has won, beyond any heuristic "
-        "value"
+        "whether the game is over has to be asked first; what counts then is who has won, beyond "
+        "any heuristic value"
     )
 
 
 class FinishedLooked(_Finished):
     def finished(self, node: Node, depth: int, ply: int) -> int:
         return self.looked(node, ply)
-
-
-class FinishedLookedAtHorizon(_Finished):
-    """As PAIP has it: the test of the depth comes first."""
-
-    def finished(self, node: Node, depth: int, ply: int) -> int:
-        return self.looked(node, ply) if depth <= 0 else super().finished(node, depth, ply)
-
-
-class FinishedLookedOrWon(_Finished, WinOrLoss):
-    def finished(self, node: Node, depth: int, ply: int) -> int:
-        return self.looked(node, ply) if depth <= 0 else super().finished(node, depth, ply)
 
 
 class FinishedStays(_Finished):

@@ -13,6 +13,7 @@ from agents.diagnosis.comparison import (
     Case,
     choose_kind,
     matches,
+    notice_solved,
     simplest,
 )
 from agents.diagnosis.questions import (
@@ -26,7 +27,6 @@ from agents.diagnosis.questions import (
 )
 from agents.diagnosis.references import RIGHT, WASTEFUL, AlphaNotRaised, Reply
 from agents.evaluation import Evaluation
-from core.shown import counted
 
 _AFRESH = 8  # wrong answers that are asked for again in a process of their own
 _MOST = 0.75
@@ -97,8 +97,11 @@ def diagnose(
             if answer is not None and time.monotonic() < until:
                 here.append(Case(question, answer, evaluation, beyond))
         if len(here) < len(places):
-            plies = counted(depth, "ply").replace("plys", "plies")
-            notes.append(f"{plies} deep {len(here)} of {len(places)} positions, for lack of time")
+            plies = "1 ply" if depth == 1 else f"{depth} plies"
+            why = "for lack of time"
+            if any(answer is not None and answer.fatal for answer in answers):
+                why = "as it does not answer"
+            notes.append(f"{plies} deep {len(here)} of {len(places)} positions, {why}")
         cases += here
     examination = _Examination(asked, evaluation, beyond, cases, notes, share, must_prune)
     return examination.diagnosis()
@@ -127,6 +130,8 @@ class _Examination:
         self.cases, self.notes, self.must_prune = list(cases), notes, must_prune
         self.answered = [case for case in cases if not case.answer.trouble]
         self.kind = choose_kind(self.answered)
+        if notice_solved(self.answered):
+            self.notes.append("it solves the end of the game, beyond what it was asked for")
         if RIGHT[self.kind]:
             self.notes.append(f"by its own choice, {RIGHT[self.kind]}")
         self.wrong = [case for case in self.answered if case.wrong]
@@ -183,13 +188,19 @@ class _Examination:
                 "side can move, and the discs are to be counted"
             )
             return Cause("the end of the game is not noticed", advice, evidence)
-        if any(case.answer.hung for case in troubled):
-            return Cause("it does not answer", "see where it loops, or is too slow", evidence)
+        if any(case.answer.fatal for case in troubled):
+            return Cause(
+                "it does not answer",
+                "see where it loops, is too slow, or ends its own process",
+                evidence,
+            )
         advice = "see the exception; python -m agents check without --search tells more"
         return Cause("it gives no legal move", advice, evidence)
 
     def _moves(self) -> _Found:
         said = "A move that is best by minimax in every position"
+        if not self.answered:
+            return _Found(Finding("moves", said, NOT_ASKED, _NOTHING), [])
         wrong = [case for case in self.answered if case.wrong_move]
         return _Found(self._told("moves", said, wrong, len(self.answered)), [])
 
@@ -198,6 +209,7 @@ class _Examination:
         stated = [case for case in self.answered if case.answer.value is not None]
         if not stated:
             why = "it states no values: it is judged by its moves alone"
+            why = why if self.answered else _NOTHING
             return _Found(Finding("values", said, NOT_ASKED, why), [])
         wrong = [case for case in stated if case.wrong_value]
         return _Found(self._told("values", said, wrong, len(stated)), [])
@@ -213,6 +225,8 @@ class _Examination:
         """Wrong answers are asked for again in a fresh process; where there are none, it plays
         games, in which it might remember something."""
         said = "The same answers whatever was asked before"
+        if not self.answered:
+            return _Found(Finding("memory", said, NOT_ASKED, _NOTHING), [])
         wrong = self.wrong
         if not wrong and len(self.answered) == len(self.cases) and self.cases:
             wrong = self._wrong_in_games()
@@ -251,17 +265,25 @@ class _Examination:
 
     def _mistakes(self) -> list[Cause]:
         """The mistakes that explain the wrong answers; else what can be said of where they are."""
-        told = [match for match in matches(self.answered) if match.rate >= EXPLAINED]
-        causes = [
-            Cause(each.mistake.cause, each.mistake.advice, each.example.told(), each.rate)
-            for each in told[:_CAUSES]
-        ]
-        return causes or list(self._patterns())
+        if causes := _causes(self.answered):
+            return causes
+        plain = [case for case in self.answered if not (case.passes or case.ends)]
+        if causes := _causes(plain):
+            self.notes.append(
+                "the cause is that of answers where nobody passes and the game does not end within "
+                "the plies; at passes or ends there is more wrong"
+            )
+            return causes
+        return list(self._patterns())
 
     def _patterns(self) -> Iterator[Cause]:
         """What wrong answers have in common."""
         wrong, right = self.wrong, [case for case in self.answered if not case.wrong]
         evidence = simplest(wrong).told()
+        if unit := _unit(wrong):
+            advice = f"the moves are right; the value is {unit:.4g} times what it should be"
+            yield Cause("the value is told in another unit", advice, evidence)
+            return
         for which, name, advice in _PATTERNS:
             here, elsewhere = sum(map(which, wrong)), sum(map(which, right))
             if here >= EXPLAINED * len(wrong) and elsewhere <= (1 - EXPLAINED) * len(right):
@@ -356,6 +378,29 @@ class _Examination:
         return _Found(Finding("pruning", said, FAILED, f"all of minimax's {unit}"), [cause])
 
 
+def _causes(cases: Sequence[Case]) -> list[Cause]:
+    """The mistakes that explain the wrong answers among these."""
+    if not any(case.wrong for case in cases):
+        return []
+    told = [match for match in matches(cases) if match.rate >= EXPLAINED]
+    return [
+        Cause(each.mistake.cause, each.mistake.advice, each.example.told(), each.rate)
+        for each in told[:_CAUSES]
+    ]
+
+
+def _unit(wrong: Sequence[Case]) -> float | None:
+    """How many times the right values those are that are told with right moves, if it is always the
+    same."""
+    ratios = {
+        round(case.answer.value / case.truth.value, 9)
+        for case in wrong
+        if case.answer.value is not None and case.truth.value and not case.ends
+    }
+    moves = any(case.wrong_move for case in wrong)
+    return ratios.pop() if len(ratios) == 1 and not moves and ratios != {-1.0} else None
+
+
 _FORMS: tuple[tuple[Callable[[Reply], int], str], ...] = (
     (lambda reply: reply.nodes - 1, "the root is not counted"),
     (lambda reply: reply.nodes - reply.leaves, "leaves are not counted"),
@@ -406,6 +451,7 @@ def _counts_as(cases: Sequence[Case], searches: Sequence) -> bool:
     )
 
 
+_NOTHING = "it has answered nothing"
 _UNKNOWN = "none of the usual mistakes explains the answers; see where they differ"
 _PATTERNS: tuple[tuple[Callable[[Case], bool], str, str], ...] = (
     (

@@ -90,7 +90,8 @@ class Evaluation(ABC):
     @staticmethod
     @abstractmethod
     def kernel(mover: Mask, opponent: Mask, parameters: Array) -> np.int32:
-        """The value of an unfinished position; compiled, so plain arithmetic on masks only."""
+        """The value of a position; compiled, so plain arithmetic on masks only. Searches ask of
+        finished positions only with ``final`` set to ``win``."""
 
     @abstractmethod
     def plain(self, position: Position) -> int:

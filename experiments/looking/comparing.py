@@ -13,7 +13,7 @@ import os
 import shlex
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,7 @@ from agents.config import ConfigError
 from core.cli import Parser
 from core.shown import counted, plain
 from experiments.looking.data import print_json, rows_of, state_of
+from experiments.record.folder import new_folder
 from experiments.record.provenance import differences
 from experiments.record.reading import reading
 from experiments.record.store import FILE, AgentRow, GameRow, PlayedGame, Record
@@ -33,6 +34,7 @@ from experiments.report.markdown import link, write_report
 from experiments.report.standings import rated_parts, standings
 from experiments.report.tables import COLUMNS, RATING, cells
 from experiments.report.terminal import terminal_table
+from experiments.studies.record import is_study
 from experiments.sweep.folder import is_sweep
 
 if TYPE_CHECKING:
@@ -121,40 +123,58 @@ def compare(folders: Sequence[Path]) -> Comparison:
         raise ConfigError("two runs or more are needed to compare")
     places = [folder.resolve() for folder in folders]
     for number, folder in enumerate(folders):
+        if is_sweep(folder) or is_study(folder):
+            raise ConfigError(f"{folder} is no single run; its runs are the numbered folders in it")
         if places[number] in places[:number]:
             raise ConfigError(f"{folder} is named twice")
-    with ExitStack() as stack:
-        records = [stack.enter_context(reading(folder)) for folder in folders]
-        heads = [record.run() for record in records]
-        for folder, record in zip(folders, records, strict=True):
+    heads, names = [], []
+    for folder in folders:
+        with reading(folder) as record:
             if not record.count_games():
                 raise ConfigError(f"{folder}: no game of this run has ended yet")
-        shared = _shared(records)
-        runs = [
-            Compared(
-                folder,
-                head,
-                record.count_games(),
-                int(record.rows("select count(distinct opening) from games")[0][0]),
-                state_of(record.path.parent, bool(head["complete"])),
-                _standings([record], shared),
-            )
-            for folder, record, head in zip(folders, records, heads, strict=True)
-        ]
-        settings = _different([head["config"] for head in heads])
-        versions = sorted(
-            {each for head in heads for each in differences(heads[0]["versions"], head["versions"])}
+            heads.append(record.run())
+            names.append(record.agents()["name"].tolist())
+    shared = [name for name in names[0] if all(name in other for other in names)]
+    runs = [_compared(folder, head, shared) for folder, head in zip(folders, heads, strict=True)]
+    settings = _different([head["config"] for head in heads])
+    versions = sorted(
+        {each for head in heads for each in differences(heads[0]["versions"], head["versions"])}
+    )
+    if why := _why_apart(heads, shared, settings, versions):
+        return Comparison(runs, shared, settings, versions, why)
+    with pooled_record(folders, shared) as record:
+        parts = rated_parts(record)
+        ((games, different),) = record.rows(
+            "select count(*), count(distinct black || ' ' || white || opening || transcript) "
+            "from games"
         )
-        why = _why_apart(heads, shared, settings, versions)
-        if why:
-            return Comparison(runs, shared, settings, versions, why)
-        return _with_pool(runs, shared, settings, records)
+        finding = elo_lead(record, parts) if parts else ""
+        table = standings(record, parts)
+    return Comparison(runs, shared, settings, [], "", table, (games, different), finding)
 
 
-def _shared(records: Sequence[Record]) -> list[str]:
-    """The agents that all runs have by name, in the order of the first."""
-    names = [record.agents()["name"].tolist() for record in records]
-    return [name for name in names[0] if all(name in other for other in names)]
+def _compared(folder: Path, head: dict[str, Any], shared: Sequence[str]) -> Compared:
+    with reading(folder) as record:
+        games = record.count_games()
+        ((openings,),) = record.rows("select count(distinct opening) from games")
+    return Compared(
+        folder,
+        head,
+        games,
+        openings,
+        state_of(folder, bool(head["complete"])),
+        _standings(folder, shared),
+    )
+
+
+def _standings(folder: Path, names: Sequence[str]) -> pd.DataFrame:
+    """The standings of a run's games among some agents, their mean at 0 Elo."""
+    if len(names) < 2:
+        import pandas as pd
+
+        return pd.DataFrame({"agent": []})
+    with pooled_record([folder], names) as record:
+        return standings(record, rated_parts(record))
 
 
 # ---------------------------------------------------------------------- the conditions
@@ -213,20 +233,28 @@ def _goes_by_results(head: Mapping[str, Any]) -> bool:
 
 
 @contextmanager
-def pooled_record(records: Sequence[Record], names: Sequence[str]) -> Iterator[Record]:
-    """A record, for as long as the context lasts, of the games of several among some agents."""
+def pooled_record(folders: Sequence[Path], names: Sequence[str]) -> Iterator[Record]:
+    """A record, for as long as the context lasts, of the games of several runs among some agents;
+    what else it says of run and agents is the first one's."""
     with tempfile.TemporaryDirectory() as folder, Record.create(Path(folder) / FILE) as made:
         with made.transaction():
-            about = {row.name: row for row in records[0].agents().itertuples()}
-            made.write_agents(
-                AgentRow(number, *(getattr(about[name], key) for key in AgentRow._fields[1:]))
-                for number, name in enumerate(names)
-            )
-            made.write_row("run", {key: records[0].run()[key] for key in _HEAD})
             first = 0
-            for record in records:
-                first += _copy(record, made, names, first)
+            for number, place in enumerate(folders):
+                with reading(place) as record:
+                    if number == 0:
+                        _copy_head(record, made, names)
+                    first += _copy(record, made, names, first)
         yield made
+
+
+def _copy_head(record: Record, made: Record, names: Sequence[str]) -> None:
+    head = record.run()
+    made.write_row("run", {key: head[key] for key in _HEAD})
+    about = {row.name: row for row in record.agents().itertuples()}
+    made.write_agents(
+        AgentRow(number, *(getattr(about[name], key) for key in AgentRow._fields[1:]))
+        for number, name in enumerate(names)
+    )
 
 
 def _copy(record: Record, made: Record, names: Sequence[str], first: int) -> int:
@@ -256,33 +284,6 @@ def _copy(record: Record, made: Record, names: Sequence[str], first: int) -> int
             for game in games
         )
     return most + 1
-
-
-def _standings(records: Sequence[Record], names: Sequence[str]) -> pd.DataFrame:
-    """The standings of the games among some agents, their mean at 0 Elo."""
-    if len(names) < 2:
-        import pandas as pd
-
-        return pd.DataFrame({"agent": []})
-    with pooled_record(records, names) as record:
-        return standings(record, rated_parts(record))
-
-
-def _with_pool(
-    runs: list[Compared],
-    shared: list[str],
-    settings: dict[str, list[str]],
-    records: Sequence[Record],
-) -> Comparison:
-    with pooled_record(records, shared) as record:
-        parts = rated_parts(record)
-        table = standings(record, parts)
-        ((games, different),) = record.rows(
-            "select count(*), count(distinct black || ' ' || white || opening || transcript) "
-            "from games"
-        )
-        finding = elo_lead(record, parts) if parts else ""
-    return Comparison(runs, shared, settings, [], "", table, (games, different), finding)
 
 
 # ---------------------------------------------------------------------- telling
@@ -365,14 +366,16 @@ def _tell(found: Comparison, console: Console) -> None:
         console.print(plain(sentence))
 
 
-def write_comparison(found: Comparison, folder: Path, console: Console) -> None:
-    """Write ``report.html`` and ``report.md`` that compare runs into a folder, made if need be."""
+def write_comparison(found: Comparison, output: Path | None, console: Console) -> None:
+    """Write ``report.html`` and ``report.md`` that compare runs into a folder, made if need be;
+    None for a new one beside the first run."""
+    folder = output or new_folder(found.runs[0].folder.parent / "comparison")
+    if (folder / FILE).exists() or is_sweep(folder) or is_study(folder):
+        raise ConfigError(f"{folder} is a run itself; --output names a folder of its own")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ConfigError(f"{folder}: cannot be written ({error.strerror})") from error
-    if (folder / FILE).exists() or is_sweep(folder):
-        raise ConfigError(f"{folder} is a run itself; --output names a folder of its own")
     runs = [
         [label, link(path, _report_of(Path(path), folder)), *rest]
         for label, path, *rest in _run_rows(found)

@@ -122,33 +122,34 @@ def _run(folder: Path) -> Found:
         return Found(str(folder), "run", folder.parent.name, "", None, None, "", None, state)
     with reading(folder) as record:
         head = record.run()
-        leader, score = _leader(record)
+        results = record.results()
+        leader, score = _leader(record, results) if results else ("", None)
         return Found(
             folder=str(folder),
             kind="run",
             name=str(head["name"]),
             started=str(head["started"]),
             agents=len(record.agents()),
-            games=record.count_games(),
+            games=sum(count for *_, count in results),
             leader=leader,
             score=score,
             state=state_of(folder, bool(head["complete"])),
         )
 
 
-def _leader(record: Record) -> tuple[str, float | None]:
-    """Who has the most points for its games, and how many of a hundred."""
-    rows = record.rows(
-        """select name, 100 * avg(points) as score from (
-               select black as agent, black_points as points from games
-               union all select white, 1 - black_points from games)
-           join agents using (agent) group by agent order by score desc, agent limit 2"""
-    )
-    if not rows:
-        return "", None
-    if len(rows) == 2 and rows[0][1] == rows[1][1]:
-        return "(shared)", float(rows[0][1])
-    return str(rows[0][0]), float(rows[0][1])
+def _leader(record: Record, results: Sequence[tuple[int, int, str, int]]) -> tuple[str, float]:
+    """Who has the most points for its games, and how many of a hundred; results: of
+    :meth:`~experiments.record.store.Record.results`, some."""
+    points, games = Counter[int](), Counter[int]()
+    for black, white, result, count in results:
+        for agent, color in ((black, "black"), (white, "white")):
+            games[agent] += count
+            points[agent] += 2 * count * (result == color) + count * (result == "draw")
+    scores = {agent: 50 * points[agent] / games[agent] for agent in sorted(games)}
+    best = max(scores, key=lambda agent: scores[agent])
+    if sum(score == scores[best] for score in scores.values()) > 1:
+        return "(shared)", scores[best]
+    return str(record.agents()["name"][best]), scores[best]
 
 
 def _study(folder: Path) -> Found:

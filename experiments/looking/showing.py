@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -10,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from agents.config import ConfigError
+from agents.config import ConfigError, one_line
 from core.cli import Parser
 from core.shown import plain
+from experiments.command_line import as_typed
 from experiments.foreign import check_trusted
 from experiments.looking.data import print_json, rows_of, state_of
 from experiments.record.reading import damage_told, reading
@@ -20,7 +22,7 @@ from experiments.report.facts import RunFacts
 from experiments.report.findings import Findings, findings
 from experiments.report.rebuilt import recorded_plan
 from experiments.report.report import tell, write
-from experiments.studies.record import is_study
+from experiments.studies.record import StudyRecord, is_study
 from experiments.sweep.folder import Sweep, is_sweep
 
 if TYPE_CHECKING:
@@ -31,27 +33,30 @@ def report_command(arguments: Sequence[str], console: Console) -> int:
     """Write the report of a run or sweep anew, or one that compares several runs."""
     parser = Parser(
         prog="python -m experiments report",
-        description="Write report.html, report.md and the figures of a run, or a sweep, anew from "
-        "its record alone. Of several runs: one report that compares them, in --output. Agents "
-        "from outside the lab are not run for that, unless with --trust; without it the report "
-        "leaves out what would have to be searched again with them.",
+        description="Write report.html, report.md and the figures of a run, a sweep, or a complete "
+        "study anew from its record alone. Of several runs: one report that compares them, in "
+        "--output. Agents from outside the lab are not run for that, unless with --trust; without "
+        "it the report leaves out what would have to be searched again with them.",
     )
     parser.add_argument("folder", type=Path, nargs="+", help="results/NAME/DATE")
     parser.add_argument(
         "--output",
         type=Path,
         metavar="FOLDER",
-        help="for the comparison of several (default: comparison, beside the first)",
+        help="for the comparison of several (default: a new one beside the first, comparison)",
     )
     parser.add_argument(
-        "--trust", action="store_true", help="run what the records name from outside"
+        "--figures",
+        action=argparse.BooleanOptionalAction,
+        help="of a run: draw them, or not (default: as the run was asked to)",
     )
+    _add_trust(parser)
     options = parser.parse_args(arguments)
     if len(options.folder) > 1:
         from experiments.looking.comparing import compare, write_comparison
 
-        folder = options.output or options.folder[0].parent / "comparison"
-        write_comparison(compare(options.folder), folder, console)
+        found = compare(options.folder)
+        write_comparison(found, options.output, console)
         return 0
     if options.output:
         raise ConfigError("--output is for the comparison of several runs")
@@ -59,8 +64,16 @@ def report_command(arguments: Sequence[str], console: Console) -> int:
     if is_sweep(folder):
         _report_sweep(folder, console)
         return 0
+    if is_study(folder):
+        _report_study(folder, console, options.trust)
+        return 0
     with facts_of(folder, console, options.trust) as facts:
-        write(facts, findings(facts), folder, console)
+        if options.figures is not None:
+            facts.plan.settings.figures = options.figures
+        try:
+            write(facts, findings(facts), folder, console)
+        except OSError as error:
+            raise ConfigError(f"{folder}: cannot be written ({one_line(error)})") from error
     return 0
 
 
@@ -73,9 +86,7 @@ def show_command(arguments: Sequence[str], console: Console) -> int:
     )
     parser.add_argument("folder", type=Path, help="results/NAME/DATE")
     parser.add_argument("--json", action="store_true", help="for a program to read")
-    parser.add_argument(
-        "--trust", action="store_true", help="run what the record names from outside"
-    )
+    _add_trust(parser)
     options = parser.parse_args(arguments)
     if is_sweep(options.folder):
         _show_sweep(options.folder, console, options.json)
@@ -105,9 +116,7 @@ def _add_trust(parser: Parser) -> None:
 def facts_of(folder: Path, console: Console, trust: bool = False) -> Iterator[RunFacts]:
     """The facts of the run in a folder, from its record; ConfigError where there is no game."""
     if is_study(folder):
-        raise ConfigError(
-            f"{folder} is a study: its report is {folder / 'report.md'}; resume writes it anew"
-        )
+        raise ConfigError(f"{folder} is a study: what it found is in {folder / 'report.md'}")
     with reading(folder) as record:
         trusted = partial(check_trusted, folder, trust=trust, console=console)
         plan, absent = recorded_plan(record, trusted, trust)
@@ -119,7 +128,7 @@ def facts_of(folder: Path, console: Console, trust: bool = False) -> Iterator[Ru
         yield RunFacts(record, plan)
 
 
-# ---------------------------------------------------------------------- sweeps
+# ---------------------------------------------------------------------- sweeps and studies
 
 
 def _sweep(folder: Path) -> tuple[list[Any], Mapping[str, Mapping[int, Any]]]:
@@ -138,6 +147,17 @@ def _report_sweep(folder: Path, console: Console) -> None:
     known, values = _sweep(folder)
     with damage_told(folder):
         conclude(folder, known, values, console)
+
+
+def _report_study(folder: Path, console: Console, trust: bool) -> None:
+    from experiments.studies.running import resume
+
+    with StudyRecord.open(folder) as record:
+        complete = record.study()["complete"]
+    if not complete:
+        raise ConfigError(f"{folder}: this study is not complete; resume writes its report too")
+    # Nothing is left to do, so that other versions than its own change no number.
+    resume(folder, as_typed(["report", str(folder)]), console, force=True, trust=trust)
 
 
 def _show_sweep(folder: Path, console: Console, as_json: bool) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from matplotlib.colors import to_hex
 
+from core.shown import visible
 from experiments.report.facts import RunFacts, zero_text
 from experiments.report.figures.base import coloured
 from experiments.report.figures.cost import pareto
@@ -29,7 +30,7 @@ def run_charts(facts: RunFacts, figures: Sequence[str]) -> dict[str, dict[str, A
 
 def _agents(facts: RunFacts) -> pd.DataFrame:
     """One row a rated agent of the largest pool, with what is told of it where the mouse is."""
-    standings = facts.standings.assign(agent=facts.order)
+    standings = facts.standings.assign(agent=list(map(visible, facts.order)))
     rated = standings[(standings["part"] == 0) & standings["elo"].notna()]
     return pd.DataFrame(
         {
@@ -66,7 +67,7 @@ def _colour(facts: RunFacts, agents: pd.DataFrame) -> alt.Color:
     """An agent's own, as in all figures."""
     import altair as alt
 
-    own = dict(coloured(agents["agent"], facts.order))
+    own = dict(coloured(agents["agent"], list(map(visible, facts.order))))
     scale = alt.Scale(domain=list(own), range=[to_hex(each) for each in own.values()])
     return alt.Color("agent:N", scale=scale, legend=None)
 
@@ -134,8 +135,8 @@ def _win_rates(facts: RunFacts) -> alt.TopLevelMixin:
     matches = facts.matches
     there = pd.DataFrame(
         {
-            "agent": matches["first"],
-            "opponent": matches["second"],
+            "agent": matches["first"].map(visible),
+            "opponent": matches["second"].map(visible),
             "score": (100 * matches["score"]).round(1),
             "games": matches["games"],
             "W-D-L": [f"{row.wins}-{row.draws}-{row.losses}" for row in matches.itertuples()],
@@ -145,7 +146,7 @@ def _win_rates(facts: RunFacts) -> alt.TopLevelMixin:
         score=(100 - there["score"]).round(1),
         **{"W-D-L": ["-".join(text.split("-")[::-1]) for text in there["W-D-L"]]},
     )
-    order = facts.standings["agent"].tolist()
+    order = facts.standings["agent"].map(visible).tolist()
     base = alt.Chart(pd.concat([there, back])).encode(
         y=alt.Y("agent:N", sort=order, title=None),
         x=alt.X("opponent:N", sort=order, title="opponent", axis=alt.Axis(labelAngle=-40)),

@@ -143,6 +143,14 @@ class RunFacts:
         costs = search_costs(positions, searchers, asked.depths)
         return compare_searches(costs, asked.baseline, plan.settings.seed)
 
+    @cached_property
+    def ends(self) -> list[tuple[int, int, str, str, int]]:
+        """How games ended: Black and White, by number, the result, the reason, and how many."""
+        return self.record.rows(
+            "select black, white, result, end_reason, count(*) from games "
+            "group by black, white, result, end_reason"
+        )
+
     @property
     def names(self) -> list[str]:
         """All agents in the order of their numbers, marked."""

@@ -17,7 +17,7 @@ from experiments.playing.conditions import NONE
 from experiments.record.provenance import differences
 from experiments.record.store import Record
 from experiments.report.facts import RunFacts
-from experiments.report.lead import FEW, lead
+from experiments.report.lead import FEW, FEW_OPENINGS, lead
 from experiments.report.standings import SEATS
 from experiments.report.tables import marked
 from experiments.statistics.intervals import interval_text
@@ -25,9 +25,6 @@ from experiments.system import available_cores
 
 if TYPE_CHECKING:
     import pandas as pd
-
-FEW_OPENINGS = 10
-"""Of less openings than this the report says that they are few."""
 
 _LONGEST_DETAIL = 400  # characters of what a forfeit was for
 

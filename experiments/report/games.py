@@ -82,10 +82,7 @@ def game_sample(facts: RunFacts) -> GameSample:
         }
         for pairing in order
     ]
-    ((all_pairs,),) = record.rows("select count(distinct pair) from games")
-    ((met,),) = record.rows(
-        "select count(*) from (select distinct min(black, white), max(black, white) from games)"
-    )
+    met = {frozenset(seats) for *seats, _, _, _ in facts.ends}
     data = {
         "rules": {"side": rules.side, "firstRowOnTop": rules.first_row_on_top},
         "unit": FINAL_UNIT,
@@ -94,7 +91,8 @@ def game_sample(facts: RunFacts) -> GameSample:
     }
     embedded = sum(len(found[pairing][:each]) for pairing in order)
     unit = "pair" if games_each == 2 else "game"
-    return GameSample(embedded, all_pairs, unit, each, len(order) == met, data)
+    all_pairs = -(-record.count_games() // games_each)
+    return GameSample(embedded, all_pairs, unit, each, len(order) == len(met), data)
 
 
 def _game(record: Record, row: Sequence[Any], rules: Ruleset) -> dict[str, Any]:

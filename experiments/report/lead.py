@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 FEW = 3
 """Up to so many pairings are told one by one where the report would otherwise get long."""
+
+FEW_OPENINGS = 10
+"""Of less openings than this the report says that they are few."""
 
 _POWER = 0.9  # the probability with which more games are to decide
 _HOPELESS = 1000  # times as many games: nobody plays them
@@ -116,8 +119,13 @@ def elo_lead(
     leaders = " and ".join(names[members[place]] for place in same)
     leads = f"{leaders} {'leads' if len(same) == 1 else 'lead'} {names[members[others[0]]]}"
     pair = int(members[best]), int(members[others[0]])
-    plays = _strategies(len(names), parts)
-    by, undecided = _lead_over(record, *pair, seed, colour_advantage, plays)
+    plain_pair = len(members) == 2 and ratings.anchor is None and not any(ratings.bound)
+    if plain_pair:  # its ratings lie as far above and below 0, and so do their intervals
+        found = Lead(*(2 * float(each[best]) for each in (ratings.elo, ratings.low, ratings.high)))
+    else:
+        plays = _strategies(len(names), parts)
+        found = _relative_to(record, *pair, seed, colour_advantage, plays)
+    by, undecided = _in_words(record, found, *pair)
     more = _how_many_more(record, undecided, games) if undecided and games else ""
     return f"{leads}{by}{': undecided.' if undecided else '.'}{more}"
 
@@ -133,26 +141,41 @@ def _strategies(agents: int, parts: Sequence[tuple[IntArray, Ratings]]) -> IntAr
     return np.unique(found, return_inverse=True)[1]
 
 
-def _lead_over(
+class Lead(NamedTuple):
+    """A difference between two agents and the ends of its 95 % interval, Elo; the ends nan where
+    nothing is known of them, all nan where it has only a bound."""
+
+    value: float
+    low: float
+    high: float
+
+
+def _relative_to(
     record: Record, best: int, second: int, seed: int, colour_advantage: bool, plays: IntArray
-) -> tuple[str, tuple[float, float, float] | None]:
-    """By how much the best agent leads the second, both by number, in words; and the difference
-    with its interval if that is undecided."""
-    names = record.agents()["name"].tolist()
-    parts = rated_parts(record, seed, names[second], colour_advantage, plays)
+) -> Lead:
+    """The rating of one agent if another one is rated 0, both by number."""
+    anchor = record.agents()["name"][second]
+    parts = rated_parts(record, seed, anchor, colour_advantage, plays)
     members, ratings = next(part for part in parts if second in part[0])
     place = members.tolist().index(best)
-    games = counted(record.count_games(), "game")
     if ratings.anchor is None or ratings.bound[place]:
+        return Lead(math.nan, math.nan, math.nan)
+    return Lead(*(float(each[place]) for each in (ratings.elo, ratings.low, ratings.high)))
+
+
+def _in_words(record: Record, found: Lead, best: int, second: int) -> tuple[str, Lead | None]:
+    """By how much the best agent leads the second; and the difference if that is undecided."""
+    games = counted(record.count_games(), "game")
+    if math.isnan(found.value):
+        names = record.agents()["name"]
         limit = _limit(matches(record), names[best], names[second])
         if limit > 0:
             return f" by more than {limit:.0f} Elo, in {games}", None
         return f"; {games} are too few to say by how much", None
-    value, low, high = (float(each[place]) for each in (ratings.elo, ratings.low, ratings.high))
-    if math.isnan(low):
-        return f" by {value:.0f} Elo, from one opening: nothing is decided", None
-    by = f" by {value:.0f} [{low:z.0f}, {high:z.0f}] Elo"
-    return (f"{by}, in {games}", None) if low > 0 else (by, (value, low, high))
+    if math.isnan(found.low):
+        return f" by {found.value:.0f} Elo, from one opening: nothing is decided", None
+    by = f" by {found.value:.0f} [{found.low:z.0f}, {found.high:z.0f}] Elo"
+    return (f"{by}, in {games}", None) if found.low > 0 else (by, found)
 
 
 def _limit(matches: pd.DataFrame, best: str, second: str) -> float:
@@ -164,9 +187,11 @@ def _limit(matches: pd.DataFrame, best: str, second: str) -> float:
     return math.nan
 
 
-def _how_many_more(record: Record, found: tuple[float, float, float], asked: int) -> str:
+def _how_many_more(record: Record, found: Lead, asked: int) -> str:
     """How many games a pairing would decide a difference, instead of as many as were asked for."""
     ((openings,),) = record.rows("select count(distinct opening) from games")
+    if openings < FEW_OPENINGS:
+        return " So few openings cannot tell how many games would decide it."
     times = times_as_many(*found, openings, _POWER)
     if math.isnan(times):  # one opening
         return ""

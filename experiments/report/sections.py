@@ -3,12 +3,14 @@ ended, and which were the same."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from core.game import FINISHED
 from core.shown import counted
+from experiments.pairing.schedule import Pairing
 from experiments.report.facts import RunFacts
 from experiments.report.tables import COLUMNS, time_text
 
@@ -61,23 +63,18 @@ def highest_matches(facts: RunFacts) -> pd.DataFrame:
 
 # ---------------------------------------------------------------------- who against whom
 
-_POINTS = """
-    select black, white, sum(black_points), count(*) from games group by black, white
-"""
-
 
 def _crosstable(facts: RunFacts) -> Iterator[Section]:
     """Points of each against each, in the order of the standings."""
     numbers = {name: number for number, name in enumerate(facts.record.agents()["name"])}
     order = [numbers[name] for name in facts.standings["agent"]][:MOST_ACROSS]
-    points: dict[tuple[int, int], float] = {}
-    games: dict[tuple[int, int], int] = {}
-    for black, white, scored, count in facts.record.rows(_POINTS):
-        for seats, won in (((black, white), scored), ((white, black), count - scored)):
-            points[seats] = points.get(seats, 0) + won
-            games[seats] = games.get(seats, 0) + count
     if len(order) < 3:
         return  # the standings say it all
+    points, games = Counter[Pairing](), Counter[Pairing]()
+    for black, white, result, _, count in facts.ends:
+        for seats, winner in (((black, white), "black"), ((white, black), "white")):
+            games[seats] += count
+            points[seats] += 2 * count * (result == winner) + count * (result == "draw")
     equal = set(games.values())
     rows = []
     for place, agent in enumerate(order, start=1):
@@ -101,9 +98,9 @@ def _crosstable(facts: RunFacts) -> Iterator[Section]:
     )
 
 
-def _points_text(points: float, games: int, with_games: bool) -> str:
-    """``13½``, or ``13½/20``."""
-    whole, half = divmod(round(2 * points), 2)
+def _points_text(halves: int, games: int, with_games: bool) -> str:
+    """Half points as ``13½``, or ``13½/20``."""
+    whole, half = divmod(halves, 2)
     text = f"{whole or ('' if half else 0)}{'½' * half}"
     return f"{text}/{games}" if with_games else text
 
@@ -135,27 +132,26 @@ def _costs(facts: RunFacts) -> Iterator[Section]:
 
 
 def _ends(facts: RunFacts) -> Section:
-    record = facts.record
-    ((draws,),) = record.rows("select count(*) from games where result = 'draw'")
-    rows = record.rows(
-        """select end_reason, name, count(*) from games
-           join agents on agent = case result when 'black' then white else black end
-           where end_reason != ? group by end_reason, name order by count(*) desc""",
-        [FINISHED],
-    )
-    finished = record.count_games() - record.count_games(forfeited=True)
+    names = facts.record.agents()["name"].tolist()
+    finished, draws, lost = 0, 0, Counter[tuple[str, str]]()
+    for black, white, result, reason, count in facts.ends:
+        if reason == FINISHED:
+            finished += count
+            draws += count * (result == "draw")
+        else:
+            lost[reason, names[white if result == "black" else black]] += count
     plural = "" if draws == 1 else "s"
-    if not rows:
+    if not lost:
         return Section(
             "How games ended",
             note=f"All {finished:,} games were played to the end; {draws:,} draw{plural}.",
         )
-    told = [(reason, name, f"{count:,}") for reason, name, count in rows]
+    told = [(reason, name, f"{count:,}") for (reason, name), count in lost.most_common()]
     return Section(
         "How games ended",
         ("end", "lost by", "games"),
         [(FINISHED, "-", f"{finished:,}"), *told],
-        f"{counted(draws, 'draw')} among those that were played to the end.",
+        f"{counted(draws, 'draw')} among those that were played to the end." if finished else "",
         (0, 1),
     )
 

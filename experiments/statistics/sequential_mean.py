@@ -1,8 +1,11 @@
 """Whether a mean is below or above 0, looked at again and again as values come.
 
-After 20, 40, 80, ... units, and after all there are, Student's interval of the mean is looked at;
-with k looks each is at the error rate divided by k (Bonferroni), so the probability that a mean of
-0 or more is ever called negative is at most the error rate, and the reverse.
+After 40, 80, 160, ... units, and after all there are, the mean is tested. Costs of searches are
+skewed, and Student's t is then wrong too often on one side, so the smaller of two counts: Student's
+t and Hall's, which takes the skewness out (Hall 1992, Journal of the Royal Statistical Society B
+54). With k looks each is at the error rate divided by 2k: in simulated series, normal, exponential
+and log-normal (deviation 1 of the logarithm), a mean of 0 is called negative, or positive, in at
+most 5 % of cases where the error rate is 5 %.
 """
 
 from __future__ import annotations
@@ -14,7 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtr
 
-FIRST_LOOK = 20
+from experiments.statistics.pairs import FloatArray
+
+FIRST_LOOK = 40
 """Units before which nothing is said."""
 
 
@@ -22,7 +27,7 @@ def looks(most: int) -> list[int]:
     """After how many units to look, of at most so many.
 
     >>> looks(100)
-    [20, 40, 80, 100]
+    [40, 80, 100]
     """
     found = [FIRST_LOOK << turn for turn in range(64) if FIRST_LOOK << turn < most]
     return [*found, most]
@@ -43,8 +48,8 @@ def mean_side(values: ArrayLike, most: int, error_rate: float) -> MeanVerdict:
     values: shape (n,), of independent units in the order in which they came; the most that there
     can be: ``most``.
 
-    >>> mean_side([-1.0, -2.0] * 10, 100, 0.05)
-    MeanVerdict(side=-1, units=20)
+    >>> mean_side([-1.0, -2.0] * 20, 100, 0.05)
+    MeanVerdict(side=-1, units=40)
     """
     seen = np.asarray(values, dtype=float)
     turns = looks(most)
@@ -56,10 +61,23 @@ def mean_side(values: ArrayLike, most: int, error_rate: float) -> MeanVerdict:
             if units == most:
                 return MeanVerdict(0, units)
             continue
-        deviation = float(part.std(ddof=1)) if units > 1 else math.nan
-        if math.isnan(deviation):
+        if math.isnan(t := _t(part)):
             break
-        t = part.mean() / (deviation / math.sqrt(units)) if deviation else math.inf * part[0]
-        if stdtr(units - 1, -abs(t)) <= error_rate / len(turns):
+        if stdtr(units - 1, -abs(t)) <= error_rate / (2 * len(turns)):
             return MeanVerdict(int(np.sign(t)), units)
     return MeanVerdict(None, len(seen))
+
+
+def _t(values: FloatArray) -> float:
+    """The smaller of Student's t and Hall's; 0 where their signs differ; nan for a single value."""
+    if len(values) < 2:
+        return math.nan
+    mean, deviation = float(values.mean()), float(values.std(ddof=1))
+    if not deviation:
+        return math.copysign(math.inf, mean)
+    ratio = mean / deviation
+    skew = float(((values - mean) ** 3).mean() / values.std() ** 3)
+    hall = ratio + skew * ratio**2 / 3 + skew**2 * ratio**3 / 27 + skew / (6 * len(values))
+    if ratio * hall <= 0:
+        return 0.0
+    return math.copysign(math.sqrt(len(values)) * min(abs(ratio), abs(hall)), ratio)

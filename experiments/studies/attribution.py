@@ -169,10 +169,10 @@ _NOTE = (
 
 
 def _names(switches: Sequence[Switch]) -> list[str]:
-    """What each combination is called: ``mobility+corners``; ``nothing`` for all off."""
+    """What each combination is called: ``mobility+corners``, or ``all off``."""
     return [
         "+".join(switch.name for switch, is_on in zip(switches, row, strict=True) if is_on)
-        or "nothing"
+        or "all off"
         for row in combinations(len(switches))
     ]
 
@@ -262,7 +262,7 @@ def _findings(
     for row in pairs.itertuples():
         how = "more" if row.elo > 0 else "less"
         yield f"Together they are worth {how} than the sum of both: {row.term} {_elo(row)} Elo."
-    if unrated := combined.loc[combined["bound"].fillna("") != "", "agent"].tolist():
+    if unrated := combined.loc[combined["bound"] != "", "agent"].tolist():
         yield (
             f"{', '.join(unrated)} won or lost everything against {opponent}, so there are no "
             "effects where they come in: take an opponent nearer to them, or more games."
@@ -333,7 +333,7 @@ def _figures(
             data=effects,
         )
     rated = combined.dropna(subset=["elo"])
-    rated = rated[rated["microseconds"] > 0].assign(bound=rated["bound"].fillna(""))
+    rated = rated[rated["microseconds"] > 0]
     if 2 <= len(rated) <= _DRAWN:
         order = rated.sort_values("elo", ascending=False)
         yield ReportFigure(

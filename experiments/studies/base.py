@@ -105,7 +105,8 @@ class PositionStudy(Study, ABC):
         return None
 
     def prepare(self, plan: Plan, announce: Announce) -> None:
-        """Load or compile what pieces need beside the agents, before workers fork."""
+        """Load or compile what :meth:`pieces` and :meth:`work` need beside the agents; called
+        before both, and before workers fork."""
 
     @abstractmethod
     def pieces(self, plan: Plan, record: Record | None) -> Sequence[Any]:

@@ -61,7 +61,7 @@ class Claims(MatchStudy):
     A claim of strength is a sequential test (SPRT) between the difference that is claimed and one
     that is worse by ``tolerance``; where a difference must be exceeded (> or <), between it and
     one better by so much. A claim of costs is judged by the mean difference on the same positions,
-    looked at after 20, 40, 80, ... of them. Either way a claim that is wrong, by the tolerance
+    looked at after 40, 80, 160, ... of them. Either way a claim that is wrong, by the tolerance
     where it is of strength, is said to hold with a probability of ``error`` at most, and a right
     one to fail.
 
@@ -172,9 +172,13 @@ class Claims(MatchStudy):
 
     def _judged(self, played: Played, plan: Plan) -> Verdict:
         claim = self.parsed[played.number]
-        if str(claim) != played.asked.about:
-            raise ValueError(f"claims have changed since: '{played.asked.about}' was asked for")
         with played.record() as record:
+            about = record.run()["config"]["name"]
+            if not about.endswith(f": {claim}"):
+                raise ConfigError(
+                    f"{played.folder} has the games of another claim, '{about}': the claims have "
+                    "changed since; start a new study"
+                )
             if isinstance(claim, Strength):
                 return self._of_strength(claim, record)
             return self._of_costs(claim, record, plan)
@@ -188,7 +192,7 @@ class Claims(MatchStudy):
         amount = counted(2 * pairs, "game")
         if not pairs:
             return Verdict(str(claim), UNDECIDED, "No pair of games is complete.", amount)
-        found = stopped_estimate(test.test, counts)
+        found, forfeits = stopped_estimate(test.test, counts), record.count_games(forfeited=True)
         upwards = claim.compare in (">=", ">")
         accepted = test.test.decide(counts)
         verdict = UNDECIDED if not accepted else HOLDS if (accepted == "H1") == upwards else FAILS
@@ -196,6 +200,7 @@ class Claims(MatchStudy):
             f"{claim.first} made {100 * counts @ SHARES / pairs:.1f} % of the points of "
             f"{amount}: {found.text}{'' if found.split else ' Elo'}; "
             f"LLR {test.test.llr(counts):+.2f} of {test.test.lower:.2f} to {test.test.upper:.2f}."
+            + (f" {counted(forfeits, 'game')} ended by a forfeit." if forfeits else "")
         )
         return Verdict(str(claim), verdict, evidence, amount, found.elo, found.low, found.high)
 

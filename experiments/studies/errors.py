@@ -235,11 +235,13 @@ def _mean(row: Mapping[str, Any], name: str) -> Mean:
 def _findings(whole: pd.DataFrame, about: str) -> Iterable[str]:
     rows = whole.to_dict("records")
     best, worst = rows[0], rows[-1]
+    alike = len(rows) > 1 and best["loss"] == worst["loss"]
+    who = "all agents made equally good ones" if alike else f"{best['agent']} made the best"
     yield (
-        f"Of {about}, {best['agent']} made the best: {_mean(best, 'loss').text()} discs lost a "
-        f"move against perfect play, a best move in {_mean(best, 'best_share').text(0, 100)} %."
+        f"Of {about}, {who}: {_mean(best, 'loss').text()} discs lost a move against perfect play, "
+        f"a best move in {_mean(best, 'best_share').text(0, 100)} %."
     )
-    if len(rows) > 1:
+    if len(rows) > 1 and not alike:
         apart = worst["loss_low"] > best["loss_high"]
         sure = "" if apart else " The intervals overlap, so these two may be alike."
         yield (

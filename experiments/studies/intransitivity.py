@@ -62,7 +62,7 @@ class Intransitivity(MatchStudy):
             alpha_rank=mass, alpha_low=low, alpha_high=high, beats=better.sum(axis=1),
             in_cycles=[any(number in circle for circle in circles) for number in range(len(mass))],
         )  # fmt: skip
-        ranks = ranks.sort_values(["elo", "alpha_rank"], ascending=False, kind="stable")
+        ranks = ranks.loc[table.index]  # best first by Elo
         answers = _answers(pool, score, better)
         return Conclusion(
             list(_findings(pool.names, score, better, circles, ranks)),
@@ -136,11 +136,15 @@ def _findings(
         yield f"Who beats whom is no order: {counted(len(circles), 'cycle')}; {decided}."
         for circle in circles[:_TOLD]:
             yield f"{_told(names, score, circle)}."
+    elif not better.any():
+        yield f"None of {counted(pairings, 'pairing')} is decided: more games are needed."
     else:
+        rate = f"{decided} at an error rate of {100 * ERROR_RATE:g} % for all together"
         yield (
-            f"No cycle is shown: {decided} at an error rate of {100 * ERROR_RATE:g} % for all "
-            "together, and these answers go in no circle."
-            + (" More games may decide the others." if better.sum() < pairings else "")
+            f"Who beats whom is an order, without cycles: {rate}."
+            if better.sum() == pairings
+            else f"No cycle is shown: {rate}, and these answers go in no circle. More games may "
+            "decide the others."
         )
     most = ranks.loc[ranks["alpha_rank"].idxmax()]
     leader = ranks.iloc[0]["agent"]

@@ -67,7 +67,7 @@ class OpeningSets(MatchStudy):
         if len(plan.agents) != 2:
             raise ValueError(f"two agents are needed; this line-up has {len(plan.agents)}")
         for settings in self._sets().values():
-            plan_of(changed(plan.settings, openings=settings))
+            plan_of(changed(plan.settings, openings=settings)).choose_openings()
 
     def _sets(self) -> dict[str, dict[str, Any]]:
         """The settings of each set; ValueError."""

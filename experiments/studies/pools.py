@@ -56,8 +56,10 @@ class Pool:
 def strengths(record: Record, seed: int, anchor: str | None = None) -> pd.DataFrame:
     """The standings of a run (:func:`experiments.report.standings.standings`), in which
     ``microseconds`` is the processor's time for agents that search; indexed by agent. anchor: who
-    is rated 0."""
+    is rated 0. Agents that played no game have 0 games, and nothing else."""
     table = standings(record, rated_parts(record, seed, anchor))
     by_processor = 1e6 * table["nodes_per_move"] / table["nodes_per_second"]
     times = by_processor.where(table["nodes_per_second"] > 0, table["microseconds"])
-    return table.assign(microseconds=times).set_index("agent", drop=False)
+    order = list(dict.fromkeys([*table["agent"], *record.agents()["name"]]))
+    found = table.assign(microseconds=times).set_index("agent").reindex(order)
+    return found.fillna({"games": 0, "bound": "", "split": False}).assign(agent=order)

@@ -12,10 +12,11 @@ import numpy as np
 from agents.config import ConfigError, build
 from agents.evaluation import DiscCount, Evaluation
 from agents.search import AlphaBeta
+from core.compile import Announce
 from core.notation import split_transcript
 from core.position import Position
 from core.rules import Ruleset, ruleset
-from core.settings import Text, Whole
+from core.settings import Switch, Text, Whole
 from experiments.config import Plan
 from experiments.pairing.openings import Opening
 from experiments.record.store import FILE, Record
@@ -78,13 +79,23 @@ def run_of(run: str | None) -> Path | None:
 
 @dataclass(frozen=True, kw_only=True)
 class SampledStudy(PositionStudy):
-    """A study of a sample of positions, some of each phase."""
+    """A study of a sample of positions, some of each phase.
+
+    run: the folder of the run from whose games they are; None for openings of the plan.
+    play_out: whether openings are played out by a shallow search, and the positions are from these
+        games; otherwise they are the openings' own. positions: of each phase.
+    """
 
     run: RunFolder = None
+    play_out: Annotated[bool, Switch()] = True
     positions: Annotated[int, Whole(1)] = 10
 
     def run_folder(self) -> Path | None:
         return run_of(self.run)
+
+    def prepare(self, plan: Plan, announce: Announce) -> None:
+        if self.run is None and self.play_out:
+            _player(plan).prepare(announce)
 
     def sampled(
         self, plan: Plan, record: Record | None, empties: int, choices: int = 1
@@ -92,23 +103,23 @@ class SampledStudy(PositionStudy):
         """Up to ``positions`` of each phase with more than so many ``empties`` and as many legal
         moves as ``choices``, all distinct, no two of a phase from the same game; drawn with the
         seed of the plan. Raises ValueError if there are none."""
-        if record is None:
+        if record is not None:
+            games = recorded(record, plan.rules, plan.settings.seed)
+        elif self.play_out:
             games = played_out(plan, self.positions)
         else:
-            games = recorded(record, plan.rules, plan.settings.seed)
+            games = suite(plan, len(PHASES) * self.positions)
         rng = np.random.default_rng([plan.settings.seed, _POSITIONS])
         found: dict[Position, Sampled] = {}
         wanted = dict.fromkeys(PHASES, self.positions)
         for opening, positions in games:
             for phase in PHASES:
-                usable = [
+                fresh = [
                     each
                     for each in positions
-                    if phase_of(each) == phase
-                    and len(each.moves) >= choices
-                    and each.empties > empties
+                    if (phase_of(each) == phase and each.empties > empties)
+                    and (len(each.moves) >= choices and each not in found)
                 ]
-                fresh = [each for each in usable if each not in found]
                 if fresh and wanted[phase]:
                     one = fresh[int(rng.integers(len(fresh)))]
                     found[one] = Sampled.of(opening, one)
@@ -150,14 +161,17 @@ def positions_of(opening: Opening, transcript: str, rules: Ruleset) -> list[Posi
     return found
 
 
+def suite(plan: Plan, count: int) -> Iterator[Game]:
+    """The positions of openings of the plan alone, as if they were games."""
+    for opening in plan.openings.find(count, plan.rules, plan.settings.seed)[:count]:
+        yield opening.text, [opening.reach(plan.rules)]
+
+
 def played_out(plan: Plan, count: int) -> Iterator[Game]:
     """Games from openings of the plan, in which both sides are alpha-beta with the plan's heuristic
     (on boards that it is not made for with the discs' number), PLAYED_OUT plies deep; ``count`` or
     as many openings as there are."""
-    heuristic = build(plan.settings.evaluation, "evaluation", Evaluation)
-    if plan.rules.side not in heuristic.sides:
-        heuristic = DiscCount()
-    player = AlphaBeta(PLAYED_OUT, heuristic)
+    player = _player(plan)
     for opening in plan.openings.find(count, plan.rules, plan.settings.seed)[:count]:
         position, found = opening.reach(plan.rules), []
         while not position.is_over:
@@ -165,3 +179,9 @@ def played_out(plan: Plan, count: int) -> Iterator[Game]:
                 found.append(position)
             position = position.play(player.search(position).move)
         yield opening.text, found
+
+
+def _player(plan: Plan) -> AlphaBeta:
+    """Who plays openings out."""
+    heuristic = build(plan.settings.evaluation, "evaluation", Evaluation)
+    return AlphaBeta(PLAYED_OUT, heuristic if plan.rules.side in heuristic.sides else DiscCount())

@@ -98,6 +98,7 @@ class Pruning(SampledStudy):
             raise ValueError("limits do not go with it: the depths are what searches are told")
 
     def prepare(self, plan: Plan, announce: Announce) -> None:
+        super().prepare(plan, announce)
         ours = {name: a for name, a in plan.agents.items() if not isinstance(a, Outsider)}
         for minimax in trees_of(searchers_of(ours))[1].values():
             minimax.prepare(announce)

@@ -52,6 +52,7 @@ from experiments.sweep.folder import has_begun, put_aside
 GAMES = "games"
 """The folder of the run that a study of positions plays first."""
 LOG = "log.txt"
+STOPPING = "stopping after the pieces under way"
 MOST_TOLD = 10
 """Failures."""
 
@@ -78,7 +79,7 @@ def study(plan: StudyPlan, command: str, console: Console | None = None) -> Stud
     """
     console = console or Console()
     settings, started = plan.plan.settings, datetime.now()
-    _first_look(plan)
+    _first_look(plan, console)
     folder = new_folder(Path(settings.results, settings.name, f"{started:%Y-%m-%d_%H-%M-%S}"))
     with locked(folder), _told_why(folder, plan):
         _write_config(plan, folder)
@@ -133,13 +134,13 @@ def resume(
             return _Session(plan, record, folder, console, options).go()
 
 
-def _first_look(plan: StudyPlan) -> None:
+def _first_look(plan: StudyPlan, console: Console) -> None:
     """Find what is wrong before anything is written; ConfigError."""
-    if isinstance(plan.study, PositionStudy):
-        if not plan.study.needs_run(plan.plan):
-            _pieces(plan, None)
-        return
-    _runs(plan, [])
+    if isinstance(plan.study, MatchStudy):
+        _runs(plan, [])
+    elif isinstance(plan.study, PositionStudy) and not plan.study.needs_run(plan.plan):
+        plan.study.prepare(plan.plan, lambda line: console.print(plain(line)))
+        _pieces(plan, None)
 
 
 def _session(plan: StudyPlan, command: str, started: datetime) -> dict[str, Any]:
@@ -259,9 +260,11 @@ class _Session:
         if study.needs_run(plan.plan):
             if not self._play_one(Asked(plan.plan.settings, GAMES), self._folder / GAMES):
                 return {}, False
+            study.prepare(plan.plan, self._say)
             with reading(self._folder / GAMES) as games:
                 pieces = _pieces(plan, games)
         else:
+            study.prepare(plan.plan, self._say)
             pieces = _pieces(plan, None)
         record.expect(len(pieces))
         done = record.done()
@@ -280,17 +283,15 @@ class _Session:
         """Work on these pieces of so many."""
         plan, study, conditions = self._plan, self._plan.study, self._plan.plan.conditions()
         assert isinstance(study, PositionStudy)
-        announce = functools.cache(self._say)
         if study.asks_agents:
-            conditions.prepare(announce)
-        study.prepare(plan.plan, announce)
-        if study.asks_agents and plan.plan.settings.trial:
-            try_agents(conditions)
+            conditions.prepare(functools.cache(self._say))
+            if plan.plan.settings.trial:
+                try_agents(conditions)
         job = functools.partial(job_of, dict(plan.described))
         with ExitStack() as stack:
             crew = stack.enter_context(plan.plan.executor.ready(conditions, self._say))
             stack.enter_context(self._way_on_told())
-            stack.enter_context(stoppable(conditions.stop))
+            stack.enter_context(stoppable(conditions.stop, STOPPING))
             stack.enter_context(logging_to(self._folder / LOG, plan.plan.settings.log_level))
             progress = stack.enter_context(_progress(self._console))
             bar = progress.add_task(plan.name, total=total, completed=total - len(left))

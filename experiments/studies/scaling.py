@@ -203,7 +203,7 @@ class Scaling(MatchStudy):
             final = rows.iloc[-1]
             if final["gain_low"] <= 0 <= final["gain_high"]:
                 yield (
-                    f"The last step of {kind}, to {final['level']:g}, shows no gain: "
+                    f"The last step of {kind}, to {final['level']:g}, may have brought nothing: "
                     f"{interval_text(final['gain'], final['gain_low'], final['gain_high'])} Elo by "
                     "doubling."
                 )

@@ -178,7 +178,8 @@ def count_nodes(
             if spent + totals[-1] * growth > budget:
                 break
             agent = kind(plies, evaluation)
-            total = sum(agent.search(position).stats.nodes for position in positions)
+            costs = (row for each in positions for row in cost_rows(each, {name: agent}))
+            total = sum(row["nodes"] for row in costs)
             spent += total
             totals.append(total)
             rows.append((name, plies, total / len(positions), len(positions)))

@@ -31,7 +31,8 @@ _CLOSEST = 10  # pairs of agents that are shown
 
 
 class Question(NamedTuple):
-    """A position, and the chance that agents have in it."""
+    """A position, and where the chance that agents have in it comes from: the first one's seed is
+    ``seed``, the next one's ``seed + 1`` and so on."""
 
     sampled: Sampled
     seed: int
@@ -66,7 +67,7 @@ class Similarity(SampledStudy):
         for number, name in enumerate(place.conditions.names):
             move, why = "", ""
             try:
-                move = square_name(place.decide(number, position, piece.seed).move)
+                move = square_name(place.decide(number, position, piece.seed + number).move)
             except Fault as error:
                 why = f"{error.reason}: {in_a_line(error.detail)}"
             except Exception as error:  # of the agent, whose other answers count all the same
@@ -91,17 +92,18 @@ class Similarity(SampledStudy):
             .join(positions)
             .sort_values("entropy", ascending=False, kind="stable")
         )
+        disputed = apart[apart["different"] > 1].head(self.drawn)
         failed = moves[moves["failure"] != ""]
         chance = float((1 / positions["choices"]).mean())
         return Conclusion(
             findings=list(_findings(pairs, len(answers), chance, failed)),
-            tables=[_closest(pairs), _differing(apart.head(self.drawn), answers)],
+            tables=[_closest(pairs), *_differing(disputed, answers)],
             frames={
                 "similarity": pairs,
                 "positions": apart.reset_index(),
                 "moves": moves,
             },
-            figures=lambda: _figures(pairs, apart.head(self.drawn), answers, plan),
+            figures=lambda: _figures(pairs, disputed, answers, plan),
             notes=[_NOTE.format(chance=100 * chance)],
         )
 
@@ -164,14 +166,15 @@ def _closest(pairs: pd.DataFrame) -> ResultTable:
     )
 
 
-def _differing(apart: pd.DataFrame, answers: pd.DataFrame) -> ResultTable:
+def _differing(apart: pd.DataFrame, answers: pd.DataFrame) -> Iterable[ResultTable]:
     cells = []
     for piece, row in apart.iterrows():
         chosen = answers.loc[piece].value_counts()
         most = f"{chosen.index[0]} ({chosen.iloc[0]} of {chosen.sum()})"
         cells.append([str(row["empties"]), str(row["different"]), most, row["position"]])
     columns = ["empties", "different moves", "most often", "position"]
-    return ResultTable("Where they differ most", columns, cells, words=(2, 3))
+    if cells:
+        yield ResultTable("The most disputed positions", columns, cells, words=(2, 3))
 
 
 def _figures(

@@ -68,6 +68,8 @@ def asked_again(
         agent.observe(move, position)
     number = 0
     for row in rows:
+        if row.square != PASS and row.square not in position.moves:
+            raise ValueError(f"ply {row.ply}: {row.square} is no legal move there")
         if position.to_move is color and row.square != PASS:
             if number in wanted or not forgets:
                 decision = agent.decide(position, limits)

@@ -158,19 +158,28 @@ def nobody_left(folder: Path, before: set[int]) -> None:
     assert os.getpid() not in ran
     assert not any("student" in name for name in sys.modules)
     until = time.monotonic() + 10
-    while set(core.processes.descendants([os.getpid()])) - before or sessions(ran):
-        assert time.monotonic() < until
+    while left := [*set(core.processes.descendants([os.getpid()])) - before, *sessions(ran)]:
+        assert time.monotonic() < until, [about(number) for number in left]
         time.sleep(0.02)
 
 
-def sessions(leaders: set[int]) -> list[str]:
+def about(number: int) -> str:
+    """What a process is."""
+    try:
+        folder = Path(f"/proc/{number}")
+        return (folder / "stat").read_text() + (folder / "cmdline").read_text()
+    except OSError:
+        return "gone meanwhile"
+
+
+def sessions(leaders: set[int]) -> list[int]:
     """The processes of these sessions, or of sessions begun below them, wherever they hang now."""
     found = []
     for path in Path("/proc").glob("[0-9]*/environ"):
         number = int(path.parent.name)
         try:
             if os.getsid(number) in leaders:
-                found.append(path.parent.name)
+                found.append(number)
         except OSError:
             continue
     return found

@@ -54,7 +54,9 @@ def error_chart(profile: pd.DataFrame, context: str = "") -> Figure:
                 axes.plot(rows["empties"], scale * rows[measure], label=drawn(name), **style)
                 if len(agents) <= SHADED:
                     low, high = (scale * rows[f"{measure}_{end}"] for end in ("low", "high"))
-                    axes.fill_between(rows["empties"], low, high, color=style["color"], alpha=0.15)
+                    axes.fill_between(
+                        rows["empties"], low, high, color=style["color"], alpha=0.15, linewidth=0
+                    )
             axes.invert_xaxis()
             axes.xaxis.set_major_locator(MaxNLocator(integer=True))
             axes.set_xlabel("empty squares")

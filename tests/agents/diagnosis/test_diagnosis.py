@@ -126,13 +126,6 @@ MORE = [
         "if position.is_over:\n            difference",
         "if False:\n            difference",
     ),
-    Seed(
-        "finished game evaluated by the heuristic",
-        NEGAMAX,
-        "        if position.is_over:\n            return WON",
-        "        if depth == 0:\n            return self.evaluate(position)\n"
-        "        if position.is_over:\n            return WON",
-    ),
     Seed("the best value begins at 0", NEGAMAX, "        best = -INF", "        best = 0 * INF"),
     Seed(
         "the value that is told is Black's, not the mover's",
@@ -142,6 +135,18 @@ MORE = [
     ),
     Seed(
         "a finished game's discs are mixed with heuristic values", NEGAMAX, "WON = 10**6", "WON = 1"
+    ),
+    Seed(
+        "the value is told in another unit",
+        NEGAMAX,
+        "Decision(best_move, best",
+        "Decision(best_move, best / 4",
+    ),
+    Seed(
+        "it does not answer",
+        NEGAMAX,
+        "        self.nodes = 1\n",
+        "        __import__('os')._exit(3)\n",
     ),
     Seed("counts: evaluations", NEGAMAX, "self.cost += 1", "self.cost += 2"),
 ]
@@ -162,6 +167,13 @@ OTHERWISE_RIGHT = [
     Seed("", NEGAMAX, "        return best\n", "        return min(best, beta)\n"),  # fail-hard
     Seed("", NEGAMAX, AT_PASS, AT_PASS.replace("depth - 1", "depth")),
     Seed("", NEGAMAX, ", stats=stats)", ")"),
+    Seed(  # as PAIP has it
+        "",
+        NEGAMAX,
+        "        if position.is_over:\n            return WON",
+        "        if depth == 0:\n            return self.evaluate(position)\n"
+        "        if position.is_over:\n            return WON",
+    ),
 ]
 
 
@@ -227,6 +239,16 @@ def test_a_right_search_passes_whatever_it_has_chosen(seed: Seed, tmp_path: Path
     assert diagnosis.holds and not diagnosis.causes, diagnosis
     pruning = diagnosis.findings[-1].asked
     assert pruning.startswith("It does not prune" if seed.wrong == "False" else "It prunes: ")
+
+
+@pytest.mark.slow
+def test_of_two_mistakes_the_one_in_ordinary_positions_is_told(tmp_path: Path) -> None:
+    path = written(SEEDS[5], tmp_path)
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace(AT_PASS, AT_PASS[1:]), encoding="utf-8")
+    diagnosis = examined(path)
+    is_told(diagnosis, SEEDS[5].cause)
+    assert diagnosis.notes or (diagnosis.causes[0].explained or 1) < 1  # that is not all
 
 
 def test_who_must_prune_and_does_not_is_told(tmp_path: Path) -> None:
@@ -307,8 +329,15 @@ def test_the_command_takes_every_kind_of_search(
 def test_a_function_may_make_the_search(capsys: pytest.CaptureFixture[str]) -> None:
     """PAIP's asks for the depth first."""
     command = f"check {PAIP}:alphabeta_searcher --search --depths 1,2 --positions 24".split()
-    assert main(command) == 1
-    assert "cause: finished game evaluated by the heuristic" in capsys.readouterr().out
+    assert main(command) == 0
+    assert "\nnote: by its own choice, as in PAIP, where no depth is " in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_who_solves_the_end_is_right(capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["check", "alphabeta", "endgame=10", "--search", "--positions", "24"]
+    assert main(command) == 0
+    assert "\nnote: it solves the end of the game, beyond " in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from agents import PVS, AlphaBeta, DiscCount, Maximizer, Minimax, SquareWeights
-from agents.evaluation import FINAL_UNIT, ModifiedSquareWeights
+from agents.config import build, choices, load
+from agents.evaluation import FINAL_UNIT, Evaluation, ModifiedSquareWeights
 from agents.search import SearchAgent
 from core import Color, Position
 from core.game import play_game
@@ -62,8 +63,6 @@ def test_a_win_is_a_win_by_however_many_discs() -> None:
         win = kind(3, SquareWeights(), final="win").search(LATE)
         assert discs.value == 40 * FINAL_UNIT
         assert win.value == FINAL_UNIT
-    solved = PVS(2, SquareWeights(), endgame=4, final="win").search(LATE)
-    assert (solved.value, solved.depth) == (FINAL_UNIT, LATE.empties)
 
 
 def test_at_the_horizon_paip_asks_the_heuristic() -> None:
@@ -106,3 +105,13 @@ def test_the_series_of_18_8() -> None:
 def test_what_does_not_go_together_is_refused(settings: dict[str, Any], words: str) -> None:
     with pytest.raises(ValueError, match=words):
         AlphaBeta(3, SquareWeights(), **settings)
+
+
+@pytest.mark.parametrize("name", sorted(set(choices("evaluation")) - {"function"}))
+def test_every_heuristic_has_a_value_for_finished_games(random_game: RandomGame, name: str) -> None:
+    evaluation = build(load("evaluation", name), "evaluation", Evaluation)
+    wiped_out = Position.from_obf("X" * 10 + "-" * 54 + " O")
+    for end in [random_game("standard", seed)[-1] for seed in range(8)] + [wiped_out]:
+        assert end.is_over
+        assert evaluation(end) == evaluation.plain(end), f"\n{end}"
+        assert abs(evaluation(end)) < FINAL_UNIT

@@ -366,6 +366,7 @@ def test_iterative_deepening_ends_with_the_game() -> None:
 
 def test_the_endgame_is_solved_from_the_set_number_of_empties(random_game: RandomGame) -> None:
     search = PVS(2, SquareWeights(), endgame=8)
+    wins_only = PVS(2, SquareWeights(), endgame=8, final="win")
     for seed in range(3):
         for position in random_game("standard", seed)[49:-1]:
             if not position.moves:
@@ -374,6 +375,8 @@ def test_the_endgame_is_solved_from_the_set_number_of_empties(random_game: Rando
             if position.empties <= 8:
                 exact = AlphaBeta(20, DiscCount()).search(position)
                 assert decision.value == exact.value, f"\n{position}"
+                sign = np.sign(exact.value or 0)
+                assert wins_only.search(position).value == sign * FINAL_UNIT, f"\n{position}"
             else:
                 assert decision.depth == 2
             cut = search.search(position, limits=Limits(nodes=50))

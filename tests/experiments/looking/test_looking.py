@@ -124,6 +124,23 @@ def test_a_sweep_is_listed_shown_and_reported_as_one(tmp_path: Path, ask: Ask) -
     assert page.is_file()
 
 
+def test_a_study_is_listed_and_reported(tmp_path: Path, ask: Ask) -> None:
+    words = [f"results={tmp_path}", "agents=duel", "agent@first=greedy", "agent@second=weighted"]
+    words += ["executor=serial", "figures=false", "games=2", "study.positions=4"]
+    assert main(["study", "similarity", *words]) == 0
+    (found,) = ask("list", tmp_path, "--json")
+    assert (found["kind"], found["name"]) == ("study", "similarity")
+    assert found["state"] == "study similarity, complete"
+    assert "is a study" in ask("show", found["folder"], code=2)
+    (page := Path(found["folder"], "report.html")).unlink()
+    ask("report", found["folder"])
+    assert page.is_file()
+    with closing(sqlite3.connect(Path(found["folder"], "study.sqlite"))) as file, file:
+        file.execute("update study set complete = 0")
+    assert "not complete" in ask("report", found["folder"], code=2)
+    assert "no single run" in ask("compare", found["folder"], tmp_path, code=2)
+
+
 def test_folders_without_runs(tmp_path: Path, ask: Ask) -> None:
     assert "no run is here yet" in ask("list", tmp_path)
     assert "no such folder" in ask("list", tmp_path / "nowhere", code=2)
@@ -152,6 +169,10 @@ def test_a_run_is_shown_and_reported_from_its_record_alone(
     before = (at(shelf, "one") / "report.md").read_text(encoding="utf-8")
     after = (folder / "report.md").read_text(encoding="utf-8")
     assert after.replace(str(folder), str(at(shelf, "one"))) == before
+    assert not (folder / "elo.svg").exists()
+    ask("report", folder, "--figures")
+    assert (folder / "elo.svg").exists()
+    assert 'id="figure-elo"' in (folder / "report.html").read_text(encoding="utf-8")
 
 
 def test_a_report_runs_no_code_from_outside(tmp_path: Path, ask: Ask) -> None:

@@ -274,6 +274,17 @@ def test_the_report_shows_both(result: RunResult) -> None:
     assert "| 13,912 |" in text
 
 
+def test_the_series_of_18_8_is_the_books(tmp_path: Path) -> None:
+    done = play(tmp_path, "experiment=paip_series")
+    scores = []
+    for game in done.games.itertuples():
+        first = game.black == "modified_weighted"
+        scores.append(game.disc_difference if first else -game.disc_difference)
+    assert scores == [-28, 40]
+    text = (done.folder / "report.md").read_text(encoding="utf-8")
+    assert "-28 40 -28 40" in text
+
+
 def test_points_beside_points(tmp_path: Path) -> None:
     done = play(tmp_path, "experiment=paip_1ply", "games=6")
     text = (done.folder / "report.md").read_text(encoding="utf-8")

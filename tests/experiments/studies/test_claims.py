@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from experiments.__main__ import main
@@ -68,6 +69,7 @@ def study(folder: Path, *overrides: str) -> int:
                  "depth=2", *overrides])  # fmt: skip
 
 
+@pytest.mark.slow
 def test_claims_hold_fail_or_stay_undecided(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -79,7 +81,7 @@ def test_claims_hold_fail_or_stay_undecided(
         "  - evaluations(minimax) > 1000000\n"
         "  - weighted(modified_square_weights) > weighted\n"
     )
-    assert study(tmp_path, f"study.claims={claims}", "study.positions=20", "games=100") == 1
+    assert study(tmp_path, f"study.claims={claims}", "study.positions=40", "games=100") == 1
     told = capsys.readouterr().out
     assert "Of 4 claims 1 hold, 2 fail, 1 are undecided." in " ".join(told.split())
     (folder,) = (tmp_path / "claims").iterdir()
@@ -90,8 +92,26 @@ def test_claims_hold_fail_or_stay_undecided(
 
 
 def test_all_claims_hold(tmp_path: Path) -> None:
-    claim = 'study.claims=["weighted >= random"]'
-    assert study(tmp_path, claim, "games=100", "study.tolerance=100") == 0
+    claims = 'study.claims=["weighted >= random", "nodes(weighted) <= 20"]'
+    assert study(tmp_path, claims, "games=100", "study.tolerance=100", "study.positions=40") == 0
+    (folder,) = (tmp_path / "claims").iterdir()
+    strength, cost = load(folder)["claims"].to_dict("records")
+    assert strength["low"] < strength["elo"] < strength["high"]
+    assert cost["amount"] == "40 positions" and np.isnan(cost["ratio"])
+
+
+def test_claims_that_have_changed_are_not_judged_by_games_of_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The first one fails, which is an exit code."""
+    file = tmp_path / "claims.yaml"
+    file.write_text("- random > weighted + 200 Elo\n")
+    assert study(tmp_path, f"study.claims={file}", "games=60") == 1
+    file.write_text("- random > weighted - 900 Elo\n")
+    (folder,) = (tmp_path / "claims").iterdir()
+    capsys.readouterr()
+    assert main(["resume", str(folder)]) == 2
+    assert "the claims have changed since" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from core import PASS, Position
 from experiments import studies
 from experiments.__main__ import main
 from experiments.studies.errors import ALL, error_profile, judged
+from experiments.studies.figures.errors import error_figures
 from experiments.studies.record import FILE
 
 
@@ -20,7 +21,13 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a small study that plays its own games."""
     folder = tmp_path_factory.mktemp("errors")
     words = ["agents=duel", "agent@first=random", "agent@second=alphabeta", "depth=1", "games=6"]
-    more = ["second.endgame=6", "study.empties=6", "executor=serial", f"results={folder}"]
+    more = [
+        "second.endgame=6",
+        "figures=false",
+        "study.empties=6",
+        "executor=serial",
+        f"results={folder}",
+    ]
     assert main(["study", "errors", *words, *more]) == 0
     (record,) = folder.rglob(FILE)
     return record.parent
@@ -46,10 +53,14 @@ def test_losses_are_those_of_perfect_play(made: Path) -> None:
     assert errors.loc[("random", "all"), "loss"] > 0
 
 
-def test_the_report_says_it_in_words_and_a_figure(made: Path) -> None:
-    told = (made / "report.md").read_text()
-    assert "alphabeta made the best" in told and "(error_profile.png)" in told
+def test_it_is_said_in_words_and_a_figure(made: Path) -> None:
+    assert "alphabeta made the best" in (made / "report.md").read_text()
     assert (made / "games" / "games.sqlite").is_file()
+    profile = studies.load(made)["errors"]
+    (figure,) = error_figures(profile, "some moves")
+    left, right = figure.chart.axes
+    assert {line.get_label() for line in left.lines} == {"alphabeta", "random"}
+    assert max(right.lines[0].get_ydata()) <= 100
 
 
 def test_a_run_is_judged_with_its_own_agents(made: Path, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core import Position
 from experiments import studies
 from experiments.__main__ import main
 from experiments.studies.efficiency import ALL, FLOOR, MINIMAX, compared, summary, unequal
@@ -70,6 +71,18 @@ def test_positions_come_from_the_games_of_a_run(
     wrong = [*PARTS, *more, *words[2:], "ruleset=mini6", "evaluation=disc_count"]
     assert main(["study", "pruning", *wrong]) == 2
     assert "ruleset=standard is needed" in capsys.readouterr().err
+
+
+def test_positions_may_be_those_of_a_file(tmp_path: Path) -> None:
+    lines = ["-------------O---XXX-O-----OXO-----XO--------------------------- X", "f5d6c3"]
+    (tmp_path / "suite.txt").write_text("\n".join(lines))
+    words = [f"openings.file={tmp_path}/suite.txt", "study.play_out=false", "study.depths=[2]"]
+    made = studies.make(
+        "pruning", *PARTS, "openings=file", *words, "figures=false", f"results={tmp_path}",
+        "executor=serial", quiet=True,
+    )  # fmt: skip
+    found = studies.load(made.folder)["positions"]
+    assert set(found["position"]) == {lines[0], Position.from_transcript(lines[1]).to_obf()}
 
 
 def frames(values: list[int]) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -7,9 +7,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from core.rules import ruleset
 from experiments import studies
 from experiments.__main__ import main
 from experiments.studies.agreement import agreements, choices_text, disagreement
+from experiments.studies.figures.similarity import similarity_figures
 from experiments.studies.record import FILE
 
 ANSWERS = pd.DataFrame(
@@ -36,15 +38,25 @@ def test_searches_with_one_value_decide_alike(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["agents=classics", "executor=serial", "study.positions=3", f"results={tmp_path}"]
-    assert main(["study", "similarity", *words]) == 0
+    assert main(["study", "similarity", *words, "figures=false"]) == 0
     assert "more than any other two" in " ".join(capsys.readouterr().out.split())
     (record,) = tmp_path.rglob(FILE)
     folder = record.parent
     tables = studies.load(folder)
     assert len(tables["positions"]) == 9 and (tables["positions"]["choices"] > 1).all()
     assert len(tables["moves"]) == 9 * tables["moves"]["agent"].nunique()
-    for name in ("similarity", "differences"):
-        assert (folder / f"{name}.png").is_file()
+    rules = ruleset("standard")
+    answers = tables["moves"].set_index(["piece", "agent"])["move"].unstack()  # noqa: PD010
+    apart = tables["positions"].set_index("piece").head(2)
+    drawn = similarity_figures(tables["similarity"], apart, answers, rules)
+    assert [figure.name for figure in drawn] == ["similarity", "differences"]
+
+
+def test_agents_of_chance_have_a_chance_of_their_own(tmp_path: Path) -> None:
+    words = ["agents=duel", "agent@first=random", "agent@second=random", "study.positions=4"]
+    more = ["executor=serial", "figures=false", f"results={tmp_path}"]
+    made = studies.make("similarity", *words, *more, quiet=True)
+    assert studies.load(made.folder)["similarity"]["agreement"].item() < 0.8
 
 
 @pytest.mark.slow

@@ -1,0 +1,88 @@
+"""The finding that a report begins with says what the numbers say, and no more."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from agents import AlphaBeta, DiscCount, GreedyAgent, Minimax, RandomAgent, SquareWeights
+from experiments.looking.showing import facts_of
+from experiments.report.lead import _strategies, lead
+from experiments.run import run_match
+from experiments.studies.strategies import strategies
+
+
+def told(folder: Path, agents: dict[str, Any], **how: Any) -> tuple[list[str], Any, Path]:
+    """The lead of a run, its standings by agent, and its folder."""
+    quiet: dict[str, Any] = {"workers": 0, "figures": False, "quiet": True}
+    done = run_match(agents, results=folder, **quiet, **how)
+    with facts_of(done.folder, Console(quiet=True)) as facts:
+        return lead(facts), done.standings.set_index("agent"), done.folder
+
+
+def test_the_same_moves_for_less(tmp_path: Path) -> None:
+    agents = {"minimax": Minimax(3, DiscCount()), "pruned": AlphaBeta(3, DiscCount())}
+    (said,), standings, _ = told(tmp_path, agents, games=6)
+    found = re.match(r"pruned visited ([\d.]+) % of minimax's nodes at equal strength: ", said)
+    nodes = standings["nodes_per_move"]
+    assert found is not None
+    assert float(found[1]) == pytest.approx(100 * nodes["pruned"] / nodes["minimax"], abs=0.01)
+    assert "50.0 % of 6 games, the same moves in all 3 pairs" in said
+
+
+def test_a_decided_lead_has_its_interval(tmp_path: Path) -> None:
+    agents = {"squares": AlphaBeta(2, SquareWeights()), "discs": AlphaBeta(1, DiscCount())}
+    (said,), standings, _ = told(tmp_path, agents, games=60)
+    found = re.fullmatch(r"squares leads discs by (\d+) \[(\d+), (\d+)\] Elo, in 60 games\.", said)
+    assert found is not None
+    value, low, high = map(int, found.groups())
+    assert value == pytest.approx(standings.loc["squares", "elo"] * 2, abs=1)
+    assert 0 < low < value < high
+
+
+def test_what_is_not_decided_takes_more_games(tmp_path: Path) -> None:
+    agents = {"one": GreedyAgent(), "other": RandomAgent()}
+    for seed in range(1, 30):
+        (said,), _, _ = told(tmp_path, agents, games=24, seed=seed)
+        if found := re.search(r"undecided\. If that is the difference, some ([\d,]+) games", said):
+            break
+    else:
+        pytest.fail("24 games always decided it")
+    assert int(found[1].replace(",", "")) > 24
+    assert "a pairing instead of 24 show it with a probability of 90 %" in said
+
+
+def test_few_openings_promise_nothing(tmp_path: Path) -> None:
+    agents = {"one": RandomAgent(), "other": RandomAgent()}
+    for seed in range(1, 30):
+        (said,), _, _ = told(tmp_path, agents, games=8, seed=seed)
+        if "undecided" in said:
+            break
+    assert "So few openings cannot tell how many games would decide it" in said
+
+
+def test_split_pairs_and_single_games(tmp_path: Path) -> None:
+    agents = {"a": GreedyAgent(), "b": GreedyAgent(), "c": GreedyAgent()}
+    (said, *_), _, _ = told(tmp_path, agents, games=4)
+    assert said == "Every pair was split, so these games cannot tell who is better."
+    agents = {"a": AlphaBeta(2, SquareWeights()), "b": RandomAgent(), "c": GreedyAgent()}
+    (said,), standings, _ = told(tmp_path, agents, games=2, schedule="class")
+    assert said.startswith(f"{standings.index[0]} is first of 3 (points ")
+
+
+def test_strategies_are_known_from_ratings(tmp_path: Path) -> None:
+    agents = {
+        "minimax": Minimax(2, DiscCount()),
+        "random": RandomAgent(),
+        "pruned": AlphaBeta(2, DiscCount()),
+        "squares": AlphaBeta(2, SquareWeights()),
+    }
+    (first, *rest), _, folder = told(tmp_path, agents, games=10)
+    assert " lead" in first
+    assert "at equal strength" in " ".join(rest)
+    with facts_of(folder, Console(quiet=True)) as facts:
+        assert _strategies(4, facts.parts).tolist() == strategies(facts.record).tolist()
