@@ -35,11 +35,13 @@ def strategies(record: Record) -> IntArray:
     )
     for games in _rounds(rows):
         for one, other in sorted(undecided):
-            said = {_alike(*both, record) for both in _comparable(one, other, games)}
-            if False in said:
-                undecided.discard((one, other))
-            elif True in said:
-                alike.add((one, other))
+            for both in _comparable(one, other, games):
+                said = _alike(*both, record)
+                if said:
+                    alike.add((one, other))
+                elif said is False:  # most pairs end at their first game, and few are replayed
+                    undecided.discard((one, other))
+                    break
         if not undecided:
             break
     return _numbered(agents, undecided, alike & undecided)
