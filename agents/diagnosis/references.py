@@ -447,19 +447,21 @@ class BlackSideAlways(BlackSide):
 
 
 class ForBlack(Search):
-    """Black's view throughout, with Black as the side that maximizes at the root."""
+    """Where White is to move at the root it chooses what is best for Black."""
 
     cause = "plays for Black, whoever is to move"
     advice = "the side to move is the one that chooses the best for itself, White too"
+    sign = 1
 
-    def stated(self, root: Node, value: int) -> int:
-        return value
+    def reply(self, root: Node, depth: int) -> Reply:
+        self.sign = _to_black(root, 1)
+        return super().reply(root, depth)
 
-    def chosen(self, root: Node) -> Sequence[int]:
-        if root.position.to_move is Color.BLACK or not self.tried:
-            return super().chosen(root)
-        worst = min(value for _, value in self.tried)
-        return [move for move, value in self.tried if value == worst]
+    def finished(self, node: Node, depth: int, ply: int) -> int:
+        return self.sign * super().finished(node, depth, ply)
+
+    def looked(self, node: Node, ply: int) -> int:
+        return self.sign * super().looked(node, ply)
 
 
 class SaysBlacks(Search):

@@ -127,8 +127,9 @@ class _Examination:
     ) -> None:
         self.seconds = seconds  # that games may take
         self.asked, self.evaluation, self.beyond = asked, evaluation, beyond
-        self.cases, self.notes, self.must_prune = list(cases), notes, must_prune
-        self.answered = [case for case in cases if not case.answer.trouble]
+        self.notes, self.must_prune = notes, must_prune
+        self.cases: list[Case] = []
+        self._take(cases)
         self.kind = choose_kind(self.answered)
         if notice_solved(self.answered):
             self.notes.append("it solves the end of the game, beyond what it was asked for")
@@ -136,10 +137,17 @@ class _Examination:
             self.notes.append(f"by its own choice, {RIGHT[self.kind]}")
         self.wrong = [case for case in self.answered if case.wrong]
 
+    def _take(self, cases: Sequence[Case]) -> None:
+        """Judge it by these, too."""
+        self.cases += cases
+        self.answered = [case for case in self.cases if not case.answer.trouble]
+        self.wrong = [case for case in self.answered if case.wrong]
+
     def diagnosis(self) -> Diagnosis:
-        found = [self._answers(), self._moves(), self._values(), self._memory()]
+        memory = self._memory()  # which may find more that is wrong
+        found = [self._answers(), self._moves(), self._values(), memory]
         causes = [cause for each in found for cause in each.causes]
-        if self.wrong and not found[3].causes:
+        if self.wrong and not memory.causes:
             mistakes = self._mistakes()
             sure = bool(mistakes[0].explained)
             names = {cause.name for cause in (mistakes if sure else causes)}
@@ -227,9 +235,8 @@ class _Examination:
         said = "The same answers whatever was asked before"
         if not self.answered:
             return _Found(Finding("memory", said, NOT_ASKED, _NOTHING), [])
-        wrong = self.wrong
-        if not wrong and len(self.answered) == len(self.cases) and self.cases:
-            wrong = self._wrong_in_games()
+        played = [] if self.wrong or len(self.answered) < len(self.cases) else self._in_games()
+        wrong = self.wrong or [case for case in played if case.wrong or case.answer.trouble]
         if not wrong:
             return _Found(Finding("memory", said, OK), [])
         again = sorted(wrong, key=lambda case: case.minimax.nodes)[:_AFRESH]
@@ -240,6 +247,7 @@ class _Examination:
             if answer and not answer.trouble and not self._case(case.question, answer).wrong
         ]
         if len(mended) < _MOST * len(again):
+            self._take(played)
             return _Found(Finding("memory", said, OK), [])
         evidence = f"{simplest(mended).told()}; asked for the same in a new process it is right"
         advice = (
@@ -255,11 +263,12 @@ class _Examination:
         case.kind = self.kind
         return case
 
-    def _wrong_in_games(self) -> list[Case]:
+    def _in_games(self) -> list[Case]:
         depth = min(self.asked.agents, key=lambda depth: abs(depth - _GAME_DEPTH))
         until = time.monotonic() + self.seconds
         played = [self._case(*each) for each in ask_in_games(self.asked, depth, until)]
-        return [case for case in played if not case.answer.trouble and case.wrong]
+        notice_solved([case for case in played if not case.answer.trouble])
+        return played
 
     # ------------------------------------------------------------------ mistakes
 
@@ -295,7 +304,9 @@ class _Examination:
 
     def _counts(self, right: bool) -> _Found:
         said = "Its counts are those of the tree"
-        stated = [case for case in self.answered if case.answer.nodes is not None]
+        stated = [
+            case for case in self.answered if case.answer.nodes is not None and not case.solved
+        ]
         if not right or not stated:
             why = "it states no counts" if not stated else "what it answers is wrong already"
             return _Found(Finding("counts", said, NOT_ASKED, why), [])
@@ -341,7 +352,11 @@ class _Examination:
 
     def _pruning(self, right: bool) -> _Found:
         said = "It looks at less than minimax"
-        deep = [case for case in self.answered if case.question.depth > 1 and _cost(case)]
+        deep = [
+            case
+            for case in self.answered
+            if case.question.depth > 1 and _cost(case) and not case.solved
+        ]
         if not right or not deep:
             why = "what it answers is wrong already"
             if right:

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console
 
 from agents.config import ConfigError, one_line
 from core.cli import Parser
-from core.shown import plain
+from core.shown import counted, plain
 from experiments.command_line import as_typed
 from experiments.foreign import check_trusted
 from experiments.looking.data import print_json, rows_of, state_of
@@ -24,9 +24,6 @@ from experiments.report.rebuilt import recorded_plan
 from experiments.report.report import tell, write
 from experiments.studies.record import StudyRecord, is_study
 from experiments.sweep.folder import Sweep, is_sweep
-
-if TYPE_CHECKING:
-    pass
 
 
 def report_command(arguments: Sequence[str], console: Console) -> int:
@@ -98,10 +95,9 @@ def show_command(arguments: Sequence[str], console: Console) -> int:
             return 0
         head = facts.record.run()
         state = state_of(facts.record.path.parent, bool(head["complete"]))
-        line = (
-            f"{head['name']}, {head['started'].replace('T', ' ')}: {facts.record.count_games():,} "
-        )
-        console.print(plain(f"{line}games, {state}"))
+        games = counted(facts.record.count_games(), "game")
+        when = str(head["started"]).replace("T", " ")
+        console.print(plain(f"{head['name']}, {when}: {games}, {state}"))
         tell(facts, said, console)
     return 0
 
@@ -119,12 +115,9 @@ def facts_of(folder: Path, console: Console, trust: bool = False) -> Iterator[Ru
         raise ConfigError(f"{folder} is a study: what it found is in {folder / 'report.md'}")
     with reading(folder) as record:
         trusted = partial(check_trusted, folder, trust=trust, console=console)
-        plan, absent = recorded_plan(record, trusted, trust)
+        plan = recorded_plan(record, trusted, trust)
         if not record.count_games():
             raise ConfigError(f"{folder}: no game of this run has ended yet")
-        for name, why in absent.items():
-            if not console.quiet and trust:
-                console.print(plain(f"{name} cannot be made again: {why}"))
         yield RunFacts(record, plan)
 
 

@@ -4,6 +4,7 @@ from outside the lab is run, and nothing has to be there any more but the record
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from agents.base import Agent, Decision, Limits
@@ -31,8 +32,9 @@ class AbsentAgent(Agent):
 
 def recorded_plan(
     record: Record, trusted: Callable[[Sequence[str]], None], trust: bool = False
-) -> tuple[Plan, dict[str, str]]:
-    """The plan of a record's run, and why some of its agents are :class:`AbsentAgent`, by name.
+) -> Plan:
+    """The plan of a record's run; agents that cannot be made, or may not, are
+    :class:`AbsentAgent`.
 
     trusted: is told of a schedule, openings or an executor from outside the lab before any is
         imported, and raises ConfigError if that may not be.
@@ -40,7 +42,7 @@ def recorded_plan(
     """
     settings = typed(record.run()["config"])
     described = built_from(settings)
-    agents, absent = _agents(record, settings, trust)
+    agents = _agents(record, settings, trust)
     del described["agents"]
     if "address" in described["executor"]:  # of a cluster, where nobody plays now
         described["executor"] = described["executor"] | {"address": None}
@@ -52,24 +54,16 @@ def recorded_plan(
     asked = settings.limits
     limits = Limits(asked.depth, asked.nodes, asked.seconds, asked.clock)
     rules = ruleset(settings.ruleset.name)
-    return Plan(settings, agents, rules, limits, openings, schedule, executor), absent
+    return Plan(settings, agents, rules, limits, openings, schedule, executor)
 
 
-def _agents(
-    record: Record, settings: RunConfig, trust: bool
-) -> tuple[dict[str, Agent], dict[str, str]]:
+def _agents(record: Record, settings: RunConfig, trust: bool) -> dict[str, Agent]:
     agents: dict[str, Agent] = {}
-    absent: dict[str, str] = {}
     for row in record.agents().itertuples():
         about: Mapping[str, Any] = settings.agents.get(row.name, {})
-        try:
-            if "object" in about:
-                raise ConfigError("an object of a Python program")
-            if not trust and (foreign := foreign_code({"agents": {row.name: about}}, {})):
-                raise ConfigError(f"code from outside the lab, {foreign[0].partition(': ')[2]}")
-            agents[row.name] = build_agent(about, row.name)
-        except ConfigError as error:
-            absent[row.name] = str(error)
-            about_it = int(row.version), bool(row.reproducible), bool(row.selective)
-            agents[row.name] = AbsentAgent(*about_it)
-    return agents, absent
+        absent = AbsentAgent(int(row.version), bool(row.reproducible), bool(row.selective))
+        agents[row.name] = absent
+        if "object" not in about and (trust or not foreign_code({"agents": about}, {})):
+            with suppress(ConfigError):
+                agents[row.name] = build_agent(about, row.name)
+    return agents

@@ -144,10 +144,14 @@ class Attribution(MatchStudy):
             parts = _weights(copy.deepcopy(agent)["evaluation"])
             used = {name for weights in parts for name, weight in weights.items() if weight}
             return [Switch(name) for name in sorted(used)]
-        return [self._switch(agent, key, values) for key, values in self.switches.items()]
+        ends = [key.rpartition(".")[2] for key in self.switches]
+        return [
+            self._switch(agent, key, values, end if ends.count(end) == 1 else key)
+            for (key, values), end in zip(self.switches.items(), ends, strict=True)
+        ]
 
-    def _switch(self, agent: Settings, key: str, values: Any) -> Switch:
-        """One of ``switches``, which must be a setting of the agent."""
+    def _switch(self, agent: Settings, key: str, values: Any, name: str) -> Switch:
+        """One of ``switches``, which must be a setting of the agent; ``name``: what to call it."""
         if not isinstance(values, Sequence) or isinstance(values, str) or len(values) != 2:
             raise ValueError(f"study.switches.{key}={values}: [OFF, ON], two values, are needed")
         path = key.split(".")
@@ -156,7 +160,7 @@ class Attribution(MatchStudy):
             if not isinstance(node, Mapping) or part not in node:
                 raise unknown(f"setting of agent '{self.agent}' in study.switches", key, agent)
             node = node[part]
-        return Switch(path[-1], path, *values)
+        return Switch(name, path, *values)
 
 
 _NOTE = (

@@ -36,7 +36,9 @@ MOST_EMPTIES = 30
 """The solver may take minutes for a position with more."""
 _GAMES = 6  # keeps random numbers apart
 _TABLE_MB = 16
-_WORST = 10  # moves that are shown
+_WORST = 10  # moves that are listed
+DRAWN = 6
+"""Moves that are drawn."""
 
 
 class LateMove(NamedTuple):
@@ -121,12 +123,13 @@ class Errors(PositionStudy):
             plan.settings.agents,
             {name: agent.selective for name, agent in plan.agents.items()},
         )
-        details = {}
+        details, rules = {}, plan.rules
         if (folder := self.run_folder()) is not None:
             with reading(folder) as record:
                 agents = record.run()["config"]["agents"]
                 selective = dict(record.rows("select name, selective from agents"))
-                details = {"games of": str(folder), "ruleset": record.run()["ruleset"]}
+                rules = ruleset(record.run()["ruleset"])
+                details = {"games of": str(folder), "ruleset": rules.name}
         moves["agent"] = [marked(name, bool(selective.get(name))) for name in moves["agent"]]
         profile = error_profile(moves, plan.settings.seed)
         whole = profile[profile["empties"] == ALL]
@@ -135,7 +138,7 @@ class Errors(PositionStudy):
             findings=list(_findings(whole, about)),
             tables=[_errors_table(whole), *_worst(moves)],
             frames={"errors": profile, "moves": moves},
-            figures=lambda: _figures(profile, about),
+            figures=lambda: _figures(profile, costliest(moves, DRAWN), rules, about),
             notes=[_NOTE],
             agents=agents,
             details=details,
@@ -269,8 +272,14 @@ def _errors_table(whole: pd.DataFrame) -> ResultTable:
     return ResultTable("Moves against perfect play", columns, rows)
 
 
-def _worst(moves: pd.DataFrame) -> Iterable[ResultTable]:
+def costliest(moves: pd.DataFrame, count: int) -> pd.DataFrame:
+    """The moves that lost most, up to so many, each position once."""
     costly = moves[moves["loss"] > 0].sort_values("loss", ascending=False, kind="stable")
+    return costly.drop_duplicates("position").head(count)
+
+
+def _worst(moves: pd.DataFrame) -> Iterable[ResultTable]:
+    costly = costliest(moves, _WORST)
     if costly.empty:
         return
     rows = [
@@ -282,13 +291,15 @@ def _worst(moves: pd.DataFrame) -> Iterable[ResultTable]:
             f"{row['best']} ({row['score']:+d})",
             row["position"],
         ]
-        for row in costly.head(_WORST).to_dict("records")
+        for row in costly.to_dict("records")
     ]
     columns = ["agent", "game", "empties", "move", "best", "position"]
     yield ResultTable("The costliest moves", columns, rows, words=(0, 3, 4, 5))
 
 
-def _figures(profile: pd.DataFrame, about: str) -> Iterable[ReportFigure]:
+def _figures(
+    profile: pd.DataFrame, costly: pd.DataFrame, rules: Ruleset, about: str
+) -> Iterable[ReportFigure]:
     from experiments.studies.figures.errors import error_figures
 
-    return error_figures(profile, about)
+    return error_figures(profile, costly, rules, about)

@@ -141,14 +141,20 @@ class Pruning(SampledStudy):
         trees = tables.get("trees", _no_trees(searches))
         table = compared(searches, trees)
         found = summary(table, trees, plan.settings.seed)
-        found["agent"] = [_marked(name, searches) for name in found["agent"]]
+        selective = set(searches.loc[searches["selective"].astype(bool), "agent"])
+        found["agent"] = [marked(name, name in selective) for name in found["agent"]]
         wrong = unequal(table)
         shown = {*searches["agent"], *_minimaxes(plan)}
         left_out = [name for name in plan.names if name not in shown]
         return Conclusion(
             findings=list(_findings(found, table, wrong, left_out)),
             tables=[_costs(found), *_efficiencies(found), *_by_phase(found)],
-            frames={"pruning": found, "searches": table, "trees": trees} | _positions(tables),
+            frames={
+                "pruning": found,
+                "searches": table,
+                "trees": trees,
+                "positions": tables["positions"],
+            },
             figures=lambda: _figures(found, plan),
             notes=[_NOTE],
             agents={
@@ -178,15 +184,6 @@ def _no_trees(searches: pd.DataFrame) -> pd.DataFrame:
     return searches.iloc[:0].assign(smallest=0)
 
 
-def _positions(tables: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
-    return {"positions": tables["positions"]}
-
-
-def _marked(name: str, searches: pd.DataFrame) -> str:
-    selective = searches.loc[searches["agent"] == name, "selective"]
-    return marked(name, bool(selective.any()))
-
-
 # ---------------------------------------------------------------------- in words
 
 
@@ -209,9 +206,7 @@ def _findings(
         yield "Every position was solved exactly, so there is nothing to compare."
         return
     best, worst = agents.iloc[0], agents.iloc[-1]
-    where = f"{counted(int(best['positions']), 'position')} from " + counted(
-        int(best["openings"]), "opening"
-    )
+    where = " from ".join(counted(int(best[f"{each}s"]), each) for each in ("position", "opening"))
     if len(with_trees):
         yield (
             f"At depth {depth}, on {where}, {best['agent']} visited "

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.patches import Circle, Rectangle
 
 from core.bitboard import bits
 from core.drawing import BOARD, DISCS, LINES
 from core.position import Position
-from experiments.report.figures.base import GREY, SMALL
+from experiments.report.figures.base import GREY, SMALL, blank, entitle
 
 _RADIUS = 0.4  # of a square's side
 
 
-def draw_board(axes: Axes, position: Position, labels: Mapping[int, str]) -> None:
-    """Draw a position; labels: what stands on squares, by their number (a1 = 0)."""
+def draw_board(axes: Axes, position: Position, labels: Mapping[int, str], below: str) -> None:
+    """Draw a position. labels: what stands on squares, by their number (a1 = 0). below: the lines
+    below it."""
     side = position.ruleset.side
     up = position.ruleset.first_row_on_top
     rows = list(range(side)) if up else list(reversed(range(side)))
@@ -47,8 +50,30 @@ def draw_board(axes: Axes, position: Position, labels: Mapping[int, str]) -> Non
     axes.xaxis.tick_top()
     axes.tick_params(length=0, colors=GREY, labelsize=SMALL - 1, pad=1)
     axes.grid(visible=False)
+    axes.set_xlabel(below, fontsize=SMALL - 1, loc="left", color="black")
     for spine in axes.spines.values():
         spine.set_visible(False)
+
+
+def turn_text(position: Position) -> str:
+    """Whose turn it is, as it stands below a board."""
+    return f"{position.to_move.value.capitalize()} to move"
+
+
+def boards(number: int, height: float, context: str = "") -> tuple[Figure, list[Axes]]:
+    """A figure with places for so many boards, up to three beside each other, each ``height``
+    inches high with what stands below it."""
+    columns = min(3, number)
+    lines = -(-number // columns)
+    with blank(3.4 * columns, lines * height) as figure:
+        entitle(figure, context)
+        engine = figure.get_layout_engine()
+        assert isinstance(engine, ConstrainedLayoutEngine)
+        engine.set(hspace=0.08)
+        places = figure.subplots(lines, columns, squeeze=False).flatten().tolist()
+    for axes in places[number:]:
+        axes.set_axis_off()
+    return figure, places[:number]
 
 
 def _middle(square: int, rows: list[int]) -> tuple[float, float]:

@@ -8,6 +8,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from core.notation import parse_square
+from core.position import Position
+from core.rules import Ruleset
 from experiments.report.figures.base import (
     SMALL,
     ReportFigure,
@@ -16,25 +19,57 @@ from experiments.report.figures.base import (
     drawn,
     entitle,
     styled,
+    wrapped,
 )
+from experiments.studies.figures.board import boards, draw_board, turn_text
 
 SHADED = 4
 """So many agents have intervals that can be told apart."""
 
 
-def error_figures(profile: pd.DataFrame, about: str) -> Iterator[ReportFigure]:
-    """The figure of what :func:`experiments.studies.errors.error_profile` gives."""
+def error_figures(
+    profile: pd.DataFrame, costly: pd.DataFrame, rules: Ruleset, about: str
+) -> Iterator[ReportFigure]:
+    """The figures of the study: see :mod:`experiments.studies.errors`.
+
+    profile: of :func:`~experiments.studies.errors.error_profile`. costly: the moves that are drawn.
+    """
     by_empties = profile[profile["empties"] != "all"].astype({"empties": int})
-    if len(set(by_empties["empties"])) < 2:
-        return
-    yield ReportFigure(
-        name="error_profile",
-        title="Error profile",
-        caption=f"Mean discs lost a move against perfect play, and the share of best moves, of "
-        f"{about}, by how many squares were empty. Of up to {SHADED} agents the 95 % intervals "
-        "over openings are shaded.",
-        chart=error_chart(by_empties, about),
-    )
+    if len(set(by_empties["empties"])) > 1:
+        yield ReportFigure(
+            name="error_profile",
+            title="Error profile",
+            caption="Mean discs lost a move against perfect play, and the share of best moves, of "
+            f"{about}, by how many squares were empty. Of up to {SHADED} agents the 95 % intervals "
+            "over openings are shaded.",
+            chart=error_chart(by_empties, about),
+        )
+    if len(costly):
+        yield ReportFigure(
+            name="costly_moves",
+            title="The costliest moves, drawn",
+            caption="What was played and what would have been best. On these squares stand the "
+            "discs that the mover gets with perfect play from there on.",
+            chart=costly_chart(costly, rules, f"{len(costly)} of {about}"),
+        )
+
+
+def costly_chart(costly: pd.DataFrame, rules: Ruleset, context: str = "") -> Figure:
+    """Boards with what was played and what would have been best, each with the discs that it gets
+    with perfect play.
+
+    costly: one row a move; columns ``agent``, ``game``, ``position`` (OBF), ``move``, ``best``
+        (names of squares), ``score`` and ``loss``.
+    """
+    check_frame(costly, ["agent", "game", "position", "move", "best", "score", "loss"])
+    figure, places = boards(len(costly), 3.7, context)
+    for axes, row in zip(places, costly.to_dict("records"), strict=True):
+        position = Position.from_obf(row["position"], rules)
+        got = {row["best"]: row["score"], row["move"]: row["score"] - row["loss"]}
+        labels = {parse_square(move, rules.side): f"{discs:+d}" for move, discs in got.items()}
+        told = f"{row['agent']} played {row['move']}, not {row['best']} (game {row['game']})"
+        draw_board(axes, position, labels, f"{turn_text(position)}\n{wrapped(told, 44)}")
+    return figure
 
 
 def error_chart(profile: pd.DataFrame, context: str = "") -> Figure:

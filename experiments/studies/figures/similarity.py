@@ -10,7 +10,6 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.layout_engine import ConstrainedLayoutEngine
 from scipy.cluster.hierarchy import dendrogram, leaves_list, linkage, optimal_leaf_ordering
 from scipy.spatial.distance import squareform
 
@@ -20,7 +19,6 @@ from core.rules import Ruleset
 from core.shown import counted
 from experiments.report.figures.base import (
     GREY,
-    SMALL,
     ReportFigure,
     blank,
     check_frame,
@@ -28,7 +26,7 @@ from experiments.report.figures.base import (
     wrapped,
 )
 from experiments.studies.agreement import choices_text
-from experiments.studies.figures.board import draw_board
+from experiments.studies.figures.board import boards, draw_board, turn_text
 
 _SHOWN = 40
 """Agents up to which the numbers stand in the cells."""
@@ -128,28 +126,13 @@ def differences_chart(
         column an agent with the names of moves.
     """
     check_frame(apart, ["position"])
-    columns = min(3, len(apart))
-    lines = -(-len(apart) // columns)
     texts = {piece: choices_text(answers.loc[piece], _NAMES) for piece in apart.index}
     longest = max(map(len, texts.values()))
-    with blank(3.4 * columns, lines * (3.2 + 0.17 * longest)) as figure:
-        entitle(figure, context)
-        engine = figure.get_layout_engine()
-        assert isinstance(engine, ConstrainedLayoutEngine)
-        engine.set(hspace=0.08)
-        every = figure.subplots(lines, columns, squeeze=False).flatten()
-        for axes in every[len(apart) :]:
-            axes.set_axis_off()
-        for axes, (piece, row) in zip(every, apart.iterrows(), strict=False):
-            position = Position.from_obf(row["position"], rules)
-            counts = answers.loc[piece].value_counts()
-            labels = {
-                parse_square(move, rules.side): str(number) for move, number in counts.items()
-            }
-            draw_board(axes, position, labels)
-            told = "\n".join(wrapped(text, 44) for text in texts[piece])
-            turn = "Black" if position.to_move.value == "black" else "White"
-            axes.set_xlabel(
-                f"{turn} to move\n{told}", fontsize=SMALL - 1, loc="left", color="black"
-            )
+    figure, places = boards(len(apart), 3.2 + 0.17 * longest, context)
+    for axes, (piece, row) in zip(places, apart.iterrows(), strict=True):
+        position = Position.from_obf(row["position"], rules)
+        counts = answers.loc[piece].value_counts()
+        labels = {parse_square(move, rules.side): str(number) for move, number in counts.items()}
+        told = "\n".join(wrapped(text, 44) for text in texts[piece])
+        draw_board(axes, position, labels, f"{turn_text(position)}\n{told}")
     return figure

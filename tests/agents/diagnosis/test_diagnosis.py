@@ -137,6 +137,12 @@ MORE = [
         "a finished game's discs are mixed with heuristic values", NEGAMAX, "WON = 10**6", "WON = 1"
     ),
     Seed(
+        "plays for Black, whoever is to move",
+        TWO_SIDED,
+        "self.me = position.to_move",
+        "self.me = type(position.to_move).BLACK",
+    ),
+    Seed(
         "the value is told in another unit",
         NEGAMAX,
         "Decision(best_move, best",

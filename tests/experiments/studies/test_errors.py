@@ -9,9 +9,10 @@ import pytest
 
 from agents.search.endgame.solver import EndgameSolver
 from core import PASS, Position
+from core.rules import ruleset
 from experiments import studies
 from experiments.__main__ import main
-from experiments.studies.errors import ALL, error_profile, judged
+from experiments.studies.errors import ALL, costliest, error_profile, judged
 from experiments.studies.figures.errors import error_figures
 from experiments.studies.record import FILE
 
@@ -57,7 +58,9 @@ def test_it_is_said_in_words_and_a_figure(made: Path) -> None:
     assert "alphabeta made the best" in (made / "report.md").read_text()
     assert (made / "games" / "games.sqlite").is_file()
     profile = studies.load(made)["errors"]
-    (figure,) = error_figures(profile, "some moves")
+    costly = costliest(studies.load(made)["moves"], 2)
+    figure, drawn = error_figures(profile, costly, ruleset("standard"), "some moves")
+    assert drawn.name == "costly_moves" and len(drawn.chart.axes) == 2
     left, right = figure.chart.axes
     assert {line.get_label() for line in left.lines} == {"alphabeta", "random"}
     assert max(right.lines[0].get_ydata()) <= 100

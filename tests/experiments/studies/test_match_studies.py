@@ -8,8 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from agents.evaluation.composite import Composite
+from core import Position
 from experiments.__main__ import main
 from experiments.studies import load
+from experiments.studies.attribution import Switch
 
 SMALL = ("executor=serial", "openings.plies=6")
 
@@ -56,6 +59,19 @@ def test_every_combination_of_switches_plays(
     assert (effects["low"] < effects["elo"]).all() and (effects["elo"] < effects["high"]).all()
     assert "What each switch adds, in Elo against opponent:" in report
     assert figures == ["cost", "effects"]
+
+
+def test_a_feature_is_switched_off_in_all_stages() -> None:
+    stages = [{"empties": [0, 30], "weights": {"mobility": 5}}, {"empties": [31, 60]}]
+    weights = {"mobility": 8, "corners": 0}
+    agent = {"evaluation": {"weights": weights, "stages": stages}}
+    Switch("mobility").turn(agent, True)
+    assert agent["evaluation"]["weights"]["mobility"] == 8
+    Switch("mobility").turn(agent, False)
+    composite = Composite(**agent["evaluation"])
+    position = Position.start().play("d3").play("c3")
+    assert composite.plain(position) == 0
+    assert composite(position) == 0
 
 
 def test_elo_by_doubling(tmp_path: Path) -> None:
