@@ -103,12 +103,15 @@ def draw_figures(
     kinds: Iterable[Callable[[Facts], Iterable[ReportFigure]]], facts: Facts, folder: Path
 ) -> list[ReportFigure]:
     """Write the files of all figures to ``folder``. kinds: functions that yield the figures of
-    their kind, none where these facts give none."""
-    figures = [figure for kind in kinds for figure in kind(facts)]
-    for figure in figures:
+    their kind, none where these facts give none. A chart that is written is cleared: all those
+    of 60 agents take 200 MB."""
+    figures = []
+    for figure in (figure for kind in kinds for figure in kind(facts)):
         save(figure.chart, folder, figure.name)
+        figure.chart.clear()
         if figure.data is not None:
             figure.data.to_csv(folder / f"{figure.name}.csv", index=False)
+        figures.append(figure)
     return figures
 
 
