@@ -330,6 +330,7 @@ def test_every_check_has_an_agent_that_fails_it() -> None:
     assert found == {each.name for each in contract.CHECKS}
 
 
+@pytest.mark.slow
 def test_agents_that_break_nothing_hold() -> None:
     for agent in (Good(), KeepsABoard()):
         verdict = check(agent)
@@ -361,6 +362,7 @@ def test_what_says_that_it_varies_is_not_asked_to_repeat_itself() -> None:
     assert names(verdict, NOT_ASKED) == {"seed", "memory", "twice"}
 
 
+@pytest.mark.slow
 def test_what_needs_limits_gets_some() -> None:
     class NeedsNodes(Good):
         def check_limits(self, limits: Limits) -> None:

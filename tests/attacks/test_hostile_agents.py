@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 from attacks.hostile import ANYHOW, CROWDED, KINDS, PATIENT, SMALL, TIMED
+from chosen import mostly_slow
 from processes import Command
 from records import content
 from rich.console import Console
@@ -194,7 +195,7 @@ def test_there_are_many_kinds_and_each_is_told_in_a_line() -> None:
     assert all(each.told.endswith(".") for each in KINDS.values())
 
 
-@pytest.mark.parametrize("which", [PATIENT, HARMLESS])
+@pytest.mark.parametrize("which", mostly_slow([PATIENT, HARMLESS], [PATIENT]))
 def test_a_dozen_kinds_together(
     tmp_path: Path, orphanage: Callable[[], list[int]], which: str
 ) -> None:

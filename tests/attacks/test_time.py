@@ -145,6 +145,7 @@ def test_who_kills_himself_wins_no_time() -> None:
     assert agent.had.value <= 20 - 0.6 + 0.01
 
 
+@pytest.mark.slow
 def test_who_was_killed_late_has_a_tenth_of_its_time_and_is_not_charged_for_it() -> None:
     agent = DiesThinking(3)
     _, own = spent_on(agent, Limits(seconds=0.4))

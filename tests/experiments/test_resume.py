@@ -340,6 +340,7 @@ SPRT = ["agents=duel", "agent@first=greedy", "agent@second=random", "schedule=sp
 SPRT += ["figures=false"]
 
 
+@pytest.mark.slow
 def test_a_sequential_test_ends_at_the_same_pair_however_it_is_played(tmp_path: Path) -> None:
     results = [
         run(read([*SPRT, "games=400", f"results={tmp_path}", *more]), "test", QUIET)

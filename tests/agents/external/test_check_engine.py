@@ -113,6 +113,7 @@ def test_gtp_rhino_passes(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check-engine", "gtp", f"{RHINO} -l 1"]) == 0, capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_our_own_engine_passes(capsys: pytest.CaptureFixture[str]) -> None:
     command = f"{sys.executable} -m play gtp agent=greedy"
     # It may have to compile.

@@ -112,6 +112,7 @@ def test_what_cannot_be_read_is_told_in_the_list(shelf: Path, tmp_path: Path) ->
     assert sorted(places_below(tmp_path)) == sorted(sources.values())
 
 
+@pytest.mark.slow
 def test_a_sweep_is_listed_shown_and_reported_as_one(tmp_path: Path, ask: Ask) -> None:
     words = [f"results={tmp_path}", "agents=ab_vs_minimax", "games=2", "depth=1,2"]
     main(["run", "-m", "executor=serial", "figures=false", *words])
@@ -152,6 +153,7 @@ def test_folders_without_runs(tmp_path: Path, ask: Ask) -> None:
 # ---------------------------------------------------------------------- show and report
 
 
+@pytest.mark.slow
 def test_a_run_is_shown_and_reported_from_its_record_alone(
     shelf: Path, tmp_path: Path, ask: Ask
 ) -> None:

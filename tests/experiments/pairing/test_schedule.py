@@ -126,6 +126,7 @@ def only(pairs: int, take: Callable[[Draw, int], list[Pair]]) -> Callable[[Draw,
     return lambda draw, most: take(draw, most) if next(left, None) is not None else []
 
 
+@pytest.mark.slow
 def test_a_schedule_from_outside_is_resumed(
     cup: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

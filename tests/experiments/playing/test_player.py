@@ -107,6 +107,7 @@ def test_an_agent_that_raises_when_closed_is_logged(tmp_path: Path, executor: st
     assert "RuntimeError: a bug in a student's agent" in log
 
 
+@pytest.mark.slow
 def test_an_agent_that_hangs_when_closed_holds_nobody_up(tmp_path: Path) -> None:
     result = play(tmp_path, *closing(tmp_path / "notes", "hangs"), "executor.workers=2")
     assert result.complete

@@ -74,6 +74,7 @@ def test_a_feature_is_switched_off_in_all_stages() -> None:
     assert composite(position) == 0
 
 
+@pytest.mark.slow
 def test_elo_by_doubling(tmp_path: Path) -> None:
     """The finding is the slope of the levels' ratings."""
     tables, report, _ = made(

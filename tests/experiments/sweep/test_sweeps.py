@@ -317,6 +317,7 @@ def test_games_are_added_to_all_runs_of_a_sweep(
     assert "depth=2   finished  8 of 8" in printed
 
 
+@pytest.mark.slow
 def test_a_sweep_over_games_is_not_extended(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -328,6 +329,7 @@ def test_a_sweep_over_games_is_not_extended(
     assert "games is what it varies" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_sweep_that_is_being_played_is_watched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
