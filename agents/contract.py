@@ -410,7 +410,7 @@ def _pv(case: _Case, number: int) -> None:
         if decision.pv and decision.pv[0] != decision.move:
             wrong = "its line begins with another move"
         # Selective searches may look further than asked.
-        if decision.depth is not None and len(decision.pv) > decision.depth:
+        if decision.depth is not None and len(decision.pv) > max(1, decision.depth):
             wrong = "" if case.agent.selective else "its line is longer than it looked ahead"
         there = position
         try:

@@ -229,8 +229,8 @@ class WindowSearch(SearchAgent):
             before = self._looked_up()
             found, better = self._at_depth(position, plies, values)
             if layout.stopped(context):
-                if better:
-                    value, line = int(context[layout.ROOT_VALUE]), better
+                if better:  # its line is one of the depth that was not completed
+                    value, line = int(context[layout.ROOT_VALUE]), better[: max(1, completed)]
                 break
             value, line, completed = found, better, plies
             values[plies] = found

@@ -521,3 +521,12 @@ def test_the_context_holds_the_deepest_search() -> None:
     agent = AlphaBeta(context.MAX_DEPTH, DiscCount(), ordering="killer+static", iterative=True)
     agent.begin_game(Color.BLACK, Position.start("mini4"), 0)
     assert agent.search(Position.start("mini4")).value == -10 * FINAL_UNIT
+
+
+def test_a_line_is_no_longer_than_the_depth_that_was_completed(random_game: RandomGame) -> None:
+    """Also where the limit ends a search after it has found a better move."""
+    search = AlphaBeta(20, DiscCount(), iterative=True)
+    for position in positions(random_game, "standard", range(30)):
+        found = search.search(position, limits=Limits(nodes=100))
+        assert found.depth is not None
+        assert len(found.pv) <= max(1, found.depth), position
