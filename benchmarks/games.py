@@ -64,8 +64,8 @@ ROWS = (
     ("the same, `compiled_games=false`", f"{SIMPLE} compiled_games=false", 0.2),
     ("1-ply maximizers", ONE_PLY, 1),
     ("alpha-beta, depth 2", SEARCH.format(depth=2), 1),
-    ("alpha-beta, depth 4", SEARCH.format(depth=4), 0.1),
-    ("the same, one worker", f"{SEARCH.format(depth=4)} executor.workers=1", 0.05),
+    ("alpha-beta, depth 4", SEARCH.format(depth=4), 0.4),
+    ("the same, one worker", f"{SEARCH.format(depth=4)} executor.workers=1", 0.2),
     (
         "an own random agent in Python against greedy, `isolation=none`",
         f"{OWN}none",
