@@ -12,7 +12,7 @@ from matplotlib.colors import to_hex
 from core.shown import visible
 from experiments.report.facts import RunFacts, zero_text
 from experiments.report.figures.base import coloured
-from experiments.report.figures.cost import pareto
+from experiments.report.figures.cost import pareto, surely
 from experiments.report.tables import elo_text, time_text
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def _cost(facts: RunFacts) -> alt.TopLevelMixin:
 
     agents = _agents(facts)
     agents = agents[agents["microseconds"] > 0].reset_index(drop=True)
-    best = pareto(agents["microseconds"].to_numpy(), agents["elo"].to_numpy())
+    best = pareto(agents["microseconds"].to_numpy(), surely(agents))
     agents["best"] = agents.index.isin(best)
     cost = alt.X(
         "microseconds:Q",

@@ -27,7 +27,7 @@ from experiments.report.figures.base import (
     save,
     styled,
 )
-from experiments.report.figures.cost import elo_cost_chart, pareto
+from experiments.report.figures.cost import elo_cost_chart, pareto, surely
 from experiments.report.figures.course import course_chart, values_chart
 from experiments.report.figures.discs import discs_chart
 from experiments.report.figures.elo import elo_chart
@@ -437,6 +437,13 @@ def test_elo_cost_chart_marks_the_front(names: list[str]) -> None:
     told = {squeezed(text.get_text()): text.get_fontweight() for text in legend.get_texts()}
     # The best is the dearest, so all are on the front.
     assert told == {squeezed(name): "bold" for name in names}
+
+
+def test_a_bound_is_no_rating_on_the_front() -> None:
+    """The cheapest has lost everything, so its bound shuts nobody out."""
+    table = pd.DataFrame({"elo": [-183.0, -191, -190, 40], "bound": ["<", "", "", ">"]})
+    front = pareto(np.array([1.0, 2, 3, 4]), surely(table))
+    assert front.tolist() == [0, 1, 2, 3]
 
 
 def test_nobody_on_the_front_is_beaten_at_its_cost() -> None:
