@@ -352,7 +352,7 @@ def _figures(
             name="cost",
             title="Elo against cost",
             caption=f"Every combination: Elo against '{opponent}' (0), and what a move costs. "
-            "Along the line, and in bold, are those than which none that costs less, or as much, is "
-            "rated higher (the Pareto front).",
+            "Along the line, and in bold, are those than which none that costs less, or as much, "
+            "is rated higher (the Pareto front).",
             chart=elo_cost_chart(order, context, order["agent"].tolist()),
         )

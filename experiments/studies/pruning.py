@@ -209,8 +209,8 @@ def _findings(
     where = " from ".join(counted(int(best[f"{each}s"]), each) for each in ("position", "opening"))
     if len(with_trees):
         yield (
-            f"At depth {depth}, on {where}, {best['agent']} looked at the fewest leaves: it visited "
-            f"{100 * best['nodes_share']:.2g} % of minimax's nodes, with an efficiency of "
+            f"At depth {depth}, on {where}, {best['agent']} looked at the fewest leaves: it "
+            f"visited {100 * best['nodes_share']:.2g} % of minimax's nodes, with an efficiency of "
             f"{_efficiency(best)}, where 1 is the smallest tree that proves the value."
         )
         if elsewhere := list(_best_elsewhere(agents)):
