@@ -133,6 +133,11 @@ class Claims(MatchStudy):
                 f"strength: {self.tolerance:g} Elo (a claim that misses by less may be called "
                 "either way). Elo after a sequential test is median-unbiased."
             ],
+            agents={
+                name: settings
+                for claim in self.parsed
+                for name, settings in self._agents(claim, plan).items()
+            },
             exit_code=0 if all(v.verdict == HOLDS for v in verdicts) else 1,
         )
 

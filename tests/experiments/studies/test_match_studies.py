@@ -128,6 +128,10 @@ def test_sets_of_openings(tmp_path: Path) -> None:
     assert len(known) == 2
     assert (known["needed_low"] < known["pairs_needed"]).all()
     assert "Pairs needed to see 30 Elo between such agents:" in report
+    assert "start is a single opening" in report and "deep is a single" not in report
+    few, many = sorted(table.index, key=lambda name: table.loc[name, "pairs_needed"])
+    apart = table.loc[few, "needed_high"] < table.loc[many, "needed_low"]
+    assert f"Whether {few} needs fewer than {many} is not settled" in report or apart
 
 
 @pytest.mark.slow
