@@ -108,7 +108,6 @@ def _write(facts: RunFacts, said: Findings, figures: Sequence[ReportFigure], fol
         tables=_linked(standings_by_part(facts.standings, facts.merits, columns), programs),
         rounds=facts.tables,
         zero=zero_text(facts.anchor) if RATING in columns else "",
-        splits=bool(facts.standings["split"].any() or facts.matches["split"].any()),
         match_columns=MATCH_COLUMNS,
         matches=cells(MATCH_COLUMNS, highest_matches(facts)),
         pairings=len(facts.matches),

@@ -193,11 +193,8 @@ def _statistics(row: Any) -> MatchStatistics:
     return MatchStatistics(row.pairs, row.score, **told)
 
 
-_MOST = 64  # discs
-
-
 def _discs(row: Any) -> str:
-    low, high = np.clip([row.discs - row.discs_margin, row.discs + row.discs_margin], -_MOST, _MOST)
+    low, high = row.discs - row.discs_margin, row.discs + row.discs_margin
     return interval_text(row.discs, low, high, digits=1)
 
 
