@@ -163,6 +163,18 @@ class RunFacts:
         return self.plan.settings.rating.anchor if held else None
 
 
+_WORDS = {"all", "both", "fewer", "more", "none", "nothing", "opponent", "sorted", "static"}
+
+
+def in_sentence(name: str) -> str:
+    """An agent's name as a sentence has it: quoted where it could be read as a word of it.
+
+    >>> in_sentence("none"), in_sentence("alphabeta")
+    ("'none'", 'alphabeta')
+    """
+    return f"'{name}'" if name in _WORDS else name
+
+
 def marked_names(frame: pd.DataFrame, column: str = "agent") -> list[str]:
     """The names in a frame with a column ``selective``, marked."""
     return [marked(*row) for row in zip(frame[column], frame["selective"], strict=True)]

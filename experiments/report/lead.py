@@ -10,7 +10,7 @@ import numpy as np
 
 from core.shown import counted
 from experiments.record.store import Record
-from experiments.report.facts import RunFacts, marked_names
+from experiments.report.facts import RunFacts, in_sentence, marked_names
 from experiments.report.standings import matches, rated_parts, same_positions
 from experiments.statistics.needed import times_as_many
 from experiments.statistics.pairs import IntArray
@@ -42,7 +42,7 @@ def lead(facts: RunFacts) -> list[str]:
 def _same_moves(alike: pd.DataFrame) -> Iterator[str]:
     """The lesson of alpha-beta."""
     for row in alike.itertuples():
-        first, second = row.first, row.second
+        first, second = in_sentence(row.first), in_sentence(row.second)
         few, many = sorted((row.first_nodes, row.second_nodes))
         pairs = "the one pair" if row.pairs == 1 else f"all {row.pairs:,} pairs"
         where = f"on the same {counted(row.positions, 'position')}"
@@ -54,8 +54,9 @@ def _same_moves(alike: pd.DataFrame) -> Iterator[str]:
             )
         else:
             cheap, dear = (first, second) if few == row.first_nodes else (second, first)
+            whose = f"the nodes of {dear}" if dear.endswith("'") else f"{dear}'s nodes"
             yield (
-                f"{cheap} visited {100 * few / many:.2f} % of {dear}'s nodes {score}, the same "
+                f"{cheap} visited {100 * few / many:.2f} % of {whose} {score}, the same "
                 f"moves in {pairs}; {few:,} nodes against {many:,} {where}."
             )
 
@@ -115,7 +116,7 @@ def elo_lead(
     others = [place for place in order if place not in same]
     if not others:
         return ""
-    names = marked_names(record.agents(), "name")
+    names = [in_sentence(name) for name in marked_names(record.agents(), "name")]
     leaders = " and ".join(names[members[place]] for place in same)
     leads = f"{leaders} {'leads' if len(same) == 1 else 'lead'} {names[members[others[0]]]}"
     pair = int(members[best]), int(members[others[0]])

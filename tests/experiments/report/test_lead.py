@@ -34,6 +34,12 @@ def test_the_same_moves_for_less(tmp_path: Path) -> None:
     assert "50.0 % of 6 games, the same moves in all 3 pairs" in said
 
 
+def test_names_that_read_as_words_are_quoted(tmp_path: Path) -> None:
+    agents = {"none": Minimax(2, DiscCount()), "static": AlphaBeta(2, DiscCount())}
+    (said,), _, _ = told(tmp_path, agents, games=2)
+    assert said.startswith("'static' visited ") and " % of the nodes of 'none' at" in said
+
+
 def test_a_decided_lead_has_its_interval(tmp_path: Path) -> None:
     agents = {"squares": AlphaBeta(2, SquareWeights()), "discs": AlphaBeta(1, DiscCount())}
     (said,), standings, _ = told(tmp_path, agents, games=60)
