@@ -270,8 +270,9 @@ def _findings(
         if unrated := combined.loc[combined["bound"] == bound, "agent"].tolist():
             names = ", ".join(f"'{name}'" for name in unrated)
             yield (
-                f"With {names} every game against '{opponent}' was {did}, so there is no effect of "
-                "a switch that comes in there: take an opponent nearer to it, or more games."
+                f"With {names} every game against '{opponent}' was {did}, which has no rating; an "
+                "effect is a mean over all combinations, so none can be told: take an opponent "
+                "nearer to them, or more games."
             )
 
 
