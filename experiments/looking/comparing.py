@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -142,11 +143,11 @@ def compare(folders: Sequence[Path]) -> Comparison:
     )
     if why := _why_apart(heads, shared, settings, versions):
         return Comparison(runs, shared, settings, versions, why)
+    games = sum(int(run.among["games"].sum()) for run in runs) // 2
     with pooled_record(folders, shared) as record:
         parts = rated_parts(record)
-        ((games, different),) = record.rows(
-            "select count(*), count(distinct black || ' ' || white || opening || transcript) "
-            "from games"
+        ((different,),) = record.rows(
+            "select count(distinct black || ' ' || white || opening || transcript) from games"
         )
         finding = elo_lead(record, parts) if parts else ""
         table = standings(record, parts)
@@ -235,15 +236,16 @@ def _goes_by_results(head: Mapping[str, Any]) -> bool:
 @contextmanager
 def pooled_record(folders: Sequence[Path], names: Sequence[str]) -> Iterator[Record]:
     """A record, for as long as the context lasts, of the games of several runs among some agents;
-    what else it says of run and agents is the first one's."""
+    pairs that an earlier run has, move for move, are left out. What else it says of run and agents
+    is the first one's."""
     with tempfile.TemporaryDirectory() as folder, Record.create(Path(folder) / FILE) as made:
         with made.transaction():
-            first = 0
+            first, known = 0, set[int]()
             for number, place in enumerate(folders):
                 with reading(place) as record:
                     if number == 0:
                         _copy_head(record, made, names)
-                    first += _copy(record, made, names, first)
+                    first += _copy(record, made, names, first, known)
         yield made
 
 
@@ -257,9 +259,9 @@ def _copy_head(record: Record, made: Record, names: Sequence[str]) -> None:
     )
 
 
-def _copy(record: Record, made: Record, names: Sequence[str], first: int) -> int:
+def _copy(record: Record, made: Record, names: Sequence[str], first: int, known: set[int]) -> int:
     """Copy the games among some agents, as pairs from number ``first`` on; how many pairs there
-    may be."""
+    may be. known: what identifies pairs of earlier runs, which are left out; these are added."""
     agents = {int(row.agent): row.name for row in record.agents().itertuples()}
     numbers = {agent: names.index(name) for agent, name in agents.items() if name in names}
     marks = ", ".join("?" * len(numbers))
@@ -267,23 +269,32 @@ def _copy(record: Record, made: Record, names: Sequence[str], first: int) -> int
         f"select * from games where black in ({marks}) and white in ({marks}) order by game",
         [*numbers, *numbers],
     )
-    most = -1
-    while batch := list(itertools.islice(rows, _BATCH)):
-        games = [GameRow._make(row) for row in batch]
-        most = max(most, *(game.pair for game in games))
-        made.write_games(
-            PlayedGame(
+    own, last = set[int](), -1
+
+    def new() -> Iterator[PlayedGame]:
+        nonlocal last
+        for pair, games in itertools.groupby(map(GameRow._make, rows), attrgetter("pair")):
+            copied = [
                 game._replace(
                     game=game.game + 2 * first,
                     pair=game.pair + first,
                     black=numbers[game.black],
                     white=numbers[game.white],
-                ),
-                None,
-            )
-            for game in games
-        )
-    return most + 1
+                )
+                for game in games
+            ]
+            last = max(last, pair)
+            # A pair is the same whichever of its games comes first.
+            same = hash(frozenset((g.black, g.white, g.opening, g.transcript) for g in copied))
+            own.add(same)
+            if same not in known:
+                yield from (PlayedGame(game, None) for game in copied)
+
+    games = new()
+    while batch := list(itertools.islice(games, _BATCH)):
+        made.write_games(batch)
+    known |= own
+    return last + 1
 
 
 # ---------------------------------------------------------------------- telling

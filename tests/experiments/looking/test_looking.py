@@ -259,7 +259,7 @@ def test_games_that_several_runs_have_count_once(shelf: Path) -> None:
     assert found.pooled is not None
     alone = found.runs[0].among.set_index("agent")
     both = found.pooled.set_index("agent")
-    for column in ("elo", "low", "high"):
+    for column in ("games", "wins", "score", "elo", "low", "high"):
         assert both[column].tolist() == alone.loc[both.index, column].tolist()
 
 
