@@ -25,7 +25,7 @@ from rich.console import Console
 from agents.config import ConfigError
 from core.cli import Parser
 from core.shown import counted, plain
-from experiments.looking.data import print_json, rows_of, state_of
+from experiments.looking.data import check_single, print_json, rows_of, state_of
 from experiments.record.folder import new_folder
 from experiments.record.provenance import differences
 from experiments.record.reading import reading
@@ -45,6 +45,7 @@ _OWN = ("name", "results", "executor", "figures", "export", "log_level", "tuning
 """Settings that say nothing of the games."""
 _MORE_OF_THE_SAME = ("seed", "games", "record", "study", "searches")
 """Settings that may differ between runs of one experiment."""
+_OTHERS = "other agents"
 POOLED = "all"
 """What the runs together are called."""
 _FEW = 4  # settings that are named where there are many
@@ -124,8 +125,7 @@ def compare(folders: Sequence[Path]) -> Comparison:
         raise ConfigError("two runs or more are needed to compare")
     places = [folder.resolve() for folder in folders]
     for number, folder in enumerate(folders):
-        if is_sweep(folder) or is_study(folder):
-            raise ConfigError(f"{folder} is no single run; its runs are the numbered folders in it")
+        check_single(folder)
         if places[number] in places[:number]:
             raise ConfigError(f"{folder} is named twice")
     heads, names = [], []
@@ -137,7 +137,7 @@ def compare(folders: Sequence[Path]) -> Comparison:
             names.append(record.agents()["name"].tolist())
     shared = [name for name in names[0] if all(name in other for other in names)]
     runs = [_compared(folder, head, shared) for folder, head in zip(folders, heads, strict=True)]
-    settings = _different([head["config"] for head in heads])
+    settings = _different([head["config"] for head in heads], shared)
     versions = sorted(
         {each for head in heads for each in differences(heads[0]["versions"], head["versions"])}
     )
@@ -181,9 +181,16 @@ def _standings(folder: Path, names: Sequence[str]) -> pd.DataFrame:
 # ---------------------------------------------------------------------- the conditions
 
 
-def _different(configs: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
-    """The settings in which runs differ, by key; a dash where a run has none of that name."""
-    flat = [dict(_flat({k: v for k, v in config.items() if k not in _OWN})) for config in configs]
+def _different(configs: Sequence[Mapping[str, Any]], shared: Sequence[str]) -> dict[str, list[str]]:
+    """The settings in which runs differ, by key; a dash where a run has none of that name. Of the
+    agents that not all runs have (``shared``) only the names are told."""
+    flat = []
+    for config in configs:
+        agents = {name: each for name, each in config["agents"].items() if name in shared}
+        others = [name for name in config["agents"] if name not in shared]
+        asked = {key: value for key, value in config.items() if key not in _OWN}
+        named = {_OTHERS: ", ".join(others)} if others else {}
+        flat.append(dict(_flat(asked | {"agents": agents})) | named)
     keys = dict.fromkeys(key for each in flat for key in each)
     found = {key: [each.get(key, "-") for each in flat] for key in keys}
     return {key: values for key, values in found.items() if len(set(values)) > 1}
@@ -207,7 +214,7 @@ def _why_apart(
     among the agents they share depend on."""
     if len(shared) < 2:
         return "they have fewer than two agents of the same name"
-    differ = [key for key in settings if not _is_harmless(key, heads, shared)]
+    differ = [key for key in settings if not _is_harmless(key)]
     if differ:
         return f"they differ in {', '.join(differ[:_FEW])}{' ...' * (len(differ) > _FEW)}"
     if versions:
@@ -217,11 +224,9 @@ def _why_apart(
     return ""
 
 
-def _is_harmless(key: str, heads: Sequence[Mapping[str, Any]], shared: Sequence[str]) -> bool:
+def _is_harmless(key: str) -> bool:
     """Whether games of the same experiment may differ in a setting."""
-    others = {name for head in heads for name in head["config"]["agents"] if name not in shared}
-    of_others = any(f"{key}.".startswith(f"agents.{name}.") for name in others)
-    return of_others or key.partition(".")[0] in _MORE_OF_THE_SAME
+    return key == _OTHERS or key.partition(".")[0] in _MORE_OF_THE_SAME
 
 
 def _goes_by_results(head: Mapping[str, Any]) -> bool:
