@@ -145,11 +145,12 @@ def compare(folders: Sequence[Path]) -> Comparison:
         return Comparison(runs, shared, settings, versions, why)
     games = sum(int(run.among["games"].sum()) for run in runs) // 2
     with pooled_record(folders, shared) as record:
-        parts = rated_parts(record)
+        seed = int(heads[0]["seed"])  # as its own report has it
+        parts = rated_parts(record, seed)
         ((different,),) = record.rows(
             "select count(distinct black || ' ' || white || opening || transcript) from games"
         )
-        finding = elo_lead(record, parts) if parts else ""
+        finding = elo_lead(record, parts, seed) if parts else ""
         table = standings(record, parts)
     return Comparison(runs, shared, settings, [], "", table, (games, different), finding)
 
@@ -164,18 +165,19 @@ def _compared(folder: Path, head: dict[str, Any], shared: Sequence[str]) -> Comp
         games,
         openings,
         state_of(folder, bool(head["complete"])),
-        _standings(folder, shared),
+        _standings(folder, shared, int(head["seed"])),
     )
 
 
-def _standings(folder: Path, names: Sequence[str]) -> pd.DataFrame:
-    """The standings of a run's games among some agents, their mean at 0 Elo."""
+def _standings(folder: Path, names: Sequence[str], seed: int) -> pd.DataFrame:
+    """The standings of a run's games among some agents, their mean at 0 Elo; seed: the run's, of
+    which the bootstrap of its own report is too."""
     if len(names) < 2:
         import pandas as pd
 
         return pd.DataFrame({"agent": []})
     with pooled_record([folder], names) as record:
-        return standings(record, rated_parts(record))
+        return standings(record, rated_parts(record, seed))
 
 
 # ---------------------------------------------------------------------- the conditions

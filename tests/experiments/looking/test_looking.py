@@ -259,6 +259,15 @@ def test_runs_of_one_experiment_are_pooled(shelf: Path, ask: Ask) -> None:
     assert "Pooled, as they are one experiment: 32 games" in " ".join(told.split())
 
 
+def test_a_run_is_rated_as_in_its_own_report(shelf: Path, ask: Ask) -> None:
+    """The bootstrap is of the same seed."""
+    two, one = at(shelf, "two"), at(shelf, "one")
+    shown = {row["agent"]: row for row in ask("show", two, "--json")["standings"]}
+    found = compare([two, one]).runs[0].among.set_index("agent")
+    for column in ("elo", "low", "high"):
+        assert found.loc["greedy", column] == shown["greedy"][column]
+
+
 def test_games_that_several_runs_have_count_once(shelf: Path) -> None:
     one, again = at(shelf, "one"), at(shelf, "again")
     found = compare([one, again])
