@@ -194,8 +194,7 @@ def _statistics(row: Any) -> MatchStatistics:
 
 
 def _discs(row: Any) -> str:
-    low, high = row.discs - row.discs_margin, row.discs + row.discs_margin
-    return interval_text(row.discs, low, high, digits=1)
+    return interval_text(row.discs, row.discs_low, row.discs_high, digits=1)
 
 
 def _dashes(row: Any, *names: str) -> str:
