@@ -124,7 +124,7 @@ def test_one_table_and_one_report(tmp_path: Path, capsys: pytest.CaptureFixture[
     words += ["agents=ab_mirror", "executor=serial", f"results={tmp_path}"]
     words += ["export=zip([parquet],[csv])"]
     assert main(["run", "-m", *words]) == 0
-    assert "export=[csv]" in capsys.readouterr().out.splitlines()[-4]  # brackets are no markup
+    assert "export=[csv]" in capsys.readouterr().out  # brackets are no markup
     folder = folder_of(tmp_path)
     table = load(folder)
     assert len(table) == 2 * 2
@@ -140,6 +140,8 @@ def test_one_table_and_one_report(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert len(pd.read_parquet(folder / "sweep.parquet")) == len(table)
     page, text = ((folder / f"report.{ending}").read_text() for ending in ("html", "md"))
     assert page.count('<img src="data:image/svg+xml') == 2
+    assert " of 2 runs: " in text or "every pair was split" in text
+    assert text.split("\n\n")[2].startswith("> ")
     for number in range(2):
         assert f'href="{number}/report.html"' in page
         assert f"({number}/report.md)" in text
@@ -185,6 +187,26 @@ def test_one_or_two_settings_are_drawn_and_three_are_a_table_alone(tmp_path: Pat
     assert list(reporting._all_split(table)) == []
     assert len(list(reporting._all_split(table.assign(split=True)))) == 1
     assert reporting._draw(table, [], {}, tmp_path / "none") == []
+
+
+def test_the_finding_says_who_stands_highest_where() -> None:
+    rows = [
+        *((0, "strong", 20.0), (0, "weak", -20.0), (1, "strong", 90.0), (1, "weak", -90.0)),
+        *((2, "weak", 5.0), (2, "strong", -5.0), (3, "strong", 0.0), (3, "weak", 0.0)),
+    ]
+    table = pd.DataFrame(rows, columns=["run", "agent", "elo"])
+    table = table.assign(low=table["elo"] - 9, high=table["elo"] + 9, bound="", split=False, part=0)
+    values = {"depth": {0: 1, 1: 2, 2: 3, 3: 4}}
+    assert list(reporting._leaders(table, values)) == [
+        "strong stands highest in 2 of 4 runs: +20 [11, 29] Elo (depth=1) to "
+        "+90 [81, 99] Elo (depth=2).",
+        "weak stands highest in 1 of 4 runs: +5 [-4, 14] Elo (depth=3).",
+    ]
+    many = [(run, f"agent {agent}", -agent) for run in range(5) for agent in (run, 9)]
+    table = pd.DataFrame(many, columns=["run", "agent", "elo"])
+    table = table.assign(low=0.0, high=0.0, bound="", split=False, part=0)
+    *_, last = reporting._leaders(table, {"depth": dict(enumerate(range(5)))})
+    assert last == "2 further agents stand highest in 2 runs."
 
 
 def test_a_heat_map_has_a_cell_for_each_run() -> None:
