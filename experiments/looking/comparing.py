@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -24,7 +25,7 @@ from rich.console import Console
 from agents.config import ConfigError
 from core.cli import Parser
 from core.shown import counted, plain
-from experiments.looking.data import print_json, rows_of, state_of
+from experiments.looking.data import check_single, print_json, rows_of, state_of
 from experiments.record.folder import new_folder
 from experiments.record.provenance import differences
 from experiments.record.reading import reading
@@ -44,6 +45,7 @@ _OWN = ("name", "results", "executor", "figures", "export", "log_level", "tuning
 """Settings that say nothing of the games."""
 _MORE_OF_THE_SAME = ("seed", "games", "record", "study", "searches")
 """Settings that may differ between runs of one experiment."""
+_OTHERS = "other agents"
 POOLED = "all"
 """What the runs together are called."""
 _FEW = 4  # settings that are named where there are many
@@ -123,8 +125,7 @@ def compare(folders: Sequence[Path]) -> Comparison:
         raise ConfigError("two runs or more are needed to compare")
     places = [folder.resolve() for folder in folders]
     for number, folder in enumerate(folders):
-        if is_sweep(folder) or is_study(folder):
-            raise ConfigError(f"{folder} is no single run; its runs are the numbered folders in it")
+        check_single(folder)
         if places[number] in places[:number]:
             raise ConfigError(f"{folder} is named twice")
     heads, names = [], []
@@ -136,19 +137,20 @@ def compare(folders: Sequence[Path]) -> Comparison:
             names.append(record.agents()["name"].tolist())
     shared = [name for name in names[0] if all(name in other for other in names)]
     runs = [_compared(folder, head, shared) for folder, head in zip(folders, heads, strict=True)]
-    settings = _different([head["config"] for head in heads])
+    settings = _different([head["config"] for head in heads], shared)
     versions = sorted(
         {each for head in heads for each in differences(heads[0]["versions"], head["versions"])}
     )
     if why := _why_apart(heads, shared, settings, versions):
         return Comparison(runs, shared, settings, versions, why)
+    games = sum(int(run.among["games"].sum()) for run in runs) // 2
     with pooled_record(folders, shared) as record:
-        parts = rated_parts(record)
-        ((games, different),) = record.rows(
-            "select count(*), count(distinct black || ' ' || white || opening || transcript) "
-            "from games"
+        seed = int(heads[0]["seed"])  # as its own report has it
+        parts = rated_parts(record, seed)
+        ((different,),) = record.rows(
+            "select count(distinct black || ' ' || white || opening || transcript) from games"
         )
-        finding = elo_lead(record, parts) if parts else ""
+        finding = elo_lead(record, parts, seed) if parts else ""
         table = standings(record, parts)
     return Comparison(runs, shared, settings, [], "", table, (games, different), finding)
 
@@ -163,26 +165,34 @@ def _compared(folder: Path, head: dict[str, Any], shared: Sequence[str]) -> Comp
         games,
         openings,
         state_of(folder, bool(head["complete"])),
-        _standings(folder, shared),
+        _standings(folder, shared, int(head["seed"])),
     )
 
 
-def _standings(folder: Path, names: Sequence[str]) -> pd.DataFrame:
-    """The standings of a run's games among some agents, their mean at 0 Elo."""
+def _standings(folder: Path, names: Sequence[str], seed: int) -> pd.DataFrame:
+    """The standings of a run's games among some agents, their mean at 0 Elo; seed: the run's, of
+    which the bootstrap of its own report is too."""
     if len(names) < 2:
         import pandas as pd
 
         return pd.DataFrame({"agent": []})
     with pooled_record([folder], names) as record:
-        return standings(record, rated_parts(record))
+        return standings(record, rated_parts(record, seed))
 
 
 # ---------------------------------------------------------------------- the conditions
 
 
-def _different(configs: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
-    """The settings in which runs differ, by key; a dash where a run has none of that name."""
-    flat = [dict(_flat({k: v for k, v in config.items() if k not in _OWN})) for config in configs]
+def _different(configs: Sequence[Mapping[str, Any]], shared: Sequence[str]) -> dict[str, list[str]]:
+    """The settings in which runs differ, by key; a dash where a run has none of that name. Of the
+    agents that not all runs have (``shared``) only the names are told."""
+    flat = []
+    for config in configs:
+        agents = {name: each for name, each in config["agents"].items() if name in shared}
+        others = [name for name in config["agents"] if name not in shared]
+        asked = {key: value for key, value in config.items() if key not in _OWN}
+        named = {_OTHERS: ", ".join(others)} if others else {}
+        flat.append(dict(_flat(asked | {"agents": agents})) | named)
     keys = dict.fromkeys(key for each in flat for key in each)
     found = {key: [each.get(key, "-") for each in flat] for key in keys}
     return {key: values for key, values in found.items() if len(set(values)) > 1}
@@ -206,7 +216,7 @@ def _why_apart(
     among the agents they share depend on."""
     if len(shared) < 2:
         return "they have fewer than two agents of the same name"
-    differ = [key for key in settings if not _is_harmless(key, heads, shared)]
+    differ = [key for key in settings if not _is_harmless(key)]
     if differ:
         return f"they differ in {', '.join(differ[:_FEW])}{' ...' * (len(differ) > _FEW)}"
     if versions:
@@ -216,11 +226,9 @@ def _why_apart(
     return ""
 
 
-def _is_harmless(key: str, heads: Sequence[Mapping[str, Any]], shared: Sequence[str]) -> bool:
+def _is_harmless(key: str) -> bool:
     """Whether games of the same experiment may differ in a setting."""
-    others = {name for head in heads for name in head["config"]["agents"] if name not in shared}
-    of_others = any(f"{key}.".startswith(f"agents.{name}.") for name in others)
-    return of_others or key.partition(".")[0] in _MORE_OF_THE_SAME
+    return key == _OTHERS or key.partition(".")[0] in _MORE_OF_THE_SAME
 
 
 def _goes_by_results(head: Mapping[str, Any]) -> bool:
@@ -235,15 +243,16 @@ def _goes_by_results(head: Mapping[str, Any]) -> bool:
 @contextmanager
 def pooled_record(folders: Sequence[Path], names: Sequence[str]) -> Iterator[Record]:
     """A record, for as long as the context lasts, of the games of several runs among some agents;
-    what else it says of run and agents is the first one's."""
+    pairs that an earlier run has, move for move, are left out. What else it says of run and agents
+    is the first one's."""
     with tempfile.TemporaryDirectory() as folder, Record.create(Path(folder) / FILE) as made:
         with made.transaction():
-            first = 0
+            first, known = 0, set[int]()
             for number, place in enumerate(folders):
                 with reading(place) as record:
                     if number == 0:
                         _copy_head(record, made, names)
-                    first += _copy(record, made, names, first)
+                    first += _copy(record, made, names, first, known)
         yield made
 
 
@@ -257,9 +266,9 @@ def _copy_head(record: Record, made: Record, names: Sequence[str]) -> None:
     )
 
 
-def _copy(record: Record, made: Record, names: Sequence[str], first: int) -> int:
+def _copy(record: Record, made: Record, names: Sequence[str], first: int, known: set[int]) -> int:
     """Copy the games among some agents, as pairs from number ``first`` on; how many pairs there
-    may be."""
+    may be. known: what identifies pairs of earlier runs, which are left out; these are added."""
     agents = {int(row.agent): row.name for row in record.agents().itertuples()}
     numbers = {agent: names.index(name) for agent, name in agents.items() if name in names}
     marks = ", ".join("?" * len(numbers))
@@ -267,23 +276,32 @@ def _copy(record: Record, made: Record, names: Sequence[str], first: int) -> int
         f"select * from games where black in ({marks}) and white in ({marks}) order by game",
         [*numbers, *numbers],
     )
-    most = -1
-    while batch := list(itertools.islice(rows, _BATCH)):
-        games = [GameRow._make(row) for row in batch]
-        most = max(most, *(game.pair for game in games))
-        made.write_games(
-            PlayedGame(
+    own, last = set[int](), -1
+
+    def new() -> Iterator[PlayedGame]:
+        nonlocal last
+        for pair, games in itertools.groupby(map(GameRow._make, rows), attrgetter("pair")):
+            copied = [
                 game._replace(
                     game=game.game + 2 * first,
                     pair=game.pair + first,
                     black=numbers[game.black],
                     white=numbers[game.white],
-                ),
-                None,
-            )
-            for game in games
-        )
-    return most + 1
+                )
+                for game in games
+            ]
+            last = max(last, pair)
+            # A pair is the same whichever of its games comes first.
+            same = hash(frozenset((g.black, g.white, g.opening, g.transcript) for g in copied))
+            own.add(same)
+            if same not in known:
+                yield from (PlayedGame(game, None) for game in copied)
+
+    games = new()
+    while batch := list(itertools.islice(games, _BATCH)):
+        made.write_games(batch)
+    known |= own
+    return last + 1
 
 
 # ---------------------------------------------------------------------- telling

@@ -6,7 +6,10 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from agents.config import ConfigError
 from experiments.record.folder import is_locked
+from experiments.studies.record import is_study
+from experiments.sweep.folder import is_sweep
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,6 +20,14 @@ def state_of(folder: Path, complete: bool) -> str:
     if is_locked(folder):
         return "being played"
     return "complete" if complete else "stopped"
+
+
+def check_single(folder: Path) -> None:
+    """Raise ConfigError where a folder is a sweep's or a study's, which have runs in them."""
+    if is_sweep(folder):
+        raise ConfigError(f"{folder} is a sweep, no single run; its runs are the folders in it")
+    if is_study(folder):
+        raise ConfigError(f"{folder} is a study, no single run; what it played is in folders in it")
 
 
 def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:

@@ -58,6 +58,8 @@ def list_command(arguments: Sequence[str], console: Console) -> int:
     parser.add_argument("--last", type=whole_number(1), metavar="N", help="only the N latest")
     parser.add_argument("--json", action="store_true", help="for a program to read")
     options = parser.parse_args(arguments)
+    if options.folder.is_file():
+        raise ConfigError(f"{options.folder} is a file; a folder of results is needed")
     if not options.folder.is_dir():
         raise ConfigError(f"{options.folder}: there is no such folder")
     places = sorted(places_below(options.folder), key=_age)

@@ -88,6 +88,9 @@ def show_command(arguments: Sequence[str], console: Console) -> int:
     if is_sweep(options.folder):
         _show_sweep(options.folder, console, options.json)
         return 0
+    if is_study(options.folder) and options.json:
+        print_json(_study_data(options.folder))
+        return 0
     with facts_of(options.folder, console, options.trust) as facts:
         said = findings(facts)
         if options.json:
@@ -167,6 +170,22 @@ def _show_sweep(folder: Path, console: Console, as_json: bool) -> None:
 
 
 # ---------------------------------------------------------------------- for programs
+
+
+def _study_data(folder: Path) -> dict[str, Any]:
+    """A study's record: what it is, and all rows of its tables."""
+    with StudyRecord.open(folder) as record:
+        head, tables = record.study(), record.tables()
+    return {
+        "folder": str(folder),
+        "kind": "study",
+        "state": state_of(folder, bool(head["complete"])),
+        **{key: head[key] for key in ("name", "command", "started")},
+        "tables": {name: rows_of(table) for name, table in tables.items()},
+        "settings": head["config"],
+        "versions": head["versions"],
+        "machine": head["machine"],
+    }
 
 
 def _as_data(folder: Path, facts: RunFacts, said: Findings) -> dict[str, Any]:

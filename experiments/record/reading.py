@@ -66,6 +66,8 @@ def not_begun(folder: Path) -> bool:
 
 
 def _opened(folder: Path) -> Record:
+    if folder.is_file() and folder.name != FILE:
+        raise ConfigError(f"{folder} is a file, not the folder of a run")
     try:
         return Record.open(folder)
     except FileNotFoundError:

@@ -127,7 +127,10 @@ def elo_lead(
         plays = _strategies(len(names), parts)
         found = _relative_to(record, *pair, seed, colour_advantage, plays)
     by, undecided = _in_words(record, found, *pair)
-    more = _how_many_more(record, undecided, games) if undecided and games else ""
+    if abs(found.value) < 0.5:  # it would lead by 0
+        leads = f"Between {names[pair[0]]} and {names[pair[1]]} there are"
+        by = by.removeprefix(" by")
+    more = _how_many_more(record, undecided, games) if undecided else ""
     return f"{leads}{by}{': undecided.' if undecided else '.'}{more}"
 
 
@@ -188,16 +191,20 @@ def _limit(matches: pd.DataFrame, best: str, second: str) -> float:
     return math.nan
 
 
-def _how_many_more(record: Record, found: Lead, asked: int) -> str:
-    """How many games a pairing would decide a difference, instead of as many as were asked for."""
+def _how_many_more(record: Record, found: Lead, asked: int | None) -> str:
+    """How many games a pairing would decide a difference, instead of as many as were asked for; or
+    that there are too few openings to say anything."""
     ((openings,),) = record.rows("select count(distinct opening) from games")
     if openings < FEW_OPENINGS:
-        return " So few openings cannot tell how many games would decide it."
-    times = times_as_many(*found, openings, _POWER)
-    if math.isnan(times):  # one opening
+        return (
+            f" {openings} openings are too few to say who is better, or how many games would "
+            "decide it."
+        )
+    if asked is None:
         return ""
+    times = times_as_many(*found, openings, _POWER)
     if times > _HOPELESS:
-        return " They are so close that no number of games worth playing would decide it."
+        return " If that is the difference, no number of games worth playing would decide it."
     games = 2 * math.ceil(times * asked / 2)
     rounded = round(games, -max(0, len(str(games)) - 2))
     return (

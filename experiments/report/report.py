@@ -35,6 +35,7 @@ from experiments.report.tables import (
     standings_by_part,
     standings_tables,
 )
+from experiments.statistics.intervals import EVERY_SPLIT
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,6 +99,8 @@ def _write(facts: RunFacts, said: Findings, figures: Sequence[ReportFigure], fol
     others = {
         name: about for name, about in head["config"]["agents"].items() if name not in programs
     }
+    tables = standings_by_part(facts.standings, facts.merits, columns)
+    pairings = cells(MATCH_COLUMNS, highest_matches(facts))
     write_report(
         "report",
         folder,
@@ -105,11 +108,13 @@ def _write(facts: RunFacts, said: Findings, figures: Sequence[ReportFigure], fol
         extras=Extras(games.data, _charts(facts, figures)),
         lead=said.lead,
         columns=columns,
-        tables=_linked(standings_by_part(facts.standings, facts.merits, columns), programs),
+        tables=_linked(tables, programs),
         rounds=facts.tables,
         zero=zero_text(facts.anchor) if RATING in columns else "",
         match_columns=MATCH_COLUMNS,
-        matches=cells(MATCH_COLUMNS, highest_matches(facts)),
+        matches=pairings,
+        split=any(EVERY_SPLIT in row for _, rows in tables for row in rows),
+        split_match=any(EVERY_SPLIT in row for row in pairings),
         pairings=len(facts.matches),
         agents=described(others),
         findings=said.remarks,

@@ -414,8 +414,9 @@ def matches(record: Record) -> pd.DataFrame:
       following rests.
     - elo, elo_low, elo_high, bound, nelo, nelo_low, nelo_high, los, split: see
       :class:`experiments.statistics.match.MatchStatistics`.
-    - discs, discs_margin: mean disc difference over pairs (games played to the end), and half the
-      width of its 95 % interval (Student's, over openings); nan where there are none, or only one.
+    - discs, discs_low, discs_high: mean disc difference over pairs (games played to the end), and
+      the ends of its 95 % interval (Student's, over openings), cut at what is possible; nan where
+      there are none, or only one.
     - ends: how the games ended, as ``finished 98, time exceeded 2``.
     """
     import pandas as pd
@@ -423,8 +424,9 @@ def matches(record: Record) -> pd.DataFrame:
     beginning = _with_pairs(record, np.arange(len(record.agents())))
     table = record.query(beginning + _MATCHES)
     units = record.query(_ALIKE.format(units=_units(record))).groupby(["low", "high"])
-    found = [{"low": low, "high": high} | _of_units(rows) for (low, high), rows in units]
-    columns = ["pairs", *OUTCOME_COLUMNS, *MATCH_STATISTICS, "discs", "discs_margin"]
+    most = ruleset(record.run()["ruleset"]).squares
+    found = [{"low": low, "high": high} | _of_units(rows, most) for (low, high), rows in units]
+    columns = ["pairs", *OUTCOME_COLUMNS, *MATCH_STATISTICS, "discs", "discs_low", "discs_high"]
     numbers = pd.DataFrame(found, columns=["low", "high", *columns])
     table = table.merge(numbers.astype({"low": int, "high": int}), on=["low", "high"])
     ends = record.query(beginning + _ENDS)
@@ -432,8 +434,9 @@ def matches(record: Record) -> pd.DataFrame:
     return table.merge(joined, on=["low", "high"]).drop(columns=["low", "high"])
 
 
-def _of_units(units: pd.DataFrame) -> dict[str, Any]:
-    """The statistics of a pairing; units: rows of the query about openings."""
+def _of_units(units: pd.DataFrame, most: int) -> dict[str, Any]:
+    """The statistics of a pairing; units: rows of the query about openings. most: discs by which a
+    game can be won."""
     counts, times = units[list(OUTCOME_COLUMNS)].to_numpy(np.int64), units["times"].to_numpy()
     found = match_statistics(counts, times)
     columns: dict[str, Any] = {"pairs": found.pairs}
@@ -443,7 +446,9 @@ def _of_units(units: pd.DataFrame) -> dict[str, Any]:
     mean = d / n if n else np.nan
     sums = np.sqrt(max(0.0, dd - 2 * mean * nd + mean**2 * nn))  # of openings' deviations, squared
     error = standard_error(np.array([sums]), np.ones(1, dtype=np.int64), n, number)
-    return columns | {"discs": mean, "discs_margin": student(number) * error}
+    reach = student(number) * error
+    low, high = np.clip([mean - reach, mean + reach], -most, most).tolist()
+    return columns | {"discs": mean, "discs_low": low, "discs_high": high}
 
 
 def same_positions(record: Record) -> pd.DataFrame:

@@ -20,7 +20,7 @@ from core.shown import plain
 from experiments.pairing import ResultTable
 from experiments.report.standings import MATCH_STATISTICS, OUTCOME_COLUMNS
 from experiments.report.terminal import terminal_table
-from experiments.statistics.intervals import interval_text
+from experiments.statistics.intervals import EVERY_SPLIT, interval_text
 from experiments.statistics.match import MatchStatistics
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def elo_text(row: Any) -> str:
     if np.isnan(row.elo):
         return "-"
     if row.split:
-        return "every pair split"
+        return EVERY_SPLIT
     if not row.bound and row.elo == row.low == row.high == 0:
         return "0 (anchor)"
     return interval_text(row.elo, row.low, row.high, row.bound)
@@ -194,8 +194,7 @@ def _statistics(row: Any) -> MatchStatistics:
 
 
 def _discs(row: Any) -> str:
-    low, high = row.discs - row.discs_margin, row.discs + row.discs_margin
-    return interval_text(row.discs, low, high, digits=1)
+    return interval_text(row.discs, row.discs_low, row.discs_high, digits=1)
 
 
 def _dashes(row: Any, *names: str) -> str:

@@ -16,6 +16,9 @@ INSIDE = 0.975
 ONE_SIDED = 0.05
 """How probable a record still is where its one-sided 95 % bound lies."""
 
+EVERY_SPLIT = "every pair split"
+"""What stands in the place of a rating where every pair was shared."""
+
 _FARTHEST = 2.5  # the same, of a quantile that a thousand replicates of few openings still tell
 
 

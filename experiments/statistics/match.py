@@ -27,7 +27,13 @@ import scipy  # which loads its parts when they are used
 from numpy.typing import ArrayLike
 
 from experiments.statistics.elo import NELO, elo_of_score
-from experiments.statistics.intervals import ONE_SIDED, interval_text, standard_error, student
+from experiments.statistics.intervals import (
+    EVERY_SPLIT,
+    ONE_SIDED,
+    interval_text,
+    standard_error,
+    student,
+)
 from experiments.statistics.pairs import OUTCOMES, SHARES, FloatArray, IntArray, by_opening
 
 _FEWEST = 30  # openings of which the variance is known well enough to count in it; with 8, 25 % of
@@ -62,7 +68,7 @@ class MatchStatistics:
     def elo_text(self) -> str:
         """``+12 [4, 20]``, ``> +620``, ``every pair split``, or a dash without pairs."""
         if self.split:
-            return "every pair split"
+            return EVERY_SPLIT
         return interval_text(self.elo, self.elo_low, self.elo_high, self.bound)
 
     @property

@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike
 from scipy.special import log_ndtr
 
 from experiments.statistics.elo import expected_score
-from experiments.statistics.intervals import INSIDE, interval_text
+from experiments.statistics.intervals import EVERY_SPLIT, INSIDE, interval_text
 from experiments.statistics.pairs import OUTCOMES, SHARES, FloatArray
 from experiments.statistics.sequential import Sprt, with_mean
 
@@ -57,7 +57,7 @@ class StoppedEstimate:
         """``+23 [4, 41]``; after a record so one-sided that it has no upper end ``> +310``;
         ``every pair split``."""
         if self.split:
-            return "every pair split"
+            return EVERY_SPLIT
         if np.isinf(self.low) or np.isinf(self.high):
             limit, bound = (self.high, "<") if np.isinf(self.low) else (self.low, ">")
             return "-" if np.isinf(limit) else interval_text(limit, limit, limit, bound)

@@ -302,7 +302,7 @@ def _worst(moves: pd.DataFrame) -> Iterable[ResultTable]:
         for row in costly.to_dict("records")
     ]
     columns = ["agent", "game", "empties", "move", "best", "position"]
-    yield ResultTable("The costliest moves", columns, rows, words=(0, 3, 4, 5))
+    yield ResultTable("The costliest moves", columns, rows, words=(0, 3, 4, 5), code=(5,))
 
 
 def _figures(

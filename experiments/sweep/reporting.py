@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.table import Table
 
-from core.shown import plain
+from core.shown import counted, plain
 from experiments.config import TuningConfig
 from experiments.record.store import FILE, Record
 from experiments.report.markdown import link, write_report
-from experiments.report.tables import COLUMNS, cells
+from experiments.report.tables import COLUMNS, cells, elo_text
 from experiments.report.terminal import terminal_table
 from experiments.statistics.intervals import interval_text
 from experiments.sweep.composing import in_a_line, short_names
@@ -29,6 +29,9 @@ SHOWN = {
     name: COLUMNS[name]
     for name in ("agent", "games", "score %", "Elo [95 %]", "discs", "nodes/move", "evals/move")
 }
+
+MOST_LEADERS = 3
+"""Agents that stand highest in some run, told one by one."""
 
 
 def conclude(
@@ -51,7 +54,8 @@ def conclude(
     if "parquet" in head["config"].get("export", ()):
         table.to_parquet(folder / "sweep.parquet", index=False)
     search = _search(known, values, head["config"], folder)
-    said = [*search.get("findings", ()), *_all_split(table)]
+    found = search["findings"] if search else _leaders(table, values)
+    said = [*found, *_all_split(table)]
     figures = []
     if head["config"].get("figures", True):
         with console.status("drawing figures"):
@@ -72,6 +76,28 @@ def sweep_table(table: pd.DataFrame, values: Mapping[str, Mapping[int, Any]]) ->
             drawn.add_row(*map(plain, (in_a_line(values, number), *texts)))
         drawn.add_section()
     return drawn
+
+
+def _leaders(table: pd.DataFrame, values: Mapping[str, Mapping[int, Any]]) -> Iterator[str]:
+    """Who stands highest in how many runs, and where; the arguments as :func:`sweep_table` has
+    them. Runs in which nobody has a rating, or all have the same, are left out."""
+    rated = table[(table["part"] == 0) & table["elo"].notna()]
+    decided = rated.groupby("run")["elo"].transform("nunique") > 1
+    first = rated[decided].drop_duplicates("run")  # the standings begin with the highest
+    often = first["agent"].value_counts()
+    runs = counted(table["run"].nunique(), "run")
+    for name, number in list(often.items())[:MOST_LEADERS]:
+        own = first[first["agent"] == name]
+        ends = dict.fromkeys((own["elo"].idxmin(), own["elo"].idxmax()))
+        told = [
+            f"{elo_text(row)} Elo ({in_a_line(values, row.run)})"
+            for row in own.loc[list(ends)].itertuples()
+        ]
+        yield f"{name} stands highest in {number} of {runs}: {' to '.join(told)}."
+    if len(often) > MOST_LEADERS:
+        others = counted(len(often) - MOST_LEADERS, "further agent")
+        stand = "stands" if len(often) == MOST_LEADERS + 1 else "stand"
+        yield f"{others} {stand} highest in {counted(int(often[MOST_LEADERS:].sum()), 'run')}."
 
 
 def _all_split(table: pd.DataFrame) -> Iterator[str]:

@@ -31,6 +31,7 @@ from experiments.config import (
     typed,
 )
 from experiments.foreign import built_from, foreign_code
+from experiments.looking.data import check_single
 from experiments.pairing.openings import Opening, Openings
 from experiments.playing.conditions import Conditions
 from experiments.record.provenance import differences, versions
@@ -109,6 +110,11 @@ class _Verification:
         self._check_settings()
         self._check_schedule()
         self._check_games()
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing was found to be wrong."""
+        return not any(check.count for check in self.checks.values())
 
     # ------------------------------------------------------------------ settings and schedule
 
@@ -371,10 +377,13 @@ def verify_command(arguments: Sequence[str], console: Console) -> int:
         help="run what the record names from outside the lab too, with your rights",
     )
     options = parser.parse_args(arguments)
+    check_single(options.folder)
     with reading(options.folder) as record:
         verification = _Verification(record, options.trust)
         with console.status("reading"):
             verification.read()
+        if verification.holds and not record.count_games():
+            raise ConfigError(f"{options.folder}: no game of this run has ended yet")
         verification.again(options.games, options.decisions, options.seed)
     return _show(verification.checks, options.folder, console)
 

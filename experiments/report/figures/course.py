@@ -31,6 +31,7 @@ from experiments.report.figures.base import (
     wrapped,
 )
 from experiments.report.moves import Moves, quantiles_by
+from experiments.statistics.pairs import BoolArray
 
 MEASURES = {"microseconds": "time a move", "nodes": "nodes a move"}
 MOST_LINES = 8
@@ -53,8 +54,9 @@ def course_figures(facts: RunFacts) -> Iterator[ReportFigure]:
         name="course",
         title="The course of a game",
         caption=f"What a move takes at each ply of a game: the medians of {_games(facts.moves)}. "
-        "Black begins, so its plies are the odd ones until somebody passes. The table is in "
-        "course.csv.",
+        "Black begins, so its plies are the odd ones until somebody passes."
+        f"{_left_out(facts.moves, np.isfinite(facts.moves.nanoseconds), facts.names, table)}"
+        " The table is in course.csv.",
         chart=course_chart(table, facts.context, facts.order),
         data=table,
     )
@@ -64,18 +66,21 @@ def values_figures(facts: RunFacts) -> Iterator[ReportFigure]:
     """What the agents that value positions thought of theirs, ply by ply."""
     table = values(facts.moves, facts.names)
     agents = [name for name in facts.order if name in set(table["agent"])]
-    for first in range(0, len(agents), MOST_PANELS):
-        some = agents[first : first + MOST_PANELS]
-        number = first // MOST_PANELS + 1
-        places = f", {first + 1} to {first + len(some)}" if len(agents) > MOST_PANELS else ""
+    missing = _left_out(facts.moves, _valued(facts.moves), facts.names, table)
+    figures = math.ceil(len(agents) / MOST_PANELS)
+    for number in range(figures):
+        # about as many in each: no figure is left with one agent
+        first, end = (len(agents) * each // figures for each in (number, number + 1))
+        some = agents[first:end]
+        places = f", {first + 1} to {end}" if figures > 1 else ""
         yield ReportFigure(
-            name=f"values_{number}" if first else "values",
+            name=f"values_{number + 1}" if number else "values",
             title=f"Values over the game{places}",
             caption="What the agent thought of its games, in the units of its evaluation and as "
             "Black sees it: more is better for Black, whoever moves. Lines are means of "
             f"{_games(facts.moves)}, bands go from the 10th to the 90th per cent; where the "
             "agent is as strong as its opponents and judges right, both lines stay near 0. Values "
-            "of finished games, which a search finds near the end, are left out.",
+            f"of finished games, which a search finds near the end, are left out.{missing}",
             chart=values_chart(table[table["agent"].isin(some)], facts.context, some),
         )
 
@@ -83,6 +88,20 @@ def values_figures(facts: RunFacts) -> Iterator[ReportFigure]:
 def _games(moves: Moves) -> str:
     games = counted(moves.games, "game")
     return f"{games}, drawn by chance of {moves.recorded:,}" if moves.sampled else games
+
+
+def _left_out(moves: Moves, known: BoolArray, names: Sequence[str], table: pd.DataFrame) -> str:
+    """Why agents that have something to show are not in a table, with a space before it; "" where
+    all are. known: the moves of which there is something to show, shape (moves,)."""
+    there = set(table["agent"])
+    missing = [names[agent] for agent in np.unique(moves.agent[known])]
+    missing = [name for name in missing if name not in there]
+    if not missing:
+        return ""
+    return (
+        f" Not shown, as they have fewer than {_LEAST_GAMES} moves at every ply: "
+        f"{', '.join(missing)}."
+    )
 
 
 # ------------------------------------------------------------------ numbers
@@ -111,8 +130,7 @@ def values(moves: Moves, names: Sequence[str]) -> pd.DataFrame:
     """What agents thought, by agent, colour and ply, as Black sees it, values of finished games
     left out: columns agent (name), side ("Black" or "White", the agent's), ply, moves, mean, low
     and high (10th and 90th per cent). Plies with few moves are left out."""
-    with np.errstate(invalid="ignore"):
-        known = (np.abs(moves.value) < FINAL_UNIT) & (moves.ply < _PLIES)
+    known = _valued(moves)
     black, agent, ply = moves.black[known], moves.agent[known], moves.ply[known]
     value = np.where(black, 1, -1) * moves.value[known]
     place = (2 * agent + ~black) * _PLIES + ply
@@ -130,6 +148,13 @@ def values(moves: Moves, names: Sequence[str]) -> pd.DataFrame:
         }
     )
     return _frequent(table)
+
+
+def _valued(moves: Moves) -> BoolArray:
+    """Which moves have a value of a game that is not finished, shape (moves,)."""
+    with np.errstate(invalid="ignore"):
+        known: BoolArray = (np.abs(moves.value) < FINAL_UNIT) & (moves.ply < _PLIES)
+    return known
 
 
 def _frequent(table: pd.DataFrame) -> pd.DataFrame:

@@ -165,15 +165,24 @@
       slider, step("▶", "On", () => ply + 1), step("▶|", "To the end", () => last), where),
     boards,
     element("p", { className: "hint", textContent: "Arrow keys step, Home and End lead to the ends. The red dot is the last move, small dots are the discs that it turned. A value is the mover's own, in the units of its evaluation." }));
+  const replay = [...document.querySelectorAll("pre code")].find(({ textContent }) => textContent.startsWith("python -m play replay "));
   let ply = 0;
   let last = 0;
 
   function onKey(event) {
-    if (event.target.matches("select") || event.altKey || event.ctrlKey || event.metaKey) return;
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    const across = ["ArrowLeft", "ArrowRight"].includes(event.key); // up and down choose in a list
+    if (event.target.matches("select") && !across) return;
+    if (event.target === document.body && !(across && inView())) return;
     const to = { ArrowRight: ply + 1, ArrowLeft: ply - 1, Home: 0, End: last }[event.key];
     if (to === undefined) return;
     event.preventDefault();
     go(to);
+  }
+
+  function inView() {
+    const { top, bottom } = boards.getBoundingClientRect();
+    return top < innerHeight && bottom > 0;
   }
 
   function go(to) {
@@ -189,6 +198,7 @@
     boards.replaceChildren(...used.map(({ article }) => article));
     last = Math.max(...used.map((table, place) => table.take(games[place], go)));
     slider.max = last;
+    if (replay) replay.textContent = replay.textContent.replace(/game=\d+/, `game=${games[0].number}`);
     go(Math.max(...games.map(openingOf)));
   }
 
@@ -208,5 +218,8 @@
 
   pairing.append(...data.pairings.map(({ agents }) => element("option", { textContent: agents.map((agent) => data.agents[agent]).join(" – ") })));
   heading.nextElementSibling.after(section);
+  document.body.addEventListener("keydown", (event) => {
+    if (event.target === document.body) onKey(event); // nothing has the focus
+  });
   choosePairing();
 })();

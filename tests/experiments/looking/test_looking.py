@@ -133,18 +133,25 @@ def test_a_study_is_listed_and_reported(tmp_path: Path, ask: Ask) -> None:
     assert (found["kind"], found["name"]) == ("study", "similarity")
     assert found["state"] == "study similarity, complete"
     assert "is a study" in ask("show", found["folder"], code=2)
+    data = ask("show", found["folder"], "--json")
+    assert (data["kind"], data["name"], data["state"]) == ("study", "similarity", "complete")
+    assert any(data["tables"].values())
+    assert "is a study, no single run" in ask("verify", found["folder"], code=2)
     (page := Path(found["folder"], "report.html")).unlink()
     ask("report", found["folder"])
     assert page.is_file()
     with closing(sqlite3.connect(Path(found["folder"], "study.sqlite"))) as file, file:
         file.execute("update study set complete = 0")
     assert "not complete" in ask("report", found["folder"], code=2)
-    assert "no single run" in ask("compare", found["folder"], tmp_path, code=2)
+    assert "is a study, no single run" in ask("compare", found["folder"], tmp_path, code=2)
 
 
 def test_folders_without_runs(tmp_path: Path, ask: Ask) -> None:
     assert "no run is here yet" in ask("list", tmp_path)
     assert "no such folder" in ask("list", tmp_path / "nowhere", code=2)
+    (text := tmp_path / "text.txt").write_text("no record", encoding="utf-8")
+    for command in ("list", "show", "report", "verify"):
+        assert "is a file" in ask(command, text, code=2)
     for command in ("show", "report"):
         assert "is no run" in ask(command, tmp_path, code=2)
     assert "is no run" in ask("compare", tmp_path, tmp_path / "other", code=2)
@@ -221,7 +228,7 @@ def test_a_run_without_a_finished_pair(shelf: Path, tmp_path: Path, ask: Ask) ->
             file.execute("delete from games where game >= ?", [keep])
             file.execute("delete from turns where game >= ?", [keep])
             file.execute("update run set complete = 0")
-        for command in ("show", "report"):
+        for command in ("show", "report", *(["verify"] * (not keep))):
             told = ask(command, folder, code=code)
         if code:
             assert "no game of this run has ended" in told
@@ -252,6 +259,15 @@ def test_runs_of_one_experiment_are_pooled(shelf: Path, ask: Ask) -> None:
     assert "Pooled, as they are one experiment: 32 games" in " ".join(told.split())
 
 
+def test_a_run_is_rated_as_in_its_own_report(shelf: Path, ask: Ask) -> None:
+    """The bootstrap is of the same seed."""
+    two, one = at(shelf, "two"), at(shelf, "one")
+    shown = {row["agent"]: row for row in ask("show", two, "--json")["standings"]}
+    found = compare([two, one]).runs[0].among.set_index("agent")
+    for column in ("elo", "low", "high"):
+        assert found.loc["greedy", column] == shown["greedy"][column]
+
+
 def test_games_that_several_runs_have_count_once(shelf: Path) -> None:
     one, again = at(shelf, "one"), at(shelf, "again")
     found = compare([one, again])
@@ -259,7 +275,7 @@ def test_games_that_several_runs_have_count_once(shelf: Path) -> None:
     assert found.pooled is not None
     alone = found.runs[0].among.set_index("agent")
     both = found.pooled.set_index("agent")
-    for column in ("elo", "low", "high"):
+    for column in ("games", "wins", "score", "elo", "low", "high"):
         assert both[column].tolist() == alone.loc[both.index, column].tolist()
 
 
@@ -278,6 +294,8 @@ def test_agents_of_one_name_need_not_be_the_same(shelf: Path, tmp_path: Path, as
     other = play(tmp_path, *words)
     told = " ".join(ask("compare", at(shelf, "one"), other).split())
     assert "they have fewer than two agents of the same name" in told
+    assert "other agents greedy weighted" in told  # and not their settings against dashes
+    assert "agents.weighted" not in told
     named = {"greedy": "weighted", "random": "random"}
     with closing(sqlite3.connect(other / FILE)) as file, file:
         for name, was in named.items():

@@ -18,8 +18,10 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from experiments.report.figures.base import (
+    BLUE,
     COLOURS,
     MINUS,
+    ORANGE,
     ReportFigure,
     axis_time,
     coloured,
@@ -349,6 +351,17 @@ def test_pruning_chart_writes_the_ratios_and_where_minimax_stopped() -> None:
     assert "50 positions" in note.get_text()
     assert "minimax was searched to depth 4 only" in note.get_text()
     assert "only" not in pruning_chart(counts(3, 3)).texts[0].get_text()
+
+
+def test_pruning_chart_takes_the_colours_of_those_who_search() -> None:
+    frame = PRUNING_CASES["15 evaluations"]
+    first, second = frame["evaluation"].unique()[1:3]
+    figure = pruning_chart(frame, "", {first: ORANGE, second: BLUE})
+    lines = {line.get_label(): line.get_color() for line in figure.axes[0].lines}
+    told = {name: colour for name, colour in lines.items() if name.startswith("alpha-beta, ")}
+    assert told[next(name for name in told if f"{first}:" in name)] == ORANGE
+    assert told[next(name for name in told if f"{second}:" in name)] == BLUE
+    assert lines["minimax"] not in COLOURS  # it is nobody's
 
 
 def test_pruning_chart_refuses_other_algorithms() -> None:

@@ -68,7 +68,17 @@ def test_few_openings_promise_nothing(tmp_path: Path) -> None:
         (said,), _, _ = told(tmp_path, agents, games=8, seed=seed)
         if "undecided" in said:
             break
-    assert "So few openings cannot tell how many games would decide it" in said
+    assert "4 openings are too few to say who is better, or how many games would decide it" in said
+
+
+def test_nobody_leads_by_nothing(tmp_path: Path) -> None:
+    """Each of two agents takes all of one opening: the rating of both is 0."""
+    agents = {"one": RandomAgent(), "other": RandomAgent()}
+    for seed in range(1, 60):
+        (said,), _, _ = told(tmp_path, agents, games=4, seed=seed)
+        if said.startswith("Between"):
+            break
+    assert re.match(r"Between \w+ and \w+ there are 0 \[-\d+, \d+\] Elo: undecided\. 2 ", said)
 
 
 def test_split_pairs_and_single_games(tmp_path: Path) -> None:

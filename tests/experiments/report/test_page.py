@@ -147,6 +147,27 @@ def test_a_move_shows_what_its_agent_stated(open_report: Open, folder: Path) -> 
     expect(said).to_contain_text(re.compile(rf"^({turn.ply - 1}\.|Where)"))
 
 
+def test_arrow_keys_step_wherever_the_focus_is(open_report: Open) -> None:
+    page = open_report()
+    where, pairs = page.locator(".browser output"), page.locator(".choice select").last
+    page.locator(".browser svg.game-board").first.scroll_into_view_if_needed()
+    begin = int(where.inner_text().split()[0])
+    page.keyboard.press("ArrowRight")  # nothing has the focus
+    expect(where).to_contain_text(re.compile(f"^{begin + 1} of"))
+    page.locator(".browser svg.game-board").first.click()
+    page.keyboard.press("ArrowLeft")
+    expect(where).to_contain_text(re.compile(f"^{begin} of"))
+    pairs.select_option(index=1)
+    pairs.focus()
+    begin = int(where.inner_text().split()[0])
+    page.keyboard.press("ArrowRight")
+    expect(where).to_contain_text(re.compile(f"^{begin + 1} of"))
+    assert pairs.evaluate("select => select.selectedIndex") == 1
+    number = page.locator(".browser h3").first.inner_text().removeprefix("Game ")
+    expect(page.get_by_text(re.compile("^python -m play replay"))).to_contain_text(f"game={number}")
+    assert number != "0"
+
+
 def test_tables_sort_by_what_cells_are_worth(open_report: Open) -> None:
     page = open_report()
     page.evaluate(

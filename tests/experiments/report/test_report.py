@@ -66,6 +66,7 @@ def test_a_duel_shows_its_match_on_the_terminal_and_in_the_report(tmp_path: Path
     assert "| distinct games | 40, move for move" in report
     assert "| independent results | 20 openings, shared by all pairings" in report
     assert "superiority" not in report  # of two, LOS says it
+    assert "very pair split" not in report
 
 
 def test_many_agents_get_no_matches_on_the_terminal(tmp_path: Path) -> None:
@@ -101,6 +102,7 @@ def test_two_agents_without_chance_and_one_opening(tmp_path: Path) -> None:
     assert "| distinct games | 2, move for move" in report
     assert "| independent results | 1 opening, with up to 1 distinct pair of a pairing" in report
     assert "so no interval can be given" in report or row.bound or row.split
+    assert ("*Every pair split*" in report) == ("| every pair split |" in report)
 
 
 def test_agents_may_have_any_names(tmp_path: Path) -> None:

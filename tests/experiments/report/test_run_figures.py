@@ -5,12 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from PIL import Image
 
 from agents import Agent, Decision, GreedyAgent, Limits, RandomAgent
 from core import Position
 from experiments import run_match
+from experiments.report.figures.course import _left_out, course
+from experiments.report.moves import Moves
 
 NAMES = ("<script>alert(1)</script>", "$x_1$ & _y", "オセロ", "never moves")
 
@@ -57,3 +60,24 @@ def test_all_figures_of_a_run_come_out(folder: Path) -> None:
         if name not in ("discs", "cost", "times", "course", "values"):  # who moved
             assert "nevermoves" in told
         assert f"({name}.png)" in report
+
+
+def test_agents_with_too_few_moves_are_told() -> None:
+    """At no ply has the second agent five moves, as the first has."""
+    often = np.array([0] * 6 + [1] * 4)
+    moves = Moves(
+        agent=often,
+        black=np.ones(10, dtype=bool),
+        ply=np.ones(10, dtype=np.int64),
+        nanoseconds=np.ones(10),
+        nodes=np.ones(10),
+        value=np.zeros(10),
+        games=10,
+        recorded=10,
+    )
+    names = ["often", "seldom"]
+    table = course(moves, names)
+    told = _left_out(moves, np.isfinite(moves.nanoseconds), names, table)
+    assert told == " Not shown, as they have fewer than 5 moves at every ply: seldom."
+    assert set(table["agent"]) == {"often"}
+    assert not _left_out(moves, often == 0, names, table)

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from experiments.record.store import (
+    FORMAT,
     AgentRow,
     GameRow,
     MoveRow,
@@ -46,6 +47,9 @@ def result(difference: int, transcript: str) -> Result:
 @pytest.fixture
 def record(tmp_path: Path) -> Iterator[Record]:
     with Record.create(tmp_path / "games.sqlite") as made:
+        head = {"name": "test", "format": FORMAT, "ruleset": "standard", "seed": 0, "config": {}}
+        head |= {"command": "", "versions": {}, "machine": {}, "started": ""}
+        made.write_row("run", head)
         made.write_agents(
             AgentRow.of(number, name, {}, 1, True, False) for number, name in enumerate(AGENTS)
         )
@@ -94,7 +98,8 @@ def test_a_match_is_seen_from_its_first_agent(record: Record) -> None:
     assert row.ends == "finished 5, time exceeded 1"
     means = np.array([7, -3, -2])
     assert row.discs == pytest.approx(means.mean())
-    assert row.discs_margin == pytest.approx(4.302653 * means.std(ddof=1) / np.sqrt(3))
+    margin = 4.302653 * means.std(ddof=1) / np.sqrt(3)
+    assert row.discs_high - row.discs == row.discs - row.discs_low == pytest.approx(margin)
     alone = match_statistics([1, 1, 0, 0, 1])
     for name in ("elo", "elo_low", "elo_high", "nelo", "los"):
         assert getattr(row, name) == pytest.approx(getattr(alone, name), nan_ok=True)
@@ -175,11 +180,20 @@ def test_a_pair_without_its_second_game_does_not_count(record: Record) -> None:
     assert pair_counts(record).sum() == 2
 
 
+def test_disc_differences_are_cut_at_the_possible(record: Record) -> None:
+    """Two pairs tell so little that Student's interval reaches beyond a won board."""
+    writer = Writer(record)
+    writer.add("ann", "bob", result(30, "a"), result(-30, "b"))
+    writer.add("ann", "bob", result(-30, "c"), result(30, "d"))
+    (row,) = matches(record).itertuples()
+    assert (row.discs, row.discs_low, row.discs_high) == (0, -64, 64)
+
+
 def test_nothing_but_forfeits_has_no_disc_difference(record: Record) -> None:
     forfeit: Result = (1.0, None, "never answered", "a")
     Writer(record).add("ann", "bob", forfeit, forfeit)
     (row,) = matches(record).itertuples()
-    assert np.isnan(row.discs) and np.isnan(row.discs_margin)
+    assert np.isnan(row.discs) and np.isnan(row.discs_low)
     assert row.ends == "never answered 2"
 
 

@@ -25,7 +25,7 @@ from experiments.record.store import FILE, Record
 from experiments.report import report
 from experiments.sweep import composing, load, reporting, results, running, watching
 from experiments.sweep import folder as folders
-from experiments.sweep.figures import heat_chart
+from experiments.sweep.figures import MOST_LINES, SweepFacts, heat_chart, setting_figures
 from experiments.sweep.folder import State, Sweep
 
 
@@ -124,7 +124,7 @@ def test_one_table_and_one_report(tmp_path: Path, capsys: pytest.CaptureFixture[
     words += ["agents=ab_mirror", "executor=serial", f"results={tmp_path}"]
     words += ["export=zip([parquet],[csv])"]
     assert main(["run", "-m", *words]) == 0
-    assert "export=[csv]" in capsys.readouterr().out.splitlines()[-4]  # brackets are no markup
+    assert "export=[csv]" in capsys.readouterr().out  # brackets are no markup
     folder = folder_of(tmp_path)
     table = load(folder)
     assert len(table) == 2 * 2
@@ -140,6 +140,8 @@ def test_one_table_and_one_report(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert len(pd.read_parquet(folder / "sweep.parquet")) == len(table)
     page, text = ((folder / f"report.{ending}").read_text() for ending in ("html", "md"))
     assert page.count('<img src="data:image/svg+xml') == 2
+    assert " of 2 runs: " in text or "every pair was split" in text
+    assert text.split("\n\n")[2].startswith("> ")
     for number in range(2):
         assert f'href="{number}/report.html"' in page
         assert f"({number}/report.md)" in text
@@ -187,6 +189,26 @@ def test_one_or_two_settings_are_drawn_and_three_are_a_table_alone(tmp_path: Pat
     assert reporting._draw(table, [], {}, tmp_path / "none") == []
 
 
+def test_the_finding_says_who_stands_highest_where() -> None:
+    rows = [
+        *((0, "strong", 20.0), (0, "weak", -20.0), (1, "strong", 90.0), (1, "weak", -90.0)),
+        *((2, "weak", 5.0), (2, "strong", -5.0), (3, "strong", 0.0), (3, "weak", 0.0)),
+    ]
+    table = pd.DataFrame(rows, columns=["run", "agent", "elo"])
+    table = table.assign(low=table["elo"] - 9, high=table["elo"] + 9, bound="", split=False, part=0)
+    values = {"depth": {0: 1, 1: 2, 2: 3, 3: 4}}
+    assert list(reporting._leaders(table, values)) == [
+        "strong stands highest in 2 of 4 runs: +20 [11, 29] Elo (depth=1) to "
+        "+90 [81, 99] Elo (depth=2).",
+        "weak stands highest in 1 of 4 runs: +5 [-4, 14] Elo (depth=3).",
+    ]
+    many = [(run, f"agent {agent}", -agent) for run in range(5) for agent in (run, 9)]
+    table = pd.DataFrame(many, columns=["run", "agent", "elo"])
+    table = table.assign(low=0.0, high=0.0, bound="", split=False, part=0)
+    *_, last = reporting._leaders(table, {"depth": dict(enumerate(range(5)))})
+    assert last == "2 further agents stand highest in 2 runs."
+
+
 def test_a_heat_map_has_a_cell_for_each_run() -> None:
     grid = itertools.product((2, 1), ("iago", "mobility"), ("one", "two", "three"))
     rows = [
@@ -204,6 +226,40 @@ def test_a_heat_map_has_a_cell_for_each_run() -> None:
     assert shown == [[None, 200], [109, 203]]
     nodes = heat_chart(table, "nodes_per_move", "depth", "evaluation")
     assert {"10", "100"} == {text.get_text() for axes in nodes.axes for text in axes.texts}
+
+
+@pytest.mark.parametrize("other", [None, "ordered"])
+def test_many_agents_are_rows_of_a_heat_map(other: str | None) -> None:
+    grid = itertools.product((1, 2), (False, True), range(MOST_LINES + 1))
+    table = pd.DataFrame(
+        {
+            "run": 2 * depth + ordered,
+            "agent": f"agent {agent}",
+            "games": 40,
+            "depth": depth,
+            "ordered": ordered,
+            "elo": 10.0 * agent + depth,
+            "low": -5.0,
+            "high": 200.0,
+            "bound": "",
+            "split": False,
+            "nodes_per_move": 10.0**depth * (agent > 0),
+        }
+        for depth, ordered, agent in grid
+        if other or not ordered
+    )
+    varied = {name: [name] for name in ("depth", other) if name}
+    elo, nodes = setting_figures(SweepFacts(table, varied))
+    best = f"agent {MOST_LINES}"
+    rows = [label.get_text() for label in elo.chart.axes[0].get_yticklabels()]
+    assert len(rows) == MOST_LINES + 1 and rows[0] == best and "Bars" not in elo.caption
+    assert [text.get_text() for text in elo.chart.axes[0].texts][:2] == ["+81", "+82"]
+    titles = [axes.get_title() for axes in elo.chart.axes if axes.get_xlabel() == "depth"]
+    assert titles == (["ordered = False", "ordered = True"] if other else [""])
+    shown = [label.get_text() for label in nodes.chart.axes[0].get_yticklabels()]
+    assert len(shown) == MOST_LINES and "agent 0" not in shown  # it counts none
+    few = table[table["agent"] != best]
+    assert "Bars" in next(setting_figures(SweepFacts(few, varied))).caption
 
 
 @pytest.mark.slow
