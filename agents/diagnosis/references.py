@@ -386,6 +386,13 @@ class OnePlyLess(_Depth):
     more = -1
 
 
+class OnePlyLessBelow(OnePlyLess):
+    """Where the root makes its moves anyway, one ply cannot become fewer."""
+
+    def plies(self, depth: int) -> int:
+        return max(1, super().plies(depth))
+
+
 class DepthIgnored(Search):
     cause = "the depth that is asked for is not obeyed"
     advice = "it looks equally far whatever it is asked; see the setting depth, or limits.depth"

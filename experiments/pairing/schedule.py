@@ -113,7 +113,8 @@ class Results(Sequence[Outcome]):
 class ResultTable:
     """A table of how a tournament went, for the report: rounds, or a bracket.
 
-    rows: its cells. words: numbers of the columns that hold words. note: how to read it.
+    rows: its cells. words: numbers of the columns that hold words. note: how to read it. code:
+    numbers of the columns that hold what is typed, such as positions.
     """
 
     title: str
@@ -121,6 +122,7 @@ class ResultTable:
     rows: Sequence[Sequence[str]]
     words: Sequence[int] = (0,)
     note: str = ""
+    code: Sequence[int] = ()
 
 
 class Schedule(ABC):

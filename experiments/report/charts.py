@@ -3,16 +3,19 @@ place of each on paper, and where scripts are off."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 from matplotlib.colors import to_hex
 
 from core.shown import visible
 from experiments.report.facts import RunFacts, zero_text
 from experiments.report.figures.base import coloured
-from experiments.report.figures.cost import pareto
+from experiments.report.figures.cost import pareto, surely
 from experiments.report.tables import elo_text, time_text
 
 if TYPE_CHECKING:
@@ -20,6 +23,12 @@ if TYPE_CHECKING:
 
 _ROW = 26  # pixels of an agent's row
 _MOST_NUMBERS = 16  # agents up to which the matrix has its numbers written in it
+_COST_HEIGHT = 340  # pixels, as are the following
+_WIDTHS = (240, 560, 900)  # of a plot on a telephone, a small and a large screen
+_LETTER = 7
+_NAME_HEIGHT = 22
+_NAME_OFFSET = 9  # from the dot
+_FEW_DECADES = 200  # from the lowest to the highest time
 
 
 def run_charts(facts: RunFacts, figures: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -94,13 +103,16 @@ def _cost(facts: RunFacts) -> alt.TopLevelMixin:
 
     agents = _agents(facts)
     agents = agents[agents["microseconds"] > 0].reset_index(drop=True)
-    best = pareto(agents["microseconds"].to_numpy(), agents["elo"].to_numpy())
+    best = pareto(agents["microseconds"].to_numpy(), surely(agents))
     agents["best"] = agents.index.isin(best)
+    low, high = agents["microseconds"].min() / 2, 2 * agents["microseconds"].max()
     cost = alt.X(
         "microseconds:Q",
-        scale=alt.Scale(type="log", padding=30),
+        scale=alt.Scale(type="log", domain=[low, high], nice=False),
         title="mean time a move (log scale)",
-        axis=alt.Axis(labelExpr=_TIME_LABEL, tickCount=5, grid=False),
+        axis=alt.Axis(
+            labelExpr=_TIME_LABEL, values=log_ticks(low, high), labelSeparation=8, grid=False
+        ),
     )
     base = alt.Chart(agents).encode(x=cost, tooltip=_told(agents), color=_colour(facts, agents))
     line = (
@@ -114,12 +126,73 @@ def _cost(facts: RunFacts) -> alt.TopLevelMixin:
         y="elo:Q", shape=alt.Shape("bound:N", scale=shapes, legend=None)
     )
     layers = [line, bars, dots]
-    if len(agents) <= _MOST_NUMBERS:
-        places: Any = {"align": "left", "dx": 9, "dy": -9, "fontSize": 11}
-        for front, rows in agents.groupby("best"):
-            names = alt.Chart(rows).mark_text(fontWeight="bold" if front else "normal", **places)
-            layers.append(names.encode(x=cost, y="elo:Q", text="agent:N"))
-    return alt.layer(*layers).properties(width="container", height=340)
+    named = place_names(agents, low, high)
+    for (room, front, side), rows in named.groupby(["room", "best", "align"]):
+        names = alt.Chart(rows).mark_text(
+            fontWeight="bold" if front else "normal",
+            align=side,
+            dx=_NAME_OFFSET if side == "left" else -_NAME_OFFSET,
+            dy=-_NAME_OFFSET,
+            fontSize=11,
+            opacity=alt.expr(f"width >= {room} ? 1 : 0"),
+        )
+        layers.append(names.encode(x=cost, y="elo:Q", text="agent:N"))
+    return alt.layer(*layers).properties(width="container", height=_COST_HEIGHT)
+
+
+def log_ticks(low: float, high: float) -> list[float]:
+    """Where a log axis from ``low`` to ``high`` is labelled: at each 1, 2 and 5, or of many decades
+    at each power of ten.
+
+    >>> log_ticks(20, 700)
+    [20.0, 50.0, 100.0, 200.0, 500.0]
+    """
+    steps = (1, 2, 5) if high < _FEW_DECADES * low else (1,)
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    ticks = [float(f"{step}e{decade}") for decade in decades for step in steps]
+    return [tick for tick in ticks if low <= tick <= high]
+
+
+def place_names(agents: pd.DataFrame, low: float, high: float) -> pd.DataFrame:
+    """Where agents' names stand beside their dots: they hide no other name, and no dot unless
+    they are of the Pareto front and have no other place.
+
+    agents: columns ``agent``, ``microseconds``, ``elo``, ``low``, ``high`` and ``best``: whether it
+        is of the front, whose names go before the others. low, high: the ends of the axis of times.
+
+    The agents whose names have room, with two columns more: ``room``, how wide the plot must be for
+    that, in pixels; ``align``, the side of the name that is at the dot.
+    """
+    along = np.log(agents["microseconds"].to_numpy(dtype=float) / low) / math.log(high / low)
+    span = max(np.nanmax(agents[["elo", "high"]]) - np.nanmin(agents[["elo", "low"]]), 1)
+    down = -agents["elo"].to_numpy(dtype=float) / span * _COST_HEIGHT
+    sizes = _LETTER * agents["agent"].str.len().to_numpy() + _NAME_OFFSET
+    front = agents["best"].to_numpy(dtype=bool)
+    order = np.argsort(~front, kind="stable")
+    found: dict[int, tuple[int, str]] = {}
+    for width in _WIDTHS:
+        dots, taken = along * width, []
+        for place, (_, align) in found.items():
+            start = dots[place] - (sizes[place] if align == "right" else 0)
+            taken.append((start, start + sizes[place], down[place]))
+        for place, over, align in product(order.tolist(), (False, True), ("left", "right")):
+            start = dots[place] - (sizes[place] if align == "right" else 0)
+            end = start + sizes[place]
+            near = np.abs(down - down[place]) < _NAME_HEIGHT
+            near[place] = False
+            near &= (dots > start - _NAME_OFFSET) & (dots < end + _NAME_OFFSET)
+            hides = near.any() and not (over and front[place])
+            hides |= any(
+                start < other_end and other_start < end and abs(other - down[place]) < _NAME_HEIGHT
+                for other_start, other_end, other in taken
+            )
+            if place not in found and not hides and start >= 0 and end <= width:
+                found[place] = width, align
+                taken.append((start, end, down[place]))
+    rows = sorted(found)
+    return agents.iloc[rows].assign(
+        room=[found[place][0] for place in rows], align=[found[place][1] for place in rows]
+    )
 
 
 _TIME_LABEL = (

@@ -57,7 +57,7 @@ def findings(facts: RunFacts) -> Findings:
         *_about_ways(plan),
         *_about_time(record, plan),
         *_about_late_moves(record, plan),
-        *_about_forfeits(record),
+        *(f"{told} (see log.txt)." for told in about_forfeits(record)),
         *_about_isolation(plan),
     ]
     return Findings(lead(facts), remarks)
@@ -269,7 +269,8 @@ def _about_isolation(plan: Plan) -> Iterable[str]:
         )
 
 
-def _about_forfeits(record: Record) -> Iterable[str]:
+def about_forfeits(record: Record) -> Iterable[str]:
+    """Who forfeited how many games, and for what; sentences without their full stop."""
     forfeits = record.query(
         """select name, end_reason, substr(detail, 1, ?) as detail, count(*) as games from games
            join agents on agent = case result when 'black' then white else black end
@@ -280,4 +281,4 @@ def _about_forfeits(record: Record) -> Iterable[str]:
         total, most = rows["games"].sum(), rows.iloc[0]
         often = "" if most["games"] == total else f"{most['games']:,} times "
         detail = f", {often}{most['detail']}" if most["detail"] else ""
-        yield f"{name} forfeited {counted(total, 'game')}: {reason}{detail} (see log.txt)."
+        yield f"{name} forfeited {counted(total, 'game')}: {reason}{detail}"

@@ -69,12 +69,22 @@ def _paragraph(text: object) -> str:
 
 
 def table(
-    header: Iterable[object], rows: Iterable[Iterable[object]], words: Collection[int] = (0,)
+    header: Iterable[object],
+    rows: Iterable[Iterable[object]],
+    words: Collection[int] = (0,),
+    code: Collection[int] = (),
 ) -> Markdown:
-    """A table; words: numbers of the columns that hold words, which go left, numbers right."""
+    """A table; words: numbers of the columns that hold words, which go left, numbers right. code:
+    of those whose letters all have the same width."""
     header = list(header)
     sides = "".join("---|" if number in words else "---:|" for number in range(len(header)))
-    return Markdown("\n".join([_row(header), f"|{sides}", *map(_row, rows)]))
+    cells = ([_typed(cell) if n in code else cell for n, cell in enumerate(row)] for row in rows)
+    return Markdown("\n".join([_row(header), f"|{sides}", *map(_row, cells)]))
+
+
+def _typed(text: object) -> object:
+    """Text as code within a line; as it is where a sign of it would end the code or the cell."""
+    return text if set("`|\r\n") & set(str(text)) or not text else Markdown(f"`{visible(text)}`")
 
 
 def _row(cells: Iterable[object]) -> str:
@@ -186,7 +196,8 @@ def _arranged(tokens: Iterable[Token]) -> Iterator[Token]:
             caption = _within("figcaption", blocks.popleft()[1:-1])
             image = (block[1].children or [])[0]
             name = f"figure-{image.attrs.pop('id')}"
-            yield from _within("figure", [*block[1:-1], *caption], id=name)
+            # tabindex: on a small screen it is moved, by keys too
+            yield from _within("figure", [*block[1:-1], *caption], id=name, tabindex="0")
         elif introduces and following in ("table_open", "fence"):
             yield from _folded(block[1:-1], blocks.popleft())
         else:

@@ -245,7 +245,7 @@ def _findings(
     rated = main.dropna(subset=["elo"]).sort_values("elo", ascending=False)
     if len(rated):
         told = (f"{row.term} {_elo(row)}" for row in rated.itertuples())
-        yield f"What each switch adds, in Elo against {opponent}: {', '.join(told)}."
+        yield f"What each switch adds, in Elo against '{opponent}': {', '.join(told)}."
         useless = [row.term for row in rated.itertuples() if not row.low > 0 and not row.high < 0]
         if useless:
             which = "this switch does" if len(useless) == 1 else "these switches do"
@@ -266,11 +266,13 @@ def _findings(
     for row in pairs.itertuples():
         how = "more" if row.elo > 0 else "less"
         yield f"Together they are worth {how} than the sum of both: {row.term} {_elo(row)} Elo."
-    if unrated := combined.loc[combined["bound"] != "", "agent"].tolist():
-        yield (
-            f"{', '.join(unrated)} won or lost everything against {opponent}, so there are no "
-            "effects where they come in: take an opponent nearer to them, or more games."
-        )
+    for bound, did in (("<", "lost"), (">", "won")):
+        if unrated := combined.loc[combined["bound"] == bound, "agent"].tolist():
+            names = ", ".join(f"'{name}'" for name in unrated)
+            yield (
+                f"With {names} every game against '{opponent}' was {did}, so there is no effect of "
+                "a switch that comes in there: take an opponent nearer to it, or more games."
+            )
 
 
 def _elo(row: Any) -> str:
@@ -296,6 +298,12 @@ def _effects_table(effects: pd.DataFrame) -> ResultTable:
     return ResultTable("What each switch adds", columns, rows)
 
 
+def ranked(combined: pd.DataFrame) -> pd.DataFrame:
+    """The combinations by their points against the opponent they share, the best first: what lost
+    or won everything has a bound, which is no rating to go by."""
+    return combined.sort_values(["score", "elo"], ascending=False, kind="stable")
+
+
 def _signed_time(microseconds: float) -> str:
     if abs(microseconds) < 1:
         return f"{1000 * microseconds:+z.0f}\N{NO-BREAK SPACE}ns"
@@ -311,11 +319,11 @@ def _combinations_table(combined: pd.DataFrame, opponent: str) -> ResultTable:
             "-" if np.isnan(row.nodes_per_move) else f"{row.nodes_per_move:,.0f}",
             time_text(row.microseconds),
         ]
-        for row in combined.sort_values("elo", ascending=False).itertuples()
+        for row in ranked(combined).itertuples()
     ]
     return ResultTable(
         "Every combination", ["on", "games", "Elo [95 %]", "nodes/move", "time/move"], rows,
-        note=f"Elo against {opponent}, who is rated 0.",
+        note=f"Elo against '{opponent}', who is rated 0.",
     )  # fmt: skip
 
 
@@ -326,7 +334,7 @@ def _figures(
     from experiments.report.figures.cost import elo_cost_chart
     from experiments.studies.figures.matches import effects_chart
 
-    context = f"{counted(pool.openings, 'opening')}, against {opponent}"
+    context = f"{counted(pool.openings, 'opening')}, against '{opponent}'"
     if effects["elo"].notna().any():
         yield ReportFigure(
             name="effects",
@@ -339,12 +347,12 @@ def _figures(
     rated = combined.dropna(subset=["elo"])
     rated = rated[rated["microseconds"] > 0]
     if 2 <= len(rated) <= _DRAWN:
-        order = rated.sort_values("elo", ascending=False)
+        order = ranked(rated)
         yield ReportFigure(
             name="cost",
             title="Elo against cost",
-            caption=f"Every combination: Elo against {opponent} (0), and what a move costs. Along "
-            "the line, and in bold, are those than which none that costs less, or as much, is "
-            "rated higher (the Pareto front).",
+            caption=f"Every combination: Elo against '{opponent}' (0), and what a move costs. "
+            "Along the line, and in bold, are those than which none that costs less, or as much, "
+            "is rated higher (the Pareto front).",
             chart=elo_cost_chart(order, context, order["agent"].tolist()),
         )

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import numpy as np
 import yaml
 
-from agents.config import ConfigError, build_agent, fill_open, load, one_line
+from agents.config import (
+    ConfigError,
+    build_agent,
+    evaluation_settings,
+    fill_open,
+    load,
+    one_line,
+)
 from agents.outside import Outsider
 from agents.search import SearchAgent
 from core.position import Position
@@ -21,7 +28,9 @@ from core.shown import counted
 from experiments.config import Plan, RunConfig, make_agent
 from experiments.pairing import ResultTable, SequentialMatch
 from experiments.record.store import Record
+from experiments.report.findings import about_forfeits
 from experiments.report.standings import pair_counts
+from experiments.report.tables import time_text
 from experiments.statistics.pairs import SHARES
 from experiments.statistics.sequential_mean import FIRST_LOOK, mean_side
 from experiments.statistics.stopped import stopped_estimate
@@ -45,12 +54,14 @@ _OTHER = AgentText("greedy")
 @dataclass(frozen=True)
 class Verdict:
     """What became of a claim. verdict: ``holds``, ``fails`` or ``undecided``. amount: what it
-    took, in words. elo, low, high: of a claim of strength; ratio: of one of costs."""
+    took, in words. forfeits: games that did not go to their end. elo, low, high: of a claim of
+    strength; ratio: of one of costs."""
 
     claim: str
     verdict: str
     evidence: str
     amount: str
+    forfeits: int = 0
     elo: float = np.nan
     low: float = np.nan
     high: float = np.nan
@@ -66,7 +77,8 @@ class Claims(MatchStudy):
     one better by so much. A claim of costs is judged by the mean difference on the same positions,
     looked at after 40, 80, 160, ... of them. Either way a claim that is wrong, by the tolerance
     where it is of strength, is said to hold with a probability of ``error`` at most, and a right
-    one to fail.
+    one to fail. No claim holds by forfeits: where more than half of its games ended so, it stays
+    undecided at best.
 
     claims: a list, or a YAML file that has one, alone or below ``claims``. tolerance: Elo. error:
     probability of a wrong verdict, a claim. positions: at most so many openings that give positions
@@ -110,9 +122,7 @@ class Claims(MatchStudy):
             found.get(number, Verdict(str(claim), UNDECIDED, "no games yet", "-"))
             for number, claim in enumerate(self.parsed)
         ]
-        number = {word: sum(v.verdict == word for v in verdicts) for word in _WORDS}
-        told = ", ".join(f"{number[word]} {_PLURAL[word]}" for word in _WORDS if number[word])
-        findings = [f"Of {counted(len(verdicts), 'claim')} {told}."]
+        findings = [_summary([v.verdict for v in verdicts])]
         findings += [f"{v.claim}: {v.verdict}. {v.evidence}" for v in verdicts]
         rows = [[v.verdict, v.claim, v.amount] for v in verdicts]
         return Conclusion(
@@ -124,7 +134,12 @@ class Claims(MatchStudy):
                 f"strength: {self.tolerance:g} Elo (a claim that misses by less may be called "
                 "either way). Elo after a sequential test is median-unbiased."
             ],
-            exit_code=0 if number[HOLDS] == len(verdicts) else 1,
+            agents={
+                name: settings
+                for claim in self.parsed
+                for name, settings in self._agents(claim, plan).items()
+            },
+            exit_code=0 if all(v.verdict == HOLDS for v in verdicts) else 1,
         )
 
     # ------------------------------------------------------------------ runs
@@ -190,10 +205,10 @@ class Claims(MatchStudy):
         )
         counts = pair_counts(record)[0, 1]
         pairs = int(counts.sum())
-        amount = counted(2 * pairs, "game")
+        amount, forfeits = counted(2 * pairs, "game"), record.count_games(forfeited=True)
         if not pairs:
-            return Verdict(str(claim), UNDECIDED, "No pair of games is complete.", amount)
-        found, forfeits = stopped_estimate(test.test, counts), record.count_games(forfeited=True)
+            return Verdict(str(claim), UNDECIDED, "No pair of games is complete.", amount, forfeits)
+        found = stopped_estimate(test.test, counts)
         upwards = claim.compare in (">=", ">")
         accepted = test.test.decide(counts)
         verdict = UNDECIDED if not accepted else HOLDS if (accepted == "H1") == upwards else FAILS
@@ -201,9 +216,17 @@ class Claims(MatchStudy):
             f"{claim.first} made {100 * counts @ SHARES / pairs:.1f} % of the points of "
             f"{amount}: {found.text}{'' if found.split else ' Elo'}; "
             f"LLR {test.test.llr(counts):+.2f} of {test.test.lower:.2f} to {test.test.upper:.2f}."
-            + (f" {counted(forfeits, 'game')} ended by a forfeit." if forfeits else "")
         )
-        return Verdict(str(claim), verdict, evidence, amount, found.elo, found.low, found.high)
+        games = record.count_games()
+        if forfeits:
+            why = "; ".join(about_forfeits(record))
+            evidence = f"{forfeits:,} of {counted(games, 'game')} forfeited: {why}. {evidence}"
+            amount += f", {forfeits:,} forfeited"
+        if verdict == HOLDS and 2 * forfeits > games:
+            verdict, evidence = UNDECIDED, f"Forfeits do not show that a claim holds. {evidence}"
+        return Verdict(
+            str(claim), verdict, evidence, amount, forfeits, found.elo, found.low, found.high
+        )
 
     def _of_costs(self, claim: Cost, record: Record, plan: Plan) -> Verdict:
         """Search the positions of one opening after the other until it is decided."""
@@ -217,6 +240,8 @@ class Claims(MatchStudy):
         by_opening: dict[str, list[Position]] = {}
         for opening, position in searched_positions(record, "all", 0):
             by_opening.setdefault(opening, []).append(position)
+        for positions in [*by_opening.values()][:1]:
+            _spent(claim, positions[0], searchers)  # the first search is slow, and is not counted
         rng = np.random.default_rng(plan.settings.seed)
         spent: list[tuple[float, float]] = []
         for positions in by_opening.values():
@@ -232,10 +257,10 @@ class Claims(MatchStudy):
             return Verdict(str(claim), UNDECIDED, "There are no positions.", amount)
         own, other = np.mean(spent, axis=0)
         ratio = own / other if other else np.nan
-        unit = "seconds" if claim.measure == "time" else claim.measure
-        evidence = f"{claim.first} took {own:,.4g} {unit} a position"
+        evidence = f"{claim.first} took {_cost_text(own, claim.measure)} a position"
         if claim.second is not None:
-            evidence += f", {ratio:.3g} x {claim.second}'s {other:,.4g}"
+            theirs = _cost_text(other, claim.measure, unit=False)
+            evidence += f", {ratio:.3g} x {claim.second}'s {theirs}"
         return Verdict(
             str(claim), verdict, f"{evidence}, in {amount}.", amount,
             ratio=ratio if claim.second is not None else np.nan,
@@ -254,7 +279,32 @@ class Claims(MatchStudy):
 
 
 _WORDS = (HOLDS, FAILS, UNDECIDED)
-_PLURAL = {HOLDS: "hold", FAILS: "fail", UNDECIDED: "are undecided"}
+_SAID = {
+    HOLDS: ("holds", "hold"),
+    FAILS: ("fails", "fail"),
+    UNDECIDED: ("is undecided", "are undecided"),
+}
+"""What one claim, and several, do."""
+
+
+def _summary(verdicts: Sequence[str]) -> str:
+    """How many claims hold, fail, and are undecided.
+
+    >>> _summary(["holds"]), _summary(["holds", "undecided", "holds"])
+    ('The claim holds.', 'Of 3 claims 2 hold, 1 is undecided.')
+    """
+    if len(verdicts) == 1:
+        return f"The claim {_SAID[verdicts[0]][0]}."
+    number = {word: verdicts.count(word) for word in _WORDS}
+    told = [f"{number[word]} {_SAID[word][number[word] > 1]}" for word in _WORDS if number[word]]
+    return f"Of {counted(len(verdicts), 'claim')} {', '.join(told)}."
+
+
+def _cost_text(amount: float, measure: str, unit: bool = True) -> str:
+    """A mean of a measure in words."""
+    if measure == "time":
+        return time_text(1e6 * amount)
+    return f"{amount:,.4g} {measure}" if unit else f"{amount:,.4g}"
 
 
 def _compared(claim: Cost) -> list[AgentText]:
@@ -313,6 +363,11 @@ def _settings_of(text: AgentText, settings: RunConfig) -> dict[str, Any]:
         made = copy.deepcopy(dict(settings.agents[text.name]))
     else:
         made = load("agent", text.name)
+    if text.evaluation is not None:
+        # Whether somebody's own class takes one is found out where it is made.
+        if "evaluation" not in made and ":" not in text.name:
+            raise ConfigError(f"{text.name} has no evaluation that {text.evaluation} could be")
+        made["evaluation"] = evaluation_settings(text.evaluation)
     for key, value in text.settings:
         node = made
         *way, last = key.split(".")
@@ -321,10 +376,6 @@ def _settings_of(text: AgentText, settings: RunConfig) -> dict[str, Any]:
         if not isinstance(node, dict) or (last not in node and ":" not in text.name):
             raise ConfigError(f"{text.name} has no setting '{key}'; it has {_known(made)}")
         node[last] = value
-    if text.evaluation is not None:
-        if "evaluation" not in made:
-            raise ConfigError(f"{text.name} has no evaluation that {text.evaluation} could be")
-        made["evaluation"] = load("evaluation", text.evaluation)
     filled, _ = fill_open({str(text): made}, depth=settings.depth, evaluation=settings.evaluation)
     return dict(filled[str(text)])
 

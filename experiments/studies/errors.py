@@ -22,6 +22,7 @@ from experiments.pairing.openings import Opening
 from experiments.playing.pieces import Tables, Workplace
 from experiments.record.reading import reading
 from experiments.record.store import Record
+from experiments.report.lead import FEW_OPENINGS
 from experiments.report.tables import marked
 from experiments.statistics.means import SHARE, Mean, mean_interval
 from experiments.studies.base import Conclusion, PositionStudy, ResultTable
@@ -135,7 +136,7 @@ class Errors(PositionStudy):
         whole = profile[profile["empties"] == ALL]
         about = f"{counted(len(moves), 'move')} with {self.empties} or fewer empty squares"
         return Conclusion(
-            findings=list(_findings(whole, about)),
+            findings=list(_findings(whole, about, moves["opening"].nunique())),
             tables=[_errors_table(whole), *_worst(moves)],
             frames={"errors": profile, "moves": moves},
             figures=lambda: _figures(profile, costliest(moves, DRAWN), rules, about),
@@ -235,13 +236,14 @@ def _mean(row: Mapping[str, Any], name: str) -> Mean:
     return Mean(row[name], row[f"{name}_low"], row[f"{name}_high"])
 
 
-def _findings(whole: pd.DataFrame, about: str) -> Iterable[str]:
+def _findings(whole: pd.DataFrame, about: str, openings: int) -> Iterable[str]:
     rows = whole.to_dict("records")
     best, worst = rows[0], rows[-1]
     alike = len(rows) > 1 and best["loss"] == worst["loss"]
     who = "all agents made equally good ones" if alike else f"{best['agent']} made the best"
     yield (
-        f"Of {about}, {who}: {_mean(best, 'loss').text()} discs lost a move against perfect play, "
+        f"Of {about}, from {counted(openings, 'opening')}, {who}: "
+        f"{_mean(best, 'loss').text()} discs lost a move against perfect play, "
         f"a best move in {_mean(best, 'best_share').text(0, 100)} %."
     )
     if len(rows) > 1 and not alike:
@@ -255,6 +257,12 @@ def _findings(whole: pd.DataFrame, about: str) -> Iterable[str]:
     told = ", ".join(f"{row['agent']} {100 * row['blunder_share']:.1f} %" for row in blunders[:6])
     more = f", and {len(rows) - 6} more agents with fewer" if len(rows) > 6 else ""
     yield f"Moves that changed the outcome: {told}{more}."
+    if openings < FEW_OPENINGS:
+        yield (
+            f"All moves come from {counted(openings, 'opening')}, and moves from the same opening "
+            "are much alike: so few may agree by chance, and the intervals say too much. More "
+            "games (games=...) have more openings."
+        )
 
 
 def _errors_table(whole: pd.DataFrame) -> ResultTable:
@@ -294,7 +302,7 @@ def _worst(moves: pd.DataFrame) -> Iterable[ResultTable]:
         for row in costly.to_dict("records")
     ]
     columns = ["agent", "game", "empties", "move", "best", "position"]
-    yield ResultTable("The costliest moves", columns, rows, words=(0, 3, 4, 5))
+    yield ResultTable("The costliest moves", columns, rows, words=(0, 3, 4, 5), code=(5,))
 
 
 def _figures(

@@ -6,7 +6,7 @@
     strength = agent compare agent [("+" | "-") number "Elo"]
     cost     = measure "(" agent ")" compare (number | [factor "x"] measure "(" agent ")")
     agent    = NAME ["(" setting {"," setting} ")"]
-    setting  = KEY VALUE | KEY "=" VALUE | EVALUATION
+    setting  = KEY VALUE | KEY "=" VALUE | ["evaluation" "="] EVALUATION
     compare  = ">=" | ">" | "<=" | "<"
     factor   = number ["%"]
     measure  = nodes | evaluations | leaves | cutoffs | made | time
@@ -111,7 +111,9 @@ def parse(text: str) -> Claim:
 
 
 def _written(value: Any) -> str:
-    return {True: "true", False: "false", None: "null"}.get(value, str(value))
+    if value is None or isinstance(value, bool):  # 1 is a number, though it equals True
+        return {True: "true", False: "false", None: "null"}[value]
+    return str(value)
 
 
 def _value(word: str) -> Any:
@@ -199,19 +201,26 @@ class _Reader:
         while not self._is(")") or not self._next:
             self._take()  # the parenthesis, or a comma
             key = self._named("a setting or an evaluation")
-            if self._is("="):
-                self._take()
-                settings.append((key, _value(self._named(f"a value of {key}"))))
-            elif self._kind() in ("word", "number"):
-                settings.append((key, _value(self._take())))
+            value = self._setting(key)
+            if value is not None and key != "evaluation":
+                settings.append((key, _value(value)))
             elif evaluation is None:
-                evaluation = key
-            else:
+                evaluation = value or key
+            elif value is None:
                 raise ValueError(f"'{key}' has no value, and {evaluation} is the evaluation")
+            else:
+                raise ValueError(f"'{value}' is a second evaluation, beside {evaluation}")
             if not self._is(",", ")"):
                 raise ValueError(f"{self._found()} where , or ) is needed, after {key} of {name}")
         self._take()
         return AgentText(name, tuple(settings), evaluation)
+
+    def _setting(self, key: str) -> str | None:
+        """The value that follows a key; None if there is none."""
+        if self._is("="):
+            self._take()
+            return self._named(f"a value of {key}")
+        return self._take() if self._kind() in ("word", "number") else None
 
     def _compare(self) -> str:
         if self._kind() != "compare":

@@ -171,7 +171,7 @@ def _ranks_table(ranks: pd.DataFrame) -> ResultTable:
         for row in ranks.itertuples()
     ]
     columns = ["agent", "Elo [95 %]", "alpha-rank % [95 %]", "beats, shown", "in a cycle"]
-    return ResultTable("Elo and alpha-rank", columns, rows)
+    return ResultTable("Ranks", columns, rows)
 
 
 def _percent(value: float) -> str:

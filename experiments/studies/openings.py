@@ -148,6 +148,11 @@ class OpeningSets(MatchStudy):
                 if not open_
                 else f"Whether {best.name} needs fewer than {', '.join(open_)} is not settled."
             )
+        for each in known:
+            if each.openings == 1 and each.distinct > 1:
+                yield (
+                    f"{each.name} is a single opening: what it shows holds for games from there."
+                )
         for each in found:
             if each.distinct < each.all_pairs:
                 yield (
@@ -193,9 +198,10 @@ class OpeningSets(MatchStudy):
             yield ReportFigure(
                 name="openings",
                 title="Pairs needed, by set of openings",
-                caption=f"How many pairs of games show {self.elo:g} Elo between {names[0]} and "
-                f"{names[1]}, with 95 % intervals; and the games drawn, the pairs that the opening "
-                "decided (the same colour won twice), and Black's advantage.",
+                caption=f"How many pairs of games it takes to see {self.elo:g} Elo between "
+                f"'{names[0]}' and '{names[1]}', with 95 % intervals; and the games drawn, the "
+                "pairs that the opening decided (the same colour won twice), and Black's "
+                "advantage.",
                 chart=openings_chart(frame, f"{names[0]} against {names[1]}"),
                 data=frame,
             )
@@ -212,7 +218,10 @@ def _blacks(by_colour: IntArray) -> IntArray:
 
 
 def _fewer(one: _Found, other: _Found) -> bool:
-    """Whether it is shown that the one needs fewer pairs than the other."""
+    """Whether it is shown that the one needs fewer pairs than the other: their intervals do not
+    meet either, which those of few openings, being wider, often do."""
+    if not one.needed[2] < other.needed[1]:
+        return False
     size = min(len(one.shows.sample), len(other.shows.sample))
     gap = np.log(other.repeats / one.repeats)
     return bool((one.shows.sample[:size] < other.shows.sample[:size] + gap).mean() > INSIDE)

@@ -209,10 +209,12 @@ def _findings(
     where = " from ".join(counted(int(best[f"{each}s"]), each) for each in ("position", "opening"))
     if len(with_trees):
         yield (
-            f"At depth {depth}, on {where}, {best['agent']} visited "
-            f"{100 * best['nodes_share']:.2g} % of minimax's nodes, with an efficiency of "
+            f"At depth {depth}, on {where}, {best['agent']} looked at the fewest leaves: it "
+            f"visited {100 * best['nodes_share']:.2g} % of minimax's nodes, with an efficiency of "
             f"{_efficiency(best)}, where 1 is the smallest tree that proves the value."
         )
+        if elsewhere := list(_best_elsewhere(agents)):
+            yield f"In other counts others are best: {', '.join(elsewhere)}."
         if len(agents) > 1:
             yield (
                 f"{worst['agent']} prunes least: {100 * worst['nodes_share']:.2g} % of minimax's "
@@ -232,6 +234,23 @@ def _findings(
     if left_out:
         are = "is no search" if len(left_out) == 1 else "are no searches"
         yield f"{', '.join(left_out)} {are} of the lab's that may leave something out."
+
+
+_OTHER = {"nodes": "nodes", "made": "boards made", "evaluations": "evaluations"}
+"""What else may be least, a mean a position, and what it is called."""
+
+
+def _best_elsewhere(agents: pd.DataFrame) -> Iterable[str]:
+    """Which searches, other than the first, are the most efficient or have the least of a count."""
+    best = agents.iloc[0]
+    ways = {name: (agents[name].idxmin(), f"fewest {told}") for name, told in _OTHER.items()}
+    if agents["efficiency"].notna().any():
+        ways["efficiency"] = (agents["efficiency"].idxmax(), "highest efficiency")
+    for name, (place, told) in ways.items():
+        row = agents.loc[place]
+        if row[name] != best[name]:
+            digits = 2 if name == "efficiency" else 0
+            yield f"{row['agent']} has the {told} ({row[name]:,.{digits}f})"
 
 
 def _efficiency(row: Any) -> str:
@@ -265,7 +284,14 @@ def _costs(found: pd.DataFrame) -> ResultTable:
     depth = int(found["depth"].max())
     rows = _at(found, depth)
     counts = [name for name in ("nodes", "made", "evaluations", "leaves") if name in rows]
-    columns = ["agent", *counts, "time", "% of minimax's nodes", "ebf", "first-move cutoffs %"]
+    columns = [
+        "agent",
+        *counts,
+        "median time",
+        "% of minimax's nodes",
+        "ebf",
+        "first-move cutoffs %",
+    ]
     cells = [
         [
             row["agent"],

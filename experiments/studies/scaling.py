@@ -91,6 +91,10 @@ class Scaling(MatchStudy):
             {"doublings": gains, "levels": levels, "differences": between},
             lambda: self._figures(levels, pool.openings),
             [_NOTE],
+            agents={
+                name: {key: value for key, value in settings.items() if key != DEPTH}
+                for name, settings in plan.settings.agents.items()
+            },
         )
 
     def _at(self, agent: Mapping[str, Any], level: float) -> dict[str, Any]:
@@ -202,8 +206,13 @@ class Scaling(MatchStudy):
         for kind, rows in last.groupby("agent", sort=False):
             final = rows.iloc[-1]
             if final["gain_low"] <= 0 <= final["gain_high"]:
+                sure = (
+                    "seems to be a gain, which is not certain"
+                    if final["gain"] > 0
+                    else "shows no gain"
+                )
                 yield (
-                    f"The last step of {kind}, to {final['level']:g}, may have brought nothing: "
+                    f"The last step of {kind}, to {final['level']:g}, {sure}: "
                     f"{interval_text(final['gain'], final['gain_low'], final['gain_high'])} Elo by "
                     "doubling."
                 )

@@ -174,7 +174,7 @@ def _differing(apart: pd.DataFrame, answers: pd.DataFrame) -> Iterable[ResultTab
         cells.append([str(row["empties"]), str(row["different"]), most, row["position"]])
     columns = ["empties", "different moves", "most often", "position"]
     if cells:
-        yield ResultTable("The most disputed positions", columns, cells, words=(2, 3))
+        yield ResultTable("The most disputed positions", columns, cells, words=(2, 3), code=(3,))
 
 
 def _figures(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +32,9 @@ from experiments.report.figures.base import (
 MOST_PANELS = 6
 """Values of a second setting that are drawn, a panel each; and agents of a heat map."""
 
+MOST_LINES = 8
+"""More agents than these have rows of a heat map instead of lines."""
+
 _NO_LINE = {"linestyle": "none"}
 
 
@@ -56,22 +59,31 @@ def setting_figures(facts: SweepFacts) -> Iterator[ReportFigure]:
     runs, names = _settings(facts)
     if len(names) not in (1, 2) or (len(names) == 2 and runs[names[1]].nunique() > MOST_PANELS):
         return
+    many = runs["agent"].nunique() > MOST_LINES
+    draw = agents_chart if many else sweep_chart
     if (runs["elo"].notna() & ~runs["split"]).any():
+        signs = (
+            "> and < are bounds of agents that won or lost everything. The intervals are in the "
+            "table."
+            if many
+            else "Bars are 95 % intervals; triangles are bounds of agents that won or lost "
+            "everything; where every pair was split, or all games of a run came from one opening, "
+            "there is no bar."
+        )
         yield ReportFigure(
             name="elo",
             title="Elo by setting",
-            caption="Every run's ratings have a mean of 0, so heights can be compared within a "
-            "run, and an agent's only where its opponents stay the same. Bars are 95 % intervals; "
-            "triangles are bounds of agents that won or lost everything; where every pair was "
-            "split, or all games of a run came from one opening, there is no bar.",
-            chart=sweep_chart(runs, "elo", *names),
+            caption=f"Every run's ratings have a mean of 0, so {'colours' if many else 'heights'} "
+            "can be compared within a run, and an agent's only where its opponents stay the same. "
+            f"{signs}",
+            chart=draw(runs, "elo", *names),
         )
     if runs["nodes_per_move"].max() > 0:
         yield ReportFigure(
             name="nodes_per_move",
             title="Nodes by setting",
             caption="Mean nodes of a move, over the games of each run.",
-            chart=sweep_chart(runs, "nodes_per_move", *names),
+            chart=draw(runs, "nodes_per_move", *names),
         )
 
 
@@ -187,33 +199,63 @@ def heat_chart(runs: pd.DataFrame, measure: str, setting: str, other: str) -> Fi
     """
     bounds = ["bound"] if measure == "elo" else []
     check_frame(runs, ["run", "agent", "games", setting, other, measure, *bounds])
-    columns, rows = (_values(runs[name]) for name in (setting, other))
+    return _maps(runs, measure, setting, other, "agent", str)
+
+
+def agents_chart(
+    runs: pd.DataFrame, measure: str, setting: str, other: str | None = None
+) -> Figure:
+    """The same as :func:`sweep_chart`, of more agents: each is a row of a heat map, those first
+    that are rated highest, or search the fewest nodes. ``elo`` needs ``bound`` only; up to 60
+    agents read well."""
+    bounds = ["bound"] if measure == "elo" else []
+    others = [other] if other else []
+    check_frame(runs, ["run", "agent", "games", setting, measure, *bounds, *others])
+    shown = runs[runs[measure].notna() & ((measure == "elo") | (runs[measure] > 0))]
+    means = shown.groupby("agent")[measure].mean().sort_values(ascending=measure != "elo")
+    places = {name: place for place, name in enumerate(means.index)}
+    rows = shown.sort_values("agent", key=lambda names: names.map(places), kind="stable")
+    return _maps(rows, measure, setting, "agent", other, f"{other} = {{}}".format)
+
+
+def _maps(
+    runs: pd.DataFrame,
+    measure: str,
+    setting: str,
+    row: str,
+    panel: str | None,
+    title: Callable[[Any], str],
+) -> Figure:
+    """A heat map for each value of the column ``panel``, or one; ``title`` says what stands over
+    it. Its columns are the values of ``setting``, its rows those of ``row``."""
+    columns, rows = (_values(runs[name]) for name in (setting, row))
     found = runs[measure].dropna()
     if measure == "elo":
         most = max(found.abs().max(), 1)
         norm, shades = Normalize(-most, most), "RdBu"
     else:
         norm, shades = LogNorm(found.min(), max(found.max(), 1.01 * found.min())), "viridis"
-    agents = list(dict.fromkeys(runs["agent"]))
+    panels = {p: runs[runs[panel] == p] for p in _values(runs[panel])} if panel else {None: runs}
     names = [_shown(value) for value in rows]
     label = "Elo" if measure == "elo" else "nodes a move (log scale)"
-    width = 2.5 + max(2.5, 0.75 * len(columns) + 1.2) * len(agents)
+    width = 2.5 + max(2.5, 0.75 * len(columns) + 1.2) * len(panels)
     with blank(width, 2 + 0.45 * len(rows)) as figure:
-        grid = figure.subplots(1, len(agents), sharey=True, squeeze=False)[0]
-        for axes, agent in zip(grid, agents, strict=True):
+        grid = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+        for axes, (value, inside) in zip(grid, panels.items(), strict=True):
             cells = np.full((len(rows), len(columns)), np.nan)
             texts = np.full(cells.shape, "", dtype=object)
-            for run in runs[runs["agent"] == agent].to_dict("records"):
-                place = rows.index(run[other]), columns.index(run[setting])
+            for run in inside.to_dict("records"):
+                place = rows.index(run[row]), columns.index(run[setting])
                 cells[place], texts[place] = run[measure], _cell(run, measure)
             heat(figure, axes, cells, shades, label, norm, texts, 8)
             axes.set_xticks(range(len(columns)), [_shown(value) for value in columns])
             level = max(len(_shown(value)) for value in columns) <= 8
             axes.tick_params(axis="x", rotation=0 if level else 90)
             axes.set_xlabel(drawn(setting))
-            axes.set_title(wrapped(agent), fontsize=SMALL + 1)
+            if panel:
+                axes.set_title(wrapped(title(value)), fontsize=SMALL + 1)
         grid[0].set_yticks(range(len(rows)), names)
-        grid[0].set_ylabel(drawn(other))
+        grid[0].set_ylabel(drawn(row))
         entitle(figure, _context(runs))
     return figure
 

@@ -70,7 +70,7 @@ def elo_cost_chart(ratings: pd.DataFrame, context: str = "", order: Sequence[str
         fronts: dict[str, set[str]] = {}
         for axes, cost in zip(grid, shown, strict=True):
             rows = ratings[ratings[cost] > 0]
-            front = pareto(rows[cost].to_numpy(dtype=float), rows["elo"].to_numpy(dtype=float))
+            front = pareto(rows[cost].to_numpy(dtype=float), surely(rows))
             fronts[cost] = set(rows["agent"].to_numpy()[front])
             best = rows.iloc[front]
             axes.step(best[cost], best["elo"], where="post", color=GREY, linewidth=1, zorder=1)
@@ -85,6 +85,14 @@ def elo_cost_chart(ratings: pd.DataFrame, context: str = "", order: Sequence[str
             if any(name in front for front in fronts.values()):
                 text.set_fontweight("bold")
     return figure
+
+
+def surely(ratings: pd.DataFrame) -> np.ndarray:
+    """What is known of each rating (columns ``elo`` and ``bound``), for :func:`pareto`: a bound is
+    no rating, so who lost everything is worth less than all others, who won everything more."""
+    known = ratings["elo"].to_numpy(dtype=float)
+    bound, most = ratings["bound"].to_numpy(), np.finfo(float).max
+    return np.select([bound == "<", bound == ">"], [-most, most], known)
 
 
 def pareto(cost: np.ndarray, worth: np.ndarray) -> np.ndarray:

@@ -67,12 +67,14 @@ def values_figures(facts: RunFacts) -> Iterator[ReportFigure]:
     table = values(facts.moves, facts.names)
     agents = [name for name in facts.order if name in set(table["agent"])]
     missing = _left_out(facts.moves, _valued(facts.moves), facts.names, table)
-    for first in range(0, len(agents), MOST_PANELS):
-        some = agents[first : first + MOST_PANELS]
-        number = first // MOST_PANELS + 1
-        places = f", {first + 1} to {first + len(some)}" if len(agents) > MOST_PANELS else ""
+    figures = math.ceil(len(agents) / MOST_PANELS)
+    for number in range(figures):
+        # about as many in each: no figure is left with one agent
+        first, end = (len(agents) * each // figures for each in (number, number + 1))
+        some = agents[first:end]
+        places = f", {first + 1} to {end}" if figures > 1 else ""
         yield ReportFigure(
-            name=f"values_{number}" if first else "values",
+            name=f"values_{number + 1}" if number else "values",
             title=f"Values over the game{places}",
             caption="What the agent thought of its games, in the units of its evaluation and as "
             "Black sees it: more is better for Black, whoever moves. Lines are means of "

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -18,7 +19,6 @@ from experiments.report.facts import RunFacts
 from experiments.report.figures.base import (
     BLUE,
     GREY,
-    ORANGE,
     SMALL,
     ReportFigure,
     blank,
@@ -28,6 +28,7 @@ from experiments.report.figures.base import (
     entitle,
     share_text,
 )
+from experiments.report.tables import marked
 from experiments.studies.searches import ALGORITHMS, NODE_BUDGET, count_nodes, searched_positions
 
 PRUNING_POSITIONS = 20
@@ -64,9 +65,20 @@ def pruning_figures(facts: RunFacts) -> Iterator[ReportFigure]:
         title="Pruning efficiency",
         caption=f"Mean nodes of minimax and alpha-beta (moves from a1 to h8) on {which} of this "
         f"run, with {with_what}. The percentages are alpha-beta's share of minimax's nodes.",
-        chart=pruning_chart(counts, f"{which} of {facts.context}"),
+        chart=pruning_chart(counts, f"{which} of {facts.context}", _colours(facts, depth)),
         data=counts,
     )
+
+
+def _colours(facts: RunFacts, depth: int) -> dict[str, Any]:
+    """Of every evaluation the colour of the best agent that searches so deep with it."""
+    own = dict(coloured(facts.order))
+    users = {marked(name, each.selective): each for name, each in facts.searchers.items()}
+    found: dict[str, Any] = {}
+    for name in facts.order:
+        if name in users and users[name].depth == depth:
+            found.setdefault(users[name].evaluation.name, own[name])
+    return found
 
 
 def _positions(facts: RunFacts, depth: int, evaluation: Evaluation) -> tuple[list[Position], str]:
@@ -92,14 +104,16 @@ def _positions(facts: RunFacts, depth: int, evaluation: Evaluation) -> tuple[lis
     return every, f"all {counted(len(every), 'position')}"
 
 
-def pruning_chart(counts: pd.DataFrame, context: str = "") -> Figure:
+def pruning_chart(
+    counts: pd.DataFrame, context: str = "", colours: Mapping[str, Any] | None = None
+) -> Figure:
     """How many nodes minimax and alpha-beta search at each depth, and how many of a hundred of
     minimax's alpha-beta still needs.
 
     counts: one row an algorithm, evaluation and depth; columns ``algorithm`` ("minimax" or
         "alpha-beta"), ``evaluation`` (its name; of minimax any), ``depth`` (plies), ``nodes`` (mean
         a position, more than 0) and ``positions`` (int). Up to 15 evaluations read well.
-    context: what stands above.
+    context: what stands above. colours: of each evaluation, where there are several.
 
     Raises ValueError for another frame.
     """
@@ -118,11 +132,11 @@ def pruning_chart(counts: pd.DataFrame, context: str = "") -> Figure:
         axes = figure.add_subplot()
         if len(minimax):
             label = "minimax" if several else f"minimax, {drawn(counts['evaluation'].iloc[0])}"
-            axes.plot(minimax.index, minimax, "s-", color=ORANGE, markersize=7, label=label)
-        palette = coloured(pruned) if several else [(name, BLUE) for name in pruned]
+            axes.plot(minimax.index, minimax, "s-", color=GREY, markersize=7, label=label)
+        palette = dict(coloured(pruned)) | dict(colours or {}) if several else {}
         # the dearest first, as the lines lie
-        for name, colour in sorted(palette, key=lambda each: -pruned[each[0]].iloc[-1]):
-            nodes = pruned[name]
+        for name in sorted(pruned, key=lambda each: -pruned[each].iloc[-1]):
+            nodes, colour = pruned[name], palette.get(name, BLUE)
             label = f"alpha-beta, {drawn(name)}" + (_last_ratio(nodes, minimax) if several else "")
             axes.plot(nodes.index, nodes, "o-", color=colour, markersize=7, label=label)
             if not several:

@@ -36,12 +36,13 @@ def error_figures(
     """
     by_empties = profile[profile["empties"] != "all"].astype({"empties": int})
     if len(set(by_empties["empties"])) > 1:
+        few = by_empties["agent"].nunique() <= SHADED
+        shaded = " The 95 % intervals over openings are shaded." if few else ""
         yield ReportFigure(
             name="error_profile",
             title="Error profile",
             caption="Mean discs lost a move against perfect play, and the share of best moves, of "
-            f"{about}, by how many squares were empty. Of up to {SHADED} agents the 95 % intervals "
-            "over openings are shaded.",
+            f"{about}, by how many squares were empty.{shaded}",
             chart=error_chart(by_empties, about),
         )
     if len(costly):

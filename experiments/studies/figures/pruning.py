@@ -44,12 +44,13 @@ def pruning_figures(found: pd.DataFrame, ruleset: str) -> Iterator[ReportFigure]
         chart=sizes_chart(whole, about),
     )
     if whole["efficiency"].notna().any():
+        few = of_agents(whole)["agent"].nunique() <= SHADED
+        shaded = " The 95 % intervals over openings are shaded." if few else ""
         yield ReportFigure(
             name="efficiency",
             title="Efficiency of pruning by depth",
             caption=f"0 is minimax's tree, 1 the smallest that proves the value, by the logarithms "
-            f"of their leaves; mean {on}. Of up to {SHADED} searches the 95 % intervals over "
-            "openings are shaded; the table has those of all.",
+            f"of their leaves; mean {on}.{shaded}",
             chart=efficiency_chart(whole, about),
         )
     if (found["phase"] != ALL).any():

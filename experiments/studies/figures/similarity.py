@@ -43,7 +43,8 @@ def similarity_figures(
         yield ReportFigure(
             name="similarity",
             title="Who decides alike",
-            caption=f"In how many of a hundred of {about} two agents choose the same move. Agents "
+            caption=f"In how many per cent of the positions ({about}) two agents choose the same "
+            "move. Agents "
             "that decide alike stand beside each other; where branches join says how much two "
             "groups differ on average (clusters by average linkage).",
             chart=similarity_chart(pairs, about),

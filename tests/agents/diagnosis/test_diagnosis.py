@@ -63,7 +63,7 @@ SEEDS = [
     Seed("sign error at a pass", NEGAMAX, AT_PASS, AT_PASS[1:]),
     Seed("window not negated", NEGAMAX, CHILD, CHILD.replace("-beta, -alpha", "alpha, beta")),
     Seed("cutoff with > for >=", NEGAMAX, "alpha >= beta", "alpha > beta"),
-    Seed("depth off by one", NEGAMAX, "self.depth - 1, -beta", "self.depth, -beta"),
+    Seed("depth off by one", NEGAMAX, "depth == 0", "depth <= 1"),  # right at depth 1
     Seed(
         "wrong side evaluated",
         NEGAMAX,
@@ -112,6 +112,7 @@ MORE = [
         "return self.worst(position.play(PASS)",
     ),
     Seed("window not negated", NEGAMAX, CHILD, CHILD.replace("-beta, -alpha", "-alpha, -beta")),
+    Seed("depth off by one", NEGAMAX, "self.depth - 1, -beta", "self.depth, -beta"),
     Seed("depth off by one", NEGAMAX, "depth == 0", "depth == -1"),
     Seed("wrong side evaluated", TWO_SIDED, "return sign * self.eval", "return self.eval"),
     Seed("ordering loses moves", NEGAMAX, MOVES, f"({MOVES}[1:] or {MOVES})"),

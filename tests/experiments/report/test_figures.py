@@ -18,8 +18,10 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from experiments.report.figures.base import (
+    BLUE,
     COLOURS,
     MINUS,
+    ORANGE,
     ReportFigure,
     axis_time,
     coloured,
@@ -27,7 +29,7 @@ from experiments.report.figures.base import (
     save,
     styled,
 )
-from experiments.report.figures.cost import elo_cost_chart, pareto
+from experiments.report.figures.cost import elo_cost_chart, pareto, surely
 from experiments.report.figures.course import course_chart, values_chart
 from experiments.report.figures.discs import discs_chart
 from experiments.report.figures.elo import elo_chart
@@ -351,6 +353,17 @@ def test_pruning_chart_writes_the_ratios_and_where_minimax_stopped() -> None:
     assert "only" not in pruning_chart(counts(3, 3)).texts[0].get_text()
 
 
+def test_pruning_chart_takes_the_colours_of_those_who_search() -> None:
+    frame = PRUNING_CASES["15 evaluations"]
+    first, second = frame["evaluation"].unique()[1:3]
+    figure = pruning_chart(frame, "", {first: ORANGE, second: BLUE})
+    lines = {line.get_label(): line.get_color() for line in figure.axes[0].lines}
+    told = {name: colour for name, colour in lines.items() if name.startswith("alpha-beta, ")}
+    assert told[next(name for name in told if f"{first}:" in name)] == ORANGE
+    assert told[next(name for name in told if f"{second}:" in name)] == BLUE
+    assert lines["minimax"] not in COLOURS  # it is nobody's
+
+
 def test_pruning_chart_refuses_other_algorithms() -> None:
     with pytest.raises(ValueError, match="'pvs'"):
         pruning_chart(counts(2, 2).replace("minimax", "pvs"), "")
@@ -437,6 +450,13 @@ def test_elo_cost_chart_marks_the_front(names: list[str]) -> None:
     told = {squeezed(text.get_text()): text.get_fontweight() for text in legend.get_texts()}
     # The best is the dearest, so all are on the front.
     assert told == {squeezed(name): "bold" for name in names}
+
+
+def test_a_bound_is_no_rating_on_the_front() -> None:
+    """The cheapest has lost everything, so its bound shuts nobody out."""
+    table = pd.DataFrame({"elo": [-183.0, -191, -190, 40], "bound": ["<", "", "", ">"]})
+    front = pareto(np.array([1.0, 2, 3, 4]), surely(table))
+    assert front.tolist() == [0, 1, 2, 3]
 
 
 def test_nobody_on_the_front_is_beaten_at_its_cost() -> None:

@@ -140,6 +140,14 @@ def test_code_is_fenced_whatever_it_holds() -> None:
         assert page.text == squeezed(inside)
 
 
+def test_what_is_typed_is_code_in_its_cell(tmp_path: Path) -> None:
+    made = table(["agent", "position"], [["*x*", "-_X*O X;"], ["y", ""], ["z", "a|`b`"]], code=[1])
+    html = html_of(made, tmp_path)
+    assert "<td>*x*</td>" in re.sub(" style=[^>]*", "", html)
+    assert "<code>-_X*O X;</code>" in html and html.count("<code>") == 1
+    assert "a|`b`</td>" in html
+
+
 def test_figures_are_embedded_with_their_captions(tmp_path: Path) -> None:
     (tmp_path / "elo.svg").write_text("<svg/>", encoding="utf-8")
     html = html_of("## Elo\n\n![Elo](elo.png)\n\nHow to *read* it.\n\nMore.", tmp_path)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
 from agents.evaluation.base import FINAL_UNIT
 from experiments.record.store import AgentRow, GameRow, MoveRow, PlayedGame, Record, written
-from experiments.report.figures.course import course, values
-from experiments.report.moves import quantiles_by, recorded_moves
+from experiments.report.facts import RunFacts
+from experiments.report.figures import course as figures
+from experiments.report.figures.course import course, values, values_figures
+from experiments.report.moves import Moves, quantiles_by, recorded_moves
 
 AGENTS = ("ann", "bob")
 
@@ -99,3 +102,23 @@ def test_values_are_blacks_and_end_before_the_game_is_decided(record: Record) ->
         ["Black", 1, 5.0],
         ["White", 2, -5.0],
     ]
+
+
+@pytest.mark.parametrize(
+    ("agents", "titles"),
+    [
+        (2, ["Values over the game"]),
+        (5, ["Values over the game, 1 to 2", "Values over the game, 3 to 5"]),
+    ],
+)
+def test_no_figure_of_values_is_left_with_one_agent(
+    agents: int, titles: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(figures, "MOST_PANELS", 4)
+    one = np.ones(agents)
+    moves = Moves(np.arange(agents), one > 0, one.astype(int), one, one, one, 5, 5)
+    names = [f"agent {number}" for number in range(agents)]
+    facts = cast(RunFacts, SimpleNamespace(moves=moves, names=names, order=names, context=""))
+    drawn = list(values_figures(facts))
+    assert [figure.title for figure in drawn] == titles
+    assert [figure.name for figure in drawn] == ["values", "values_2"][: len(titles)]

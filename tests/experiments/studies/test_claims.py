@@ -22,6 +22,8 @@ READ = {
     "evaluations(pvs) <= 5000": None,
     "time(a) <= time(b)": None,
     "a(iterative true, table_mb null) >= b": None,
+    "a(depth 1, patience 0, weight 1.0, solved false) > b": None,
+    "a(depth 1, evaluation=iago) > b": "a(depth 1, iago) > b",
 }
 
 
@@ -60,6 +62,7 @@ WRONG = {
     "nodes(a) <= time(b)": "nodes and time cannot be compared",
     "a(depth 4 >= b": "'>=' where , or ) is needed",
     "a(iago, mobility) >= b": "'mobility' has no value, and iago is the evaluation",
+    "a(iago, evaluation=mobility) >= b": "'mobility' is a second evaluation, beside iago",
     "a() > b": "')' where a setting or an evaluation is needed",
     "a > b - 5 Elo or so": "'or' is too much",
     "": "where an agent is needed",
@@ -92,7 +95,7 @@ def test_claims_hold_fail_or_stay_undecided(
     )
     assert study(tmp_path, f"study.claims={claims}", "study.positions=40", "games=100") == 1
     told = capsys.readouterr().out
-    assert "Of 4 claims 1 hold, 2 fail, 1 are undecided." in " ".join(told.split())
+    assert "Of 4 claims 1 holds, 2 fail, 1 is undecided." in " ".join(told.split())
     (folder,) = (tmp_path / "claims").iterdir()
     table = load(folder)["claims"]
     assert table["verdict"].tolist() == ["fails", "holds", "fails", "undecided"]
@@ -107,6 +110,69 @@ def test_all_claims_hold(tmp_path: Path) -> None:
     strength, cost = load(folder)["claims"].to_dict("records")
     assert strength["low"] < strength["elo"] < strength["high"]
     assert cost["amount"] == "40 positions" and np.isnan(cost["ratio"])
+
+
+STUDENT = """
+from agents.base import Agent, Decision
+
+
+class Student(Agent):
+    def __init__(self, depth, evaluation):
+        self.depth, self.evaluation = depth, evaluation
+
+    def decide(self, position, limits):
+        return Decision(position.moves[0], value=float(self.evaluation.plain(position)))
+
+
+class Broken(Student):
+    def decide(self, position, limits):
+        raise TypeError("it is broken")
+"""
+
+
+@pytest.mark.slow
+def test_a_students_class_is_handed_an_evaluation_and_no_claim_holds_by_forfeits(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "student.py"
+    file.write_text(STUDENT)
+    claims = tmp_path / "claims.yaml"
+    claims.write_text(
+        f"- {file}:Student(depth 1, square_weights) > random - 300 Elo\n"
+        f"- {file}:Broken(depth 1, evaluation=iago) <= random\n"
+        f"- {file}:Broken(depth 1, iago) > random\n"
+    )
+    assert study(tmp_path, f"study.claims={claims}", "games=100", "study.tolerance=200") == 1
+    told = " ".join(capsys.readouterr().out.split())
+    (folder,) = (tmp_path / "claims").iterdir()
+    table = load(folder)["claims"]
+    assert table["verdict"].tolist() == ["holds", "undecided", "fails"]
+    games = [int(amount.split()[0]) for amount in table["amount"]]
+    assert table["forfeits"].tolist() == [0, *games[1:]]
+    assert f"{games[1]} of {games[1]} games forfeited: " in told and "it is broken" in told
+    assert table["amount"][1] == f"{games[1]} games, {games[1]} forfeited"
+
+
+def test_forfeits_alone_do_not_make_a_claim_hold(tmp_path: Path) -> None:
+    file = tmp_path / "student.py"
+    file.write_text(STUDENT)
+    claim = f'study.claims=["{file}:Broken(depth 1, iago) <= random"]'
+    assert study(tmp_path, claim, "games=20", "study.tolerance=200", "study.error=0.2") == 1
+    (folder,) = (tmp_path / "claims").iterdir()
+    (found,) = load(folder)["claims"].to_dict("records")
+    assert found["verdict"] == "undecided" and found["forfeits"] > 0
+    assert "Forfeits do not show that a claim holds" in found["evidence"]
+
+
+def test_a_claim_says_what_a_students_class_needs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "student.py"
+    file.write_text(STUDENT)
+    assert study(tmp_path, f'study.claims=["{file}:Student(depth 1) > random"]') == 2
+    assert "needs evaluation" in capsys.readouterr().err
+    assert study(tmp_path, f'study.claims=["{file}:Student(depth 1, iagoo) > random"]') == 2
+    assert "Did you mean 'iago'?" in capsys.readouterr().err
 
 
 def test_claims_that_have_changed_are_not_judged_by_games_of_others(

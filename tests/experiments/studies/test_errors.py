@@ -55,12 +55,15 @@ def test_losses_are_those_of_perfect_play(made: Path) -> None:
 
 
 def test_it_is_said_in_words_and_a_figure(made: Path) -> None:
-    assert "alphabeta made the best" in (made / "report.md").read_text()
+    told = (made / "report.md").read_text()
+    assert "alphabeta made the best" in told
+    assert "from 3 openings" in told and "All moves come from 3 openings" in told
     assert (made / "games" / "games.sqlite").is_file()
     profile = studies.load(made)["errors"]
     costly = costliest(studies.load(made)["moves"], 2)
     figure, drawn = error_figures(profile, costly, ruleset("standard"), "some moves")
     assert drawn.name == "costly_moves" and len(drawn.chart.axes) == 2
+    assert figure.caption.endswith("The 95 % intervals over openings are shaded.")
     left, right = figure.chart.axes
     assert {line.get_label() for line in left.lines} == {"alphabeta", "random"}
     assert max(right.lines[0].get_ydata()) <= 100

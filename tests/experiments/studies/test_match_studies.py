@@ -12,7 +12,7 @@ from agents.evaluation.composite import Composite
 from core import Position
 from experiments.__main__ import main
 from experiments.studies import load
-from experiments.studies.attribution import Switch
+from experiments.studies.attribution import Switch, ranked
 
 SMALL = ("executor=serial", "openings.plies=6")
 
@@ -57,8 +57,15 @@ def test_every_combination_of_switches_plays(
     crossed = elo["disc_count+mobility"] + elo["all off"] - elo["disc_count"] - elo["mobility"]
     assert effects.loc["disc_count with mobility", "elo"] == pytest.approx(crossed, abs=0.01)
     assert (effects["low"] < effects["elo"]).all() and (effects["elo"] < effects["high"]).all()
-    assert "What each switch adds, in Elo against opponent:" in report
+    assert "What each switch adds, in Elo against 'opponent':" in report
     assert figures == ["cost", "effects"]
+
+
+def test_what_lost_everything_ranks_last() -> None:
+    """Its bound may be above the rating of another one."""
+    score, elo = [0.0, 0.1, 0.4], [-183.0, -191, -70]
+    combined = pd.DataFrame({"agent": ["all off", "mobility", "both"], "score": score, "elo": elo})
+    assert ranked(combined)["agent"].tolist() == ["both", "mobility", "all off"]
 
 
 def test_a_feature_is_switched_off_in_all_stages() -> None:
@@ -121,6 +128,10 @@ def test_sets_of_openings(tmp_path: Path) -> None:
     assert len(known) == 2
     assert (known["needed_low"] < known["pairs_needed"]).all()
     assert "Pairs needed to see 30 Elo between such agents:" in report
+    assert "start is a single opening" in report and "deep is a single" not in report
+    few, many = sorted(table.index, key=lambda name: table.loc[name, "pairs_needed"])
+    apart = table.loc[few, "needed_high"] < table.loc[many, "needed_low"]
+    assert f"Whether {few} needs fewer than {many} is not settled" in report or apart
 
 
 @pytest.mark.slow

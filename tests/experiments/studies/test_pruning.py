@@ -51,6 +51,7 @@ def test_searches_stand_between_minimax_and_the_smallest_tree(made: tuple[Path, 
 def test_the_report_says_it_in_words_and_figures(made: tuple[Path, int]) -> None:
     folder, _ = made
     told = (folder / "report.md").read_text()
+    assert "looked at the fewest leaves" in told
     assert "of minimax's nodes, with an efficiency of" in told
     assert "All 36 searches that ought to find minimax's value found it." in told
     for name in ("tree_sizes", "efficiency", "branching"):
@@ -104,6 +105,14 @@ def test_efficiency_goes_by_logarithms_and_is_blank_where_nothing_can_be_left_ou
     assert found.loc["one", "ebf"] == pytest.approx(3)
     assert found.loc["one", "first_move_share"] == pytest.approx(2 / 4)
     assert unequal(table).empty
+
+
+def test_one_slow_first_search_does_not_make_the_time() -> None:
+    searches, trees = frames([5, 5])
+    more = [searches.assign(piece=piece) for piece in (2, 4)]
+    slow = pd.concat([searches.assign(seconds=[9.0, 0.1]), *more], ignore_index=True)
+    found = summary(compared(slow, trees), trees).set_index("agent")
+    assert found.loc["one", "seconds"] == 0.1
 
 
 def test_a_wrong_value_is_found_unless_the_search_may_have_it() -> None:

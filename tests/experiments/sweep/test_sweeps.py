@@ -25,7 +25,7 @@ from experiments.record.store import FILE, Record
 from experiments.report import report
 from experiments.sweep import composing, load, reporting, results, running, watching
 from experiments.sweep import folder as folders
-from experiments.sweep.figures import heat_chart
+from experiments.sweep.figures import MOST_LINES, SweepFacts, heat_chart, setting_figures
 from experiments.sweep.folder import State, Sweep
 
 
@@ -226,6 +226,40 @@ def test_a_heat_map_has_a_cell_for_each_run() -> None:
     assert shown == [[None, 200], [109, 203]]
     nodes = heat_chart(table, "nodes_per_move", "depth", "evaluation")
     assert {"10", "100"} == {text.get_text() for axes in nodes.axes for text in axes.texts}
+
+
+@pytest.mark.parametrize("other", [None, "ordered"])
+def test_many_agents_are_rows_of_a_heat_map(other: str | None) -> None:
+    grid = itertools.product((1, 2), (False, True), range(MOST_LINES + 1))
+    table = pd.DataFrame(
+        {
+            "run": 2 * depth + ordered,
+            "agent": f"agent {agent}",
+            "games": 40,
+            "depth": depth,
+            "ordered": ordered,
+            "elo": 10.0 * agent + depth,
+            "low": -5.0,
+            "high": 200.0,
+            "bound": "",
+            "split": False,
+            "nodes_per_move": 10.0**depth * (agent > 0),
+        }
+        for depth, ordered, agent in grid
+        if other or not ordered
+    )
+    varied = {name: [name] for name in ("depth", other) if name}
+    elo, nodes = setting_figures(SweepFacts(table, varied))
+    best = f"agent {MOST_LINES}"
+    rows = [label.get_text() for label in elo.chart.axes[0].get_yticklabels()]
+    assert len(rows) == MOST_LINES + 1 and rows[0] == best and "Bars" not in elo.caption
+    assert [text.get_text() for text in elo.chart.axes[0].texts][:2] == ["+81", "+82"]
+    titles = [axes.get_title() for axes in elo.chart.axes if axes.get_xlabel() == "depth"]
+    assert titles == (["ordered = False", "ordered = True"] if other else [""])
+    shown = [label.get_text() for label in nodes.chart.axes[0].get_yticklabels()]
+    assert len(shown) == MOST_LINES and "agent 0" not in shown  # it counts none
+    few = table[table["agent"] != best]
+    assert "Bars" in next(setting_figures(SweepFacts(few, varied))).caption
 
 
 @pytest.mark.slow
