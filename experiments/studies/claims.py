@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import numpy as np
 import yaml
@@ -40,6 +40,9 @@ from experiments.studies.searches import cost_rows, searched_positions
 
 if TYPE_CHECKING:
     pass
+
+_In = TypeVar("_In")
+_Out = TypeVar("_Out")
 
 HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"
 
@@ -88,27 +91,25 @@ class Claims(MatchStudy):
     positions: Annotated[int, Whole(FIRST_LOOK)] = 100
 
     def check(self, plan: Plan) -> None:
-        for claim in self.parsed:
-            agents = self._agents(claim, plan)
-            if isinstance(claim, Cost):
-                for text in _compared(claim):
-                    agent = make_agent(agents[str(text)], str(text), plan.settings.isolation)
-                    if isinstance(agent, Outsider):
-                        raise ValueError(
-                            f"{claim}: {text} is from outside the lab, where searches are not "
-                            "counted; python -m agents check TARGET --search does that"
-                        )
-                    if not isinstance(agent, SearchAgent):
-                        raise ValueError(f"{claim}: {text} does not search, so it has no such cost")
+        _each(self.parsed, lambda claim: self._check(claim, plan))
+
+    def _check(self, claim: Claim, plan: Plan) -> None:
+        agents = self._agents(claim, plan)
+        if isinstance(claim, Cost):
+            for text in _compared(claim):
+                agent = make_agent(agents[str(text)], str(text), plan.settings.isolation)
+                if isinstance(agent, Outsider):
+                    raise ValueError(
+                        f"{claim}: {text} is from outside the lab, where searches are not "
+                        "counted; python -m agents check TARGET --search does that"
+                    )
+                if not isinstance(agent, SearchAgent):
+                    raise ValueError(f"{claim}: {text} does not search, so it has no such cost")
 
     @cached_property
     def parsed(self) -> list[Claim]:
-        """All claims; ValueError."""
-        found = [parse(line) for line in _lines(self.claims)]
-        for claim in found:
-            if claim.second is not None and str(claim.first) == str(claim.second):
-                raise ValueError(f"{claim}: an agent cannot be compared with itself")
-        return found
+        """All claims; ValueError, which tells all that are wrong."""
+        return _each(_lines(self.claims), _parsed)
 
     def runs(self, plan: Plan, played: Sequence[Played]) -> Sequence[Asked]:
         return [Asked(self._settings(claim, plan), str(claim)) for claim in self.parsed]
@@ -334,6 +335,26 @@ def _lines(claims: Any) -> list[str]:
         if not isinstance(line, str):
             raise ValueError(f"study.claims[{number}]={line}: a claim in words is needed")
     return list(claims)
+
+
+def _each(what: Iterable[_In], do: Callable[[_In], _Out]) -> list[_Out]:
+    """What ``do`` gives for each; ValueError with what was wrong with any of them."""
+    found, wrong = [], []
+    for each in what:
+        try:
+            found.append(do(each))
+        except ValueError as error:
+            wrong.append(one_line(error))
+    if wrong:
+        raise ValueError("; ".join(wrong))
+    return found
+
+
+def _parsed(line: Any) -> Claim:
+    claim = parse(line)
+    if claim.second is not None and str(claim.first) == str(claim.second):
+        raise ValueError(f"{claim}: an agent cannot be compared with itself")
+    return claim
 
 
 def _settings_of(text: AgentText, settings: RunConfig) -> dict[str, Any]:

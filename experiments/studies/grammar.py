@@ -170,12 +170,12 @@ class _Reader:
             if not self._is(*_TIMES):
                 if self._next == len(self._tokens):
                     return Cost(measure, first, compare, number)
-                raise ValueError(f"'{self._word()}' where x is needed, as in 0.2 x nodes(...)")
+                raise ValueError(f"{self._found()} where x is needed, as in 0.2 x nodes(...)")
             self._take()
         other = self._measure()
         if not other:
             needed = f"one of {', '.join(MEASURES)}" if given else "a number, or a measure,"
-            raise ValueError(f"'{self._word()}' where {needed} is needed")
+            raise ValueError(f"{self._found()} where {needed} is needed")
         if other != measure:
             raise ValueError(f"{measure} and {other} cannot be compared")
         second = self._agent()
@@ -192,7 +192,7 @@ class _Reader:
 
     def _agent(self) -> AgentText:
         if self._kind() not in ("word", "number"):
-            raise ValueError(f"'{self._word()}' where an agent is needed")
+            raise ValueError(f"{self._found()} where an agent is needed")
         name = self._take()
         if not self._is("("):
             return AgentText(name)
@@ -211,7 +211,7 @@ class _Reader:
             else:
                 raise ValueError(f"'{value}' is a second evaluation, beside {evaluation}")
             if not self._is(",", ")"):
-                raise ValueError(f"'{self._word()}' where , or ) is needed, after {key} of {name}")
+                raise ValueError(f"{self._found()} where , or ) is needed, after {key} of {name}")
         self._take()
         return AgentText(name, tuple(settings), evaluation)
 
@@ -224,7 +224,7 @@ class _Reader:
 
     def _compare(self) -> str:
         if self._kind() != "compare":
-            raise ValueError(f"'{self._word()}' where one of {' '.join(COMPARISONS)} is needed")
+            raise ValueError(f"{self._found()} where one of {' '.join(COMPARISONS)} is needed")
         return self._take()
 
     def _elo(self) -> float:
@@ -232,16 +232,16 @@ class _Reader:
             return 0.0
         sign = -1 if self._take() == "-" else 1
         if self._kind() != "number":
-            raise ValueError(f"'{self._word()}' where a number of Elo is needed")
+            raise ValueError(f"{self._found()} where a number of Elo is needed")
         elo = sign * float(self._take())
         if self._word().lower() != "elo":
-            raise ValueError(f"'{self._word()}' where Elo is needed, as in + 200 Elo")
+            raise ValueError(f"{self._found()} where Elo is needed, as in + 200 Elo")
         self._take()
         return elo
 
     def _named(self, what: str) -> str:
         if self._kind() not in ("word", "number"):
-            raise ValueError(f"'{self._word()}' where {what} is needed")
+            raise ValueError(f"{self._found()} where {what} is needed")
         return self._take()
 
     # ------------------------------------------------------------------ words
@@ -251,6 +251,10 @@ class _Reader:
 
     def _word(self) -> str:
         return self._tokens[self._next][1] if self._next < len(self._tokens) else "the end"
+
+    def _found(self) -> str:
+        """What stands here, for a message that says what is needed in its place."""
+        return f"'{self._word()}'" if self._next < len(self._tokens) else "it ends"
 
     def _is(self, *words: str) -> bool:
         return self._next < len(self._tokens) and self._tokens[self._next][1] in words
@@ -262,5 +266,5 @@ class _Reader:
 
     def _expect(self, word: str) -> None:
         if not self._is(word):
-            raise ValueError(f"'{self._word()}' where {word} is needed")
+            raise ValueError(f"{self._found()} where {word} is needed")
         self._take()

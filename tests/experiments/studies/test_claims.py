@@ -9,6 +9,7 @@ import pytest
 
 from experiments.__main__ import main
 from experiments.studies import load
+from experiments.studies.claims import Claims
 from experiments.studies.grammar import Cost, Strength, parse
 
 READ = {
@@ -33,6 +34,14 @@ def test_claims_are_read(text: str, read: str | None) -> None:
     assert parse(str(claim)) == claim
 
 
+def test_all_wrong_claims_are_told_at_once() -> None:
+    claims = Claims(claims=["greedy >= random + 20", "greedy > random", "random > random"])
+    with pytest.raises(
+        ValueError, match=r"^greedy >= random \+ 20: it ends .*; random > random: an"
+    ):
+        _ = claims.parsed
+
+
 def test_a_claim_has_its_parts() -> None:
     strength = parse("alphabeta(depth 4, iago) >= greedy + 200 Elo")
     assert isinstance(strength, Strength)
@@ -44,9 +53,9 @@ def test_a_claim_has_its_parts() -> None:
 
 
 WRONG = {
-    "a >= b + 20": "where Elo is needed",
+    "a >= b + 20": "it ends where Elo is needed",
     "a >= b + lots Elo": "'lots' where a number of Elo is needed",
-    "a >=": "'the end' where an agent is needed",
+    "a >=": "it ends where an agent is needed",
     "a b": "'b' where one of >= <= > < is needed",
     "nodes(a) <= 2 nodes(b)": "'nodes' where x is needed",
     "nodes(a) <= 2 x b": "'b' where one of nodes,",
