@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from bots import bot, player
+from chosen import mostly_slow
 
 from agents import Agent, Decision, Evaluation, Limits, RandomAgent, SearchStats, contract
 from agents.__main__ import main
@@ -76,7 +77,9 @@ def keeps_to_the_contract(name: str, folder: Path) -> None:
     assert names(verdict, NOT_ASKED) == without.get(name, set()) & asked
 
 
-@pytest.mark.parametrize("name", sorted(choices("agent")))
+@pytest.mark.parametrize(
+    "name", mostly_slow(sorted(choices("agent")), sorted(choices("agent"))[::4])
+)
 def test_every_agent_keeps_to_what_tells_agents_apart(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -195,6 +195,7 @@ def test_there_are_many_kinds_and_each_is_told_in_a_line() -> None:
     assert all(each.told.endswith(".") for each in KINDS.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("which", mostly_slow([PATIENT, HARMLESS], [PATIENT]))
 def test_a_dozen_kinds_together(
     tmp_path: Path, orphanage: Callable[[], list[int]], which: str

@@ -128,6 +128,7 @@ def kill_driver(folder: Path, name: str, undisturbed: Undisturbed, kills: int) -
     ends_well(process, folder, whole)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mixed"])
 def test_a_killed_driver(tmp_path: Path, name: str, undisturbed: Undisturbed) -> None:
     kill_driver(tmp_path, name, undisturbed, 1)

@@ -139,6 +139,7 @@ def images_of_the_disk(tmp_path: Path, disk: Path, uninterrupted: Path, cuts: in
     check_resumed(images, uninterrupted, cuts)
 
 
+@pytest.mark.slow
 def test_a_disk_cut_off_in_mid_run_is_resumed(
     tmp_path: Path, disk: Path, uninterrupted: Path
 ) -> None:

@@ -109,6 +109,7 @@ def test_a_wrapper_and_what_it_runs_end_together(tmp_path: Path) -> None:
     await_(lambda: not living(notes), timeout=30)
 
 
+@pytest.mark.slow
 def test_a_bot_may_not_fill_the_process_table(tmp_path: Path) -> None:
     crowd = f"[__import__('subprocess').Popen([{sys.executable!r}, '-c', 'input()'], stdin=-1)"
     command, notes = stubborn(tmp_path, f"{crowd} for _ in range(20)]; time.sleep(300)", after=2)

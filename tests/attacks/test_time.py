@@ -138,6 +138,7 @@ class DiesThinking(RandomAgent):
         return super().decide(position, limits)
 
 
+@pytest.mark.slow
 def test_who_kills_himself_wins_no_time() -> None:
     agent = DiesThinking(3)
     _, own = spent_on(agent)

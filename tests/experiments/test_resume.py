@@ -277,6 +277,7 @@ def test_what_cannot_be_resumed_gets_one_line(
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
 
+@pytest.mark.slow
 def test_a_record_in_use_is_locked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     process = Command("run", "agents=ab_vs_minimax", "depth=9", f"results={tmp_path}")
     await_(lambda: runs_in(tmp_path) and query(runs_in(tmp_path)[0], "select 1 from sqlite_master"))

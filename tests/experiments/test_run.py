@@ -70,6 +70,7 @@ def test_the_record_can_be_replayed(tmp_path: Path) -> None:
         assert np.sign(game.disc_difference) == np.sign(2 * game.black_points - 1)
 
 
+@pytest.mark.slow
 def test_no_figure_shows_that_everybody_is_equal(tmp_path: Path) -> None:
     result = play(tmp_path, "agents=ab_vs_minimax", "games=4", "depth=2", "figures=true")
     assert result.standings["split"].all()
@@ -175,6 +176,7 @@ def test_a_misbehaving_agent_loses_its_games_and_nothing_else(tmp_path: Path, wo
             assert " game - " not in line
 
 
+@pytest.mark.slow
 def test_many_killed_players_in_a_row(tmp_path: Path) -> None:
     result = play(
         tmp_path,

@@ -89,6 +89,7 @@ def test_the_command_tells_pairs_and_minutes(
     assert "split" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_misbehaving_agent_is_timed_and_told(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -107,6 +107,7 @@ def test_a_page_tells_of_games_losses_and_logs(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_tournament_of_submissions_is_resumed_with_trust(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

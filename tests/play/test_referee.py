@@ -187,6 +187,7 @@ def test_a_command_that_ends_at_once_or_prints_garbage_loses(
     assert who == "hostile" and why.startswith(f"{DIED}: ended (exit code "), shown
 
 
+@pytest.mark.slow
 def test_a_program_that_answers_twice_loses(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -255,6 +255,7 @@ def test_gtp_rhino_keeps_to_the_contract() -> None:
     assert verdict.holds, f"\n{verdict}"
 
 
+@pytest.mark.slow
 @needs_rhino
 def test_gtp_rhino_plays_matches(tmp_path: Path) -> None:
     for rules in ("standard", "wpi"):

@@ -298,6 +298,7 @@ def test_bad_input_is_one_line(
     assert not (tmp_path / "results").exists()
 
 
+@pytest.mark.slow
 def test_check_finds_a_bot_that_hangs_and_leaves_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -196,6 +196,7 @@ def test_what_an_engine_need_not_do_is_not_asked() -> None:
     assert outcomes["name"] == outcomes["learn"] == NOT_ASKED
 
 
+@pytest.mark.slow
 def test_our_own_engine_passes(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -113,6 +113,7 @@ def stop_in_the_first(flag: Path) -> None:
         os.kill(os.getpid(), signal.SIGSTOP)
 
 
+@pytest.mark.slow
 def test_a_worker_stopped_while_it_begins_is_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -151,6 +151,7 @@ def test_one_table_and_one_report(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert (folder / "nodes_per_move.png").exists()
 
 
+@pytest.mark.slow
 def test_one_or_two_settings_are_drawn_and_three_are_a_table_alone(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     runs_of = itertools.product((1, 2, 3), ("iago", "mobility"), (False, True))
@@ -297,6 +298,7 @@ def test_a_combination_reads_nothing_of_the_others(
 # ---------------------------------------------------------------------- going on
 
 
+@pytest.mark.slow
 def test_failures_and_ctrl_c_end_in_a_report_and_resume_does_the_rest(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

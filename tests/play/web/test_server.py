@@ -111,6 +111,7 @@ def test_a_person_plays_an_agent(page: Page) -> None:
     assert page.move("d3") == "the game is over"
 
 
+@pytest.mark.slow
 def test_two_agents_play_step_by_step_or_by_themselves(page: Page) -> None:
     players = {"black": {"name": "random"}, "white": GREEDY}
     assert page.tell("new", rules="mini4", playing=False, **players) is None
@@ -287,6 +288,7 @@ TROUBLES = {
 }
 
 
+@pytest.mark.slow
 def test_agents_that_fail_are_reported_and_replaced(
     serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -84,6 +84,7 @@ def step_of(panel: Locator) -> int:
 # ---------------------------------------------------------------------- values, parts, graph
 
 
+@pytest.mark.slow
 def test_values_are_written_on_the_squares(open_page: Open, shot: Shot) -> None:
     page = open_page()
     position = some_moves(page)
