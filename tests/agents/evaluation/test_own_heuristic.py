@@ -405,7 +405,7 @@ def test_a_mistake_in_a_file_beside_it_is_found_there(write: Write) -> None:
         ("    if count(mover) > 9:\n        return 1", "returns None; an integer"),
         ("    raise ValueError('never')", "raises line 8: ValueError: never"),
         ("    return np.random.randint(0, 99)", "may neither draw random numbers nor remember"),
-        ("    return count(mover) + (np.random.random() < 0.01)", "neither draw random numbers"),
+        ("    return count(mover) + (np.random.random() < 0.1)", "neither draw random numbers"),
         ("    return 'many'", "an integer or a float is needed"),
         ("    return count(mover) > count(opponent)", "an integer or a float is needed"),
         ("    return (1, 2)", "an integer or a float is needed"),
