@@ -2,7 +2,7 @@
 be interrupted at any moment, and resumed.
 
 >>> import tempfile
->>> settings = {"games": 40, "depth": 1, "data": {"exact": 6}, "executor": SERIAL}
+>>> settings = {"games": 40, "depth": 1, "data": {"exact": 6}, "executor": "serial"}
 >>> with tempfile.TemporaryDirectory() as place:
 ...     folder = make(settings, place + "/mine")
 ...     found = Positions.read(folder)
@@ -60,8 +60,6 @@ from experiments.training.playing import TABLE, Batch, make_piece
 FILE = "selfplay.yaml"
 """What a self-play says of itself, in its folder."""
 FORMAT = 1
-SERIAL = {"_target_": "experiments.playing.Serial"}
-"""The executor for :func:`make` that is this process."""
 LOG, PIECES = "log.txt", "pieces.bin"
 STOPPING = "stopping after the games under way"
 _GAMES = 64
