@@ -24,6 +24,8 @@ usage: python -m experiments COMMAND ...
   run [key=value ...]     play a line-up of agents and report   (run --help: all settings)
   run -m key=a,b,c ...    a sweep: one run for each combination, and one report
   study NAME [key=value]  answer a question that one run cannot    (study --help: all of them)
+  selfplay [key=value]    positions to learn from, of games played    (selfplay --help)
+  positions FILE ...      the same of games in files: WTHOR, GGF, folders of runs
   train NAME [key=value]  learn an evaluation from games, and measure it    (train --help)
   plan elo=30 draws=0.04  how many pairs that takes, and how long    (plan --help)
   openings FILE           make balanced openings    (openings --help: all settings)
@@ -131,7 +133,14 @@ def resume_command(arguments: Sequence[str]) -> int:
     from experiments.run import resume
     from experiments.studies.record import TRAINING, kind_of
     from experiments.sweep.folder import is_sweep
+    from experiments.training.selfplay import is_selfplay
 
+    if is_selfplay(folder):
+        from experiments.training import selfplay
+
+        options.pop("retry_skipped")
+        command = as_typed(["resume", *arguments])
+        return selfplay.resume(folder, command, make_console(), **options).exit_code
     if is_sweep(folder):
         from experiments.sweep import running
 
@@ -284,6 +293,20 @@ def study_command(arguments: Sequence[str]) -> int:
     return study_command(arguments, make_console())
 
 
+def selfplay_command(arguments: Sequence[str]) -> int:
+    """``selfplay``: positions to learn from, of games that are played."""
+    from experiments.training.selfplay_command import selfplay_command
+
+    return selfplay_command(arguments, make_console())
+
+
+def positions_command(arguments: Sequence[str]) -> int:
+    """``positions``: positions to learn from, of games that are read."""
+    from experiments.training.selfplay_command import positions_command
+
+    return positions_command(arguments, make_console())
+
+
 def train_command(arguments: Sequence[str]) -> int:
     """``train``: learn an evaluation."""
     from experiments.training.command import train_command
@@ -332,6 +355,8 @@ COMMANDS: dict[str, Command] = {
     "recover": recover_command,
     "export": export_command,
     "study": study_command,
+    "selfplay": selfplay_command,
+    "positions": positions_command,
     "train": train_command,
     "plan": plan_command,
     "bench": bench_command,

@@ -30,6 +30,7 @@ from experiments.training.data import Positions
 from experiments.training.kept import PREFIX, Drawn, Kept, player
 from experiments.training.measuring import Found, measure
 from experiments.training.reporting import concluded
+from experiments.training.rounds import make_round, parts_of, selfplay_settings
 from experiments.training.steps import LearnStep, MatchStep, PlayStep, Step, steps_of
 
 ROUNDS = "rounds"
@@ -108,9 +109,6 @@ class TrainingSession(Session):
         return {}
 
     def _play(self, step: PlayStep) -> dict[str, Any]:
-        from experiments.training import selfplay
-        from experiments.training.rounds import selfplay_settings
-
         training, settings = training_of(self.plan), self.plan.plan.settings
         trained = None
         if step.trained is not None:
@@ -119,8 +117,10 @@ class TrainingSession(Session):
         made = selfplay_settings(
             step.settings, step.key, settings.seed + number, training.player, trained, settings
         )
-        path = selfplay.make(made, self._round(step.key), self.console, minutes=step.minutes)
-        return {"positions": len(Positions.read(path))}
+        began, before = processor_seconds(), self._minutes(step)
+        folder = self._round(step.key)
+        make_round(made, folder, self.console, step.minutes, lambda: before + minutes_since(began))
+        return {"positions": len(Positions.read(parts_of(folder)))}
 
     def _learn(self, step: LearnStep) -> dict[str, Any]:
         training, settings = training_of(self.plan), self.plan.plan.settings
@@ -181,8 +181,8 @@ class TrainingSession(Session):
         training, key = training_of(self.plan), tuple(rounds)
         if key not in self._read:
             self._read.clear()
-            paths = training.data or [str(self._round(each)) for each in rounds]
-            self._read[key] = Positions.read(paths, training.partly, self.say)
+            made = [part for each in rounds for part in parts_of(self._round(each))]
+            self._read[key] = Positions.read(training.data or made, training.partly, self.say)
         return self._read[key]
 
     def _budget(self, step: LearnStep) -> float | None:
