@@ -59,7 +59,8 @@ class Kept:
         if weights is not None:
             weights.write(self.weights_file(folder))
         conf = folder / CONF / "evaluation"
-        conf.mkdir(parents=True, exist_ok=True)
+        for place in (conf, folder / WEIGHTS):
+            place.mkdir(parents=True, exist_ok=True)
         said = yaml.safe_dump(dict(self.settings(folder)), sort_keys=False, allow_unicode=True)
         text = f"# What the training in {folder} has learned\n{said}"
         write_safely(conf / f"{PREFIX}{self.label}.yaml", text)
