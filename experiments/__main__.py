@@ -63,9 +63,9 @@ def run_command(arguments: Sequence[str]) -> int:
     if rest:
         raise ConfigError(f"unknown option {rest[0]}; see python -m experiments run --help")
     for word in options.overrides:
-        if word.lstrip("+").startswith("study="):
-            name = word.partition("=")[2]
-            raise ConfigError(f"{word}: it has a command, python -m experiments study {name}")
+        group, _, name = word.lstrip("+").partition("=")
+        if group in ("study", "train"):
+            raise ConfigError(f"{word}: it has a command, python -m experiments {group} {name}")
     folders = [options.config_dir] if options.config_dir else []
     if options.multirun:
         from experiments.sweep.running import sweep

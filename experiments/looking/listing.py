@@ -17,7 +17,7 @@ from experiments.looking.data import print_json, state_of
 from experiments.record.reading import DAMAGES, not_begun, reading
 from experiments.record.store import FILE, Record
 from experiments.report.terminal import terminal_table
-from experiments.studies.record import StudyRecord, is_study
+from experiments.studies.record import StudyRecord, is_study, kind_of
 from experiments.sweep.folder import Sweep, is_sweep
 
 RESULTS = Path("results")
@@ -106,10 +106,12 @@ def places_below(folder: Path) -> Iterator[Path]:
 
 
 def look_into(folder: Path) -> Found:
-    """What is in the folder of a run or sweep; never raises what the folder is to blame for."""
-    kind = "sweep" if is_sweep(folder) else "study" if is_study(folder) else "run"
+    """What is in the folder of a run, sweep or study; never raises what that is to blame for."""
+    made = kind_of(folder)
+    kind = "sweep" if is_sweep(folder) else made.word if made else "run"
     try:
-        return {"sweep": _sweep, "study": _study, "run": _run}[kind](folder)
+        look = {"sweep": _sweep, "run": _run}.get(kind, _study)
+        return look(folder)
     except (ConfigError, OSError, *DAMAGES) as error:
         said = one_line(error).removeprefix(str(folder)).lstrip(":/ ")
         short = said if len(said) <= _LONGEST else f"{said[:_LONGEST]}..."
@@ -160,14 +162,14 @@ def _study(folder: Path) -> Found:
     state = state_of(folder, bool(about["complete"]))
     return Found(
         folder=str(folder),
-        kind="study",
+        kind=record.kind.word,
         name=str(about["name"]),
         started=str(about["started"]),
         agents=len(about["config"].get("agents") or ()) or None,
         games=None,
         leader="",
         score=None,
-        state=f"study {about['name']}, {state}",
+        state=f"{record.kind.word} {about['name']}, {state}",
     )
 
 
