@@ -25,7 +25,8 @@ from experiments.report.report import tell, write
 from experiments.studies.record import TRAINING, StudyRecord, is_study, kind_of
 from experiments.sweep.folder import Sweep, is_sweep
 from experiments.training.data import Positions
-from experiments.training.selfplay import about_of, is_selfplay, refuse_selfplay, stages, summary
+from experiments.training.folder import about_of, is_selfplay, refuse_selfplay
+from experiments.training.selfplay import stages, summary
 
 
 def report_command(arguments: Sequence[str], console: Console) -> int:

@@ -11,6 +11,7 @@ from agents.config import ConfigError, one_line
 
 FILE = "selfplay.yaml"
 """What a self-play says of itself, in its folder."""
+_NEEDED = {"name", "started", "config", "versions", "complete"}
 
 
 def is_selfplay(folder: Path | str) -> bool:
@@ -34,6 +35,6 @@ def about_of(folder: Path) -> dict[str, Any]:
         about = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, yaml.YAMLError) as error:
         raise ConfigError(f"{path}: cannot be read ({one_line(error)})") from error
-    if not isinstance(about, dict) or not {"config", "versions", "complete"} <= set(about):
-        raise ConfigError(f"{path}: config, versions and complete are expected in it")
+    if not isinstance(about, dict) or not set(about) >= _NEEDED:
+        raise ConfigError(f"{path}: {', '.join(sorted(_NEEDED))} are expected in it")
     return about
