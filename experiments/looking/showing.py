@@ -24,6 +24,9 @@ from experiments.report.rebuilt import recorded_plan
 from experiments.report.report import tell, write
 from experiments.studies.record import TRAINING, StudyRecord, is_study, kind_of
 from experiments.sweep.folder import Sweep, is_sweep
+from experiments.training.data import Positions
+from experiments.training.folder import about_of, is_selfplay, refuse_selfplay
+from experiments.training.selfplay import stages, summary
 
 
 def report_command(arguments: Sequence[str], console: Console) -> int:
@@ -88,6 +91,9 @@ def show_command(arguments: Sequence[str], console: Console) -> int:
     if is_sweep(options.folder):
         _show_sweep(options.folder, console, options.json)
         return 0
+    if is_selfplay(options.folder):
+        _show_selfplay(options.folder, console, options.json)
+        return 0
     if is_study(options.folder) and options.json:
         print_json(_study_data(options.folder))
         return 0
@@ -105,6 +111,18 @@ def show_command(arguments: Sequence[str], console: Console) -> int:
     return 0
 
 
+def _show_selfplay(folder: Path, console: Console, as_json: bool) -> None:
+    about = about_of(folder)
+    if as_json:
+        print_json(about)
+        return
+    found, state = Positions.read(folder), state_of(folder, bool(about["complete"]))
+    console.print(plain(f"{about['name']}, {about['started'].replace('T', ' ')}: {state}"))
+    for line in summary(found, about):
+        console.print(plain(line), soft_wrap=True)
+    console.print(stages(found))
+
+
 def _add_trust(parser: Parser) -> None:
     parser.add_argument(
         "--trust", action="store_true", help="run what the record names from outside the lab"
@@ -116,6 +134,7 @@ def facts_of(folder: Path, console: Console, trust: bool = False) -> Iterator[Ru
     """The facts of the run in a folder, from its record; ConfigError where there is no game."""
     if kind := kind_of(folder):
         raise ConfigError(f"{folder} is a {kind.word}: what it found is in {folder / 'report.md'}")
+    refuse_selfplay(folder)
     with reading(folder) as record:
         trusted = partial(check_trusted, folder, trust=trust, console=console)
         plan = recorded_plan(record, trusted, trust)

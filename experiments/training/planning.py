@@ -141,11 +141,8 @@ def with_defaults(settings: Mapping[str, Any]) -> DataPlan:
         else:
             made[key] = {**made[key], **value} if isinstance(value, Mapping) else value
     agents = {name: chosen("agent", agent) for name, agent in made["agents"].items()}
-    filling = {key: made[key] for key in ("depth", "evaluation")}
-    made["agents"], used = fill_open(agents, **filling)
-    for key in filling:
-        if key in settings and key not in used:
-            raise ConfigError(f"{key}={settings[key]}: no agent leaves its {key} open")
+    depth, evaluation = made["depth"], made["evaluation"]
+    made["agents"], _ = fill_open(agents, depth=depth, evaluation=evaluation)
     return of_data(made)
 
 
@@ -153,6 +150,7 @@ def planned(described: Mapping[str, Any], settings: RunConfig) -> DataPlan:
     """The plan of settings; raises ConfigError."""
     data = build(described, GROUP, DataConfig)
     playing = copy.deepcopy(settings)
+    playing.games += playing.games % 2  # which only matters where openings are played twice
     if data.noise:
         playing.agents = {
             name: {

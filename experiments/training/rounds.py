@@ -13,9 +13,10 @@ from rich.console import Console
 from agents.config import OPEN, ConfigError, evaluation_settings, load, unknown
 from experiments.config import RunConfig
 from experiments.training.base import TRAINED
+from experiments.training.folder import about_of, is_selfplay
 from experiments.training.kept import player
 from experiments.training.planning import GROUP, DataConfig
-from experiments.training.selfplay import about_of, is_selfplay, make
+from experiments.training.selfplay import make
 
 PLAYER = "player"
 """What the agent of a round is called; also the setting of a round with settings of its own."""
