@@ -3,7 +3,6 @@ It may be interrupted at any moment, and resumed: what is in its record stays, t
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import shlex
 import sqlite3
@@ -29,7 +28,6 @@ from rich.progress import (
 
 from agents.config import ConfigError, build, one_line
 from core.shown import counted, plain
-from experiments import run as runs
 from experiments.config import RunConfig, plan_of, typed
 from experiments.foreign import built_from, check_trusted, foreign_code
 from experiments.playing.match import TaskFailed
@@ -39,15 +37,15 @@ from experiments.record.folder import locked, new_folder, write_safely
 from experiments.record.log import logging_to
 from experiments.record.provenance import file_hash, machine, versions
 from experiments.record.reading import reading
-from experiments.record.store import FILE as RUN_FILE
 from experiments.record.store import Record
 from experiments.recorded import changes, moved_executor, refuse_changes
 from experiments.stopping import RunStopped, guarded, stoppable
 from experiments.studies.base import Asked, MatchStudy, Played, PositionStudy, Study
+from experiments.studies.parts import play_part
 from experiments.studies.planning import GROUP, StudyPlan, planned
 from experiments.studies.record import FORMAT, StudyRecord
 from experiments.studies.reporting import conclude
-from experiments.sweep.folder import has_begun, put_aside
+from experiments.sweep.folder import has_begun
 
 GAMES = "games"
 """The folder of the run that a study of positions plays first."""
@@ -335,26 +333,10 @@ class _Session:
     def _play_one(self, asked: Asked, folder: Path) -> bool:
         """Play a run in this folder, or go on with it, or take it as played; whether it is
         complete."""
-        begun, console = has_begun(folder), self._console
-        if not begun and (folder / RUN_FILE).exists():
-            put_aside(folder)
-        try:
-            if begun:
-                with reading(folder) as record:
-                    about = record.run()
-                games = max(asked.settings.games, int(about["config"]["games"]))
-                if about["complete"] and about["config"]["games"] == games:
-                    return True
-                command = f"python -m experiments resume {shlex.quote(str(folder))}"
-                options = {**self._options, "games": games, "brief": True}
-                return runs.resume(folder, command, console, **options).complete
-            folder.mkdir(exist_ok=True)
-            about = {"name": f"{self._plan.name}: {asked.about}", "figures": False}
-            part = plan_of(dataclasses.replace(asked.settings, **about))
-            command = f"part of study {self._plan.name}"
-            return runs.run(part, command, console, folder, brief=True).complete
-        except KeyboardInterrupt:
-            return False
+        whole = f"study {self._plan.name}"
+        return play_part(
+            asked.settings, folder, whole, asked.about, self._console, self._options
+        )
 
 
 def _has_games(folder: Path) -> bool:
