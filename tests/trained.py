@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from agents.evaluation import Composite, Corners, Mobility
+from agents.evaluation import Corners, Mobility
 from core.settings import Number, Text, Whole
 from experiments.pairing import ResultTable
 from experiments.training.base import Learned, Training, Workshop
@@ -57,7 +57,9 @@ class TwoWeights(Training):
                     Path(self.life).unlink()
                     signal.raise_signal(signal.SIGINT)
         named = {name: round(float(w * UNIT), 3) for name, w in zip(FEATURES, weights, strict=True)}
-        table = ResultTable("Weights", ["feature", "weight"], [[n, str(w)] for n, w in named.items()])
+        table = ResultTable(
+            "Weights", ["feature", "weight"], [[n, str(w)] for n, w in named.items()]
+        )
         return Learned(
             {"_target_": "agents.evaluation.Composite", "weights": named},
             unit=UNIT,

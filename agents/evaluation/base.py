@@ -155,7 +155,8 @@ class Evaluation(ABC):
         """The compiled kernel's values of many positions, given as two equally long arrays of
         uint64 masks: int32, shape (n,)."""
         found = np.empty(len(movers), dtype=np.int32)
-        masks = (np.ascontiguousarray(each, dtype=np.uint64) for each in (movers, opponents))
+        movers = np.ascontiguousarray(movers, dtype=np.uint64)
+        opponents = np.ascontiguousarray(opponents, dtype=np.uint64)
         parameters = np.intp(self.parameters_address)
-        _evaluate_many(np.intp(self.address), *masks, parameters, found)
+        _evaluate_many(np.intp(self.address), movers, opponents, parameters, found)
         return found

@@ -334,9 +334,7 @@ class _Session:
         """Play a run in this folder, or go on with it, or take it as played; whether it is
         complete."""
         whole = f"study {self._plan.name}"
-        return play_part(
-            asked.settings, folder, whole, asked.about, self._console, self._options
-        )
+        return play_part(asked.settings, folder, whole, asked.about, self._console, self._options)
 
 
 def _has_games(folder: Path) -> bool:

@@ -62,6 +62,7 @@ from experiments.training.keeping import read_state, write_state
 
 if TYPE_CHECKING:
     from agents.learned.weights import Weights
+
     from experiments.report.figures.base import ReportFigure
     from experiments.training.data import Positions
 
@@ -153,9 +154,12 @@ class Training(ABC):
     def check(self, plan: Plan) -> None:
         """Raise ValueError if the training cannot be made with this plan; called before anything is
         written."""
-
-    def prepare(self, plan: Plan) -> None:
-        """Load or compile what :meth:`learn` needs."""
+        if self.needs_positions and not self.data and not self.rounds:
+            raise ValueError("train.data=[...] or train.rounds is needed: what to learn from")
+        if list(self.curve) != sorted(set(self.curve)):
+            raise ValueError(f"train.curve={list(self.curve)}: ascending minutes are needed")
+        if self.curve and self.minutes is not None:
+            raise ValueError("train.minutes: train.curve says already how many minutes there are")
 
     @abstractmethod
     def learn(self, work: Workshop) -> Learned:
@@ -245,7 +249,7 @@ class Workshop:
     # ------------------------------------------------------------------ telling
 
     @contextmanager
-    def progress(self, text: str, total: float | None, done: float = 0) -> Iterator[Bar]:
+    def progress(self, text: str, total: float | None, done: int = 0) -> Iterator[Bar]:
         """Show how far something is, with the time left; ``with work.progress("fit", 9) as bar``,
         then ``bar.advance()``. total: None where that is not known. done: so much is there."""
         bar = Progress(
@@ -409,4 +413,3 @@ def processor_seconds() -> float:
 def minutes_since(began: float) -> float:
     """Minutes on two cores since :func:`processor_seconds` was so much."""
     return (processor_seconds() - began) / 60 / CORES
-
