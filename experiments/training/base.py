@@ -62,7 +62,6 @@ from experiments.training.keeping import read_state, write_state
 
 if TYPE_CHECKING:
     from agents.learned.weights import Weights
-
     from experiments.report.figures.base import ReportFigure
     from experiments.training.data import Positions
 

@@ -382,7 +382,5 @@ def _finding(found: Fit, train: Moments, validation: Moments, nothing: np.ndarra
     )
 
 
-def _figures(
-    names: Sequence[str], stages: Stages, moved: np.ndarray
-) -> Iterator[ReportFigure]:
+def _figures(names: Sequence[str], stages: Stages, moved: np.ndarray) -> Iterator[ReportFigure]:
     yield sizes_figure(names, stages, moved)

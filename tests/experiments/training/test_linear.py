@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,9 +13,13 @@ import pytest
 from agents.config import build
 from agents.evaluation import Composite
 from core.position import Position
+from experiments.config import read
+from experiments.training.base import NotFinite, Workshop
+from experiments.training.data import VALIDATION, Positions
 from experiments.training.linear import (
     UNIT,
     Moments,
+    TunedWeights,
     as_composite,
     best_fit,
     feature_values,
@@ -143,3 +150,50 @@ def test_sums_begin_with_nothing() -> None:
     known = moments_of_positions(NAMES, STAGES, none, none, np.zeros(0))
     assert known.counts.sum() == 0
     assert (known + Moments.none(3, 4)).products.shape == (3, 4, 4)
+
+
+# ------------------------------------------------------------------ the training
+
+
+@pytest.fixture(scope="module")
+def positions(boards: tuple[np.ndarray, np.ndarray], labels: np.ndarray) -> Positions:
+    game = np.cumsum(np.bitwise_count(boards[0] | boards[1]) == 4)
+    exact = np.zeros(len(labels), dtype=bool)
+    return Positions.of_games(*boards, labels, exact, game, validation=0.3, test=0.0)
+
+
+def test_a_training_gives_a_composite_that_any_run_can_use(
+    positions: Positions, tmp_path: Path
+) -> None:
+    work = Workshop(tmp_path, positions=positions)
+    learned = TunedWeights(features=NAMES, stage=20).learn(work)
+    composite = build(learned.evaluation, "evaluation", Composite)
+    part = positions.part(VALIDATION)
+    missed = composite.values(part.mover, part.opponent) / UNIT - part.score
+    assert len(part) > 100 and np.sqrt((missed**2).mean()) < 0.1
+    assert learned.about["validation_loss"] == pytest.approx((missed**2).mean(), abs=0.01)
+    assert "miss the final disc difference by 0.0 discs" in learned.findings[0]
+    assert [row[0] for row in learned.tables[0].rows] == NAMES
+    assert [figure.name for figure in learned.figures()] == ["weights"]
+
+
+def test_scores_that_are_no_numbers_stop_it(positions: Positions, tmp_path: Path) -> None:
+    bad = dataclasses.replace(positions, score=np.full_like(positions.score, np.nan))
+    with pytest.raises(NotFinite, match="adding up positions: sums of features and scores"):
+        TunedWeights(features=NAMES).learn(Workshop(tmp_path, positions=bad))
+
+
+@pytest.mark.parametrize(
+    ("settings", "ruleset", "message"),
+    [
+        ({"features": ["mobilty"]}, "standard", "mobilty.*Did you mean 'mobility'"),
+        ({"features": []}, "standard", "at least one feature"),
+        ({"features": ["corners", "corners"]}, "standard", "none twice"),
+        ({"stage": 61}, "standard", "stage=61: a whole number from 1 to 60"),
+        ({}, "mini6", "corner_closeness is for the 8x8 board, not for mini6"),
+    ],
+)
+def test_wrong_settings_are_told(settings: dict[str, Any], ruleset: str, message: str) -> None:
+    plan = read(["agents=duel", "agent@first=random", "agent@second=greedy", f"ruleset={ruleset}"])
+    with pytest.raises(ValueError, match=message):
+        TunedWeights(**settings).check(plan)
