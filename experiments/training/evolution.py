@@ -40,13 +40,13 @@ from core.rules import RULESETS, Ruleset
 from core.settings import Choice, ConfigError, Each, Number, Text, Whole
 from core.whole_games import prepare_games
 from experiments.config import Plan
-from experiments.pairing import BalancedOpenings
 from experiments.training.base import Crew, Learned, Training, Workshop
 from experiments.training.duels import Starts, duel, points, starts_of
 from experiments.training.linear import (
     DEFAULT_FEATURES,
     Stages,
     as_composite,
+    check_features,
     feature_values,
     stages_of_width,
     weights_table,
@@ -62,6 +62,7 @@ STAGE = 4
 """Numbers of empties that share their weights."""
 SIZE = 20.0
 """Discs by which weights of length 1 move values; it keeps rounding out of the way."""
+_MOST_OPENINGS = 5000  # that candidates choose from
 _SAMPLED = 100  # random games that tell how large features are
 _PARTS = 4  # into which a long match is cut, for as many workers
 _GENERATION, _DISTRIBUTION = range(2)  # streams of random numbers
@@ -281,21 +282,26 @@ class Evolved(Training):
     plies: Annotated[int, Whole(1, MAX_DEPTH)] = 2
     """What all of them look ahead, in alpha-beta."""
     openings: Annotated[int, Whole(1, 2000)] = 60
-    """Balanced openings that a generation plays, with both colours against every opponent."""
+    """Openings that a generation plays, with both colours against every opponent."""
     checks: Annotated[int, Whole(1, 2000)] = 250
-    """Balanced openings that are kept apart, on which the mean of each generation is scored."""
+    """Openings that are kept apart, on which the mean of each generation is scored."""
     population: Annotated[int | None, Whole(3)] = None
     """Candidates of a generation; null: as many as CMA-ES recommends for so many weights."""
     generations: Annotated[int, Whole(1)] = 80
 
     def check(self, plan: Plan) -> None:
         needs_cma()
-        for name, given in (("features", self.features), ("knots", self.knots)):
-            if not given or len(set(given)) < len(given):
-                raise ValueError(f"train.{name}={given}: at least one, and none twice, is needed")
+        check_features(self.features, plan.rules)
+        if not self.knots or len(set(self.knots)) < len(self.knots):
+            raise ValueError(f"train.knots={self.knots}: at least one, and none twice, is needed")
         if not self.opponents:
             raise ValueError("train.opponents=[]: at least one evaluation is needed")
-        BalancedOpenings().check(plan.rules)
+        found = len(self._starts(plan))
+        if found <= self.checks:
+            raise ValueError(
+                f"train.checks={self.checks}: of {found:,} openings ({plan.openings.text}) some "
+                "are needed for the candidates"
+            )
         for player in self._arena(plan.rules, plan.settings.seed).players:
             if compiled_player(player, plan.rules, Limits()) is None:
                 raise ValueError(
@@ -313,9 +319,9 @@ class Evolved(Training):
     def learn(self, work: Workshop) -> Learned:
         arena = self._arena(work.plan.rules, work.seed)
         self.prepare(work.plan)
-        openings = BalancedOpenings().find(5000, work.plan.rules, work.seed)
-        starts = starts_of(openings, work.plan.rules)
-        apart, others = starts[: self.checks], starts[self.checks :]
+        starts = self._starts(work.plan)
+        # The first ones are those of the matches by which it will be measured.
+        others, apart = starts[: -self.checks], starts[-self.checks :]
         begin = self._beginning(arena.genes)
         evolution = Evolution(begin, self.sigma, self.population, work.seed)
         course = Course(**(work.kept("course") or {}))
@@ -341,6 +347,10 @@ class Evolved(Training):
                 bar.tell(f"mean {100 * course.checks[-1]:.1f} %")
                 bar.advance()
         return self._learned(arena, course, means[course.best])
+
+    def _starts(self, plan: Plan) -> Starts:
+        openings = plan.openings.find(_MOST_OPENINGS, plan.rules, plan.settings.seed)
+        return starts_of(openings[:_MOST_OPENINGS], plan.rules)
 
     def _arena(self, rules: Ruleset, seed: int) -> Arena:
         sizes = feature_sizes(self.features, rules, seed)
@@ -450,7 +460,7 @@ def fitness_chart(frame: pd.DataFrame, begin: float | None = None) -> Figure:
         upper.set_ylabel("score, %")
         upper.legend()
         lower.plot(generation, frame["sigma"], color=BLUE)
-        lower.set_ylim(bottom=0)
+        lower.set_ylim(0, 1.1 * frame["sigma"].max())
         lower.set_ylabel("sigma")
         lower.set_xlabel("generation")
         lower.xaxis.set_major_locator(MaxNLocator(integer=True))

@@ -25,6 +25,7 @@ import scipy  # which loads its parts when they are used
 
 from agents.evaluation import FEATURES
 from agents.evaluation.composite import MOST_EMPTIES
+from core.rules import Ruleset
 from core.settings import Choice, Each, Number, Whole
 from experiments.config import Plan
 from experiments.pairing import ResultTable
@@ -305,6 +306,15 @@ DEFAULT_FEATURES = (
 which adds 0.2 % of the squared error but costs a third of the time."""
 
 
+def check_features(features: Sequence[str], rules: Ruleset) -> None:
+    """Raise ValueError unless a composite of these features, by name, fits the board."""
+    if not features or len(set(features)) < len(features):
+        raise ValueError(f"train.features={features}: at least one, and none twice, is needed")
+    for name in features:
+        if rules.side not in FEATURES[name]().sides:
+            raise ValueError(f"train.features: {name} is for the 8x8 board, not for {rules.name}")
+
+
 @dataclass(frozen=True, kw_only=True)
 class TunedWeights(Training):
     """A composite's weights by ridge regression on the final disc difference."""
@@ -321,15 +331,7 @@ class TunedWeights(Training):
     """Penalty on differences between neighbouring stages; null likewise."""
 
     def check(self, plan: Plan) -> None:
-        if not self.features or len(set(self.features)) < len(self.features):
-            raise ValueError(
-                f"train.features={self.features}: at least one feature, and none twice, is needed"
-            )
-        for name in self.features:
-            if plan.rules.side not in FEATURES[name]().sides:
-                raise ValueError(
-                    f"train.features: {name} is for the 8x8 board, not for {plan.rules.name}"
-                )
+        check_features(self.features, plan.rules)
 
     def prepare(self, plan: Plan) -> None:
         for name in self.features:

@@ -42,7 +42,8 @@ SMALL = Evolved(
 
 
 def plan(*words: str) -> Plan:
-    return read(["agents=duel", "agent@first=random", "agent@second=greedy", *words])
+    duel = ["agents=duel", "agent@first=random", "agent@second=greedy", "openings=balanced"]
+    return read([*duel, *words])
 
 
 def learned(training: Evolved, folder: Path, executor: str = "serial") -> Learned:
@@ -172,7 +173,8 @@ def test_a_fitness_that_is_no_number_stops_it(
         ({"knots": [61]}, (), "61: a whole number from 0 to 60"),
         ({"start": "iago"}, (), "train.start=iago: a composite is needed"),
         ({"start": "composite", "features": ["parity"]}, (), "it has none of train.features"),
-        ({}, ("ruleset=mini6", "openings=random"), "8x8"),
+        ({}, ("ruleset=mini6", "openings=random"), "corner_closeness is for the 8x8 board"),
+        ({}, ("openings=start",), r"train.checks=250: of 1 openings \(the start\)"),
     ],
 )
 def test_wrong_settings_are_told(

@@ -187,7 +187,7 @@ def test_scores_that_are_no_numbers_stop_it(positions: Positions, tmp_path: Path
     ("settings", "ruleset", "message"),
     [
         ({"features": ["mobilty"]}, "standard", "mobilty.*Did you mean 'mobility'"),
-        ({"features": []}, "standard", "at least one feature"),
+        ({"features": []}, "standard", "at least one, and"),
         ({"features": ["corners", "corners"]}, "standard", "none twice"),
         ({"stage": 61}, "standard", "stage=61: a whole number from 1 to 60"),
         ({}, "mini6", "corner_closeness is for the 8x8 board, not for mini6"),
