@@ -283,7 +283,7 @@ class TemporalDifferences(Training):
 
 def _note(work: Workshop, state: _State, known: Board, ladder: Ladder) -> str:
     """Climb the ladder and add it to the history; the score on the last rung in a few words."""
-    path = as_weights(state.learning, known, {}).write(work.saved("snapshot.npz"))
+    path = as_weights(state.learning, known, {}).write(work.saved("snapshot.npz"), compressed=False)
     scores = ladder.scores(Maximizer(PatternEvaluation(path)), work.seed)
     error = float(np.sqrt(state.squared / max(1, state.positions)))
     work.note(games=state.games, error=error, **scores)
