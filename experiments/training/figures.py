@@ -65,7 +65,7 @@ def training_figures(
             "error_by_stage",
             "Error by stage",
             "Mean absolute error by how many squares are empty, the game going on to the right, "
-            f"with 95 % intervals over games ({measured.held}). Filled: the scores are those of "
+            f"with 95 % intervals over games ({measured.held}). Filled: most scores are those of "
             "perfect play; hollow: of how the game went on. Dashed: always saying the mean.",
             stage_chart(measured.stages, label),
             measured.stages,

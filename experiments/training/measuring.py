@@ -224,7 +224,7 @@ def calibrated(predicted: np.ndarray, positions: Positions) -> tuple[pd.DataFram
         if len(place) < FEW:
             continue
         order = place[np.argsort(predicted[place], kind="stable")]
-        for group in np.array_split(order, min(BINS, len(order) // (FEW // 2))):
+        for group in np.array_split(order, min(BINS, len(order) // FEW)):
             score = positions.score[group]
             won = np.where(score > 0, 1.0, np.where(score < 0, 0.0, 0.5))
             share = mean_interval(won, positions.game[group], within=SHARE)
@@ -261,7 +261,7 @@ def _curve(found: Found, folder: Path, seed: int) -> pd.DataFrame:
         row["positions"] = kept.about.get("positions", 0)
         if table is not None:
             rated = table.loc[PREFIX + kept.label]
-            row |= {name: rated[name] for name in ("games", "elo", "low", "high", "bound")}
+            row |= {name: rated[name] for name in ("games", "elo", "low", "high", "bound", "split")}
         row |= dict(_errors_of(found, kept, folder, seed))
         rows.append(row)
     return pd.DataFrame(rows)

@@ -243,10 +243,10 @@ def _curve_table(curve: pd.DataFrame) -> ResultTable:
     rated = [RATING] if "elo" in curve else []
     columns = ["minutes", "of learning", "positions", *rated, *(f"error, {p}" for p in phases)]
     rows = []
-    for _, row in curve.iterrows():
-        cells_ = [f"{row['minutes']:g}", f"{row['used']:.2f}", _count(row["positions"] or None)]
-        cells_ += [elo_text(row)] if rated else []
-        rows.append([*cells_, *(f"{row[f'error_{phase}']:.2f}" for phase in phases)])
+    for row in curve.itertuples():
+        made = [f"{row.minutes:g}", f"{row.used:.2f}", _count(row.positions or None)]
+        made += [elo_text(row)] if rated else []
+        rows.append([*made, *(f"{getattr(row, f'error_{phase}'):.2f}" for phase in phases)])
     return ResultTable("Learning curve", columns, rows, words=())
 
 

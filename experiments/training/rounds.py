@@ -98,7 +98,7 @@ def make_round(
             left = minutes - spent()
             if left < _REST * minutes:
                 return
-            count = int(min(_MOST_TIMES * games, max(1.0, games * left / spent())))
+            count = 2 * int(min(_MOST_TIMES * games, max(2.0, games * left / spent())) / 2)
         if part.is_dir() and not is_selfplay(part):  # it was stopped before it had begun
             shutil.rmtree(part)
         asked = {**settings, "games": count, "seed": settings["seed"] + (number << 32)}
