@@ -40,22 +40,22 @@ from core.rules import RULESETS, Ruleset
 from core.settings import Choice, ConfigError, Each, Number, Text, Whole
 from core.whole_games import prepare_games
 from experiments.config import Plan
+from experiments.pairing import ResultTable
 from experiments.training.base import Crew, Learned, Training, Workshop
 from experiments.training.duels import Starts, duel, points, starts_of
 from experiments.training.linear import (
     DEFAULT_FEATURES,
+    UNIT,
     Stages,
     as_composite,
     check_features,
     feature_values,
+    sizes_figure,
     stages_of_width,
     weights_table,
 )
 
 if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
-
     from experiments.report.figures.base import ReportFigure
 
 STAGE = 4
@@ -64,6 +64,7 @@ SIZE = 20.0
 """Discs by which weights of length 1 move values; it keeps rounding out of the way."""
 _MOST_OPENINGS = 5000  # that candidates choose from
 _SAMPLED = 100  # random games that tell how large features are
+_MOST_ROWS = 12  # of generations in a table
 _PARTS = 4  # into which a long match is cut, for as many workers
 _GENERATION, _DISTRIBUTION = range(2)  # streams of random numbers
 
@@ -384,8 +385,11 @@ class Evolved(Training):
             genes.composite(vector),
             unit=None,
             findings=[finding],
-            tables=[weights_table(genes.features, genes.stages, genes.weights(vector))],
-            figures=partial(_figures, course, self.opponents),
+            tables=[
+                weights_table(genes.features, genes.stages, genes.weights(vector)),
+                _course_table(course),
+            ],
+            figures=partial(_figures, genes, vector),
             about={
                 "generations": len(course.checks),
                 "games": sum(map(len, course.fitness)) * 2 * self.openings * len(self.opponents),
@@ -398,70 +402,32 @@ def _note(work: Workshop, course: Course) -> None:
     """Add the last generation to the history."""
     work.note(
         generation=len(course.checks),
-        best=max(course.fitness[-1]),
-        average=float(np.mean(course.fitness[-1])),
-        mean=course.checks[-1],
+        fitness_best=max(course.fitness[-1]),
+        fitness_average=float(np.mean(course.fitness[-1])),
+        fitness_mean=course.checks[-1],
         sigma=course.sigmas[-1],
     )
 
 
-# ---------------------------------------------------------------------- what comes of it
-
-
-def _figures(course: Course, opponents: Sequence[str]) -> Iterator[ReportFigure]:
-    import pandas as pd
-
-    from experiments.report.figures.base import ReportFigure
-
-    frame = pd.DataFrame(
-        {
-            "generation": np.arange(1, len(course.checks) + 1),
-            "best": [max(each) for each in course.fitness],
-            "average": [float(np.mean(each)) for each in course.fitness],
-            "mean": course.checks,
-            "sigma": course.sigmas,
-        }
-    )
-    yield ReportFigure(
-        name="fitness",
-        title="Fitness, generation by generation",
-        caption=f"Scores against {' and '.join(opponents)}. The candidates of a generation play "
-        "openings of their own generation, so their best is lucky too; the mean of the "
-        "distribution plays the same ones after each generation, which no candidate plays. Below, "
-        "how wide the distribution is.",
-        chart=fitness_chart(frame, course.begin),
-        data=frame,
+def _course_table(course: Course) -> ResultTable:
+    """Some generations, the last one among them."""
+    chosen = np.unique(np.linspace(0, len(course.checks) - 1, _MOST_ROWS).round().astype(int))
+    rows = []
+    for each in chosen.tolist():
+        scores = max(course.fitness[each]), np.mean(course.fitness[each]), course.checks[each]
+        cells = [f"{100 * score:.1f}" for score in scores]
+        rows.append([str(each + 1), *cells, f"{course.sigmas[each]:.3f}"])
+    return ResultTable(
+        "Generations",
+        ["generation", "fitness best", "average", "mean", "sigma"],
+        rows,
+        words=(),
+        note="Scores in per cent. The candidates of a generation play openings of its own, so "
+        "their best was lucky too; the mean of the distribution always plays the same ones, which "
+        "no candidate plays. Sigma: how wide the distribution is.",
     )
 
 
-def fitness_chart(frame: pd.DataFrame, begin: float | None = None) -> Figure:
-    """Lines over generations.
-
-    frame: columns generation, best, average, mean (scores from 0 to 1) and sigma. begin: what the
-    weights it began with scored.
-    """
-    from matplotlib.ticker import MaxNLocator
-
-    from experiments.report.figures.base import BLUE, GREY, ORANGE, blank, check_frame
-
-    check_frame(frame, ("generation", "best", "average", "mean", "sigma"))
-    with blank(8, 6) as figure:
-        upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
-        generation = frame["generation"]
-        upper.plot(generation, 100 * frame["best"], color=ORANGE, lw=1, label="best candidate")
-        upper.plot(
-            generation, 100 * frame["average"], color=GREY, ls="--", lw=1, label="all candidates"
-        )
-        upper.plot(
-            generation, 100 * frame["mean"], color=BLUE, lw=2.5, label="mean of the distribution"
-        )
-        if begin is not None:
-            upper.plot(0, 100 * begin, "o", color=BLUE, label="weights it began with")
-        upper.set_ylabel("score, %")
-        upper.legend()
-        lower.plot(generation, frame["sigma"], color=BLUE)
-        lower.set_ylim(0, 1.1 * frame["sigma"].max())
-        lower.set_ylabel("sigma")
-        lower.set_xlabel("generation")
-        lower.xaxis.set_major_locator(MaxNLocator(integer=True))
-    return figure
+def _figures(genes: Genes, vector: np.ndarray) -> Iterator[ReportFigure]:
+    moved = UNIT * genes.weights(vector) * genes.sizes
+    yield sizes_figure(genes.features, genes.stages, moved, "values of the composite")

@@ -42,6 +42,7 @@ DIGITS = 4
 RIDGES = (1e-5, 1e-4, 1e-3, 1e-2)
 SMOOTHINGS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 """Strengths that are tried, as shares of what the positions of an average stage weigh."""
+_MOST_COLUMNS = 6  # of stages in a table
 _CHUNK = 1 << 17  # positions whose features are in memory at a time
 
 Stages = Sequence[tuple[int, int]]
@@ -244,32 +245,37 @@ def stage_text(ends: tuple[int, int]) -> str:
 
 
 def weights_table(names: Sequence[str], stages: Stages, weights: np.ndarray) -> ResultTable:
-    """Weights in values (1/UNIT of a disc) for each unit of their features, a row a feature."""
+    """Weights in values (1/UNIT of a disc) for each unit of their features, a row a feature, a
+    column for each of some stages."""
+    shown = np.unique(np.linspace(0, len(stages) - 1, _MOST_COLUMNS).round().astype(int)).tolist()
     rows = [
-        [name, *(f"{UNIT * weight:.3g}" for weight in column)]
+        [name, *(f"{UNIT * column[stage]:.3g}" for stage in shown)]
         for name, column in zip(names, weights.T, strict=True)
     ]
     return ResultTable(
         "Weights by empty squares",
-        ["feature", *map(stage_text, stages)],
+        ["feature", *(stage_text(stages[stage]) for stage in shown)],
         rows,
-        note=f"In 1/{UNIT} of a disc for each unit of the feature (a corner, a move, a thousandth "
-        "of a ratio; `python -m agents evaluate` explains them).",
+        note=f"What a unit of the feature is worth, in 1/{UNIT} of a disc: a corner, a move, a "
+        "thousandth of a ratio (`python -m agents evaluate` shows them). The YAML has all stages.",
     )
 
 
-def sizes_figure(names: Sequence[str], stages: Stages, moved: np.ndarray) -> ReportFigure:
-    """A heat map of what :func:`sizes` gives."""
+def sizes_figure(
+    names: Sequence[str], stages: Stages, moved: np.ndarray, unit: str = "discs"
+) -> ReportFigure:
+    """A heat map of what :func:`sizes` gives, in this unit."""
     import pandas as pd
     from matplotlib.colors import Normalize
 
     from experiments.report.figures.base import ReportFigure, blank, heat, resize, signed
 
     most = float(np.nanmax(np.abs(moved), initial=1e-9))
-    texts = np.array([["" if np.isnan(v) else signed(v, 1) for v in row] for row in moved.T])
+    digits = 1 if most < 100 else 0
+    texts = np.array([["" if np.isnan(v) else signed(v, digits) for v in row] for row in moved.T])
     with blank() as figure:
         axes = figure.add_subplot()
-        label = "discs, with the sign of the weight"
+        label = f"{unit}, with the sign of the weight"
         heat(figure, axes, moved.T, "RdBu", label, Normalize(-most, most), texts, 8)
         axes.set_xticks(range(len(stages)), [stage_text(each) for each in stages], rotation=90)
         axes.set_yticks(range(len(names)), [name.replace("_", " ") for name in names])
@@ -280,8 +286,8 @@ def sizes_figure(names: Sequence[str], stages: Stages, moved: np.ndarray) -> Rep
     return ReportFigure(
         name="weights",
         title="What the weights mean",
-        caption="By how many discs each feature moves the value of a stage's positions (weight x "
-        "root mean square of the feature). Features overlap, so a weight may be negative because "
+        caption=f"By how many {unit} each feature moves a stage's positions (weight x root "
+        "mean square of the feature). Features overlap, so a weight may be negative because "
         "another one counts the same twice.",
         chart=figure,
         data=frame,

@@ -7,10 +7,8 @@ it has come shows on a fixed ladder: matches against agents that look one move a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -51,15 +49,10 @@ from experiments.training.kernels.selfplay import (
     learn_games,
 )
 
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
-
-    from experiments.report.figures.base import ReportFigure
-
 _MOST = np.iinfo(np.int16).max
 _RANDOM = {"random": RandomAgent, "greedy": GreedyAgent}
 """Rungs of the ladder that are no evaluations."""
+_SCORE = "score_"  # begins the columns of the history that have the rungs' scores
 _KEEP_MINUTES = 0.5
 """Of learning, from one checkpoint to the next."""
 
@@ -251,21 +244,24 @@ class TemporalDifferences(Training):
         return Ladder(rungs, starts_of(openings, rules), rules)
 
     def _learned(self, work: Workshop, state: _State, known: Board, ladder: Ladder) -> Learned:
-        rows = work.history
-        last = rows[-1]
-        scores = ", ".join(f"{100 * last[name]:.0f} % against {name}" for name in ladder.rungs)
+        climbs = [[row[_SCORE + name] for name in ladder.rungs] for row in work.history]
+        last = dict(zip(ladder.rungs, climbs[-1], strict=True))
+        scores = ", ".join(f"{100 * score:.0f} % against {name}" for name, score in last.items())
         finding = (
             f"After {state.games:,} games against itself, and nothing else, it scores {scores} "
             f"(all of them looking one move ahead, {2 * len(ladder.starts):,} games each)."
         )
-        seen = float((state.learning.sizes[:, CLASSES_AT:] > 0).mean())
+        used = float((state.learning.sizes[:, CLASSES_AT:] > 0).mean())
         table = ResultTable(
             "The ladder, climbed while learning",
             ["games", "error", *ladder.rungs],
             [
-                [f"{row['games']:,}", f"{row['error']:.2f}"]
-                + [f"{100 * row[name]:.1f}" for name in ladder.rungs]
-                for row in rows
+                [
+                    f"{row['games']:,}",
+                    f"{row['error']:.2f}",
+                    *(f"{100 * each:.1f}" for each in climb),
+                ]
+                for row, climb in zip(work.history, climbs, strict=True)
             ],
             words=(),
             note="Scores in per cent, all looking one move ahead. Error: by how many discs values "
@@ -274,10 +270,9 @@ class TemporalDifferences(Training):
         return Learned(
             {"_target_": "agents.learned.patterns.PatternEvaluation"},
             as_weights(state.learning, known, {}),
-            findings=[finding, f"{100 * seen:.0f} % of the weights of patterns were ever used."],
+            findings=[finding, f"{100 * used:.0f} % of the weights of patterns were ever used."],
             tables=[table],
-            figures=partial(_figures, list(rows), list(ladder.rungs)),
-            about={"games": state.games, "ladder": {name: last[name] for name in ladder.rungs}},
+            about={"games": state.games, "ladder": last},
         )
 
 
@@ -286,47 +281,9 @@ def _note(work: Workshop, state: _State, known: Board, ladder: Ladder) -> str:
     path = as_weights(state.learning, known, {}).write(work.saved("snapshot.npz"), compressed=False)
     scores = ladder.scores(Maximizer(PatternEvaluation(path)), work.seed)
     error = float(np.sqrt(state.squared / max(1, state.positions)))
-    work.note(games=state.games, error=error, **scores)
+    work.note(
+        games=state.games, error=error, **{_SCORE + name: each for name, each in scores.items()}
+    )
     state.squared, state.positions = 0.0, 0
     name, score = list(scores.items())[-1]
     return f"{100 * score:.0f} % against {name}"
-
-
-# ---------------------------------------------------------------------- what comes of it
-
-
-def _figures(rows: Sequence[dict[str, Any]], rungs: Sequence[str]) -> Iterator[ReportFigure]:
-    import pandas as pd
-
-    from experiments.report.figures.base import ReportFigure
-
-    frame = pd.DataFrame(rows)
-    yield ReportFigure(
-        name="ladder",
-        title="The ladder, climbed while learning",
-        caption="Scores against agents that look one move ahead, as it does itself, from the same "
-        "openings after every climb.",
-        chart=ladder_chart(frame, rungs),
-        data=frame,
-    )
-
-
-def ladder_chart(frame: pd.DataFrame, rungs: Sequence[str]) -> Figure:
-    """Lines of scores over games of self-play.
-
-    frame: columns games, and one of scores, 0 to 1, for each rung.
-    """
-    from experiments.report.figures.base import blank, check_frame, drawn, log_scale, styled
-
-    check_frame(frame, ("games", *rungs))
-    with blank() as figure:
-        axes = figure.add_subplot()
-        for name, style in styled(rungs):
-            axes.plot(frame["games"], 100 * frame[name], label=drawn(name), **style)
-        log_scale(axes, frame["games"].min(), frame["games"].max(), lambda value: f"{value:,.0f}")
-        axes.axhline(50, color="0.6", lw=1)
-        axes.set_ylim(0, 102)
-        axes.set_xlabel("games against itself")
-        axes.set_ylabel("score, %")
-        axes.legend(title="against, one move ahead", loc="lower right")
-    return figure

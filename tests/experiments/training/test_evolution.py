@@ -21,7 +21,6 @@ from experiments.training.evolution import (
     Evolved,
     Genes,
     feature_sizes,
-    fitness_chart,
     replay,
 )
 
@@ -127,12 +126,12 @@ def test_evolution_beats_what_it_plays_against(whole: tuple[Workshop, Learned]) 
     """From no weights at all, in four generations of six: greedy takes at most a third."""
     work, found = whole
     assert found.about["score"] > 0.66
-    assert found.about["score"] == pytest.approx(max(row["mean"] for row in work.history))
+    assert found.about["score"] == pytest.approx(max(row["fitness_mean"] for row in work.history))
     assert [row["generation"] for row in work.history] == [1, 2, 3, 4]
     assert "against disc_count at 1 plies" in found.findings[0]
     composite = build(found.evaluation, "evaluation", Composite)
     assert composite.weights_at(20)["corners"] > 0
-    assert [figure.name for figure in found.figures()] == ["fitness"]
+    assert [figure.name for figure in found.figures()] == ["weights"]
 
 
 def test_interrupted_evolution_goes_on_as_if_nothing_had_happened(
@@ -188,13 +187,6 @@ def test_evolution_without_its_library_is_refused(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(ValueError, match=r"needs cma; pip install 'othello-strategy-lab\[learn\]'"):
         Evolved().check(plan())
-
-
-def test_a_chart_without_generations_is_refused() -> None:
-    import pandas as pd
-
-    with pytest.raises(ValueError, match="no rows"):
-        fitness_chart(pd.DataFrame(columns=["generation", "best", "average", "mean", "sigma"]))
 
 
 def test_the_shipped_start_can_be_said() -> None:

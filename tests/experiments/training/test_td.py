@@ -26,7 +26,7 @@ from experiments.training.kernels.selfplay import (
     Manner,
     learn_games,
 )
-from experiments.training.td import TemporalDifferences, as_weights, board, ladder_chart, nothing
+from experiments.training.td import TemporalDifferences, as_weights, board, nothing
 
 MINI = RULESETS["mini4"]
 SMALL = TemporalDifferences(games=1200, batch=300, stage=4, climbs=30, opening=6)
@@ -159,11 +159,10 @@ def test_it_learns_to_beat_random_moves(whole: tuple[Workshop, Learned]) -> None
     """From 1200 games against itself; p < 0.001 already for 45 of 60 games."""
     work, learned = whole
     assert [row["games"] for row in work.history] == [300, 600, 1200]
-    won = work.history[-1]["random"]
+    won = work.history[-1]["score_random"]
     assert scipy.stats.binomtest(round(60 * won), 60, alternative="greater").pvalue < 0.001
-    assert work.history[-1]["random"] >= 0.8
+    assert work.history[-1]["score_random"] >= 0.8
     assert "After 1,200 games against itself" in learned.findings[0]
-    assert [figure.name for figure in learned.figures()] == ["ladder"]
     assert learned.tables[0].columns[2:] == ["random", "greedy", "square_weights", "iago"]
 
 
@@ -189,7 +188,7 @@ def test_interrupted_learning_goes_on_as_if_nothing_had_happened(
     assert again.weights is not None and whole[1].weights is not None
     for name, array in whole[1].weights.arrays.items():
         assert np.array_equal(again.weights.arrays[name], array), name
-    rows = [[row["random"] for row in work.history] for work in (second, whole[0])]
+    rows = [[row["score_random"] for row in work.history] for work in (second, whole[0])]
     assert rows[0] == rows[1]
 
 
@@ -217,10 +216,3 @@ def test_weights_that_are_no_numbers_stop_it(
 def test_wrong_settings_are_told(settings: dict[str, Any], rules: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         TemporalDifferences(**settings).check(plan(rules))
-
-
-def test_a_chart_without_climbs_is_refused() -> None:
-    import pandas as pd
-
-    with pytest.raises(ValueError, match="lacks random"):
-        ladder_chart(pd.DataFrame({"games": [1]}), ["random"])
