@@ -195,6 +195,7 @@ def grow(
     """Trees that foretell scores by features, each shape (positions, features); those held back are
     only foretold, and there may be none."""
     from sklearn.ensemble import HistGradientBoostingRegressor
+    from threadpoolctl import threadpool_limits
 
     model = HistGradientBoostingRegressor(
         learning_rate=rate,
@@ -204,7 +205,9 @@ def grow(
         min_samples_leaf=smallest_leaf,
         early_stopping=False,
     )
-    model.fit(of_train, train_score)
+    # More threads wait for each other most of the time: a stage's positions are few.
+    with threadpool_limits(1):
+        model.fit(of_train, train_score)
     feature, threshold, leaf, gain = _silent(trees)
     # scikit-learn has no public way to its trees.
     for number, (predictor,) in enumerate(model._predictors):
