@@ -208,6 +208,7 @@ class Network:
         for tensor in self.weights.values():
             tensor.requires_grad_()
         self._optimizer = torch.optim.Adam(self.weights.values())
+        self.stages = stages
         self._stages = torch.from_numpy(stages_of_empties(stages).astype(np.int64))
         # Discs first, then moves.
         limits = torch.full((count, 1), LIMITS[INPUTS])

@@ -181,6 +181,12 @@ def stages_of_empties(stages: int) -> np.ndarray:
     return (empties * stages // (MOST_EMPTIES + 1)).astype(np.uint8)
 
 
+def empties_text(of_empties: np.ndarray, stage: int) -> str:
+    """The numbers of empty squares of a stage, as ``42–37``."""
+    found = np.flatnonzero(of_empties[: MOST_EMPTIES + 1] == stage)
+    return f"{found[-1]}–{found[0]}" if len(found) > 1 else f"{found[0]}"
+
+
 def grow(
     of_train: np.ndarray,
     train_score: np.ndarray,
