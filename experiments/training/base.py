@@ -49,14 +49,14 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from core.processes import descendants
-from core.settings import Constraint, Each, Number, Switch, Text, check_settings, explained
+from core.settings import Constraint, Each, Number, Switch, Text, explained
 from core.shown import plain
 from experiments.config import Plan, chosen
 from experiments.pairing import ResultTable
 from experiments.playing.pieces import Piece, Tables, Workplace
 from experiments.playing.usage import cpu_time
 from experiments.stopping import RunStopped
-from experiments.studies.base import Asked, Played, changed
+from experiments.studies.base import Asked, Played, Study, changed
 from experiments.studies.parts import play_part
 from experiments.training.keeping import read_state, write_state
 
@@ -67,6 +67,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Learned", "NotFinite", "Training", "Workshop"]
 
+TRAINED = "trained"
+"""The agent of a round that plays with what was learned from the rounds before."""
 CORES = 2
 """Minutes of training are those of so many cores: a minute is two minutes of processor time."""
 
@@ -114,7 +116,7 @@ class Rounds(Constraint):
 
 @explained
 @dataclass(frozen=True, kw_only=True)
-class Training(ABC):
+class Training(Study, ABC):
     """A training with its settings. Raises ValueError for settings that are not allowed.
 
     needs_positions: whether it learns from positions; otherwise it makes its own experience.
@@ -147,12 +149,12 @@ class Training(ABC):
     ladder: Annotated[str, Text(r".+", "a line-up")] = "ladder"
     """The line-up (of conf/agents) that the stops of a learning curve are measured against."""
 
-    def __post_init__(self) -> None:
-        check_settings(self)
-
     def check(self, plan: Plan) -> None:
         """Raise ValueError if the training cannot be made with this plan; called before anything is
         written."""
+        first: Mapping[str, Any] = next(iter(self.rounds.values()), {})
+        if first.get("agent") == TRAINED:
+            raise ValueError("train.rounds: in the first one nothing is trained yet")
         if self.needs_positions and not self.data and not self.rounds:
             raise ValueError("train.data=[...] or train.rounds is needed: what to learn from")
         if list(self.curve) != sorted(set(self.curve)):

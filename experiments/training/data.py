@@ -141,7 +141,7 @@ class Positions:
         game stand together. validation, test: the shares of games on these sides.
         """
         mover, opponent = canonical(mover, opponent, side)
-        first = np.flatnonzero(np.r_[True, game[1:] != game[:-1]]) if len(game) else []
+        first = np.flatnonzero(np.r_[len(game) > 0, game[1:] != game[:-1]])
         length = np.diff(np.r_[first, len(game)]).astype(np.int64)
         split = np.repeat(splits(mover, opponent, np.asarray(first), validation, test), length)
         ones = np.ones(len(mover), dtype=np.int32)
