@@ -141,10 +141,7 @@ def plain_features(position: Position) -> dict[str, int]:
     other = Position(position.opponent, position.mover, position.to_move.other)
     occupied = position.mover | position.opponent
     beside = {
-        square
-        for corner in CORNERS
-        if not occupied >> corner & 1
-        for square in around(corner)
+        square for corner in CORNERS if not occupied >> corner & 1 for square in around(corner)
     }
 
     def given_away(squares: set[int]) -> int:

@@ -127,7 +127,9 @@ class NetworkEvaluation(Evaluation):
         sums = plus_product(lanes_at(32, SECOND, stage), first, stage + _HIDDEN_AT)
         second = squeezed(sums, ONE_BITS, FULL)
         bias = int32_at(stage + _OUTPUT_BIAS_AT)[0]
-        value = (np.int64(bias) + dot(second, lanes_at(32, SECOND, stage + _OUTPUT_AT))) >> LAST_BITS
+        value = (
+            np.int64(bias) + dot(second, lanes_at(32, SECOND, stage + _OUTPUT_AT))
+        ) >> LAST_BITS
         return np.int32(min(max(value, -LARGEST), LARGEST))
 
     def plain(self, position: Position) -> int:
