@@ -147,7 +147,7 @@ def resume_command(arguments: Sequence[str]) -> int:
         return running.resume(folder, make_console(), _trust_alone(folder, options))
     if kind := kind_of(folder):
         from experiments.studies import running as studies
-        from experiments.training import running as trainings
+        from experiments.training import several as trainings
 
         options["retry_failed"] = options.pop("retry_skipped")
         go_on = trainings.resume if kind == TRAINING else studies.resume
