@@ -248,8 +248,8 @@ class _Session:
             self._tell(found, folder, about)
         if failures:
             raise RunStopped(
-                f"{len(failures):,} times {_GAMES} games could not be made: {failures[0]}. What was "
-                f"made is kept; to try again: {way_on(folder, self._plan)}"
+                f"{len(failures):,} times {_GAMES} games could not be made: {failures[0]}. What "
+                f"was made is kept; to try again: {way_on(folder, self._plan)}"
             )
         if not complete:
             self._say(f"go on with  {way_on(folder, self._plan)}")
