@@ -8,6 +8,7 @@ import shutil
 import signal
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -93,6 +94,27 @@ def test_what_is_cut_off_is_made_again(folder: Path, tmp_path: Path) -> None:
     assert make({}, where) == where
     assert Positions.read(where).data_hash == Positions.read(folder).data_hash
     assert make({}, where) == where  # and is then complete
+
+
+def test_what_failed_is_told_and_tried_again(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = selfplay.make_piece
+
+    def fails_once(described: Any, place: Any, content: Any) -> Any:
+        if content.number == 1:
+            raise ArithmeticError("too hot")
+        return made(described, place, content)
+
+    monkeypatch.setattr(selfplay, "make_piece", fails_once)
+    with pytest.raises(
+        RunStopped, match="1 times 64 games could not be made: ArithmeticError: too"
+    ):
+        make(SMALL, tmp_path / "x")
+    assert about_of(tmp_path / "x")["games"] == 200 - 64
+    monkeypatch.setattr(selfplay, "make_piece", made)
+    again = Positions.read(make(SMALL, tmp_path / "x"))
+    assert again.data_hash == Positions.read(folder).data_hash
 
 
 def test_games_of_a_line_up(tmp_path: Path) -> None:
