@@ -51,6 +51,9 @@ class Composite(Evaluation):
 
     Range: clipped to +-(2^24 - 1); units are those of the weights. Antisymmetric where all
     features are; unchanged under the board's symmetries.
+
+    Why: heuristics know different things; a sum can know them all, and weights by stage of the game
+    can let moves count first and discs last. How much each is worth is for the weights to say.
     """
 
     def __init__(

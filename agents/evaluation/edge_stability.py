@@ -253,6 +253,9 @@ class EdgeStability(Evaluation):
     Range -36340 to 36400, in the units of the static table (a corner held is 700). Not
     antisymmetric, since the table counts on the mover's having the move; unchanged under the
     board's symmetries.
+
+    Why: corners are won and lost on edges, and no sum over squares tells a safe edge from one that
+    falls with the next move; a table of all of them can. It looks at nothing but edges.
     """
 
     sides = frozenset({8})
