@@ -92,6 +92,12 @@ class Composite(Evaluation):
     def __repr__(self) -> str:
         return called(self, self._given)
 
+    @property
+    def ranges(self) -> list[tuple[int, int]]:
+        """Of each of its stages the fewest and the most squares that are empty."""
+        empties = [np.flatnonzero(self._stage_of == stage) for stage in range(len(self.stages))]
+        return [(int(each[0]), int(each[-1])) for each in empties]
+
     def prepare(self, announce: Announce | None = None) -> None:
         for feature in self.features.values():
             feature.prepare(announce)
