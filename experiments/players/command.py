@@ -13,8 +13,8 @@ from core.cli import Parser
 from core.shown import counted, plain
 from experiments.command_line import as_typed
 from experiments.players.evidence import Evidence, evidence_in
-from experiments.players.making import PAGE, Page, Tests
-from experiments.players.page import sections_of, write_page
+from experiments.players.making import PAGE, Making, Page
+from experiments.players.page import line_ups_of, sections_of, write_page
 
 RESULTS = Path("results/players")
 OUTPUT = "players.md"
@@ -25,17 +25,17 @@ def players_command(arguments: Sequence[str], console: Console) -> int:
     options, extra = _options(arguments)
     folders = [str(options.config_dir)] if options.config_dir else []
     page, command = Page.read(options.page, folders), as_typed(["players", *arguments])
-    sections_of(page, extra, [], folders)  # what is wrong is told before anything is played
+    line_ups = line_ups_of(page, extra, folders)
     places = options.folders
     if not places and not options.static:
-        tests = Tests(page, options.results, extra, folders, options.force)
+        tests = Making(page, options.results, extra, folders, options.force)
         made = tests.make(command, console)
         if made is None:
             console.print(plain(f"go on with  {command}"), soft_wrap=True)
             return 130
         places = made
     evidence: list[Evidence] = evidence_in(places, console, options.trust) if places else []
-    sections = sections_of(page, extra, evidence, folders)
+    sections = sections_of(line_ups, evidence)
     output = options.output or options.results / OUTPUT
     write_page(output, sections, evidence, command, f"{date.today()}", options.figures)
     papers = counted(sum(len(section.papers) for section in sections), "player")

@@ -82,7 +82,7 @@ def _words(said: Any, where: str) -> list[str]:
     return list(said)
 
 
-class Tests:
+class Making:
     """The tests of a page in a folder of results: those that are there, and those to be made."""
 
     def __init__(

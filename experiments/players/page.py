@@ -216,21 +216,33 @@ def _plain(text: str) -> Markdown:
 # ---------------------------------------------------------------------- making it
 
 
-def sections_of(
-    page: Page, extra: Sequence[str], evidence: Sequence[Evidence], folders: Sequence[str] = ()
-) -> list[Section]:
-    """All line-ups of a page with what the tests say of their players; ConfigError.
+@dataclass(frozen=True)
+class LineUp:
+    """A line-up of a page. about: its first comment. players: those that no earlier one has."""
 
-    extra: settings of runs that come after those of the page.
-    """
+    name: str
+    about: str
+    players: Sequence[Portrait]
+
+
+def line_ups_of(page: Page, extra: Sequence[str], folders: Sequence[str] = ()) -> list[LineUp]:
+    """All line-ups of a page; ConfigError. extra: settings of runs that come after its own."""
     judgements, about = Judgements(folders), choices("agents", folders)
     extra = [word for word in extra if not word.startswith(f"{GROUP}.")]
     told: list[Portrait] = []
-    anchors: set[str] = set()
     made = []
     for name in page.lineups:
         line_up = portraits([*page.overrides(name), *extra], judgements, folders)
-        new = [each for each in line_up if not each.is_in(told)]
+        made.append(LineUp(name, about[name], [p for p in line_up if not p.is_in(told)]))
+        told += made[-1].players
+    return made
+
+
+def sections_of(line_ups: Sequence[LineUp], evidence: Sequence[Evidence]) -> list[Section]:
+    """The line-ups with what the tests say of their players."""
+    anchors: set[str] = set()
+    made = []
+    for name, about, new in ((each.name, each.about, each.players) for each in line_ups):
         shared = Shared.of(new)
         papers = []
         for portrait in new:
@@ -239,10 +251,9 @@ def sections_of(
                 heading = f"{heading} ({name})"
             anchors.add(anchor(heading))
             papers.append(Paper(portrait, heading, _evidence_of(portrait, evidence), shared))
-        told += new
         runs = [run for run in named(evidence, RunEvidence) if _meet(new, run)]
         errors = [each for each in named(evidence, ErrorsEvidence) if _meet(new, each)]
-        made.append(Section(name, about[name], papers, shared, runs=runs, errors=errors))
+        made.append(Section(name, about, papers, shared, runs=runs, errors=errors))
     return made
 
 

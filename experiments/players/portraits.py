@@ -35,7 +35,7 @@ WEIGHTS = Path(agents.__file__).parent / "learned" / "weights"
 """Where shipped weights are, each with a YAML beside it that says how they were made."""
 _LONGEST = 80  # characters of a value of such a YAML
 
-_ROLE = re.compile(r":\w+:`~?\.?([^`]+)`")
+_ROLE = re.compile(r":\w+:`(?:~(?:[^`]*\.)?)?([^`]+)`")
 _SENTENCE = re.compile(r"(?<=[^.\d]\.)\s+(?=[A-Z`*(])")
 
 
