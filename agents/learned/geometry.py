@@ -1,0 +1,172 @@
+"""The patterns of a board: small groups of squares whose contents are looked up as a whole.
+
+A pattern, an edge for instance, lies at several *places*, its images under the board's symmetries.
+What stands at a place is a number in base 3, a digit a square: 0 empty, 1 the mover's, 2 the
+opponent's. Places of one pattern share their weights, and so do two contents that are each other's
+image at the same place, an edge read from left to right and from right to left. All contents that
+share a weight are a *class*; classes of all patterns are numbered through.
+
+Source: M. Buro, *Experiments with Multi-ProbCut and a New High-Quality Evaluation Function for
+Othello* (1997), whose program Logistello has these patterns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from core.bitboard import bits, symmetric_forms
+from core.compile import kernel
+from core.rules import RULESETS
+
+LANES = 48
+"""Places that are looked up at a time; a board has no more."""
+ROWS, BYTES = 8, 256
+
+
+@dataclass(frozen=True, eq=False)
+class Pattern:
+    """A group of squares, and where it lies.
+
+    name: as ``corner 3x3``. places: for each, its squares, the first of which is the lowest digit;
+    all images of the first place. classes: for each content (3 ** squares of them) its class,
+    counted from 0 for this pattern, int32. number: of classes.
+    """
+
+    name: str
+    places: tuple[tuple[int, ...], ...]
+    classes: np.ndarray
+    number: int
+
+    @property
+    def contents(self) -> int:
+        """How many contents a place can have."""
+        return len(self.classes)
+
+
+@dataclass(frozen=True, eq=False)
+class Geometry:
+    """All patterns of a board, and tables that read them off.
+
+    side: of the board. patterns: in the order in which classes are numbered. first: the class that
+    each begins with. rows: uint16, shape (8, 256, LANES): what the discs of one side in one row of
+    the board, as a byte, add to the content of every place; sums over the rows give the whole
+    content, of the mover's discs once and of the opponent's twice. Lanes without a place hold 0.
+    classes: how many there are.
+    """
+
+    side: int
+    patterns: tuple[Pattern, ...]
+    first: tuple[int, ...]
+    rows: np.ndarray
+    classes: int
+
+    @property
+    def places(self) -> list[tuple[int, tuple[int, ...]]]:
+        """All places: the number of the pattern, and the squares."""
+        return [
+            (number, place)
+            for number, pattern in enumerate(self.patterns)
+            for place in pattern.places
+        ]
+
+    def features(self, mover: np.ndarray, opponent: np.ndarray) -> np.ndarray:
+        """The class of what stands at each place, int32, shape (positions, places).
+
+        mover, opponent: masks, uint64, of equal length.
+        """
+        places = self.places
+        starts, classes = [0], []
+        for pattern, first in zip(self.patterns, self.first, strict=True):
+            classes.append(pattern.classes + np.int32(first))
+            starts.append(starts[-1] + pattern.contents)
+        begins = np.array([starts[number] for number, _ in places], dtype=np.int64)
+        return _features(mover, opponent, self.rows, begins, np.concatenate(classes))
+
+
+@kernel
+def _features(
+    mover: np.ndarray,
+    opponent: np.ndarray,
+    rows: np.ndarray,
+    begins: np.ndarray,
+    classes: np.ndarray,
+) -> np.ndarray:
+    """begins: where each place's pattern begins in ``classes``."""
+    found = np.empty((len(mover), len(begins)), dtype=np.int32)
+    byte = np.uint64(255)
+    for n in range(len(mover)):
+        for place in range(len(begins)):
+            content = np.int64(0)
+            for row in range(8):
+                shift = np.uint64(8 * row)
+                content += np.int64(rows[row, (mover[n] >> shift) & byte, place])
+                content += 2 * np.int64(rows[row, (opponent[n] >> shift) & byte, place])
+            found[n, place] = classes[begins[place] + content]
+    return found
+
+
+@cache
+def geometry(side: int) -> Geometry:
+    """The patterns of a board of 4, 6 or 8 squares a side."""
+    patterns = tuple(_pattern(name, squares, side) for name, squares in _shapes(side))
+    first = np.cumsum([0, *(pattern.number for pattern in patterns)])
+    rows = np.zeros((ROWS, BYTES, LANES), dtype=np.uint16)
+    places = [place for pattern in patterns for place in pattern.places]
+    for lane, place in enumerate(places):
+        for digit, square in enumerate(place):
+            row, column = divmod(square, 8)
+            with_disc = np.arange(BYTES) >> column & 1 == 1
+            rows[row, with_disc, lane] += np.uint16(3**digit)
+    return Geometry(side, patterns, tuple(map(int, first[:-1])), rows, int(first[-1]))
+
+
+def _shapes(side: int) -> list[tuple[str, list[int]]]:
+    """A name for each pattern, and the squares of its first place."""
+
+    def block(rows: int, columns: int) -> list[int]:
+        return [8 * row + column for row in range(rows) for column in range(columns)]
+
+    shapes = [
+        ("edge and X-squares", [*range(side), 8 + 1, 8 + side - 2]),
+        ("corner 3x3", block(3, 3)),
+        ("corner 2x5", block(2, min(5, side))),
+    ]
+    shapes += [
+        (f"row {row + 1}", [8 * row + n for n in range(side)]) for row in range(1, side // 2)
+    ]
+    shapes += [
+        (f"diagonal of {n}", [side - n + 9 * k for k in range(n)]) for n in range(side, 3, -1)
+    ]
+    return shapes
+
+
+def _pattern(name: str, squares: list[int], side: int) -> Pattern:
+    """A pattern with all its places, from one of them."""
+    images = [
+        tuple(image) for image in zip(*(_images(square, side) for square in squares), strict=True)
+    ]
+    places: dict[frozenset[int], tuple[int, ...]] = {}
+    itself = []  # the images that lie where the first place does: how the squares change places
+    for image in [tuple(squares), *images]:
+        where = frozenset(image)
+        places.setdefault(where, image)
+        if where == frozenset(squares):
+            itself.append([squares.index(square) for square in image])
+    contents = np.arange(3 ** len(squares))
+    digits = contents[:, None] // 3 ** np.arange(len(squares)) % 3
+    least = np.min([digits[:, order] @ 3 ** np.arange(len(squares)) for order in itself], axis=0)
+    kinds, classes = np.unique(least, return_inverse=True)
+    return Pattern(name, tuple(places.values()), classes.astype(np.int32), len(kinds))
+
+
+def _images(square: int, side: int) -> list[int]:
+    """Where the eight symmetries bring a square."""
+    return [bits(mask)[0] for mask, _ in symmetric_forms(1 << square, 0, side)]
+
+
+def board_of(side: int) -> int:
+    """The mask of a board's squares."""
+    return next(rules.board for rules in RULESETS.values() if rules.side == side)

@@ -1,0 +1,72 @@
+"""Looking up what stands at all places of a board at once, as vector code.
+
+Each of the board's rows adds its share to the contents of all places; see
+:class:`agents.learned.geometry.Geometry`. LLVM cuts the vectors to what the processor has.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from agents.learned.geometry import BYTES, LANES, ROWS
+from core.vector import I32, I64
+
+_SHORT = ir.IntType(16)
+_CONTENTS = ir.VectorType(_SHORT, LANES)
+_BYTES_A_ROW = 2 * LANES
+
+
+def _number(value: int) -> Any:
+    return ir.Constant(I64, value)
+
+
+def _contents(b: Any, rows: Any, mask: Any) -> Any:
+    """What the discs of one side are at all places."""
+    total = None
+    for row in range(ROWS):
+        discs = b.and_(b.lshr(mask, _number(8 * row)), _number(BYTES - 1))
+        offset = b.mul(b.add(discs, _number(BYTES * row)), _number(_BYTES_A_ROW))
+        share = b.load(b.inttoptr(b.add(rows, offset), _CONTENTS.as_pointer()), align=2)
+        total = share if total is None else b.add(total, share)
+    return total
+
+
+@intrinsic
+def sum_of_places(
+    typingctx: Any, rows: Any, places: Any, weights: Any, mover: Any, opponent: Any
+) -> Any:
+    """The sum of the weights of what stands at all LANES places, int64.
+
+    rows: address of the uint16 numbers of ``Geometry.rows``. places: address of LANES int64, the
+    bytes from ``weights`` on at which each place's weights begin. weights: address of int16.
+    """
+
+    def generate(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+        rows, places, weights, mover, opponent = args
+        theirs = _contents(b, rows, opponent)
+        contents = b.add(_contents(b, rows, mover), b.add(theirs, theirs))
+        total = None
+        for lane in range(LANES):
+            content = b.zext(b.extract_element(contents, ir.Constant(I32, lane)), I64)
+            begin = b.load(b.inttoptr(b.add(places, _number(8 * lane)), I64.as_pointer()))
+            address = b.add(b.add(weights, begin), b.shl(content, _number(1)))
+            weight = b.sext(b.load(b.inttoptr(address, _SHORT.as_pointer())), I64)
+            total = weight if total is None else b.add(total, weight)
+        return total
+
+    return types.int64(types.intp, types.intp, types.intp, types.uint64, types.uint64), generate
+
+
+@intrinsic
+def load_short(typingctx: Any, base: Any, index: Any) -> Any:
+    """The int16 number ``index`` of the array that starts at address ``base``, as int64."""
+
+    def generate(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+        address = b.add(args[0], b.shl(args[1], _number(1)))
+        return b.sext(b.load(b.inttoptr(address, _SHORT.as_pointer())), I64)
+
+    return types.int64(types.intp, types.int64), generate

@@ -1,0 +1,139 @@
+"""Pattern evaluation: the sum of what each pattern's content is worth, learned by stage."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from agents.evaluation.base import Evaluation
+from agents.learned.geometry import BYTES, LANES, ROWS, board_of, geometry
+from agents.learned.lookup import load_short, sum_of_places
+from agents.learned.weights import Weights
+from core.bitboard import bits, legal_moves, popcount
+from core.compile import Array, Mask
+from core.position import Position
+from core.settings import check_settings
+from core.vector import address_of, load
+
+KIND, VERSION = "patterns", 1
+UNIT = 100
+"""A value of so much is one disc."""
+MOST_MOVES = 39
+"""Weights of mobility are kept for 0 to so many moves."""
+SQUARES = 64
+LARGEST = 64 * UNIT
+
+STAGES, CONSTANT, OWN_MOVES, THEIR_MOVES, CONTENTS = (
+    "stages",
+    "constant",
+    "own_moves",
+    "their_moves",
+    "contents",
+)
+"""The arrays of the weights: by number of empty squares (0 to 64) the stage, uint8, and a constant,
+int16, which tells parity; by stage and number of moves the weights of mobility, int16, shape
+(stages, 40) each; by stage and class the weights of patterns, int16, shape (stages, classes)."""
+
+# Where things stand among the parameters: first numbers of 64 bits, ...
+_BOARD = np.int64(0)
+_STAGE = np.int64(1)  # by empty squares: where the weights of its stage begin, in bytes
+_CONSTANT = _STAGE + SQUARES + 1
+_PLACES = _CONSTANT + SQUARES + 1  # bytes from a stage's weights to those of each place
+_NUMBERS = int(_PLACES) + LANES
+# ... then the rows of the geometry, and for each stage its weights, all of 16 bits.
+_ROW_NUMBERS = ROWS * BYTES * LANES
+_ROWS_AT = 8 * _NUMBERS
+_STAGES_AT = _ROWS_AT + 2 * _ROW_NUMBERS
+# A stage begins with a 0, for lanes without a place, and mobility.
+_OWN = np.int64(1)
+_THEIRS = _OWN + MOST_MOVES + 1
+_HEAD = int(_THEIRS) + MOST_MOVES + 1
+
+
+@dataclass(eq=False, repr=False)
+class PatternEvaluation(Evaluation):
+    """The expected disc difference at the end: weights of all patterns on the board, of both sides'
+    mobility and of the number of empty squares, each by stage of the game.
+
+    Range +-6400, in hundredths of a disc. Not antisymmetric, as it matters who is to move;
+    unchanged under the board's symmetries. Patterns: edge with X-squares, corners of 3x3 and 2x5,
+    rows 2 to 4, diagonals of 4 to 8.
+    Source: M. Buro, *Experiments with Multi-ProbCut and a New High-Quality Evaluation Function for
+    Othello* (1997). Raises ValueError for weights that cannot be read or are of another kind.
+    """
+
+    weights: str | Path = "patterns"
+    """The name of weights that come with the lab, or a file of them."""
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+        names = STAGES, CONSTANT, OWN_MOVES, THEIR_MOVES, CONTENTS
+        self._learned = Weights.read(self.weights, KIND, VERSION, names)
+        self._side = int(self._learned.about.get("side", 8))
+        self._geometry = geometry(self._side)
+        self.sides = frozenset({self._side})
+        stages = int(self._learned.arrays[STAGES].max(initial=0)) + 1
+        self._learned.shaped(STAGES, (SQUARES + 1,))
+        self._learned.shaped(CONSTANT, (SQUARES + 1,))
+        self._learned.shaped(OWN_MOVES, (stages, MOST_MOVES + 1))
+        self._learned.shaped(THEIR_MOVES, (stages, MOST_MOVES + 1))
+        self._learned.shaped(CONTENTS, (stages, self._geometry.classes))
+
+    def make_parameters(self) -> np.ndarray:
+        found, shapes = self._learned.arrays, self._geometry
+        parts = [found[OWN_MOVES], found[THEIR_MOVES]]
+        begins, at = [], _HEAD
+        for pattern, first in zip(shapes.patterns, shapes.first, strict=True):
+            parts.append(found[CONTENTS][:, first + pattern.classes])
+            begins += [2 * at] * len(pattern.places)
+            at += pattern.contents
+        nothing = np.zeros((len(found[CONTENTS]), 1), dtype=np.int16)
+        stages = np.concatenate([nothing, *parts], axis=1, dtype=np.int16)
+        numbers = np.zeros(_NUMBERS, dtype=np.int64)
+        numbers[_BOARD] = np.uint64(board_of(self._side)).view(np.int64)
+        numbers[_STAGE:_CONSTANT] = _STAGES_AT + 2 * stages.shape[1] * found[STAGES].astype(int)
+        numbers[_CONSTANT:_PLACES] = found[CONSTANT]
+        numbers[_PLACES : _PLACES + len(begins)] = begins
+        rows = shapes.rows.ravel().view(np.int16)
+        shorts = np.concatenate([numbers.view(np.int16), rows, stages.ravel()])
+        return np.pad(shorts, (0, -len(shorts) % 2)).view(np.int32)
+
+    @staticmethod
+    def kernel(mover: Mask, opponent: Mask, parameters: Array) -> np.int32:
+        table = address_of(parameters)
+        board = np.uint64(load(table, _BOARD))
+        empties = np.int64(SQUARES) - popcount(mover | opponent)
+        stage = table + load(table, _STAGE + empties)
+        value = load(table, _CONSTANT + empties)
+        value += load_short(stage, _OWN + popcount(legal_moves(mover, opponent) & board))
+        value += load_short(stage, _THEIRS + popcount(legal_moves(opponent, mover) & board))
+        value += sum_of_places(table + _ROWS_AT, table + 8 * _PLACES, stage, mover, opponent)
+        return np.int32(min(max(value, -LARGEST), LARGEST))
+
+    def plain(self, position: Position) -> int:
+        return int(min(max(sum(self.parts(position).values()), -LARGEST), LARGEST))
+
+    def parts(self, position: Position) -> dict[str, int | float]:
+        found, shapes = self._learned.arrays, self._geometry
+        empties = SQUARES - position.discs
+        stage = int(found[STAGES][empties])
+        other = Position(
+            position.opponent, position.mover, position.to_move.other, position.ruleset
+        )
+        mine, theirs = len(position.moves), len(other.moves)
+        parts: dict[str, int | float] = {
+            f"{position.empties} empty squares": int(found[CONSTANT][empties]),
+            f"{mine} moves against {theirs}": int(
+                found[OWN_MOVES][stage, mine] + found[THEIR_MOVES][stage, theirs]
+            ),
+        }
+        digit = dict.fromkeys(bits(position.mover), 1) | dict.fromkeys(bits(position.opponent), 2)
+        for pattern, first in zip(shapes.patterns, shapes.first, strict=True):
+            total = 0
+            for place in pattern.places:
+                content = sum(digit.get(square, 0) * 3**n for n, square in enumerate(place))
+                total += int(found[CONTENTS][stage, first + pattern.classes[content]])
+            parts[pattern.name] = total
+        return parts
