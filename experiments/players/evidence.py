@@ -21,8 +21,7 @@ from experiments.record.store import FILE
 from experiments.report.tables import SELECTIVE_MARK
 from experiments.studies import load
 from experiments.studies.errors import ALL, error_profile
-from experiments.studies.planning import GROUP
-from experiments.studies.record import StudyRecord, is_study
+from experiments.studies.record import STUDY, StudyRecord, is_study
 from experiments.sweep.folder import is_sweep
 
 if TYPE_CHECKING:
@@ -200,7 +199,7 @@ def _of_study(folder: Path) -> Evidence:
             **{key: head[key] for key in ("command", "started", "versions", "machine")},
         }
         if kind == "errors":
-            moves, most = tables["moves"], config[GROUP]["empties"]
+            moves, most = tables["moves"], config[STUDY.group]["empties"]
             what = f"{counted(len(moves), 'move')} with {most} or fewer empty squares"
             return ErrorsEvidence(**about, what=what, moves=moves)
         table = load(folder)[_TABLES[kind]]
@@ -215,7 +214,7 @@ def _of_study(folder: Path) -> Evidence:
 
 def _agents_of(config: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
     """The settings of the agents that a study looked at: those of its run, if it was given one."""
-    run = config[GROUP].get("run") if GROUP in config else None
+    run = config[STUDY.group].get("run") if STUDY.group in config else None
     if not run:
         return dict(config["agents"])
     with reading(Path(run)) as record:
