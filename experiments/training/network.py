@@ -47,10 +47,17 @@ from experiments.training.trees import MOST_EMPTIES, stages_of_empties
 if TYPE_CHECKING:
     from experiments.report.figures.base import ReportFigure
 
-LIMITS = {INPUTS: 0.7, EMPTIES: 32.0, HIDDEN: 8.0, HIDDEN_BIAS: 128.0, OUTPUT: 8.0, OUTPUT_BIAS: 8.0}
-"""How far from 0 weights may be. The discs' weights may be twice those of moves, as a square has one
-disc at most while both sides may move there: 64 squares with 1.4 and the number of empty squares
-make less than 128, of which 1/256 is the unit in 16 bits."""
+LIMITS = {
+    INPUTS: 0.7,
+    EMPTIES: 32.0,
+    HIDDEN: 8.0,
+    HIDDEN_BIAS: 128.0,
+    OUTPUT: 8.0,
+    OUTPUT_BIAS: 8.0,
+}
+"""How far from 0 weights may be; those of discs among the inputs twice as far as those of moves, as
+a square has one disc at most while both sides may move there: 64 squares with 1.4 and the number of
+empty squares make less than 128, of which 1/256 is the unit in 16 bits."""
 WARMING = 0.1
 """The share of the time in which the learning rate rises."""
 _HELD = 100_000  # positions held back whose error is told after each epoch
@@ -102,9 +109,11 @@ class NetworkTraining(Training):
                 work.note(epoch=epoch, **told)
                 work.keep("network", network.state(epoch))
                 bar.advance()
-                bar.tell(", ".join(f"{name} {value**0.5:.2f} discs" for name, value in told.items()))
+                bar.tell(
+                    ", ".join(f"{name} {value**0.5:.2f} discs" for name, value in told.items())
+                )
         return Learned(
-            {"_target_": "agents.learned.network.NetworkEvaluation"},
+            {"_target_": "agents.learned.NetworkEvaluation"},
             Weights(KIND, VERSION, UNIT, network.whole_numbers()),
             unit=UNIT,
             figures=lambda: _figures(network, held),
