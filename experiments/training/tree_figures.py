@@ -85,17 +85,10 @@ def tree_chart(stage: Stage, counts: np.ndarray | None = None, context: str = ""
                     text += f"\n{100 * counts[place] / counts[0]:.0f} %"
                 colour = BLUE if value >= 0 else ORANGE
                 _box(axes, across, down, text, colour, colour, alpha=0.15 + 0.5 * abs(value) / most)
-        first, then = (
-            (shape.where[child] for child in shape.children(0))
-            if shape.asks(0)
-            else (
-                (0, 0),
-                (0, 0),
-            )
-        )
-        for word, end, side in (("yes", first, "right"), ("no", then, "left")):
-            axes.text(end[0] / 2 + shape.where[0][0] / 2, 0.42, f" {word} ", ha=side, color=GREY,
-                      fontsize=SMALL)  # fmt: skip
+        for word, child in zip(("yes", "no"), shape.children(0), strict=False):
+            across = (shape.where[0][0] + shape.where[child][0]) / 2
+            side = "right" if word == "yes" else "left"
+            axes.text(across, 0.42, f" {word} ", ha=side, color=GREY, fontsize=SMALL)
         axes.set_xlim(-0.6, shape.leaves - 0.4)
         axes.set_ylim(shape.depth + 0.4, -0.4)
         axes.set_axis_off()

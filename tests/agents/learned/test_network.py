@@ -114,7 +114,10 @@ def test_vectors_of_any_length_are_added_up() -> None:
         ({model.STAGES: np.zeros(60, np.uint8)}, r"stages is of shape \(60,\)"),
         ({model.STAGES: np.full(65, -1, np.int8)}, "stages: there is no stage -1"),
         ({model.OUTPUT: np.full((3, 16), np.nan)}, "output is of float64; whole numbers"),
-        ({model.INPUTS: np.full((4, 64, 64), 600)}, "inputs: numbers up to .*; they must fit int16"),
+        (
+            {model.INPUTS: np.full((4, 64, 64), 600)},
+            "inputs: numbers up to .*; they must fit int16",
+        ),
         ({model.HIDDEN: np.full((3, 16, 64), 40_000)}, "hidden: numbers up to 40,000; .* int16"),
         ({model.HIDDEN_BIAS: np.full((3, 16), 1 << 31)}, "hidden: numbers up to .* int32"),
         ({model.OUTPUT: np.full((3, 16), 1 << 20)}, "output: numbers up to .* int32"),
