@@ -166,7 +166,7 @@ def _report_sweep(folder: Path, console: Console) -> None:
 
 def _report_study(folder: Path, console: Console, trust: bool) -> None:
     from experiments.studies import running as studies
-    from experiments.training import running as trainings
+    from experiments.training import several as trainings
 
     with StudyRecord.open(folder) as record:
         complete, kind = record.study()["complete"], record.kind

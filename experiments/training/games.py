@@ -102,8 +102,7 @@ def _together(games: Sequence[_Game]) -> Games:
     squares = np.frombuffer(b"".join(game.squares for game in games), dtype=np.uint8)
     ends = np.cumsum([len(game.squares) for game in games], dtype=np.int64)
     masks = masks.reshape(-1, 2)
-    nothing = np.full(len(squares), np.nan, dtype=np.float32)
-    return Games(masks[:, 0], masks[:, 1], squares, ends, nothing)
+    return Games(masks[:, 0], masks[:, 1], squares, ends)
 
 
 def _legal(games: list[_Game], rules: Ruleset, refuse: _Refusals) -> list[_Game]:

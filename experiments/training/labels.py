@@ -48,14 +48,14 @@ class Games:
 
     mover, opponent: uint64 masks of where each begins. squares: uint8, the moves of all, one game
     after the other. ends: int64, one past each game's last. values: float32, what the mover's
-    search expected of each move, in discs; NaN for nothing.
+    search expected of each move, in discs, NaN for nothing; None where nobody expected anything.
     """
 
     mover: np.ndarray
     opponent: np.ndarray
     squares: np.ndarray
     ends: np.ndarray
-    values: np.ndarray
+    values: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.ends)
@@ -67,8 +67,8 @@ class Games:
             first = int(self.ends[begin - 1]) if begin else 0
             ends = self.ends[part] - first
             moves = slice(first, first + int(ends[-1]))
-            of_moves = self.squares[moves], ends, self.values[moves]
-            yield Games(self.mover[part], self.opponent[part], *of_moves)
+            values = None if self.values is None else self.values[moves]
+            yield Games(self.mover[part], self.opponent[part], self.squares[moves], ends, values)
 
 
 @cache
@@ -124,12 +124,14 @@ def _final(whole: Replayed, squares: int) -> np.ndarray:
     return np.sign(own - other) * (squares - 2 * np.minimum(own, other)) * (own != other)
 
 
-def _scores(whole: Replayed, final: np.ndarray, values: np.ndarray, trace: float) -> np.ndarray:
+def _scores(
+    whole: Replayed, final: np.ndarray, values: np.ndarray | None, trace: float
+) -> np.ndarray:
     """The score of each position, to its mover. final: of each game, to whose turn it is then."""
     sign = np.where(whole.turn == 0, 1.0, -1.0)
     ended = np.where(whole.last_turn == 0, final, -final).astype(float)
     score = ended[whole.game]
-    if trace < 1:
+    if trace < 1 and values is not None:
         expected = np.full(len(sign), np.nan)
         moved = whole.move >= 0
         expected[moved] = values[whole.move[moved]]

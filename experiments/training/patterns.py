@@ -190,11 +190,13 @@ def solve(
 
     def forwards(scaled: np.ndarray) -> np.ndarray:
         scaled = scaled.astype(np.float32).ravel()
-        return np.concatenate([sums(columns, scale * scaled), towards_0 * scaled])
+        both = sums(columns, scale * scaled), towards_0 * scaled
+        return np.concatenate(both, dtype=np.float64)
 
     def back(values: np.ndarray) -> np.ndarray:
         values = values.astype(np.float32).ravel()
-        return scale * _shares(columns, values[:rows], number) + towards_0 * values[rows:]
+        found = scale * _shares(columns, values[:rows], number) + towards_0 * values[rows:]
+        return found.astype(np.float64)
 
     operator = scipy.sparse.linalg.LinearOperator(
         (rows + number, number), matvec=forwards, rmatvec=back, dtype=np.float64

@@ -3,7 +3,7 @@ otherwise move by move."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -139,17 +139,11 @@ def _play(
             table[:, layout.TO_MOVE] = colors[left]
             table[:, layout.BLACK_SEED] = seeds[left]
             table[:, layout.WHITE_SEED] = seeds[left] + 1
-            played, turns = layout.play(
-                players, table, conditions.rules.board, watch.address, data.exact or -1
-            )
-            squares = turns[:, layout.SQUARE].astype(np.uint8)
-            judged = turns[:, layout.ANSWER + layout.JUDGED] != 0
-            values = _in_discs(turns[:, layout.ANSWER + layout.VALUE], judged, data.unit)
+            board, until = conditions.rules.board, data.exact or -1
+            played, turns = layout.play(players, table, board, watch.address, until)
             ends = table[:played, layout.END]
-            for game, *line in zip(
-                left, np.split(squares, ends), np.split(values, ends), strict=False
-            ):
-                lines[game] = line[0], line[1]
+            for game, line in zip(left, _lines(turns, ends, data.unit), strict=False):
+                lines[game] = line
             done += played
         if done < len(games):  # and a game of which compiled code doubts a move is for the judge
             game = games[done]
@@ -157,6 +151,14 @@ def _play(
             start = Position(mover, opponent, _COLORS[colors[game]], conditions.rules)
             lines[game] = _by_the_judge(place, seats, start, int(seeds[game]), data.unit)
             done += 1
+
+
+def _lines(turns: np.ndarray, ends: np.ndarray, unit: int) -> Iterator[Line]:
+    """The games of the kernel's table of turns; ends: one past the last turn of each."""
+    judged = turns[:, layout.ANSWER + layout.JUDGED] != 0
+    values = _in_discs(turns[:, layout.ANSWER + layout.VALUE], judged, unit)
+    squares = turns[:, layout.SQUARE].astype(np.uint8)
+    yield from zip(np.split(squares, ends), np.split(values, ends), strict=True)
 
 
 def _in_discs(values: np.ndarray, judged: np.ndarray, unit: int) -> np.ndarray:

@@ -10,7 +10,7 @@ from typing import Any
 from experiments.studies import planning as studies
 from experiments.studies.planning import StudyPlan
 from experiments.studies.record import TRAINING
-from experiments.training.base import TRAINED, Training
+from experiments.training.base import TRAINED, Training, Trains
 
 MEASURED_BY = {"agents": "heuristics_ab", "openings": "balanced", "games": "1000"}
 """What of a run is otherwise in a training: the matches that measure it."""
@@ -26,7 +26,7 @@ def read(name: str, overrides: Sequence[str], folders: Sequence[str] = ()) -> St
     # What every training can be told is not in each one's file; its class knows what there is.
     own = f"{TRAINING.group}."
     asked = [f"++{word}" if word.startswith(own) else word for word in overrides]
-    return studies.read(name, [*usual, *asked], folders, TRAINING, Training)
+    return studies.read(name, [*usual, *asked], folders, TRAINING, Trains)
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,11 @@ class MatchStep(Step):
 
     labels: tuple[str, ...]
     curve: bool = False
+
+
+def final_label(name: str, curve: Sequence[float]) -> str:
+    """What a training learns in the end is called."""
+    return f"{name}_{curve[-1]:g}min" if curve else name
 
 
 def steps_of(name: str, training: Training) -> list[Step]:

@@ -54,7 +54,7 @@ def test_damaged_weights_are_refused(file: Path) -> None:
 
 
 def test_missing_weights_are_refused(file: Path, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="none.yaml: No such file"):
+    with pytest.raises(ValueError, match=r"none\.yaml: No such file"):
         Weights.read(tmp_path / "none.npz", "kind", 2)
     with pytest.raises(ValueError, match="unknown weights 'nobody'; choose from"):
         Weights.read("nobody", "kind", 2)
