@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import yaml
 
 from agents.base import compiled_player
 from agents.config import build
@@ -49,7 +48,7 @@ class Batch:
 
 def make_piece(described: Mapping[str, Any], place: Workplace, content: Batch | Games) -> Tables:
     """The positions of a piece: of games that are played now, or were read."""
-    data: DataConfig = build(yaml.safe_load(yaml.safe_dump(dict(described))), GROUP, DataConfig)
+    data: DataConfig = build(described, GROUP, DataConfig)
     left_out: dict[str, int] = {}
     if isinstance(content, Batch):
         games, forfeited = _played(content, place, data)
@@ -76,9 +75,11 @@ def _played(batch: Batch, place: Workplace, data: DataConfig) -> tuple[Games, in
     masks, turns = draw_on(rng, masks, plies, conditions.rules.board)
     colors = batch.color ^ turns
     lines: list[np.ndarray | None] = [None] * number
-    for black, white in _pairings(len(conditions.agents) // 2):
-        met = _met(batch.first, number, black, white, len(conditions.agents) // 2)
-        seats = black, white + len(conditions.agents) // 2
+    agents = len(conditions.agents) // 2  # each is there once for Black and once for White
+    for pairing in range(agents * agents):  # which take turns
+        black, white = divmod(pairing, agents)
+        met = np.flatnonzero((batch.first + np.arange(number)) % (agents * agents) == pairing)
+        seats = black, agents + white
         _play(place, seats, met, masks, colors, seeds, data.exact or -1, lines)
     kept = np.array([line is not None for line in lines])
     squares = [line for line in lines if line is not None]
@@ -86,18 +87,6 @@ def _played(batch: Batch, place: Workplace, data: DataConfig) -> tuple[Games, in
     empty = np.zeros(0, dtype=np.uint8)
     games = Games(masks[kept, 0], masks[kept, 1], np.concatenate([empty, *squares]), ends)
     return games, int((~kept).sum())
-
-
-def _pairings(agents: int) -> list[tuple[int, int]]:
-    """Who meets whom, Black first: everybody everybody, also themselves."""
-    return [(black, white) for black in range(agents) for white in range(agents)]
-
-
-def _met(first: int, number: int, black: int, white: int, agents: int) -> np.ndarray:
-    """Which games of a piece are theirs; pairings take turns."""
-    return np.flatnonzero(
-        np.arange(first, first + number) % (agents * agents) == black * agents + white
-    )
 
 
 def _play(
