@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from agents.config import ConfigError
 from experiments.record.folder import is_locked
-from experiments.studies.record import is_study
+from experiments.studies.record import kind_of
 from experiments.sweep.folder import is_sweep
 from experiments.training.folder import refuse_selfplay
 
@@ -29,8 +29,10 @@ def check_single(folder: Path) -> None:
     refuse_selfplay(folder)
     if is_sweep(folder):
         raise ConfigError(f"{folder} is a sweep, no single run; its runs are the folders in it")
-    if is_study(folder):
-        raise ConfigError(f"{folder} is a study, no single run; what it played is in folders in it")
+    if kind := kind_of(folder):
+        raise ConfigError(
+            f"{folder} is a {kind.word}, no single run; what it played is in folders in it"
+        )
 
 
 def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ from experiments.looking.data import print_json, state_of
 from experiments.record.reading import DAMAGES, not_begun, reading
 from experiments.record.store import FILE, Record
 from experiments.report.terminal import terminal_table
-from experiments.studies.record import StudyRecord, is_study
+from experiments.studies.record import StudyRecord, kind_of
 from experiments.sweep.folder import Sweep, is_sweep
 from experiments.training.folder import about_of, is_selfplay
 
@@ -101,23 +101,25 @@ def places_below(folder: Path) -> Iterator[Path]:
     """The folders of runs, sweeps and studies in a folder, however deep; the runs that belong to a
     sweep or study left out."""
     for path, inside, files in os.walk(folder):
-        if FILE in files or kind_of(path) != "run":
+        if FILE in files or _kind(path) != "run":
             inside.clear()
             yield Path(path)
 
 
-def kind_of(folder: Path | str) -> str:
+def _kind(folder: Path | str) -> str:
     """What a folder is of: ``run`` where it is of nothing else."""
-    kinds = {"sweep": is_sweep, "study": is_study, "selfplay": is_selfplay}
+    if made := kind_of(folder):
+        return made.word
+    kinds = {"sweep": is_sweep, "selfplay": is_selfplay}
     return next((kind for kind, is_it in kinds.items() if is_it(folder)), "run")
 
 
 def look_into(folder: Path) -> Found:
     """What is in a folder of results; never raises what the folder is to blame for."""
-    kind = kind_of(folder)
-    readers = {"sweep": _sweep, "study": _study, "selfplay": _selfplay, "run": _run}
+    kind = _kind(folder)
+    readers = {"sweep": _sweep, "selfplay": _selfplay, "run": _run}
     try:
-        return readers[kind](folder)
+        return readers.get(kind, _study)(folder)
     except (ConfigError, OSError, *DAMAGES) as error:
         said = one_line(error).removeprefix(str(folder)).lstrip(":/ ")
         short = said if len(said) <= _LONGEST else f"{said[:_LONGEST]}..."
@@ -168,14 +170,14 @@ def _study(folder: Path) -> Found:
     state = state_of(folder, bool(about["complete"]))
     return Found(
         folder=str(folder),
-        kind="study",
+        kind=record.kind.word,
         name=str(about["name"]),
         started=str(about["started"]),
         agents=len(about["config"].get("agents") or ()) or None,
         games=None,
         leader="",
         score=None,
-        state=f"study {about['name']}, {state}",
+        state=f"{record.kind.word} {about['name']}, {state}",
     )
 
 
