@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import yaml
 
 from agents.base import compiled_player
 from agents.config import build
@@ -48,7 +49,7 @@ class Batch:
 
 def make_piece(described: Mapping[str, Any], place: Workplace, content: Batch | Games) -> Tables:
     """The positions of a piece: of games that are played now, or were read."""
-    data: DataConfig = build(described, GROUP, DataConfig)
+    data: DataConfig = build(yaml.safe_load(yaml.safe_dump(dict(described))), GROUP, DataConfig)
     left_out: dict[str, int] = {}
     if isinstance(content, Batch):
         games, forfeited = _played(content, place, data)
@@ -67,19 +68,14 @@ def _played(batch: Batch, place: Workplace, data: DataConfig) -> tuple[Games, in
     rng = np.random.default_rng(np.random.SeedSequence([batch.seed, _PURPOSE, batch.number]))
     low, high = data.random_plies
     plies = rng.integers(low, high + 1, number)
-    # On a small board, or from late openings, the players have at least a move to make.
-    empties = conditions.rules.squares - np.bitwise_count(batch.mover | batch.opponent)
-    plies = np.clip(plies, 0, np.maximum(0, empties.astype(int) - data.exact - 1))
     seeds = 2 * rng.integers(1 << 61, size=number)
     masks = np.stack([batch.mover, batch.opponent], axis=1)
     masks, turns = draw_on(rng, masks, plies, conditions.rules.board)
     colors = batch.color ^ turns
     lines: list[np.ndarray | None] = [None] * number
-    agents = len(conditions.agents) // 2  # each is there once for Black and once for White
-    for pairing in range(agents * agents):  # which take turns
-        black, white = divmod(pairing, agents)
-        met = np.flatnonzero((batch.first + np.arange(number)) % (agents * agents) == pairing)
-        seats = black, agents + white
+    for black, white in _pairings(len(conditions.agents) // 2):
+        met = _met(batch.first, number, black, white, len(conditions.agents) // 2)
+        seats = black, white + len(conditions.agents) // 2
         _play(place, seats, met, masks, colors, seeds, data.exact or -1, lines)
     kept = np.array([line is not None for line in lines])
     squares = [line for line in lines if line is not None]
@@ -87,6 +83,18 @@ def _played(batch: Batch, place: Workplace, data: DataConfig) -> tuple[Games, in
     empty = np.zeros(0, dtype=np.uint8)
     games = Games(masks[kept, 0], masks[kept, 1], np.concatenate([empty, *squares]), ends)
     return games, int((~kept).sum())
+
+
+def _pairings(agents: int) -> list[tuple[int, int]]:
+    """Who meets whom, Black first: everybody everybody, also themselves."""
+    return [(black, white) for black in range(agents) for white in range(agents)]
+
+
+def _met(first: int, number: int, black: int, white: int, agents: int) -> np.ndarray:
+    """Which games of a piece are theirs; pairings take turns."""
+    return np.flatnonzero(
+        np.arange(first, first + number) % (agents * agents) == black * agents + white
+    )
 
 
 def _play(
