@@ -45,10 +45,11 @@ class Weights:
     arrays: Mapping[str, np.ndarray]
     about: Mapping[str, Any] = field(default_factory=dict)
 
-    def write(self, path: str | Path) -> Path:
-        """Write ``path`` (its ending is ``.npz``) and the YAML beside it; gives the former."""
+    def write(self, path: str | Path, compressed: bool = True) -> Path:
+        """Write ``path`` (its ending is ``.npz``) and the YAML beside it; gives the former. To
+        compress the weights of all patterns takes a second or two."""
         path = Path(path).with_suffix(ARRAYS)
-        content = _packed(self.arrays)
+        content = _packed(self.arrays, zipfile.ZIP_LZMA if compressed else zipfile.ZIP_STORED)
         said = {
             "kind": self.kind,
             "version": self.version,
@@ -115,14 +116,14 @@ class Weights:
         return array
 
 
-def _packed(arrays: Mapping[str, np.ndarray]) -> bytes:
+def _packed(arrays: Mapping[str, np.ndarray], how: int) -> bytes:
     """The bytes of an ``.npz``, the same for the same arrays: it holds no times."""
     packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_LZMA) as archive:
+    with zipfile.ZipFile(packed, "w", how) as archive:
         for name, array in sorted(arrays.items()):
             content = io.BytesIO()
             np.save(content, np.ascontiguousarray(array), allow_pickle=False)
-            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), content.getvalue(), zipfile.ZIP_LZMA)
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), content.getvalue(), how)
     return packed.getvalue()
 
 

@@ -199,15 +199,23 @@ def test_steps_follow_from_the_settings() -> None:
         (LearnStep, "two"),
         (MatchStep, "matches"),
     ]
-    curve = steps_of("two", TwoWeights(rounds=rounds, curve=[5, 15], matches=False))
-    first, learning, second, last = curve
-    assert isinstance(first, PlayStep) and isinstance(second, PlayStep)
-    assert (first.minutes, first.trained) == (3, None)
-    assert (second.minutes, second.trained) == (6, "two_5min")
-    assert isinstance(learning, LearnStep) and isinstance(last, LearnStep)
-    assert last.rounds == ("round-5min", "round-15min") and last.minutes == 15 and last.until
     given = steps_of("two", TwoWeights(rounds=rounds, data=["there"], minutes=2))
     assert [step.key for step in given] == ["two", "matches"]
+
+
+def test_a_learning_curve_plays_with_what_it_has_learned() -> None:
+    rounds = {"first": {"agent": "greedy"}, "second": {"agent": "trained"}}
+    steps = steps_of("two", TwoWeights(rounds=rounds, curve=[5, 15], playing=0.5))
+    played = [step for step in steps if isinstance(step, PlayStep)]
+    learned = [step for step in steps if isinstance(step, LearnStep)]
+    assert sum(step.minutes or 0 for step in played) == 0.5 * 15
+    assert [step.trained for step in played] == [None, *(step.key for step in learned[:-1])]
+    assert [step.mark for step in learned if step.mark is not None] == [5, 15]
+    assert learned[-1].rounds == tuple(step.key for step in played)
+    assert learned[-1].minutes == 15 and learned[-1].until
+    last, ladder = steps[-2:]
+    assert isinstance(last, MatchStep) and last.labels == ("two_15min",)
+    assert isinstance(ladder, MatchStep) and ladder.labels == ("two_5min", "two_15min")
 
 
 def test_what_ships_says_how_it_was_made(
