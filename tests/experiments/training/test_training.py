@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 import yaml
+from rich.console import Console
 from scipy.stats import binomtest
 from trained import TwoWeights
 
@@ -18,11 +19,14 @@ from experiments import run_match
 from experiments.__main__ import main
 from experiments.studies.record import TRAINING, StudyRecord
 from experiments.training import shipping
+from experiments.training.base import Training
 from experiments.training.command import train_help
 from experiments.training.data import Positions
 from experiments.training.kept import Kept, player
 from experiments.training.rounds import parts_of
-from experiments.training.steps import LearnStep, MatchStep, PlayStep, steps_of
+from experiments.training.several import MAKER as TRAINER
+from experiments.training.several import Several
+from experiments.training.steps import LearnStep, MatchStep, PlayStep, read, steps_of
 
 YAML = """\
 # Two weights, of corners and mobility
@@ -242,7 +246,7 @@ def test_several_trainings_are_one_command(
     conf.mkdir(parents=True)
     (conf / "both.yaml").write_text(
         "# Both\n_target_: experiments.training.several.Several\n"
-        "trainings: {one: {steps: 5}, other: {data_of: one, steps: 6}}\n"
+        "trainings: {one: {steps: 5}, other: {data_of: one, steps: 6}}\nship: false\n"
     )
     code, folder = train(tmp_path, "figures=false", name="both")
     assert code == 0
@@ -251,6 +255,15 @@ def test_several_trainings_are_one_command(
     assert "2 trainings took" in report and "| other |" in report
     capsys.readouterr()
     assert main(["resume", str(folder)]) == 0
+
+
+@pytest.mark.parametrize("name", choices("train"))
+def test_every_training_of_the_lab_can_be_planned(name: str) -> None:
+    plan = read(name, [])
+    if isinstance(plan.study, Several):
+        TRAINER.session(plan).first_look(plan, Console(quiet=True))
+    else:
+        assert isinstance(plan.study, Training) and steps_of(name, plan.study)
 
 
 def test_help_tells_of_every_training() -> None:
