@@ -49,7 +49,16 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from core.processes import descendants
-from core.settings import Constraint, Each, Number, SettingError, Switch, Text, Whole, explained
+from core.settings import (
+    Constraint,
+    Each,
+    Number,
+    SettingError,
+    Switch,
+    Text,
+    Whole,
+    explained,
+)
 from core.shown import plain
 from experiments.config import Plan, chosen
 from experiments.pairing import ResultTable
