@@ -63,9 +63,9 @@ def run_command(arguments: Sequence[str]) -> int:
     if rest:
         raise ConfigError(f"unknown option {rest[0]}; see python -m experiments run --help")
     for word in options.overrides:
-        if word.lstrip("+").startswith("study="):
-            name = word.partition("=")[2]
-            raise ConfigError(f"{word}: it has a command, python -m experiments study {name}")
+        group, _, name = word.lstrip("+").partition("=")
+        if group in ("study", "train"):
+            raise ConfigError(f"{word}: it has a command, python -m experiments {group} {name}")
     folders = [options.config_dir] if options.config_dir else []
     if options.multirun:
         from experiments.sweep.running import sweep
@@ -133,7 +133,7 @@ def resume_command(arguments: Sequence[str]) -> int:
     from experiments.run import resume
     from experiments.studies.record import TRAINING, kind_of
     from experiments.sweep.folder import is_sweep
-    from experiments.training.selfplay import is_selfplay
+    from experiments.training.folder import is_selfplay
 
     if is_selfplay(folder):
         from experiments.training import selfplay
@@ -147,7 +147,7 @@ def resume_command(arguments: Sequence[str]) -> int:
         return running.resume(folder, make_console(), _trust_alone(folder, options))
     if kind := kind_of(folder):
         from experiments.studies import running as studies
-        from experiments.training import running as trainings
+        from experiments.training import several as trainings
 
         options["retry_failed"] = options.pop("retry_skipped")
         go_on = trainings.resume if kind == TRAINING else studies.resume
@@ -183,6 +183,7 @@ def extend_command(arguments: Sequence[str]) -> int:
     from experiments.run import resume
     from experiments.studies.record import kind_of
     from experiments.sweep.folder import is_sweep
+    from experiments.training.folder import refuse_selfplay
 
     if is_sweep(folder):
         from experiments.sweep import running
@@ -190,6 +191,7 @@ def extend_command(arguments: Sequence[str]) -> int:
         return running.extend(folder, int(value), make_console(), _trust_alone(folder, options))
     if kind := kind_of(folder):
         raise ConfigError(f"{folder} is a {kind.word}, which is not extended; start a larger one")
+    refuse_selfplay(folder)
     options["games"] = int(value)
     return _code(resume(folder, as_typed(["extend", *arguments]), make_console(), **options))
 
@@ -241,7 +243,9 @@ def watch_command(arguments: Sequence[str]) -> int:
     from experiments.report.watch import look, watch
     from experiments.studies.record import is_study
     from experiments.sweep.folder import is_sweep
+    from experiments.training.folder import refuse_selfplay
 
+    refuse_selfplay(options.folder)
     look_at = look
     if is_sweep(options.folder):
         from experiments.sweep.watching import look_at_sweep as look_at

@@ -23,16 +23,18 @@ class Kind:
     """What is made and recorded like a study.
 
     word: what it is called. group: of its YAMLs, and the part of a configuration that its own
-    settings are in; also the command that makes one. file: the record's name in its folder.
+    settings are in; also the command that makes one. file: the record's name in its folder. piece:
+    what its parts are called.
     """
 
     word: str
     group: str
     file: str
+    piece: str
 
 
-STUDY = Kind("study", "study", "study.sqlite")
-TRAINING = Kind("training", "train", "training.sqlite")
+STUDY = Kind("study", "study", "study.sqlite", "piece")
+TRAINING = Kind("training", "train", "training.sqlite", "step")
 KINDS = (STUDY, TRAINING)
 FILE = STUDY.file
 """The record's name in the folder of a study."""

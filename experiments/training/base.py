@@ -49,7 +49,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from core.processes import descendants
-from core.settings import Constraint, Each, Number, Switch, Text, explained
+from core.settings import Constraint, Each, Number, SettingError, Switch, Text, explained
 from core.shown import plain
 from experiments.config import Plan, chosen
 from experiments.pairing import ResultTable
@@ -114,9 +114,14 @@ class Rounds(Constraint):
         return isinstance(value, Mapping) and all(isinstance(v, Mapping) for v in value.values())
 
 
+@dataclass(frozen=True, kw_only=True)
+class Trains(Study):
+    """What ``train`` can be told to make: a training, or several."""
+
+
 @explained
 @dataclass(frozen=True, kw_only=True)
-class Training(Study, ABC):
+class Training(Trains, ABC):
     """A training with its settings. Raises ValueError for settings that are not allowed.
 
     needs_positions: whether it learns from positions; otherwise it makes its own experience.
@@ -148,19 +153,20 @@ class Training(Study, ABC):
     """Whether it is measured by matches against the agents of the run's line-up."""
     ladder: Annotated[str, Text(r".+", "a line-up")] = "ladder"
     """The line-up (of conf/agents) that the stops of a learning curve are measured against."""
+    ship: Annotated[bool, Switch()] = False
+    """Whether what was learned goes into the lab itself at the end, in the place of what is there
+    (see python -m experiments train --help)."""
 
-    def check(self, plan: Plan) -> None:
-        """Raise ValueError if the training cannot be made with this plan; called before anything is
-        written."""
+    def __post_init__(self) -> None:
+        super().__post_init__()
         first: Mapping[str, Any] = next(iter(self.rounds.values()), {})
         if first.get("agent") == TRAINED:
-            raise ValueError("train.rounds: in the first one nothing is trained yet")
-        if self.needs_positions and not self.data and not self.rounds:
-            raise ValueError("train.data=[...] or train.rounds is needed: what to learn from")
+            named = ", ".join(self.rounds)
+            raise SettingError(f"rounds={named}: in the first one nothing is trained yet")
         if list(self.curve) != sorted(set(self.curve)):
-            raise ValueError(f"train.curve={list(self.curve)}: ascending minutes are needed")
+            raise SettingError(f"curve={list(self.curve)}: ascending minutes are needed")
         if self.curve and self.minutes is not None:
-            raise ValueError("train.minutes: train.curve says already how many minutes there are")
+            raise SettingError(f"minutes={self.minutes:g}: the curve says already how many")
 
     @abstractmethod
     def learn(self, work: Workshop) -> Learned:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
+from pathlib import Path
 
 from rich.console import Console
 
+from core.cli import Parser
+from core.shown import plain
 from experiments.command_line import as_typed
 from experiments.studies.command import help_of, named_command
 from experiments.studies.record import TRAINING
 from experiments.training.base import Training
-from experiments.training.running import train
+from experiments.training.several import train
+from experiments.training.shipping import ship_folder
 from experiments.training.steps import MEASURED_BY, read
 
 USAGE = """\
@@ -25,17 +29,25 @@ YAMLs that any run can use, matches and a report. It can be interrupted at any m
 
   python -m experiments train NAME --help    the settings of one
   python -m experiments run --config-dir FOLDER/conf evaluation=trained_NAME ...    its evaluation
+  python -m experiments train all            all weights that come with the lab, one after another
+  python -m experiments train --ship FOLDER  put weights and YAML of a training into the lab itself
 
 """
 
 
 def train_command(arguments: Sequence[str], console: Console) -> int:
-    """``train NAME [key=value ...]``; the exit code."""
+    """``train NAME [key=value ...]``, or ``train --ship FOLDER``; the exit code."""
 
     def make(name: str, settings: Sequence[str], folders: Sequence[str]) -> int:
         plan = read(name, settings, folders)
         return train(plan, as_typed(["train", *arguments]), console).exit_code
 
+    if "--ship" in arguments:
+        parser = Parser(prog="python -m experiments train")
+        parser.add_argument("--ship", metavar="FOLDER", type=Path)
+        folder = parser.parse_args(arguments).ship
+        ship_folder(folder, lambda line: console.print(plain(line), soft_wrap=True))
+        return 0
     return named_command(TRAINING, arguments, make, train_help)
 
 

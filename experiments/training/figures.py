@@ -40,46 +40,8 @@ def training_figures(
     """The figures of a report, the most important first; those that the training has drawn itself
     are files already."""
     label = found.final.label
-    if len(measured.curve) > 1:
-        yield ReportFigure(
-            "learning_curve",
-            "Learning curve",
-            f"What was learned after so many minutes on {CORES} cores, and measured in one pool "
-            f"with the line-up {training.ladder}, whose mean is 0 Elo; bars are 95 % intervals. "
-            "Beside it the mean absolute error on positions that were not learned from, by phase "
-            "of the game.",
-            curve_chart(measured.curve, label),
-            measured.curve,
-        )
-    if len(measured.matches):
-        rows = opponents(measured.matches)
-        yield ReportFigure(
-            "opponents",
-            "Against every opponent",
-            f"By how much {label} is stronger than each opponent, in matches of their own; bars "
-            "are 95 % intervals. Arrows: at least, or at most, so much.",
-            elo_chart(rows, "each opponent", label, rows["agent"].tolist()),
-        )
-    if len(measured.stages) > 1:
-        yield ReportFigure(
-            "error_by_stage",
-            "Error by stage",
-            "Mean absolute error by how many squares are empty, the game going on to the right, "
-            f"with 95 % intervals over games ({measured.held}). Filled: most scores are those of "
-            "perfect play; hollow: of how the game went on. Dashed: always saying the mean.",
-            stage_chart(measured.stages, label),
-            measured.stages,
-        )
-    if len(measured.calibration):
-        yield ReportFigure(
-            "calibration",
-            "Calibration",
-            "What became of positions for which about the same was predicted, by phase of the "
-            "game: their mean score, which should lie on the line, and how many were won, a draw "
-            "being half a win.",
-            calibration_chart(measured.calibration, label),
-            measured.calibration,
-        )
+    yield from _of_matches(training, label, measured)
+    yield from _of_positions(label, measured)
     history = pd.DataFrame(list(found.final.history))
     if len(history) > 1 and panels_of(history):
         yield ReportFigure(
@@ -91,6 +53,49 @@ def training_figures(
         )
     for each in found.final.figures:
         yield ReportFigure(each.name, each.title, each.caption, None)
+
+
+def _of_matches(training: Training, label: str, measured: Measured) -> Iterator[ReportFigure]:
+    if len(measured.curve) > 1:
+        yield ReportFigure(
+            "learning_curve",
+            "Learning curve",
+            f"What was learned after so many minutes on {CORES} cores, and measured in one pool "
+            f"with the line-up {training.ladder}, whose mean is 0 Elo; bars are 95 % intervals. "
+            "Beside it the mean absolute error on positions that were not learned from, by phase "
+            "of the game.",
+            curve_chart(measured.curve, label),
+        )
+    if len(measured.matches):
+        rows = opponents(measured.matches)
+        yield ReportFigure(
+            "opponents",
+            "Against every opponent",
+            f"By how much {label} is stronger than each opponent, in matches of their own; bars "
+            "are 95 % intervals. Arrows: at least, or at most, so much.",
+            elo_chart(rows, "each opponent", label, rows["agent"].tolist()),
+        )
+
+
+def _of_positions(label: str, measured: Measured) -> Iterator[ReportFigure]:
+    if len(measured.stages) > 1:
+        yield ReportFigure(
+            "error_by_stage",
+            "Error by stage",
+            "Mean absolute error by how many squares are empty, the game going on to the right, "
+            f"with 95 % intervals over games ({measured.held}). Filled: most scores are those of "
+            "perfect play; hollow: of how the game went on. Dashed: always saying the mean.",
+            stage_chart(measured.stages, label),
+        )
+    if len(measured.calibration):
+        yield ReportFigure(
+            "calibration",
+            "Calibration",
+            "What became of positions for which about the same was predicted, by phase of the "
+            "game: their mean score, which should lie on the line, and how many were won, a draw "
+            "being half a win.",
+            calibration_chart(measured.calibration, label),
+        )
 
 
 def opponents(matches: pd.DataFrame) -> pd.DataFrame:

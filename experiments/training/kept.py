@@ -88,12 +88,23 @@ class Kept:
         """Where the weights are."""
         return folder / WEIGHTS / f"{self.label}.npz"
 
-    def tell(self, folder: Path, **about: Any) -> None:
-        """Add to what the weights' side file says of how they were made."""
-        if self.kind is not None and self.version is not None:
-            path = self.weights_file(folder)
-            weights = Weights.read(path, self.kind, self.version)
-            dataclasses.replace(weights, about={**weights.about, **about}).write(path)
+    def weights(self, folder: Path) -> Weights | None:
+        """The weights, if it has any in a file; ConfigError."""
+        if self.kind is None or self.version is None:
+            return None
+        try:
+            return Weights.read(self.weights_file(folder), self.kind, self.version)
+        except ValueError as error:
+            raise ConfigError(str(error)) from error
+
+    def told(self, folder: Path, **about: Any) -> Kept:
+        """The same, with more said of how it was made; also in its files."""
+        weights = self.weights(folder)
+        if weights is not None:
+            weights = dataclasses.replace(weights, about={**weights.about, **about})
+        more = dataclasses.replace(self, about={**self.about, **about})
+        more.write(folder, weights)
+        return more
 
     # ------------------------------------------------------------------ use
 

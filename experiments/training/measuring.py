@@ -14,7 +14,7 @@ from experiments.record.store import Record
 from experiments.report.standings import matches
 from experiments.statistics.intervals import interval_text
 from experiments.statistics.means import SHARE, mean_interval
-from experiments.studies.pools import strengths
+from experiments.studies.pools import Pool, strengths
 from experiments.studies.positions import PHASES
 from experiments.training.data import SPLITS, TEST, TRAIN, Positions
 from experiments.training.kept import PREFIX, Kept
@@ -64,6 +64,7 @@ class Measured:
     matches: of :func:`experiments.report.standings.matches`, as what was learned sees them.
     curve: one row a stop of the learning curve: minutes, used, positions, elo, low, high, and
         ``error_PHASE``.
+    gain: Elo from its first stop to its last, with the ends of the 95 % interval.
     scores: the most important of it, plain data.
     """
 
@@ -75,6 +76,7 @@ class Measured:
     slope: float
     matches: pd.DataFrame
     curve: pd.DataFrame
+    gain: tuple[float, float, float]
     scores: dict[str, Any] = field(default_factory=dict)
 
 
@@ -98,9 +100,9 @@ def measure(found: Found, folder: Path, seed: int) -> Measured:
         with Record.open(found.matches) as record:
             played = matches(record)
             played = played[played["first"] == PREFIX + found.final.label]
-    curve = _curve(found, folder, seed)
+    curve, gain = _curve(found, folder, seed), _gain(found, seed)
     scores = _scores(found, stages, parts, played)
-    return Measured(parts, held, stages, phases, calibration, slope, played, curve, scores)
+    return Measured(parts, held, stages, phases, calibration, slope, played, curve, gain, scores)
 
 
 # ---------------------------------------------------------------------- on positions
@@ -265,6 +267,20 @@ def _curve(found: Found, folder: Path, seed: int) -> pd.DataFrame:
         row |= dict(_errors_of(found, kept, folder, seed))
         rows.append(row)
     return pd.DataFrame(rows)
+
+
+def _gain(found: Found, seed: int) -> tuple[float, float, float]:
+    """See :class:`Measured`; nan where it is not known."""
+    labels = [PREFIX + kept.label for kept in found.snapshots.values()]
+    if found.ladder is None or len(labels) < 2:
+        return (float("nan"),) * 3
+    with Record.open(found.ladder) as record:
+        pool = Pool.of(record)
+    weights = np.zeros((1, len(pool.names)))
+    weights[0, pool.names.index(labels[0])] = -1
+    weights[0, pool.names.index(labels[-1])] = 1
+    elo, low, high = (float(ends[0]) for ends in pool.contrasts(weights, seed))
+    return elo, low, high
 
 
 def _errors_of(found: Found, kept: Kept, folder: Path, seed: int) -> Iterator[tuple[str, float]]:

@@ -10,14 +10,15 @@ from typing import Annotated, Any
 
 from omegaconf import OmegaConf
 
-from agents.config import ConfigError, build, compose
+from agents.config import ConfigError, build, compose, fill_open
 from agents.search.endgame.memory import NEVER
-from core.settings import Choice, Each, Number, Switch, Text, Whole, check_settings
+from core.settings import Choice, Each, Number, Switch, Text, Whole, check_settings, nearest
 from experiments.config import (
     OBJECTS,
     Plan,
     RunConfig,
     checked_settings,
+    chosen,
     plan_of,
     typed,
 )
@@ -27,6 +28,8 @@ GROUP = "data"
 """The group of YAMLs, and the part of a configuration, that says what the data are made of."""
 NAME = "selfplay"
 """The one option there is in the group."""
+AGENT = "alphabeta"
+"""Who plays where nobody is named."""
 ENDGAMES = PERFECT, PLAYED = "perfect", "played"
 """What follows once the exact solver gives the scores: perfect play, or the game's own moves."""
 MOST_EXACT = 24
@@ -121,18 +124,23 @@ def of_data(settings: Mapping[str, Any]) -> DataPlan:
 
 
 def with_defaults(settings: Mapping[str, Any]) -> DataPlan:
-    """The plan of some settings as plain data, the others as in the YAML; ConfigError. What agents
-    leave open (``???``) ``depth`` and ``evaluation`` fill."""
-    from agents.config import fill_open
+    """The plan of some settings as plain data, the others as in the YAMLs; ConfigError.
 
+    ``agents`` are described by name; what they leave open (``???``) ``depth`` and ``evaluation``
+    fill. An agent, evaluation, or other object may be given by the name of its YAML.
+    """
     made = read([]).as_data
+    made["agents"] = {AGENT: AGENT}
     for key, value in settings.items():
         if key not in made:
-            raise ConfigError(f"unknown setting '{key}'")
-        merges = isinstance(value, Mapping) and key not in OBJECTS
-        made[key] = {**made[key], **value} if merges else value
+            raise ConfigError(f"unknown setting '{key}'.{nearest(key, made)}")
+        if key in OBJECTS:
+            made[key] = value if key == "agents" else chosen(key, value)
+        else:
+            made[key] = {**made[key], **value} if isinstance(value, Mapping) else value
+    agents = {name: chosen("agent", agent) for name, agent in made["agents"].items()}
     depth, evaluation = made["depth"], made["evaluation"]
-    made["agents"], _ = fill_open(made["agents"], depth=depth, evaluation=evaluation)
+    made["agents"], _ = fill_open(agents, depth=depth, evaluation=evaluation)
     return of_data(made)
 
 
@@ -140,6 +148,7 @@ def planned(described: Mapping[str, Any], settings: RunConfig) -> DataPlan:
     """The plan of settings; raises ConfigError."""
     data = build(described, GROUP, DataConfig)
     playing = copy.deepcopy(settings)
+    playing.games += playing.games % 2  # which only matters where openings are played twice
     if data.noise:
         playing.agents = {
             name: {

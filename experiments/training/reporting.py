@@ -71,7 +71,7 @@ def _findings(
     if len(measured.matches):
         yield _about_matches(name, training, settings, measured.matches)
     if len(measured.curve) > 1:
-        yield from _about_curve(measured.curve)
+        yield from _about_curve(measured.curve, measured.gain)
     if len(measured.phases):
         yield _about_errors(measured)
     if math.isfinite(measured.slope):
@@ -84,7 +84,7 @@ def _about_matches(
     name: str, training: Training, settings: RunConfig, matches: pd.DataFrame
 ) -> str:
     """Whom it beats, and by how much at least."""
-    player = f"{training.player} at depth {settings.depth}"
+    player = f"As the evaluation of {training.player} at depth {settings.depth}"
     beaten = matches[(matches["elo_low"] > 0) | (matches["bound"] == ">")]
     lost = matches[(matches["elo_high"] < 0) | (matches["bound"] == "<")]
     games = counted(int(matches["games"].min()), "game")
@@ -92,8 +92,8 @@ def _about_matches(
     by = interval_text(nearest.elo, nearest.elo_low, nearest.elo_high, nearest.bound)
     near = f"the strongest, {nearest.second}, by {by} Elo in {games}"
     if len(beaten) == len(matches) > 1:
-        return f"{name} beats all {len(matches)} opponents, {player}: {near}."
-    told = f"{name} beats {len(beaten)} of {counted(len(matches), 'opponent')}, {player}"
+        return f"{player}, {name} beats all {len(matches)} opponents: {near}."
+    told = f"{player}, {name} beats {len(beaten)} of {counted(len(matches), 'opponent')}"
     if len(lost):
         told += f", and loses to {_named(lost['second'])}"
     open_ = matches[~matches.index.isin([*beaten.index, *lost.index])]
@@ -109,24 +109,21 @@ def _named(names: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(several[:-1]), several[-1]]))
 
 
-def _about_curve(curve: pd.DataFrame) -> Iterator[str]:
+def _about_curve(curve: pd.DataFrame, gain: tuple[float, float, float]) -> Iterator[str]:
     first, last = curve.iloc[0], curve.iloc[-1]
-    if "elo" in curve and not (first["bound"] or last["bound"]):
+    if math.isfinite(gain[0]):
+        told = interval_text(*gain)
         yield (
             f"From {first['minutes']:g} to {last['minutes']:g} minutes on {CORES} cores it gains "
-            f"{last['elo'] - first['elo']:+.0f} Elo, to {interval_text(*_rating(last))}."
+            f"{told} Elo{'' if gain[1] > 0 else ', which may be chance'}."
         )
-    told = [
-        f"{phase} {first[f'error_{phase}']:.2f} to {last[f'error_{phase}']:.2f}"
+    falls = [
+        f"{phase} from {first[f'error_{phase}']:.2f} to {last[f'error_{phase}']:.2f}"
         for phase in PHASES
         if f"error_{phase}" in curve
     ]
-    if told:
-        yield f"Its mean error goes in the {', '.join(told)} discs."
-
-
-def _rating(row: Any) -> tuple[float, float, float]:
-    return row["elo"], row["low"], row["high"]
+    if falls:
+        yield f"Its mean error goes in the {', in the '.join(falls)} discs."
 
 
 def _about_errors(measured: Measured) -> str:

@@ -10,17 +10,19 @@ from typing import Any
 
 from rich.console import Console
 
-from agents.config import ConfigError, evaluation_settings, load, unknown
+from agents.config import ConfigError, build, evaluation_settings, load, unknown
 from experiments.config import RunConfig
 from experiments.training.base import TRAINED
+from experiments.training.folder import about_of, is_selfplay
 from experiments.training.kept import player
 from experiments.training.planning import GROUP, DataConfig
-from experiments.training.selfplay import about_of, is_selfplay, make
+from experiments.training.selfplay import make
 
 PLAYER = "player"
 """What the agent of a round is called; also the setting of a round with settings of its own."""
 _OF_DATA = {each.name for each in fields(DataConfig)}
 _OF_RUN = {"agent", PLAYER, "games", "depth", "evaluation"}
+_DATA = f"{DataConfig.__module__}.{DataConfig.__name__}"
 _FIRST_GAMES = 256  # of a round that lasts for minutes, by which the next are measured
 _MOST_TIMES = 8  # as many games as there are already, at most
 _REST = 0.03  # of the minutes that are not worth another go
@@ -42,9 +44,6 @@ def selfplay_settings(
     the settings of that evaluation. plan_settings: of the run, whose ruleset and executor it has.
     Raises ConfigError.
     """
-    for key in settings:
-        if key not in _OF_DATA | _OF_RUN:
-            raise unknown(f"setting of train.rounds.{name}", key, _OF_DATA | _OF_RUN)
     depth = int(settings.get("depth", plan_settings.depth))
     asked = str(settings.get("agent", agent))
     own = dict(settings.get(PLAYER) or {})
@@ -68,6 +67,17 @@ def selfplay_settings(
         GROUP: {key: value for key, value in settings.items() if key in _OF_DATA},
     }
     return made | ({"games": settings["games"]} if "games" in settings else {})
+
+
+def rounds_checked(rounds: Mapping[str, Mapping[str, Any]]) -> None:
+    """Raise ConfigError for rounds that cannot be made, as far as that can be seen before."""
+    for name, settings in rounds.items():
+        for key in settings:
+            if key not in _OF_DATA | _OF_RUN:
+                raise unknown(f"setting of train.rounds.{name}", key, _OF_DATA | _OF_RUN)
+        if settings.get("agent", TRAINED) != TRAINED:
+            load("agent", settings["agent"])
+        build({"_target_": _DATA} | {k: settings[k] for k in _OF_DATA & set(settings)}, name)
 
 
 def make_round(

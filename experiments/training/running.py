@@ -14,6 +14,7 @@ from typing import Any
 
 from rich.console import Console
 
+from agents.config import ConfigError
 from core.shown import plain
 from experiments.config import RunConfig, chosen, settings_of
 from experiments.playing.pieces import PieceResult
@@ -24,13 +25,19 @@ from experiments.studies.base import Conclusion, changed
 from experiments.studies.parts import play_part
 from experiments.studies.planning import StudyPlan
 from experiments.studies.record import TRAINING
-from experiments.studies.running import LOG, Maker, Session, StudyResult
+from experiments.studies.running import LOG, Maker, Session
 from experiments.training.base import Learned, Training, Workshop, minutes_since, processor_seconds
 from experiments.training.data import Positions
 from experiments.training.kept import PREFIX, Drawn, Kept, player
 from experiments.training.measuring import Found, measure
 from experiments.training.reporting import concluded
-from experiments.training.rounds import make_round, parts_of, selfplay_settings
+from experiments.training.rounds import (
+    make_round,
+    parts_of,
+    rounds_checked,
+    selfplay_settings,
+)
+from experiments.training.shipping import ship
 from experiments.training.steps import LearnStep, MatchStep, PlayStep, Step, steps_of
 
 ROUNDS = "rounds"
@@ -43,28 +50,16 @@ LEAST_MINUTES = 0.02
 """Of learning, where what came before has used up the budget."""
 
 
-def train(
-    plan: StudyPlan, command: str, console: Console | None = None, folder: Path | None = None
-) -> StudyResult:
-    """Train, and write everything into a new folder, or into one made already; see
-    :func:`experiments.studies.running.study`."""
-    return studies.study(plan, command, console, folder, TRAININGS)
-
-
-def resume(
-    folder: str | Path, command: str, console: Console | None = None, **options: Any
-) -> StudyResult:
-    """Go on with a training; see :func:`experiments.studies.running.resume`."""
-    return studies.resume(folder, command, console, maker=TRAININGS, **options)
-
-
 class TrainingSession(Session):
     """One go at a training."""
 
     @classmethod
     def first_look(cls, plan: StudyPlan, console: Console) -> None:
         training = training_of(plan)
+        if training.needs_positions and not training.data and not training.rounds:
+            raise ConfigError("train.data=[...] or train.rounds is needed: what to learn from")
         player(training.player, {}, plan.plan.settings.depth)
+        rounds_checked(training.rounds)
         if training.curve:
             ladder_of(training, plan.plan.settings)
         if training.data:
@@ -90,7 +85,9 @@ class TrainingSession(Session):
     def conclude(self, found: Any) -> Conclusion:
         training, settings = training_of(self.plan), self.plan.plan.settings
         measured = measure(found, self.folder, settings.seed)
-        found.final.tell(self.folder, scores=measured.scores)
+        kept = found.final.told(self.folder, scores=measured.scores)
+        if training.ship:
+            ship(self.plan.name, kept, self.folder, self.say)
         return concluded(self.plan.name, training, settings, found, measured)
 
     # ------------------------------------------------------------------ steps
@@ -293,9 +290,5 @@ def _signals_heeded() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-TRAININGS = Maker(
-    TRAINING,
-    Training,
-    lambda plan: TrainingSession,
-    {"studies": Path(studies.__file__).parent, "training": Path(__file__).parent},
-)
+ROOMS = {"studies": Path(studies.__file__).parent, "training": Path(__file__).parent}
+TRAININGS = Maker(TRAINING, Training, lambda plan: TrainingSession, ROOMS)

@@ -2,7 +2,7 @@
 be interrupted at any moment, and resumed.
 
 >>> import tempfile
->>> settings = {"games": 40, "depth": 1, "data": {"exact": 6}, "executor": SERIAL}
+>>> settings = {"games": 40, "depth": 1, "data": {"exact": 6}, "executor": "serial"}
 >>> with tempfile.TemporaryDirectory() as place:
 ...     folder = make(settings, place + "/mine")
 ...     found = Positions.read(folder)
@@ -52,27 +52,19 @@ from experiments.report.terminal import terminal_table
 from experiments.stopping import RunStopped, guarded, stoppable
 from experiments.training import data as kept
 from experiments.training.data import SPLITS, Positions
+from experiments.training.folder import FILE, about_of, is_selfplay
 from experiments.training.labels import ROW, Games, prepare_labels
 from experiments.training.log import PieceLog, read_log
 from experiments.training.planning import GROUP, DataPlan, of_data, with_defaults
 from experiments.training.playing import TABLE, Batch, make_piece
 
-FILE = "selfplay.yaml"
-"""What a self-play says of itself, in its folder."""
 FORMAT = 1
-SERIAL = {"_target_": "experiments.playing.Serial"}
-"""The executor for :func:`make` that is this process."""
 LOG, PIECES = "log.txt", "pieces.bin"
 STOPPING = "stopping after the games under way"
 _GAMES = 64
 """Of a piece: few enough that a piece of a slow agent ends soon, and the same for every number of
 workers, as random numbers go by pieces."""
 _MOST_OPENINGS = 100_000
-
-
-def is_selfplay(folder: Path | str) -> bool:
-    """Whether a folder is that of a self-play."""
-    return (Path(folder) / FILE).is_file()
 
 
 @dataclass(frozen=True)
@@ -177,24 +169,16 @@ def resume(
         return session.go(folder, about)
 
 
-def about_of(folder: Path) -> dict[str, Any]:
-    """What a self-play says of itself. Raises ConfigError."""
-    path = folder / FILE
-    try:
-        about = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, yaml.YAMLError) as error:
-        raise ConfigError(f"{path}: cannot be read ({one_line(error)})") from error
-    if not isinstance(about, dict) or not {"config", "versions", "complete"} <= set(about):
-        raise ConfigError(f"{path}: config, versions and complete are expected in it")
-    return about
-
-
 def _versions(plan: DataPlan) -> dict[str, str]:
     """What the positions depend on: the versions of a run, and a hash of the files here that shape
     them."""
     room = Path(__file__).parent
     files = (room / name for name in ("planning.py", "labels.py", "playing.py", "games.py"))
-    return {**versions(built_from(plan.settings)), "selfplay": file_hash(*files)}
+    found = {**versions(built_from(plan.settings)), "selfplay": file_hash(*files)}
+    for path in map(Path, plan.data.read):
+        if path.is_file():
+            found[str(path)] = file_hash(path)
+    return found
 
 
 def _write(path: Path, content: Mapping[str, Any]) -> None:

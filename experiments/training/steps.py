@@ -10,7 +10,7 @@ from typing import Any
 from experiments.studies import planning as studies
 from experiments.studies.planning import StudyPlan
 from experiments.studies.record import TRAINING
-from experiments.training.base import TRAINED, Training
+from experiments.training.base import TRAINED, Training, Trains
 
 MEASURED_BY = {"agents": "heuristics_ab", "openings": "balanced", "games": "1000"}
 """What of a run is otherwise in a training: the matches that measure it."""
@@ -21,10 +21,21 @@ def read(name: str, overrides: Sequence[str], folders: Sequence[str] = ()) -> St
     further folders of YAMLs; raises ConfigError."""
     said = {word.lstrip("+~").partition("=")[0].partition("@")[0] for word in overrides}
     usual = [f"{key}={value}" for key, value in MEASURED_BY.items() if key not in said]
-    # What every training can be told is not in each one's file; its class knows what there is.
-    own = f"{TRAINING.group}."
-    asked = [f"++{word}" if word.startswith(own) else word for word in overrides]
-    return studies.read(name, [*usual, *asked], folders, TRAINING, Training)
+    asked = [each for word in overrides for each in _for_hydra(word)]
+    return studies.read(name, [*usual, *asked], folders, TRAINING, Trains, ("depth",))
+
+
+def _for_hydra(word: str) -> Iterator[str]:
+    """An override as Hydra is to get it. What every training can be told is not in each one's file,
+    its class knows what there is; and a mapping takes the place of the one before, which Hydra
+    would add to."""
+    if not word.startswith(f"{TRAINING.group}."):
+        yield word
+        return
+    key, _, value = word.partition("=")
+    if value.startswith("{"):
+        yield f"++{key}=null"
+    yield f"++{word}"
 
 
 @dataclass(frozen=True)
@@ -70,6 +81,11 @@ class MatchStep(Step):
 
     labels: tuple[str, ...]
     curve: bool = False
+
+
+def final_label(name: str, curve: Sequence[float]) -> str:
+    """What a training learns in the end is called."""
+    return f"{name}_{curve[-1]:g}min" if curve else name
 
 
 def steps_of(name: str, training: Training) -> list[Step]:
