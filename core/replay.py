@@ -22,7 +22,8 @@ class Replayed:
     """What games went through. A turn is 0 where the side is to move that began, 1 for the other.
 
     mover, opponent: uint64 masks of all positions in which somebody was to move, or to pass, those
-        of a game together. turn: int8, game: int64, of each.
+        of a game together. turn: int8, game: int64, of each. move: int64, the number of the move
+        that was made there, among the squares of all games; -1 where a pass was due.
     last_mover, last_opponent, last_turn: of each game, where it was left.
     over: bool, whether neither side can move there.
     fault: int64, the number, from 0, of the first move that is not legal, or LEGAL.
@@ -32,6 +33,7 @@ class Replayed:
     opponent: np.ndarray
     turn: np.ndarray
     game: np.ndarray
+    move: np.ndarray
     last_mover: np.ndarray
     last_opponent: np.ndarray
     last_turn: np.ndarray
@@ -54,8 +56,8 @@ def _replay(
 ) -> Int:
     """Follow games; how many positions were written. See :func:`replay`.
 
-    masks: two a position. about: turn and game of each. lasts: two masks a game. states: turn,
-    whether it is over, and fault of each.
+    masks: two a position. about: turn, game and move of each. lasts: two masks a game. states:
+    turn, whether it is over, and fault of each.
     """
     row, place = np.int64(0), np.int64(0)
     for game in range(len(starts)):
@@ -71,7 +73,7 @@ def _replay(
             if legal != ZERO and place == ends[game]:
                 break
             masks[row, 0], masks[row, 1] = mover, opponent
-            about[row, 0], about[row, 1] = turn, game
+            about[row, 0], about[row, 1], about[row, 2] = turn, game, np.int64(-1)
             row += 1
             if legal == ZERO:
                 if place < ends[game] and squares[place] == PASS:
@@ -83,6 +85,7 @@ def _replay(
                 if told or square >= PASS or (legal >> np.uint64(square)) & ONE == ZERO:
                     fault = place - begin
                     break
+                about[row - 1, 2] = place
                 place += 1
                 mover, opponent = after(mover, opponent, np.uint64(square))
             turn = np.int64(1) - turn
@@ -116,7 +119,7 @@ def replay(
     """
     room = 2 * len(squares) + len(ends) + 1  # between two moves there is at most one pass
     masks = np.zeros((room, 2), dtype=np.uint64)
-    about = np.zeros((room, 2), dtype=np.int64)
+    about = np.zeros((room, 3), dtype=np.int64)
     lasts = np.zeros((len(ends), 2), dtype=np.uint64)
     states = np.zeros((len(ends), 3), dtype=np.int64)
     if turns is None:
@@ -139,6 +142,7 @@ def replay(
         masks[:rows, 1],
         about[:rows, 0].astype(np.int8),
         about[:rows, 1],
+        about[:rows, 2],
         lasts[:, 0],
         lasts[:, 1],
         states[:, 0].astype(np.int8),

@@ -28,6 +28,7 @@ usage: python -m experiments COMMAND ...
   positions FILE ...      the same of games in files: WTHOR, GGF, folders of runs
   train NAME [key=value]  learn an evaluation from games, and measure it    (train --help)
   plan elo=30 draws=0.04  how many pairs that takes, and how long    (plan --help)
+  players [FOLDER ...]    a page on the players: what each goes by, and what tests say of it
   openings FILE           make balanced openings    (openings --help: all settings)
   resume FOLDER           go on with a run that was interrupted
   extend FOLDER games=N   add games to a run, up to N a pairing
@@ -318,6 +319,13 @@ def train_command(arguments: Sequence[str]) -> int:
     return train_command(arguments, make_console())
 
 
+def players_command(arguments: Sequence[str]) -> int:
+    """``players``: a page on the players."""
+    from experiments.players.command import players_command
+
+    return players_command(arguments, make_console())
+
+
 def openings_command(arguments: Sequence[str]) -> int:
     """``openings``: make balanced openings."""
     from experiments.pairing.balanced import openings_command
@@ -362,6 +370,7 @@ COMMANDS: dict[str, Command] = {
     "selfplay": selfplay_command,
     "positions": positions_command,
     "train": train_command,
+    "players": players_command,
     "plan": plan_command,
     "bench": bench_command,
     "openings": openings_command,

@@ -52,7 +52,7 @@ FLOORS = (
     ("experiments.studies",),
     ("experiments.training",),
     ("experiments.looking",),
-    ("experiments.verify",),
+    ("experiments.verify", "experiments.players"),
     ("experiments.recover",),
     ("experiments",),
     ("experiments.__main__",),

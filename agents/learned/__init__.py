@@ -3,3 +3,7 @@
 How they learn is in :mod:`experiments.training`; what comes with the lab, in ``shipped``, each file
 of weights beside a YAML that says how it was made.
 """
+
+from agents.learned.patterns import PatternEvaluation
+
+__all__ = ["PatternEvaluation"]

@@ -49,7 +49,16 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from core.processes import descendants
-from core.settings import Constraint, Each, Number, SettingError, Switch, Text, explained
+from core.settings import (
+    Constraint,
+    Each,
+    Number,
+    SettingError,
+    Switch,
+    Text,
+    Whole,
+    explained,
+)
 from core.shown import plain
 from experiments.config import Plan, chosen
 from experiments.pairing import ResultTable
@@ -140,11 +149,15 @@ class Training(Trains, ABC):
     rounds: Annotated[Mapping[str, Any], Rounds()] = field(default_factory=dict)
     """Rounds of self-play that are made first, by name: each with settings of selfplay. The agent
     "trained" of a later round is the player with what was learned from the rounds before."""
+    recent: Annotated[int | None, Whole(1)] = None
+    """How many rounds are learned from, the latest ones; None: all. Those who played the first
+    rounds had learned little, and their games say less."""
     minutes: Annotated[float | None, Number(above=0)] = None
     """Of learning, on two cores (processor time); None: to its end."""
     curve: Annotated[list[float], Each(Number(above=0))] = field(default_factory=list)
     """Minutes on two cores at each of which what was learned until then is kept, and all of them
-    measured: the learning curve. Rounds then last as long as their share of these minutes."""
+    measured: the learning curve. Rounds then last for minutes, each up to twice the time of all
+    before it, as the rounds say in their order; the last of them is repeated."""
     playing: Annotated[float, Number(0, 0.95)] = 0.6
     """Of a learning curve, the share of the minutes that self-play takes."""
     player: Annotated[str, Text(r".+", "an agent")] = "alphabeta"

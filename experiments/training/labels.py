@@ -3,6 +3,12 @@
 The score of a position before the endgame is what the game came to: its final disc difference, or,
 where the exact solver takes over, the score it gives there, as if both had played perfectly from
 then on. So a blunder late in the game does not spoil what is said of its opening.
+
+Many things happen between an opening and the end of its game, and only some are due to the opening.
+``trace`` mixes in what the players' searches expected on the way: a position's score is
+(1 - trace) x what the search expected there + trace x the score of the position after it. With 1
+only the end counts. That is the lambda-return of temporal-difference learning (R. Sutton, *Learning
+to Predict by the Methods of Temporal Differences*, 1988).
 """
 
 from __future__ import annotations
@@ -23,7 +29,7 @@ ROW = np.dtype(
     [
         ("mover", np.uint64),
         ("opponent", np.uint64),
-        ("score", np.int8),
+        ("score", np.float32),
         ("exact", np.bool_),
         ("game", np.uint32),
     ]
@@ -41,13 +47,15 @@ class Games:
     """Games, or what was played of them.
 
     mover, opponent: uint64 masks of where each begins. squares: uint8, the moves of all, one game
-    after the other. ends: int64, one past each game's last.
+    after the other. ends: int64, one past each game's last. values: float32, what the mover's
+    search expected of each move, in discs, NaN for nothing; None where nobody expected anything.
     """
 
     mover: np.ndarray
     opponent: np.ndarray
     squares: np.ndarray
     ends: np.ndarray
+    values: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.ends)
@@ -58,8 +66,9 @@ class Games:
             part = slice(begin, begin + most)
             first = int(self.ends[begin - 1]) if begin else 0
             ends = self.ends[part] - first
-            squares = self.squares[first : first + int(ends[-1])]
-            yield Games(self.mover[part], self.opponent[part], squares, ends)
+            moves = slice(first, first + int(ends[-1]))
+            values = None if self.values is None else self.values[moves]
+            yield Games(self.mover[part], self.opponent[part], self.squares[moves], ends, values)
 
 
 @cache
@@ -101,8 +110,7 @@ def labelled(games: Games, rules: Ruleset, data: DataConfig) -> tuple[np.ndarray
         else:
             parts.append(_played(games, told, rules, until))
     before = _rows(whole, told[whole.game])
-    same = whole.turn == whole.last_turn[whole.game]
-    before["score"] = np.where(same, final[whole.game], -final[whole.game])[told[whole.game]]
+    before["score"] = _scores(whole, final, games.values, data.trace)[told[whole.game]]
     rows = np.concatenate([before, *parts])
     order = np.argsort(rows["game"], kind="stable")
     return rows[order], {why: number for why, number in left_out.items() if number}
@@ -114,6 +122,30 @@ def _final(whole: Replayed, squares: int) -> np.ndarray:
     own = np.bitwise_count(whole.last_mover).astype(np.int64)
     other = np.bitwise_count(whole.last_opponent).astype(np.int64)
     return np.sign(own - other) * (squares - 2 * np.minimum(own, other)) * (own != other)
+
+
+def _scores(
+    whole: Replayed, final: np.ndarray, values: np.ndarray | None, trace: float
+) -> np.ndarray:
+    """The score of each position, to its mover. final: of each game, to whose turn it is then."""
+    sign = np.where(whole.turn == 0, 1.0, -1.0)
+    ended = np.where(whole.last_turn == 0, final, -final).astype(float)
+    score = ended[whole.game]
+    if trace < 1 and values is not None:
+        expected = np.full(len(sign), np.nan)
+        moved = whole.move >= 0
+        expected[moved] = values[whole.move[moved]]
+        expected *= sign
+        # All games at once, from their ends backwards.
+        begins = np.searchsorted(whole.game, np.arange(len(ended)), side="left")
+        ends = np.searchsorted(whole.game, np.arange(len(ended)), side="right")
+        for back in range(1, int((ends - begins).max(initial=0)) + 1):
+            games = np.flatnonzero(ends - begins >= back)
+            rows = ends[games] - back
+            mixed = (1 - trace) * expected[rows] + trace * ended[games]
+            score[rows] = np.where(np.isnan(mixed), ended[games], mixed)
+            ended[games] = score[rows]
+    return (score * sign).astype(np.float32)
 
 
 def _rows(whole: Replayed, kept: np.ndarray) -> np.ndarray:

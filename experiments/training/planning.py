@@ -50,6 +50,8 @@ class DataConfig:
     noise: Annotated[float, Number(0, 1)] = 0.0
     noise_plies: Annotated[int | None, Whole(0)] = None
     exact: Annotated[int, Whole(0, MOST_EXACT)] = 10
+    trace: Annotated[float, Number(0, 1)] = 1.0
+    unit: Annotated[int, Whole(1)] = 100
     endgames: Annotated[str, Choice(*ENDGAMES)] = PERFECT
     validation: Annotated[float, Number(0, 0.5)] = 0.1
     test: Annotated[float, Number(0, 0.5)] = 0.1

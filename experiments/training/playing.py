@@ -3,7 +3,7 @@ otherwise move by move."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ import yaml
 
 from agents.base import compiled_player
 from agents.config import build
+from agents.evaluation import FINAL_UNIT
 from core import whole_games as layout
 from core.game import FINISHED, Fault, play_game
 from core.lines import draw_on
@@ -28,6 +29,11 @@ TABLE = "games"
 FORFEITED = "forfeited"
 _PURPOSE = 2  # keeps these random numbers apart from those of openings and games
 _COLORS = (Color.BLACK, Color.WHITE)
+
+Line = tuple[np.ndarray, np.ndarray]
+"""The moves of a game, uint8, passes among them, and what was expected of each, float32, in
+discs."""
+_NO_MOVES: Line = np.zeros(0, dtype=np.uint8), np.zeros(0, dtype=np.float32)
 
 
 @dataclass(frozen=True)
@@ -75,16 +81,16 @@ def _played(batch: Batch, place: Workplace, data: DataConfig) -> tuple[Games, in
     masks = np.stack([batch.mover, batch.opponent], axis=1)
     masks, turns = draw_on(rng, masks, plies, conditions.rules.board)
     colors = batch.color ^ turns
-    lines: list[np.ndarray | None] = [None] * number
+    lines: list[Line | None] = [None] * number
     for black, white in _pairings(len(conditions.agents) // 2):
         met = _met(batch.first, number, black, white, len(conditions.agents) // 2)
         seats = black, white + len(conditions.agents) // 2
-        _play(place, seats, met, masks, colors, seeds, data.exact or -1, lines)
+        _play(place, seats, met, masks, colors, seeds, data, lines)
     kept = np.array([line is not None for line in lines])
-    squares = [line for line in lines if line is not None]
-    ends = np.cumsum([len(line) for line in squares], dtype=np.int64)
-    empty = np.zeros(0, dtype=np.uint8)
-    games = Games(masks[kept, 0], masks[kept, 1], np.concatenate([empty, *squares]), ends)
+    played = [_NO_MOVES, *(line for line in lines if line is not None)]
+    ends = np.cumsum([len(squares) for squares, _ in played[1:]], dtype=np.int64)
+    squares, values = (np.concatenate(parts) for parts in zip(*played, strict=True))
+    games = Games(masks[kept, 0], masks[kept, 1], squares, ends, values)
     return games, int((~kept).sum())
 
 
@@ -107,8 +113,8 @@ def _play(
     masks: np.ndarray,
     colors: np.ndarray,
     seeds: np.ndarray,
-    until: int,
-    lines: list[np.ndarray | None],
+    data: DataConfig,
+    lines: list[Line | None],
 ) -> None:
     """Play these games, and write their moves into ``lines``; None for a game that was forfeited.
 
@@ -133,30 +139,43 @@ def _play(
             table[:, layout.TO_MOVE] = colors[left]
             table[:, layout.BLACK_SEED] = seeds[left]
             table[:, layout.WHITE_SEED] = seeds[left] + 1
-            played, turns = layout.play(
-                players, table, conditions.rules.board, watch.address, until
-            )
-            squares = turns[:, layout.SQUARE].astype(np.uint8)
-            for game, line in zip(
-                left, np.split(squares, table[:played, layout.END]), strict=False
-            ):
+            board, until = conditions.rules.board, data.exact or -1
+            played, turns = layout.play(players, table, board, watch.address, until)
+            ends = table[:played, layout.END]
+            for game, line in zip(left, _lines(turns, ends, data.unit), strict=False):
                 lines[game] = line
             done += played
         if done < len(games):  # and a game of which compiled code doubts a move is for the judge
             game = games[done]
             mover, opponent = (int(mask) for mask in masks[game])
             start = Position(mover, opponent, _COLORS[colors[game]], conditions.rules)
-            lines[game] = _by_the_judge(place, seats, start, int(seeds[game]))
+            lines[game] = _by_the_judge(place, seats, start, int(seeds[game]), data.unit)
             done += 1
 
 
+def _lines(turns: np.ndarray, ends: np.ndarray, unit: int) -> Iterator[Line]:
+    """The games of the kernel's table of turns; ends: one past the last turn of each."""
+    judged = turns[:, layout.ANSWER + layout.JUDGED] != 0
+    values = _in_discs(turns[:, layout.ANSWER + layout.VALUE], judged, unit)
+    squares = turns[:, layout.SQUARE].astype(np.uint8)
+    yield from zip(np.split(squares, ends), np.split(values, ends), strict=True)
+
+
+def _in_discs(values: np.ndarray, judged: np.ndarray, unit: int) -> np.ndarray:
+    """What searches expected, float32, in discs; NaN where they said nothing. A finished game's
+    value says its disc difference."""
+    finished = np.abs(values) >= FINAL_UNIT
+    discs = values / np.where(finished, FINAL_UNIT, unit)
+    return np.where(judged, discs, np.nan).astype(np.float32)
+
+
 def _by_the_judge(
-    place: Workplace, seats: tuple[int, int], start: Position, seed: int
-) -> np.ndarray | None:
-    """The moves of a game; None where it was forfeited."""
+    place: Workplace, seats: tuple[int, int], start: Position, seed: int, unit: int
+) -> Line | None:
+    """The moves of a game, and what was expected of them; None where it was forfeited."""
     conditions = place.conditions
     if conditions.apart & set(seats):
-        return _asked(place, seats, start, seed)
+        return _asked(place, seats, start, seed, unit)
     black, white = (conditions.agents[seat] for seat in seats)
     played = play_game(
         {Color.BLACK: black, Color.WHITE: white},
@@ -168,22 +187,32 @@ def _by_the_judge(
     )
     if played.end_reason != FINISHED:
         return None
-    return np.array([ply.move for ply in played.plies], dtype=np.uint8)
+    squares = np.array([ply.move for ply in played.plies], dtype=np.uint8)
+    said = [None if ply.decision is None else ply.decision.value for ply in played.plies]
+    return squares, _as_said(said, unit)
+
+
+def _as_said(values: Sequence[int | float | None], unit: int) -> np.ndarray:
+    judged = np.array([value is not None for value in values], dtype=bool)
+    return _in_discs(np.array([value or 0 for value in values], dtype=float), judged, unit)
 
 
 def _asked(
-    place: Workplace, seats: tuple[int, int], position: Position, seed: int
-) -> np.ndarray | None:
+    place: Workplace, seats: tuple[int, int], position: Position, seed: int, unit: int
+) -> Line | None:
     """The same with agents in processes of their own, asked for every move anew."""
     moves: list[int] = []
+    values: list[int | float | None] = []
     while not position.is_over:
         if position.moves:
             seat = seats[_COLORS.index(position.to_move)]
             try:
-                moves.append(place.decide(seat, position, seed + len(moves)).move)
+                decision = place.decide(seat, position, seed + len(moves))
+                moves.append(decision.move)
+                values.append(decision.value)
                 position = position.play(moves[-1])
             except (Fault, ValueError):
                 return None
         else:
             position = position.play("--")
-    return np.array(moves, dtype=np.uint8)
+    return np.array(moves, dtype=np.uint8), _as_said(values, unit)

@@ -10,7 +10,7 @@ from typing import Any
 
 from rich.console import Console
 
-from agents.config import ConfigError, build, evaluation_settings, load, unknown
+from agents.config import OPEN, ConfigError, build, evaluation_settings, load, unknown
 from experiments.config import RunConfig
 from experiments.training.base import TRAINED
 from experiments.training.folder import about_of, is_selfplay
@@ -58,9 +58,10 @@ def selfplay_settings(
     for key in own:
         if key not in plays:
             raise unknown(f"setting of train.rounds.{name}.{PLAYER}", key, plays)
+    if plays.get("depth") == OPEN:
+        plays["depth"] = depth
     made: dict[str, Any] = {
         "agents": {PLAYER: plays | own},
-        "depth": depth,
         "seed": seed,
         "executor": plan_settings.executor,
         "ruleset": {"name": plan_settings.ruleset.name},

@@ -221,10 +221,9 @@ class TrainingSession(Session):
         played = [step for step in self._steps if isinstance(step, PlayStep)]
         examined = None
         if training.data or played:
-            examined = self._positions([step.key for step in played])
-        snapshots = {}
-        for step, mark in zip(learned, training.curve, strict=False):
-            snapshots[mark] = Kept.read(self.folder, step.key)
+            examined = self._positions(learned[-1].rounds or [step.key for step in played])
+        marked = ((step.mark, step.key) for step in learned)
+        snapshots = {mark: Kept.read(self.folder, key) for mark, key in marked if mark is not None}
         runs = {
             step.curve: self.folder / step.key
             for step in self._steps

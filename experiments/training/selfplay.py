@@ -97,7 +97,7 @@ def make(
     """
     console = console or Console(quiet=True)
     if folder is not None and is_selfplay(folder):
-        result = resume(folder, console=console)
+        result = resume(folder, console=console, trust=True)  # who asks has named its code
     else:
         where = None if folder is None else Path(folder)
         result = selfplay(with_defaults(settings), "experiments.training.make(...)", console, where)
@@ -236,8 +236,7 @@ class _Session:
         clock = time.perf_counter()
         with PieceLog(folder / PIECES) as made:
             left = [piece for piece in self._pieces if piece.number not in made.done]
-            if left:
-                self._work_on(left, made, folder)
+            failures = self._work_on(left, made, folder) if left else []
             complete = len(made.done) == len(self._pieces)
         about["seconds"] = round(about["seconds"] + time.perf_counter() - clock, 1)
         about["complete"] = complete
@@ -247,13 +246,20 @@ class _Session:
             (folder / PIECES).unlink()
         if found is not None:
             self._tell(found, folder, about)
+        if failures:
+            raise RunStopped(
+                f"{len(failures):,} times {_GAMES} games could not be made: {failures[0]}. What "
+                f"was made is kept; to try again: {way_on(folder, self._plan)}"
+            )
         if not complete:
             self._say(f"go on with  {way_on(folder, self._plan)}")
             if found is None:
                 raise KeyboardInterrupt
         return Result(folder, complete)
 
-    def _work_on(self, left: Sequence[Piece], made: PieceLog, folder: Path) -> None:
+    def _work_on(self, left: Sequence[Piece], made: PieceLog, folder: Path) -> list[str]:
+        """Make what there is to do; why that failed, of each piece of which nothing came."""
+        failures: list[str] = []
         plan, conditions = self._plan, self._conditions
         job = functools.partial(make_piece, plan.as_data[GROUP])
         with ExitStack() as stack:
@@ -269,10 +275,12 @@ class _Session:
                 for results in crew.work(job, left):
                     for result in results:
                         if result.failure:
-                            raise TaskFailed(f"games {result.number * _GAMES} on: {result.failure}")
+                            failures.append(result.failure)
+                            continue
                         made.add(result.number, result.tables[TABLE][0])
                         progress.advance(bar, sizes[result.number])
                     made.flush()
+        return failures
 
     def _together(self, folder: Path, about: dict[str, Any]) -> Positions | None:
         """Write the positions of all pieces that are there; None if there is nothing."""

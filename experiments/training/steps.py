@@ -14,6 +14,8 @@ from experiments.training.base import TRAINED, Training, Trains
 
 MEASURED_BY = {"agents": "heuristics_ab", "openings": "balanced", "games": "1000"}
 """What of a run is otherwise in a training: the matches that measure it."""
+_FIRST_ROUND = 8
+"""The first round of a learning curve ends at this part of its first stop."""
 
 
 def read(name: str, overrides: Sequence[str], folders: Sequence[str] = ()) -> StudyPlan:
@@ -65,13 +67,14 @@ class LearnStep(Step):
 
     folder: of the workshop. rounds: keys of those whose positions it learns from, as far as the
     training makes its own. minutes: budget, on two cores, None for no bound. until: whether that is
-    a budget for all steps up to this one.
+    a budget for all steps up to this one. mark: the stop of a learning curve that it is, minutes.
     """
 
     folder: str
     rounds: tuple[str, ...] = ()
     minutes: float | None = None
     until: bool = False
+    mark: float | None = None
 
 
 @dataclass(frozen=True)
@@ -96,11 +99,12 @@ def steps_of(name: str, training: Training) -> list[Step]:
     steps = list(way(name, training, to_learn_from))
     if not training.needs_positions:
         steps += [PlayStep(each, _about_round(each), said) for each, said in own.items()]
-    labels = [step.key for step in steps if isinstance(step, LearnStep)]
+    learned = [step for step in steps if isinstance(step, LearnStep)]
     if training.matches:
-        steps.append(MatchStep("matches", "matches against every agent", (labels[-1],)))
+        steps.append(MatchStep("matches", "matches against every agent", (learned[-1].key,)))
         if training.curve:
-            steps.append(MatchStep("ladder", "matches of the learning curve", tuple(labels), True))
+            labels = tuple(step.key for step in learned if step.mark is not None)
+            steps.append(MatchStep("ladder", "matches of the learning curve", labels, True))
     return steps
 
 
@@ -116,24 +120,45 @@ def _whole(name: str, training: Training, rounds: Mapping[str, Any]) -> Iterator
         if settings.get("agent") == TRAINED:
             label = f"{name}_{done[-1]}"
             about = f"learning from {', '.join(done)}"
-            yield LearnStep(label, about, f"learn-{done[-1]}", tuple(done))
+            yield LearnStep(label, about, f"learn-{done[-1]}", _latest(training, done))
         yield PlayStep(each, _about_round(each), settings, None, label)
         done.append(each)
-    yield LearnStep(name, "learning", "learn", tuple(done), training.minutes)
+    yield LearnStep(name, "learning", "learn", _latest(training, done), training.minutes)
 
 
 def _curve(name: str, training: Training, rounds: Mapping[str, Any]) -> Iterator[Step]:
-    """Up to each stop of the learning curve a round, as long as its share, and learning."""
+    """Up to each stop of the learning curve rounds, as long as their share, and learning."""
     kinds, done = list(rounds.values()), list[str]()
     label = None
-    for number, (before, mark) in enumerate(pairwise([0.0, *training.curve])):
-        stop = f"{mark:g}min"
+    stops = _stops(training.curve) if kinds else training.curve
+    for number, (before, stop) in enumerate(pairwise([0.0, *stops])):
+        text = f"{stop:g}min"
         if kinds:
             settings = kinds[min(number, len(kinds) - 1)]
-            length = training.playing * (mark - before)
-            about = f"self-play up to {mark:g} minutes"
-            yield PlayStep(f"round-{stop}", about, settings, length, label)
-            done.append(f"round-{stop}")
-        label, about = f"{name}_{stop}", f"learning up to {mark:g} minutes"
-        folder = "learn" if training.goes_on else f"learn-{stop}"
-        yield LearnStep(label, about, folder, tuple(done), mark, until=bool(kinds))
+            length = training.playing * (stop - before)
+            about = f"self-play up to {stop:g} minutes"
+            yield PlayStep(f"round-{text}", about, settings, length, label)
+            done.append(f"round-{text}")
+        label, about = f"{name}_{text}", f"learning up to {stop:g} minutes"
+        folder = "learn" if training.goes_on else f"learn-{text}"
+        mark = stop if stop in training.curve else None
+        of_rounds = _latest(training, done)
+        yield LearnStep(label, about, folder, of_rounds, stop, until=bool(kinds), mark=mark)
+
+
+def _latest(training: Training, done: list[str]) -> tuple[str, ...]:
+    """The rounds that are learned from, once these are done."""
+    return tuple(done[-training.recent :] if training.recent else done)
+
+
+def _stops(marks: Sequence[float]) -> list[float]:
+    """When rounds end: at each mark, and before it wherever that is twice as late as what comes
+    before, down to a part of the first mark."""
+    first = marks[0] / _FIRST_ROUND
+    stops = set(marks)
+    for mark in marks:
+        earlier = max([stop for stop in marks if stop < mark], default=first / 2)
+        while mark / 2 > earlier:
+            mark /= 2
+            stops.add(mark)
+    return sorted(stops)

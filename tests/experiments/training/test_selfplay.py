@@ -8,6 +8,7 @@ import shutil
 import signal
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ import yaml
 from processes import Command, await_
 
 from agents.search.endgame.solver import EndgameSolver
+from core.notation import PASS
 from core.position import Position
 from core.settings import ConfigError
 from experiments.__main__ import main
@@ -94,6 +96,27 @@ def test_what_is_cut_off_is_made_again(folder: Path, tmp_path: Path) -> None:
     assert make({}, where) == where  # and is then complete
 
 
+def test_what_failed_is_told_and_tried_again(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = selfplay.make_piece
+
+    def fails_once(described: Any, place: Any, content: Any) -> Any:
+        if content.number == 1:
+            raise ArithmeticError("too hot")
+        return made(described, place, content)
+
+    monkeypatch.setattr(selfplay, "make_piece", fails_once)
+    with pytest.raises(
+        RunStopped, match="1 times 64 games could not be made: ArithmeticError: too"
+    ):
+        make(SMALL, tmp_path / "x")
+    assert about_of(tmp_path / "x")["games"] == 200 - 64
+    monkeypatch.setattr(selfplay, "make_piece", made)
+    again = Positions.read(make(SMALL, tmp_path / "x"))
+    assert again.data_hash == Positions.read(folder).data_hash
+
+
 def test_games_of_a_line_up(tmp_path: Path) -> None:
     settings = {
         "agents": {"greedy": "greedy", "mcts": {"_target_": "agents.MCTS", "playouts": 5}},
@@ -142,6 +165,31 @@ def test_the_games_own_endgames(folder: Path) -> None:
     early = ~perfect["exact"]
     assert np.array_equal(perfect[early], rows[~rows["exact"]])
     assert Counter(perfect["game"][~early].tolist()).keys() == set(range(10))
+
+
+def test_scores_lean_on_what_searches_expected() -> None:
+    """Each score is mixed from what was expected there and the score one move later, by hand."""
+    rng = np.random.default_rng(4)
+    position, squares, values, lines = Position.start(), [], [], []
+    while not position.is_over:
+        lines.append(position)
+        move = int(rng.choice(position.moves)) if position.moves else PASS
+        squares.append(move)
+        values.append(float(rng.normal()) if position.moves and rng.random() < 0.8 else np.nan)
+        position = position.play(move)
+    start = (np.array([mask]) for mask in Position.start().masks)
+    ends = np.array([len(squares)])
+    games = Games(*start, np.array(squares, dtype=np.uint8), ends, np.float32(values))
+    rows, _ = labelled(games, position.ruleset, DataConfig(exact=0, trace=0.7))
+    score, player = position.disc_difference, position.to_move
+    for row, before, expected in list(zip(rows, lines, values, strict=True))[::-1]:
+        score = score if before.to_move is player else -score
+        score, player = (
+            0.7 * score + 0.3 * expected if expected == expected else score,
+            before.to_move,
+        )
+        assert (row["mover"], row["opponent"]) == (before.mover, before.opponent)
+        assert row["score"] == pytest.approx(score, abs=1e-4)
 
 
 def test_unfinished_games_are_left_out() -> None:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 import yaml
+from rich.console import Console
 from scipy.stats import binomtest
 from trained import TwoWeights
 
@@ -18,11 +19,14 @@ from experiments import run_match
 from experiments.__main__ import main
 from experiments.studies.record import TRAINING, StudyRecord
 from experiments.training import shipping
+from experiments.training.base import Training
 from experiments.training.command import train_help
 from experiments.training.data import Positions
 from experiments.training.kept import Kept, player
 from experiments.training.rounds import parts_of
-from experiments.training.steps import LearnStep, MatchStep, PlayStep, steps_of
+from experiments.training.several import MAKER as TRAINER
+from experiments.training.several import Several
+from experiments.training.steps import LearnStep, MatchStep, PlayStep, read, steps_of
 
 YAML = """\
 # Two weights, of corners and mobility
@@ -199,15 +203,23 @@ def test_steps_follow_from_the_settings() -> None:
         (LearnStep, "two"),
         (MatchStep, "matches"),
     ]
-    curve = steps_of("two", TwoWeights(rounds=rounds, curve=[5, 15], matches=False))
-    first, learning, second, last = curve
-    assert isinstance(first, PlayStep) and isinstance(second, PlayStep)
-    assert (first.minutes, first.trained) == (3, None)
-    assert (second.minutes, second.trained) == (6, "two_5min")
-    assert isinstance(learning, LearnStep) and isinstance(last, LearnStep)
-    assert last.rounds == ("round-5min", "round-15min") and last.minutes == 15 and last.until
     given = steps_of("two", TwoWeights(rounds=rounds, data=["there"], minutes=2))
     assert [step.key for step in given] == ["two", "matches"]
+
+
+def test_a_learning_curve_plays_with_what_it_has_learned() -> None:
+    rounds = {"first": {"agent": "greedy"}, "second": {"agent": "trained"}}
+    steps = steps_of("two", TwoWeights(rounds=rounds, curve=[5, 15], playing=0.5))
+    played = [step for step in steps if isinstance(step, PlayStep)]
+    learned = [step for step in steps if isinstance(step, LearnStep)]
+    assert sum(step.minutes or 0 for step in played) == 0.5 * 15
+    assert [step.trained for step in played] == [None, *(step.key for step in learned[:-1])]
+    assert [step.mark for step in learned if step.mark is not None] == [5, 15]
+    assert learned[-1].rounds == tuple(step.key for step in played)
+    assert learned[-1].minutes == 15 and learned[-1].until
+    last, ladder = steps[-2:]
+    assert isinstance(last, MatchStep) and last.labels == ("two_15min",)
+    assert isinstance(ladder, MatchStep) and ladder.labels == ("two_5min", "two_15min")
 
 
 def test_what_ships_says_how_it_was_made(
@@ -234,7 +246,7 @@ def test_several_trainings_are_one_command(
     conf.mkdir(parents=True)
     (conf / "both.yaml").write_text(
         "# Both\n_target_: experiments.training.several.Several\n"
-        "trainings: {one: {steps: 5}, other: {data_of: one, steps: 6}}\n"
+        "trainings: {one: {steps: 5}, other: {data_of: one, steps: 6}}\nship: false\n"
     )
     code, folder = train(tmp_path, "figures=false", name="both")
     assert code == 0
@@ -243,6 +255,15 @@ def test_several_trainings_are_one_command(
     assert "2 trainings took" in report and "| other |" in report
     capsys.readouterr()
     assert main(["resume", str(folder)]) == 0
+
+
+@pytest.mark.parametrize("name", choices("train"))
+def test_every_training_of_the_lab_can_be_planned(name: str) -> None:
+    plan = read(name, [])
+    if isinstance(plan.study, Several):
+        TRAINER.session(plan).first_look(plan, Console(quiet=True))
+    else:
+        assert isinstance(plan.study, Training) and steps_of(name, plan.study)
 
 
 def test_help_tells_of_every_training() -> None:
