@@ -10,7 +10,7 @@ from agents.base import Agent, Decision, Limits
 from agents.evaluation import DiscCount, Evaluation
 from agents.search.window.minimax import Minimax
 from core.bitboard import ONE, lowest_square, popcount
-from core.compile import Address, Int, Mask
+from core.compile import Address, Int, Mask, kernel
 from core.position import Position
 from core.random import draw_below
 from core.rules import Ruleset
@@ -18,10 +18,9 @@ from core.vector import store
 from core.whole_games import COUNTERS, COUNTS, DEPTH, JUDGED, CompiledPlayer, decision
 
 
-def _draw(
-    memory: Address, mover: Mask, opponent: Mask, moves: Mask, generator: Address, answer: Address
-) -> Int:
-    """A random agent's decision, see :data:`core.whole_games.Decide`."""
+@kernel
+def draw_move(moves: Mask, generator: Address, answer: Address) -> Int:
+    """One of the moves, all equally likely, and the answer of who does not judge."""
     store(answer, JUDGED, np.int64(0))
     store(answer, DEPTH, np.int64(-1))
     for place in range(COUNTERS):
@@ -31,11 +30,18 @@ def _draw(
     return np.int64(lowest_square(moves))
 
 
+def _draw(
+    memory: Address, mover: Mask, opponent: Mask, moves: Mask, generator: Address, answer: Address
+) -> Int:
+    """A random agent's decision, see :data:`core.whole_games.Decide`."""
+    return draw_move(moves, generator, answer)
+
+
 _drawn = cache(lambda: decision(_draw))
 
 
 class RandomAgent(Agent):
-    """Any legal move, all equally likely: the floor that every strategy must beat."""
+    """Any legal move, all equally likely, in no time: the floor that every strategy must beat."""
 
     def compiled_player(self, rules: Ruleset, limits: Limits) -> CompiledPlayer:
         return CompiledPlayer(_drawn().address, 0)
@@ -46,16 +52,17 @@ class RandomAgent(Agent):
 
 
 class Maximizer(Minimax):
-    """The move after which the heuristic is highest: minimax one ply deep, so a move that ends the
-    game counts by its result, unless ``final`` is ``win``; among equal moves the first from a1 to
-    h8."""
+    """The move after which the heuristic is highest: minimax one ply deep, in a few microseconds,
+    so that no limit is ever reached. A move that ends the game counts by its result, unless
+    ``final`` is ``win``; among equal moves the first from a1 to h8."""
 
     def __init__(self, evaluation: Evaluation, compiled: bool = True, final: str = "discs") -> None:
         super().__init__(1, evaluation, compiled, final)
 
 
 class GreedyAgent(Maximizer):
-    """Most discs now: how beginners play."""
+    """The move that leaves most discs now, by a look one ply ahead that takes a microsecond or two:
+    how beginners play."""
 
     def __init__(self) -> None:
         super().__init__(DiscCount())

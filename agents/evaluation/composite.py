@@ -51,6 +51,9 @@ class Composite(Evaluation):
 
     Range: clipped to +-(2^24 - 1); units are those of the weights. Antisymmetric where all
     features are; unchanged under the board's symmetries.
+
+    Why: heuristics know different things; a sum can know them all, and weights by stage of the game
+    can let moves count first and discs last. How much each is worth is for the weights to say.
     """
 
     def __init__(
@@ -88,6 +91,12 @@ class Composite(Evaluation):
 
     def __repr__(self) -> str:
         return called(self, self._given)
+
+    @property
+    def ranges(self) -> list[tuple[int, int]]:
+        """Of each of its stages the fewest and the most squares that are empty."""
+        empties = [np.flatnonzero(self._stage_of == stage) for stage in range(len(self.stages))]
+        return [(int(each[0]), int(each[-1])) for each in empties]
 
     def prepare(self, announce: Announce | None = None) -> None:
         for feature in self.features.values():
@@ -131,19 +140,20 @@ class Composite(Evaluation):
 
     def plain(self, position: Position) -> int:
         value = 0.0
-        for name, weight in self._weights(position).items():
+        for name, weight in self.weights_at(position.empties).items():
             value += weight * self.features[name].plain(position)
         return int(min(max(round(value), -LARGEST), LARGEST))
 
     def parts(self, position: Position) -> dict[str, int | float]:
         return {
             f"{name}: {feature:+} x {weight:g}": weight * feature
-            for name, weight in self._weights(position).items()
+            for name, weight in self.weights_at(position.empties).items()
             for feature in [self.features[name].plain(position)]
         }
 
-    def _weights(self, position: Position) -> dict[str, float]:
-        stage = self.stages[self._stage_of[min(position.empties, MOST_EMPTIES)]]
+    def weights_at(self, empties: int) -> dict[str, float]:
+        """The weights, by name of their feature, where so many squares are empty; none are 0."""
+        stage = self.stages[self._stage_of[min(empties, MOST_EMPTIES)]]
         return {name: weight for name, weight in stage.items() if weight}
 
     def __getstate__(self) -> dict[str, Any]:

@@ -64,7 +64,10 @@ def sorting_of(choice: str | Path, side: int) -> Sorting:
     if choice == TRAINED:
         evaluation = _shipped(side)
     elif choice != ROUGH:
-        evaluation = PatternEvaluation(choice)
+        try:
+            evaluation = PatternEvaluation(choice)
+        except ValueError as error:
+            raise ValueError(f"sorting={choice}: {TRAINED}, {ROUGH} or weights; {error}") from error
     if evaluation is None or side not in evaluation.sides:
         return _rough(side)
     return _trained(evaluation, side)
