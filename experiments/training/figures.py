@@ -28,8 +28,10 @@ from experiments.training.base import CORES, Training
 from experiments.training.data import SPLITS
 from experiments.training.measuring import Found, Measured
 
-STEPS = ("epoch", "generation", "iteration", "games", "step")
-"""Columns of a history that say how far it was, the best first."""
+STEPS = ("epoch", "generation", "iteration", "games", "step", "low")
+"""Columns of a history that say how far it was, the best first; ``low`` and ``high`` are the fewest
+and the most empty squares of a stage that was learned by itself."""
+_LABELS = {"low": "empty squares of the stage, at least"}
 _PANELS = 6
 _WIDTH = 4.2  # inches of a panel
 
@@ -216,7 +218,7 @@ def panels_of(history: pd.DataFrame) -> dict[str, list[str]]:
     """Which columns of a history are drawn together, by the name of their panel: parts of the data
     (``train``, ``validation``), alone or with what was measured before them (``loss_train``), and
     columns that begin with the same word (``fitness_mean``, ``fitness_best``)."""
-    steps = {*STEPS, "minutes"}
+    steps = {*STEPS, "high", "minutes"}
     found: dict[str, list[str]] = {}
     for name in history.select_dtypes("number"):
         if name in steps:
@@ -260,8 +262,10 @@ def _lines(axes: Axes, history: pd.DataFrame, step: str, panel: str, names: Sequ
         told = name.removeprefix(f"{panel}_").replace("_", " ")
         marker = "." if len(rows) < 40 else None
         axes.plot(rows[step], rows[name], color=colour, marker=marker, label=drawn(told))
-    axes.set_xlabel(step)
+    axes.set_xlabel(_LABELS.get(step, step))
     axes.set_ylabel(drawn(panel))
-    axes.xaxis.set_major_locator(MaxNLocator(5))
+    axes.xaxis.set_major_locator(MaxNLocator(4, integer=True))
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}"))
     if len(names) > 1:
         axes.legend(frameon=False)
