@@ -28,10 +28,8 @@ from experiments.training.base import CORES, Training
 from experiments.training.data import SPLITS
 from experiments.training.measuring import Found, Measured
 
-STEPS = ("epoch", "generation", "iteration", "games", "step", "low")
-"""Columns of a history that say how far it was, the best first; ``low`` and ``high`` are the fewest
-and the most empty squares of a stage that was learned by itself."""
-_LABELS = {"low": "empty squares of the stage, at least"}
+STEPS = ("epoch", "generation", "iteration", "games", "step", "empties")
+"""Columns of a history that say how far it was, the best first."""
 _PANELS = 6
 _WIDTH = 4.2  # inches of a panel
 
@@ -218,7 +216,7 @@ def panels_of(history: pd.DataFrame) -> dict[str, list[str]]:
     """Which columns of a history are drawn together, by the name of their panel: parts of the data
     (``train``, ``validation``), alone or with what was measured before them (``loss_train``), and
     columns that begin with the same word (``fitness_mean``, ``fitness_best``)."""
-    steps = {*STEPS, "high", "minutes"}
+    steps = {*STEPS, "minutes"}
     found: dict[str, list[str]] = {}
     for name in history.select_dtypes("number"):
         if name in steps:
@@ -262,7 +260,7 @@ def _lines(axes: Axes, history: pd.DataFrame, step: str, panel: str, names: Sequ
         told = name.removeprefix(f"{panel}_").replace("_", " ")
         marker = "." if len(rows) < 40 else None
         axes.plot(rows[step], rows[name], color=colour, marker=marker, label=drawn(told))
-    axes.set_xlabel(_LABELS.get(step, step))
+    axes.set_xlabel("empty squares" if step == "empties" else step)
     axes.set_ylabel(drawn(panel))
     axes.xaxis.set_major_locator(MaxNLocator(4, integer=True))
     for axis in (axes.xaxis, axes.yaxis):
