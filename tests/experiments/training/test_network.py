@@ -78,9 +78,11 @@ def test_an_interrupted_training_goes_on(
         keep(work, name, state)
         raise KeyboardInterrupt
 
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(Workshop, "keep", keep_and_stop)
-        brief.learn(Workshop(tmp_path / "parts", positions=positions))
+    parts = Workshop(tmp_path / "parts", positions=positions)
+    monkeypatch.setattr(Workshop, "keep", keep_and_stop)
+    with pytest.raises(KeyboardInterrupt):
+        brief.learn(parts)
+    monkeypatch.undo()
     again = Workshop(tmp_path / "parts", positions=positions)
     learned = brief.learn(again)
     for name, array in expected.weights.arrays.items():

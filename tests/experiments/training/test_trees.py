@@ -138,7 +138,7 @@ def test_scores_that_are_no_numbers_stop_it(positions: Positions, tmp_path: Path
     score = positions.score.copy()
     score[::7] = np.nan
     broken = dataclasses.replace(positions, score=score)
-    with pytest.raises(NotFinite, match="stage 0: scores: .* no longer finite") as refusal:
+    with pytest.raises(NotFinite, match=r"stage 0: scores: .* no longer finite") as refusal:
         SMALL.learn(Workshop(tmp_path, positions=broken))
     assert "\n" not in str(refusal.value)
 
