@@ -75,4 +75,8 @@ def _features(positions: Positions) -> np.ndarray:
 
 
 def _figures() -> Iterator[ReportFigure]:
-    yield from ()
+    from experiments.report.figures.base import ReportFigure, blank
+
+    with blank(3, 2) as figure:
+        figure.add_subplot()
+    yield ReportFigure("weights", "Weights, drawn", "A board.", figure)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,17 +45,22 @@ def read(
     folders: Sequence[str] = (),
     kind: Kind = STUDY,
     of: type[Study] = Study,
+    used: Collection[str] = (),
 ) -> StudyPlan:
     """The plan of the study of this name with overrides (``study.positions=5``, ``depth=3``), and
-    further folders of YAMLs; of what is made like a study by its kind, and the class that it is
-    of. Raises ConfigError."""
+    further folders of YAMLs. Raises ConfigError.
+
+    kind, of: of what is made like a study, and the class that it is of. used: settings that it uses
+    even where no agent of the line-up does.
+    """
     known = choices(kind.group, folders)
     if name not in known:
         raise unknown(kind.word, name, known)
     config = compose("run", [f"+{kind.group}={name}", f"name={name}", *overrides], folders)
     described = OmegaConf.to_container(config[kind.group], resolve=True)
     of_run = OmegaConf.masked_copy(config, [str(key) for key in config if key != kind.group])
-    return planned(name, described, check(of_run, overrides), kind, of)
+    for_agents = [word for word in overrides if word.partition("=")[0] not in used]
+    return planned(name, described, check(of_run, for_agents), kind, of)
 
 
 def planned(

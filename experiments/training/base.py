@@ -49,7 +49,16 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from core.processes import descendants
-from core.settings import Constraint, Each, Number, Switch, Text, Whole, explained
+from core.settings import (
+    Constraint,
+    Each,
+    Number,
+    SettingError,
+    Switch,
+    Text,
+    Whole,
+    explained,
+)
 from core.shown import plain
 from experiments.config import Plan, chosen
 from experiments.pairing import ResultTable
@@ -165,11 +174,12 @@ class Training(Trains, ABC):
         super().__post_init__()
         first: Mapping[str, Any] = next(iter(self.rounds.values()), {})
         if first.get("agent") == TRAINED:
-            raise ValueError("train.rounds: in the first one nothing is trained yet")
+            named = ", ".join(self.rounds)
+            raise SettingError(f"rounds={named}: in the first one nothing is trained yet")
         if list(self.curve) != sorted(set(self.curve)):
-            raise ValueError(f"train.curve={list(self.curve)}: ascending minutes are needed")
+            raise SettingError(f"curve={list(self.curve)}: ascending minutes are needed")
         if self.curve and self.minutes is not None:
-            raise ValueError("train.minutes: train.curve says already how many minutes there are")
+            raise SettingError(f"minutes={self.minutes:g}: the curve says already how many")
 
     @abstractmethod
     def learn(self, work: Workshop) -> Learned:

@@ -28,7 +28,7 @@ from experiments.training.base import CORES, Training
 from experiments.training.data import SPLITS
 from experiments.training.measuring import Found, Measured
 
-STEPS = ("epoch", "generation", "iteration", "games", "step")
+STEPS = ("epoch", "generation", "iteration", "games", "step", "empties")
 """Columns of a history that say how far it was, the best first."""
 _PANELS = 6
 _WIDTH = 4.2  # inches of a panel

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pandas as pd
 from rich.console import Console
 
 from agents.config import load, unknown
-from core.settings import Constraint
+from core.settings import Constraint, Switch
 from core.shown import counted, plain
 from experiments.config import plan_of
 from experiments.pairing import ResultTable
@@ -26,6 +26,7 @@ from experiments.training.base import CORES, Training, Trains
 from experiments.training.kept import WEIGHTS
 from experiments.training.rounds import parts_of
 from experiments.training.running import ROOMS, ROUNDS, TRAININGS, TrainingSession
+from experiments.training.shipping import ship_folder
 
 DATA_OF = "data_of"
 """Instead of ``data``: the name of an earlier training, from whose positions it learns."""
@@ -49,15 +50,15 @@ class Several(Trains):
     """Trainings, in their order.
 
     trainings: by name in ``conf/train``, each with settings that are other than in its file;
-        ``data_of``: the name of an earlier one, from whose positions it learns.
+        ``data_of``: the name of an earlier one, from whose positions it learns. ship: whether what
+        they have learned goes into the lab itself at the end.
     """
 
-    trainings: Mapping[str, Any] = field(default_factory=dict)
+    trainings: Annotated[Mapping[str, Any], Named()] = field(default_factory=dict)
+    ship: Annotated[bool, Switch()] = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not Named().allows(self.trainings):
-            raise ValueError(Named().refusal("trainings", self.trainings, optional=False))
         before: list[str] = []
         for name, settings in self.trainings.items():
             source = settings.get(DATA_OF)
@@ -115,6 +116,9 @@ class SeveralSession(Session):
             for row in found
         ]
         heads = ["training", "minutes", "kB", "its weakest result", "Elo [95 %]"]
+        if several_of(self.plan).ship:
+            for name in several_of(self.plan).trainings:
+                ship_folder(self.folder / name, self.say)
         minutes, size = (sum(row[key] for row in found) for key in ("minutes", "bytes"))
         return Conclusion(
             [

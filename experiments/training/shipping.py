@@ -49,7 +49,10 @@ def _yaml(name: str, conf: Path, settings: dict[str, object]) -> str:
     if conf.exists():
         lines = conf.read_text(encoding="utf-8").splitlines(keepends=True)
         head = "".join(line for line in lines[: _comments(lines)])
-    return head + yaml.safe_dump(settings, sort_keys=False, allow_unicode=True)
+    # Lists and mappings of numbers in a line each: a composite has one for each stage.
+    return head + yaml.safe_dump(
+        settings, sort_keys=False, allow_unicode=True, default_flow_style=None, width=100
+    )
 
 
 def _comments(lines: list[str]) -> int:

@@ -23,10 +23,21 @@ def read(name: str, overrides: Sequence[str], folders: Sequence[str] = ()) -> St
     further folders of YAMLs; raises ConfigError."""
     said = {word.lstrip("+~").partition("=")[0].partition("@")[0] for word in overrides}
     usual = [f"{key}={value}" for key, value in MEASURED_BY.items() if key not in said]
-    # What every training can be told is not in each one's file; its class knows what there is.
-    own = f"{TRAINING.group}."
-    asked = [f"++{word}" if word.startswith(own) else word for word in overrides]
-    return studies.read(name, [*usual, *asked], folders, TRAINING, Trains)
+    asked = [each for word in overrides for each in _for_hydra(word)]
+    return studies.read(name, [*usual, *asked], folders, TRAINING, Trains, ("depth",))
+
+
+def _for_hydra(word: str) -> Iterator[str]:
+    """An override as Hydra is to get it. What every training can be told is not in each one's file,
+    its class knows what there is; and a mapping takes the place of the one before, which Hydra
+    would add to."""
+    if not word.startswith(f"{TRAINING.group}."):
+        yield word
+        return
+    key, _, value = word.partition("=")
+    if value.startswith("{"):
+        yield f"++{key}=null"
+    yield f"++{word}"
 
 
 @dataclass(frozen=True)

@@ -78,11 +78,10 @@ def test_an_interrupted_training_goes_on(
         keep(work, name, state)
         raise KeyboardInterrupt
 
-    parts = Workshop(tmp_path / "parts", positions=positions)
-    monkeypatch.setattr(Workshop, "keep", keep_and_stop)
-    with pytest.raises(KeyboardInterrupt):
-        brief.learn(parts)
-    monkeypatch.undo()
+    with monkeypatch.context() as patch:
+        patch.setattr(Workshop, "keep", keep_and_stop)
+        with pytest.raises(KeyboardInterrupt):
+            brief.learn(Workshop(tmp_path / "parts", positions=positions))
     again = Workshop(tmp_path / "parts", positions=positions)
     learned = brief.learn(again)
     for name, array in expected.weights.arrays.items():
