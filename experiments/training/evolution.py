@@ -277,7 +277,7 @@ class Evolved(Training):
     """How far from there candidates are at first: the standard deviation of each number, the
     weights at a knot being of length 1 together."""
     opponents: Annotated[list[str], Each(Text(r".+", "an evaluation"))] = field(
-        default_factory=lambda: ["iago", "modified_square_weights"]
+        default_factory=lambda: ["iago", "tuned"]
     )
     """Evaluations (of conf/evaluation) that all candidates play against."""
     plies: Annotated[int, Whole(1, MAX_DEPTH)] = 2
