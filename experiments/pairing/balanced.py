@@ -40,13 +40,12 @@ from agents.search.context import MAX_DEPTH
 from core.cli import Parser, whole_number
 from core.game import FINISHED, play_game
 from core.position import Position, prepare_rules
-from core.processes import die_with_parent
+from core.processes import available_cores, die_with_parent
 from core.rules import RULESETS, Color
 from core.settings import Number, Whole, check_settings
 from core.shown import plain
 from experiments.pairing.openings import Opening, all_openings
 from experiments.record.provenance import versions
-from experiments.system import available_cores
 
 _PURPOSE = 3  # keeps these random numbers apart from those of openings and games
 TAIL = 0.1

@@ -17,6 +17,7 @@ from omegaconf import OmegaConf
 
 import agents.evaluation
 import agents.external
+import agents.learned.patterns
 from agents import AlphaBeta, Decision, SquareWeights, hydra_parts
 from agents.conf_folder import conf_folder
 from agents.config import (
@@ -198,6 +199,7 @@ def test_a_file_named_like_one_of_the_labs_is_refused(tmp_path: Path) -> None:
 
 def test_what_an_object_is_shown_as_makes_it_again() -> None:
     names = {**vars(agents), **vars(agents.evaluation), **vars(agents.external)}
+    names |= vars(agents.learned.patterns)
     paip = Path(__file__).parent / "external" / "paip.py"
     evaluation = evaluation_settings(f"{paip}:mean_weight")
     filled = {"depth": 3, "command": "cat -n", "target": f"{paip}:random_strategy"}
