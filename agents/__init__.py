@@ -3,6 +3,7 @@
 import core as core  # first, for Ctrl-C
 from agents.base import Agent, Decision, Limits, SearchStats
 from agents.evaluation import DiscCount, Evaluation, SquareWeights
+from agents.limited import Limited
 from agents.search import MCTS, PVS, AlphaBeta, Minimax, MTDf
 from agents.simple import GreedyAgent, Maximizer, RandomAgent
 
@@ -15,6 +16,7 @@ __all__ = [
     "DiscCount",
     "Evaluation",
     "GreedyAgent",
+    "Limited",
     "Limits",
     "MTDf",
     "Maximizer",

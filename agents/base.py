@@ -8,6 +8,7 @@ turn and it has at least one legal move. To write one, subclass :class:`Agent` a
 
 from __future__ import annotations
 
+import enum
 from abc import ABC, abstractmethod
 from functools import cached_property
 
@@ -20,7 +21,17 @@ from core.rules import Color, Ruleset
 from core.settings import called
 from core.whole_games import CompiledPlayer
 
-__all__ = ["Agent", "Decision", "Limits", "SearchStats"]
+__all__ = ["Agent", "Decision", "Limits", "Purpose", "SearchStats"]
+
+
+class Purpose(enum.Enum):
+    """What a setting of an agent is there for; stands in its ``Annotated``, beside what it may be.
+    By it the papers on players (``docs/players.md``) are arranged."""
+
+    ORDER = "order of moves"
+    PRUNING = "what it leaves out"
+    TIME = "time"
+    ENDGAME = "endgame"
 
 
 class Agent(Player, ABC):

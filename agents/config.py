@@ -248,7 +248,8 @@ def known_keys(config_name: str) -> list[str]:
 
 
 def fill_open(agents: Mapping[str, Mapping[str, Any]], **values: Any) -> tuple[dict, set[str]]:
-    """Give the settings that agents leave open (``???``) the values of the same name.
+    """Give the settings that agents leave open (``???``) the values of the same name; those of an
+    agent within one (``agent``), too.
 
     Returns the filled line-up and the names of the values that reached an agent. Raises
     ConfigError for a setting that stays open.
@@ -258,14 +259,17 @@ def fill_open(agents: Mapping[str, Mapping[str, Any]], **values: Any) -> tuple[d
     for name, settings in agents.items():
         if not isinstance(settings, Mapping):
             raise ConfigError(f"agent '{name}' is {settings!r}; a YAML with a _target_ is needed")
-        filled[name] = dict(copy.deepcopy(settings))
-        for key, value in filled[name].items():
-            if value != OPEN:
-                continue
-            if values.get(key) is None:
-                raise ConfigError(f"agent '{name}' leaves '{key}' open, and nothing fills it")
-            filled[name][key] = copy.deepcopy(values[key])
-            used.add(key)
+        filled[name] = part = dict(copy.deepcopy(settings))
+        where = f"agent '{name}'"
+        while True:
+            for key in [key for key, value in part.items() if value == OPEN]:
+                if values.get(key) is None:
+                    raise ConfigError(f"{where} leaves '{key}' open, and nothing fills it")
+                part[key] = copy.deepcopy(values[key])
+                used.add(key)
+            if not isinstance(part.get("agent"), dict):
+                break
+            part, where = part["agent"], f"{where}.agent"
     return filled, used
 
 

@@ -35,7 +35,7 @@ _drawn = cache(lambda: decision(_draw))
 
 
 class RandomAgent(Agent):
-    """Any legal move, all equally likely: the floor that every strategy must beat."""
+    """Any legal move, all equally likely, in no time: the floor that every strategy must beat."""
 
     def compiled_player(self, rules: Ruleset, limits: Limits) -> CompiledPlayer:
         return CompiledPlayer(_drawn().address, 0)
@@ -46,16 +46,17 @@ class RandomAgent(Agent):
 
 
 class Maximizer(Minimax):
-    """The move after which the heuristic is highest: minimax one ply deep, so a move that ends the
-    game counts by its result, unless ``final`` is ``win``; among equal moves the first from a1 to
-    h8."""
+    """The move after which the heuristic is highest: minimax one ply deep, in a few microseconds,
+    so that no limit is ever reached. A move that ends the game counts by its result, unless
+    ``final`` is ``win``; among equal moves the first from a1 to h8."""
 
     def __init__(self, evaluation: Evaluation, compiled: bool = True, final: str = "discs") -> None:
         super().__init__(1, evaluation, compiled, final)
 
 
 class GreedyAgent(Maximizer):
-    """Most discs now: how beginners play."""
+    """The move that leaves most discs now, by a look one ply ahead that takes a microsecond or two:
+    how beginners play."""
 
     def __init__(self) -> None:
         super().__init__(DiscCount())

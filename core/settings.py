@@ -20,8 +20,8 @@ core.settings.SettingError: unknown reward 'disc'; choose from win, discs. Did y
 ``None`` is allowed where the type allows it. The arguments of a class that is no dataclass are
 checked by putting :func:`checked` on its ``__init__``. Refusals are SettingErrors.
 
-From the same declarations :func:`explained` makes what ``help`` says of a class, and :func:`called`
-the call that makes an object again.
+From the same declarations :func:`explained` makes what ``help`` says of a class, :func:`called` the
+call that makes an object again; :func:`declared` gives them to who shows them otherwise.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ from typing import Annotated, Any, TypeVar, cast, get_args, get_origin
 _Init = TypeVar("_Init", bound=Callable[..., None])
 
 _Class = TypeVar("_Class", bound=type[Any])
+_Note = TypeVar("_Note")
 _LONGEST = 60  # letters of a value that a message shows
 
 
@@ -231,6 +232,18 @@ class Switch(Constraint):
         return type(value) is bool
 
 
+@dataclass(frozen=True)
+class Meanings:
+    """What each word means that a setting may be a sum of (``tt+killer``). To be put into
+    ``Annotated``, as constraints are; it allows and refuses nothing."""
+
+    of: Mapping[str, str]
+
+    def __call__(self, value: str) -> dict[str, str]:
+        """The words of a value, each with what it means."""
+        return {word: self.of[word] for word in value.split("+")}
+
+
 def checked(init: _Init) -> _Init:
     """Check the arguments of an ``__init__`` by its annotations before it runs; ValueError."""
     signature = inspect.signature(init)
@@ -326,13 +339,61 @@ def explained(settings: _Class) -> _Class:
     allowed, about = constraints(cast("Any", settings)), _written_below(settings)
     for field in fields(settings):
         constraint, optional = allowed.get(field.name, (None, False))
-        may_be = constraint.needed.rstrip(", ") if constraint else str(field.type)
+        may_be = constraint.needed.rstrip(", ") if constraint else _bare(str(field.type))
         may_be += ", or None" if optional else ""
         default = "" if field.default is MISSING else f" (default {field.default!r})"
         lines += ["", f"{field.name}: {may_be}{default}"]
         lines += textwrap.indent(about.get(field.name, ""), "    ").splitlines()
     settings.__doc__ = "\n".join(lines)
     return settings
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a class declares of one of its settings. about: what stands below it. default: MISSING
+    of :mod:`dataclasses` for none. notes: what stands in its ``Annotated`` beside the type."""
+
+    about: str
+    default: Any
+    notes: tuple[Any, ...]
+
+    def note(self, kind: type[_Note]) -> _Note | None:
+        """The note of this kind, if there is one."""
+        return next((note for note in self.notes if isinstance(note, kind)), None)
+
+
+@functools.cache
+def declared(settings: type) -> dict[str, Setting]:
+    """The settings of a dataclass, by name; none where it is no dataclass."""
+    if not is_dataclass(settings):
+        return {}
+    about, hints = _written_below(settings), dict(_annotations(settings))
+    return {
+        field.name: Setting(
+            about.get(field.name, ""),
+            field.default,
+            get_args(hint)[1:] if get_origin(hint := hints.get(field.name)) is Annotated else (),
+        )
+        for field in fields(settings)
+    }
+
+
+def summary(thing: type) -> str:
+    """The documentation of a class as it was written, without what :func:`explained` adds."""
+    return inspect.cleandoc(thing.__doc__ or "").partition("\n\nSettings:\n")[0]
+
+
+def _bare(annotation: str) -> str:
+    """A type as it is written, without the notes of ``Annotated``.
+
+    >>> _bare("Annotated[int | None, Whole(1)]"), _bare("int")
+    ('int | None', 'int')
+    """
+    tree = ast.parse(annotation, mode="eval").body
+    if isinstance(tree, ast.Subscript) and ast.unparse(tree.value) == "Annotated":
+        assert isinstance(tree.slice, ast.Tuple)
+        return ast.unparse(tree.slice.elts[0])
+    return annotation
 
 
 def _written_below(settings: type) -> dict[str, str]:

@@ -25,6 +25,7 @@ usage: python -m experiments COMMAND ...
   run -m key=a,b,c ...    a sweep: one run for each combination, and one report
   study NAME [key=value]  answer a question that one run cannot    (study --help: all of them)
   plan elo=30 draws=0.04  how many pairs that takes, and how long    (plan --help)
+  players [FOLDER ...]    a page on the players: what each goes by, and what tests say of it
   openings FILE           make balanced openings    (openings --help: all settings)
   resume FOLDER           go on with a run that was interrupted
   extend FOLDER games=N   add games to a run, up to N a pairing
@@ -281,6 +282,13 @@ def study_command(arguments: Sequence[str]) -> int:
     return study_command(arguments, make_console())
 
 
+def players_command(arguments: Sequence[str]) -> int:
+    """``players``: a page on the players."""
+    from experiments.players.command import players_command
+
+    return players_command(arguments, make_console())
+
+
 def openings_command(arguments: Sequence[str]) -> int:
     """``openings``: make balanced openings."""
     from experiments.pairing.balanced import openings_command
@@ -322,6 +330,7 @@ COMMANDS: dict[str, Command] = {
     "recover": recover_command,
     "export": export_command,
     "study": study_command,
+    "players": players_command,
     "plan": plan_command,
     "bench": bench_command,
     "openings": openings_command,

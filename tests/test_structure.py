@@ -51,7 +51,7 @@ FLOORS = (
     ),
     ("experiments.studies",),
     ("experiments.looking",),
-    ("experiments.verify",),
+    ("experiments.verify", "experiments.players"),
     ("experiments.recover",),
     ("experiments",),
     ("experiments.__main__",),

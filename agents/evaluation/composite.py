@@ -51,6 +51,9 @@ class Composite(Evaluation):
 
     Range: clipped to +-(2^24 - 1); units are those of the weights. Antisymmetric where all
     features are; unchanged under the board's symmetries.
+
+    Why: heuristics know different things; a sum can know them all, and weights by stage of the game
+    can let moves count first and discs last. How much each is worth is for the weights to say.
     """
 
     def __init__(
@@ -88,6 +91,12 @@ class Composite(Evaluation):
 
     def __repr__(self) -> str:
         return called(self, self._given)
+
+    @property
+    def ranges(self) -> list[tuple[int, int]]:
+        """Of each of its stages the fewest and the most squares that are empty."""
+        empties = [np.flatnonzero(self._stage_of == stage) for stage in range(len(self.stages))]
+        return [(int(each[0]), int(each[-1])) for each in empties]
 
     def prepare(self, announce: Announce | None = None) -> None:
         for feature in self.features.values():

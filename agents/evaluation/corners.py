@@ -19,6 +19,9 @@ class Corners(Evaluation):
 
     Range -4 to 4, in corners. Antisymmetric, unchanged under the board's symmetries.
     Source: common knowledge of the game; a corner can never be flipped.
+
+    Why: a corner stays, and from it whole edges become stable. It is the shortest good rule of the
+    game; but until the first corner is in reach it cannot tell one move from another.
     """
 
     sides = frozenset({8})
@@ -38,6 +41,9 @@ class CornerCloseness(Evaluation):
 
     Range -12 to 12, in discs. Antisymmetric, unchanged under the board's symmetries.
     Source: common knowledge of the game; the names are Othello's own.
+
+    Why: most corners are won because the other side had to play beside them. It speaks earlier than
+    the corners themselves, and is silent when they are taken.
     """
 
     sides = frozenset({8})

@@ -15,6 +15,10 @@ class DiscCount(Evaluation):
 
     Range -64 to 64, in discs. Antisymmetric, unchanged under the board's symmetries.
     Source: Norvig, *Paradigms of AI Programming* (1992), 18.3, ``count-difference``.
+
+    Why: discs decide the game, and nothing is quicker to count. But most of them change sides until
+    the end, and many discs early give the opponent many moves: it is the measure that others have
+    to beat.
     """
 
     @staticmethod

@@ -248,11 +248,15 @@ def plain_edge_sum(position: Position) -> int:
 
 
 class EdgeStability(Evaluation):
-    """The sum of the four edges' values from the table this module explains.
+    """The sum of the four edges' values, from a table that says of each of the 59,049 edges what
+    may be expected to become of it; this module explains how.
 
     Range -36340 to 36400, in the units of the static table (a corner held is 700). Not
     antisymmetric, since the table counts on the mover's having the move; unchanged under the
     board's symmetries.
+
+    Why: corners are won and lost on edges, and no sum over squares tells a safe edge from one that
+    falls with the next move; a table of all of them can. It looks at nothing but edges.
     """
 
     sides = frozenset({8})

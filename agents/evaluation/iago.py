@@ -26,6 +26,10 @@ class Iago(EdgeStability):
     terms is rounded, half to even. Range about -900000 to 900000, in points of Iago's. Not
     antisymmetric (the edges are not); unchanged under the board's symmetries.
     Source: Norvig, *Paradigms of AI Programming* (1992), 18.12, after Rosenbloom's Iago (1982).
+
+    Why: it puts together what decides a game and what the others know one of: edges, the moves of
+    today, and those to come, with weights that follow the game. Of the heuristics made by hand it
+    is the strongest here; each call costs a look at the whole board.
     """
 
     @staticmethod

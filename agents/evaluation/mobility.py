@@ -46,6 +46,9 @@ class Mobility(_Mobility):
     (mine - theirs) / (mine + theirs + 2); own: -33 to 0 or so, in moves. Antisymmetric save
     ``own``, unchanged under the board's symmetries.
     Source: Norvig, *Paradigms of AI Programming* (1992), 18.12; ``own`` is ``mobility`` of 18.8.
+
+    Why: who has few moves is soon forced to make a bad one, and to give a corner away; that shows
+    in the number of moves long before it does in discs.
     """
 
     @staticmethod
@@ -66,6 +69,9 @@ class PotentialMobility(_Mobility):
     Difference: -60 to 60, in squares; ratio and own: as in :class:`Mobility`. Antisymmetric save
     ``own``, unchanged under the board's symmetries.
     Source: Norvig, *Paradigms of AI Programming* (1992), 18.12, after Rosenbloom's Iago (1982).
+
+    Why: it sees moves that are still to come, and changes less from ply to ply than the moves of
+    today; no line has to be followed for it, so that it is cheap.
     """
 
     @staticmethod
@@ -86,6 +92,9 @@ class FrontierDiscs(Evaluation):
 
     Range -62 to 62, in discs. Antisymmetric, unchanged under the board's symmetries.
     Source: Rosenbloom, *A World-Championship-Level Othello Program* (1982).
+
+    Why: discs with no empty square beside them give the opponent no moves. Who keeps the own
+    frontier short keeps the choice, and leaves none to the other side.
     """
 
     sides = frozenset({8})

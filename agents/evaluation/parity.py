@@ -19,6 +19,9 @@ class Parity(Evaluation):
     since the colours do not matter; unchanged under the board's symmetries.
     Source: Rosenbloom, *A World-Championship-Level Othello Program* (1982), on parity; by regions
     as Othello players count it.
+
+    Why: the last move in a region flips discs that nobody flips back. That counts when few squares
+    are left; before, it says little, so it is of most use as a part of others.
     """
 
     sides = frozenset({8})

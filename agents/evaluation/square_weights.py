@@ -51,6 +51,10 @@ class SquareWeights(Evaluation):
     Range -1176 to 1176 for the standard weights (the sum of their absolute values), in units of
     the table. Antisymmetric, unchanged under the board's symmetries. Made for the 8x8 board.
     Source: Norvig, *Paradigms of AI Programming* (1992), 18.3, ``weighted-squares``.
+
+    Why: a corner can never be flipped, an edge seldom, and who plays beside an empty corner often
+    gives it away; a weight for each square says all that at the price of a few look-ups. It is the
+    same all game long, and knows nothing of moves.
     """
 
     sides = frozenset({8})
@@ -94,6 +98,9 @@ class ModifiedSquareWeights(SquareWeights):
     Range -916 to 916 for the standard weights, in units of the table. Antisymmetric, unchanged
     under the board's symmetries. Made for the 8x8 board.
     Source: Norvig, *Paradigms of AI Programming* (1992), 18.6, ``modified-weighted-squares``.
+
+    Why: the squares beside a corner are bad only because they offer it. Once it is taken that
+    reason is gone, and plain weights would still keep off good squares.
     """
 
     SETTLED: ClassVar[int] = 5

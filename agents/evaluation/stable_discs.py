@@ -17,6 +17,9 @@ class StableDiscs(Evaluation):
 
     What counts as stable, and why it is, says :mod:`core.stability`. Range -64 to 64, in discs.
     Antisymmetric, unchanged under the board's symmetries.
+
+    Why: discs that can never be flipped are counted for the end already. There are none before the
+    first corner, so alone it plays the opening without a plan.
     """
 
     sides = frozenset({8})

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from agents.base import Agent, Decision, Limits, SearchStats
+from agents.base import Agent, Decision, Limits, Purpose, SearchStats
 from agents.evaluation import Evaluation
 from agents.evaluation.base import in_words
 from agents.search import context as layout
@@ -29,8 +29,9 @@ class SearchAgent(Agent):
 
     watches_clock = True
 
-    depth: Annotated[int, Whole(1, layout.MAX_DEPTH)]
-    """Plies to look ahead; a pass is a ply."""
+    depth: Annotated[int, Whole(1, layout.MAX_DEPTH), Purpose.TIME]
+    """Plies to look ahead, a pass being one; a limit of time or nodes that stops the search sooner
+    leaves the best of the moves looked at by then."""
     evaluation: Evaluation
     """The heuristic at the leaves."""
     compiled: Annotated[bool, Switch()] = True

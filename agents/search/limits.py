@@ -25,9 +25,10 @@ FAST_MOVES = 5
 def allotment(limits: Limits, empties: int) -> float | None:
     """Seconds for the move to be made with so many empty squares, or None without a time limit.
 
-    With ``seconds`` that time. With ``clock`` an equal share of it for each of the player's own
-    moves to come (half the empty squares); the last five of them are taken to cost nothing, and a
-    share is never more than a third. A margin is taken off: 3 ms, of short times a tenth.
+    Of ``seconds`` for each move it is all. Of a game's ``clock`` it is an equal share for each of
+    the player's own moves to come (half the empty squares); the last five of them are taken to cost
+    nothing, and a share is never more than a third. A margin is taken off: 3 ms, of short times a
+    tenth.
     """
     if limits.seconds is not None:
         seconds = limits.seconds

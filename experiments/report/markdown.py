@@ -113,11 +113,15 @@ def write_report(
 ) -> None:
     """Write ``report.md``, or another file, from the template of this name, and ``report.html``
     from that, with what else the page has."""
-    report, page = _template(f"{template}.md.j2"), _template("page.html.j2")
-    text = report.render(title=title, **values)
+    page, text = _template("page.html.j2"), rendered(template, title=title, **values)
     write_safely(folder / f"{file}.md", text)
     html = page.render(title=title, body=html_of(text, folder), scripts=scripts(extras))
     write_safely(folder / f"{file}.html", html)
+
+
+def rendered(template: str, **values: Any) -> str:
+    """The Markdown that the template of this name makes of values."""
+    return _template(f"{template}.md.j2").render(**values)
 
 
 @functools.cache

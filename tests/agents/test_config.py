@@ -18,7 +18,7 @@ from omegaconf import OmegaConf
 import agents.evaluation
 import agents.external
 import agents.learned.patterns
-from agents import AlphaBeta, Decision, SquareWeights, hydra_parts
+from agents import AlphaBeta, Decision, Limited, SquareWeights, hydra_parts
 from agents.conf_folder import conf_folder
 from agents.config import (
     ConfigError,
@@ -195,6 +195,17 @@ def test_a_file_named_like_one_of_the_labs_is_refused(tmp_path: Path) -> None:
     assert "mine" in choices("agent", [tmp_path])
     compose("run", [], [tmp_path])
     choices("agent", [conf_folder()])  # the same files
+
+
+def test_what_an_agent_within_one_leaves_open_is_filled_too() -> None:
+    weights = evaluation_settings("square_weights")
+    settings, used = fill_open({"it": load("agent", "limited")}, depth=3, evaluation=weights)
+    assert used == {"depth", "evaluation"}
+    agent = build_agent(settings["it"] | {"nodes": 500}, "it")
+    assert isinstance(agent, Limited) and isinstance(agent.agent, AlphaBeta)
+    assert (agent.nodes, agent.agent.depth) == (500, 3)
+    with pytest.raises(ConfigError, match=r"agent 'it'\.agent leaves 'depth' open"):
+        fill_open({"it": load("agent", "limited")}, evaluation=weights)
 
 
 def test_what_an_object_is_shown_as_makes_it_again() -> None:

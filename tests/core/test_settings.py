@@ -13,6 +13,7 @@ from core.settings import (
     Choice,
     Constraint,
     Each,
+    Meanings,
     Number,
     SettingError,
     Switch,
@@ -22,6 +23,8 @@ from core.settings import (
     check_settings,
     checked,
     constraints,
+    declared,
+    summary,
 )
 
 if TYPE_CHECKING:
@@ -143,12 +146,29 @@ def test_help_tells_what_settings_may_be() -> None:
     told = " ".join(str(AlphaBeta.__doc__).split())
     assert told.startswith("Alpha-beta pruning: ")
     for expected in (
-        "depth: a whole number from 1 to 64 Plies to look ahead; a pass is a ply.",
+        "depth: a whole number from 1 to 64 Plies to look ahead, a pass being one;",
         "step: a whole number of 1 or more (default 1) Plies from one depth",
-        "table_mb: a whole number of MB, 1 or more, or None (default None) Size of",
+        "table_mb: a whole number of MB, 1 or more, or None (default None) A transposition table",
+        "ordering: str (default 'none') Which moves are tried first",
     ):
         assert expected in told
     assert "ordering" not in str(Minimax.__doc__)
+    assert summary(AlphaBeta).endswith("those that are worth the value.")
     assert "evaluation: Evaluation\n    The heuristic at the leaves." in pydoc.render_doc(
         Minimax, renderer=pydoc.plaintext
     ).replace(" |  ", "")
+
+
+def test_what_is_declared_of_a_setting_can_be_had() -> None:
+    from agents import AlphaBeta, RandomAgent
+    from agents.base import Purpose
+
+    told = declared(AlphaBeta)
+    assert list(told)[:2] == ["depth", "evaluation"]
+    assert told["etc"].default is False and told["etc"].note(Purpose) is Purpose.PRUNING
+    assert told["evaluation"].note(Purpose) is None
+    assert told["evaluation"].about == "The heuristic at the leaves."
+    meanings = told["ordering"].note(Meanings)
+    assert meanings is not None
+    assert list(meanings("killer+static")) == ["killer", "static"]
+    assert declared(RandomAgent) == {}

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from agents.base import Agent, Decision, Limits
+from agents.base import Agent, Decision, Limits, Purpose
 from agents.evaluation import Evaluation
 from agents.search.limits import SHORTEST, allotment
 from agents.search.montecarlo.plain import Method, MoveEstimate, PlainTree, choose
@@ -32,7 +32,9 @@ _REUSED_DISCS = 4
 @explained
 @dataclass(eq=False, repr=False)
 class MCTS(Agent):
-    """Monte-Carlo tree search with UCT.
+    """Monte-Carlo tree search with UCT: game after game is played to its end, first through a tree
+    of those before, by moves that did well or were seldom tried, then on from its edge; the move
+    tried most often is made.
 
     A decision's value is the mean result of its move, from -1 to 1; where the move is proven, it is
     exact. The decision's line is the most visited one, as far as there were visits. It has no
@@ -48,13 +50,13 @@ class MCTS(Agent):
 
     watches_clock = True
 
-    playouts: Annotated[int | None, Whole(1)] = None
+    playouts: Annotated[int | None, Whole(1), Purpose.TIME] = None
     """Games played to the end for each move, on top of those in a tree kept from the move before.
     The same game seed then gives the same tree."""
-    seconds: Annotated[float | None, Number(above=0)] = None
-    """Time for each move instead. Set one of the two, or neither where a run limits nodes, seconds
-    or the clock."""
-    exploration: Annotated[float | None, Number(low=0)] = None
+    seconds: Annotated[float | None, Number(above=0), Purpose.TIME] = None
+    """Seconds for each move instead. Set one of the two, or neither where a run limits nodes,
+    seconds or the clock."""
+    exploration: Annotated[float | None, Number(low=0), Purpose.ORDER] = None
     """The constant c of UCT, ``value + c * sqrt(ln N / n)``, for results from -1 to 1. None means
     the best of those tried against one another: 0.7 for ``win``, 0.2 for ``discs``, whose results
     differ by less."""
@@ -68,10 +70,10 @@ class MCTS(Agent):
     ``evaluation`` is best for the side that made it."""
     epsilon: Annotated[float, Number(0, 1)] = 0.1
     evaluation: Evaluation | None = None
-    solve: Annotated[bool, Switch()] = True
+    solve: Annotated[bool, Switch(), Purpose.PRUNING] = True
     """Keep exact values of what is proven, and look no further there; a search ends when its root
     is proven. Otherwise finished games are averaged like any other result."""
-    tree_reuse: Annotated[bool, Switch()] = True
+    tree_reuse: Annotated[bool, Switch(), Purpose.TIME] = True
     """Go on with the part of the tree below the position that the opponent's reply leads to."""
     memory_mb: Annotated[int, Whole(1)] = 64
     """Memory of the tree in MiB, 32 bytes a node. With ``tree_reuse`` half of it is kept free, to

@@ -96,7 +96,8 @@ _decided = cache(lambda: decision(_decide))
 
 @explained
 class AlphaBeta(WindowSearch):
-    """Alpha-beta pruning: minimax's value with a fraction of its nodes.
+    """Alpha-beta pruning: minimax's value with a fraction of its nodes, as a position is left once
+    one reply shows that a better one has been found elsewhere.
 
     With every technique off, moves are tried from a1 to h8, and the move is minimax's too; with an
     ordering it is the first in that order of those that are worth the value.

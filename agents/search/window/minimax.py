@@ -83,7 +83,8 @@ _decided = cache(lambda: decision(_decide))
 
 @explained
 class Minimax(SearchAgent):
-    """Full-width search to a fixed depth; among equal moves the first from a1 to h8."""
+    """Full-width search to a fixed depth, which leaves nothing out; among equal moves the first
+    from a1 to h8."""
 
     def compiled_player(self, rules: Ruleset, limits: Limits) -> CompiledPlayer | None:
         return self._compiled_player(_decided(), rules, limits) if self.compiled else None

@@ -3,15 +3,8 @@
 An ordering is written as criteria joined by ``+``, the most important first; each later one decides
 among moves the former hold equal, and in the end the order a1, b1, ... h8 does.
 
-- ``none``: a1 to h8.
-- ``tt``: the best or refuting move that the transposition table remembers.
-- ``killer``: the two moves that last caused a cutoff as many plies from the root.
-- ``history``: moves by how often they caused cutoffs anywhere in this search, deep ones weighing
-  more (J. Schaeffer, *The history heuristic and alpha-beta search enhancements in practice*, 1989).
-- ``sorted``: by the evaluation of the position they lead to, which costs an evaluation a move; only
-  in nodes with ``sorted_from`` plies to go or more, nearer the leaves the other criteria decide.
-- ``mobility``: fewest replies first.
-- ``static``: by the square, in the classes of the square weights (corners first, X-squares last).
+What they are says :data:`CRITERIA`. Source of ``history``: J. Schaeffer, *The history heuristic and
+alpha-beta search enhancements in practice* (1989).
 
 One ply above the leaves ordering by looking costs as much as searching, so there only ``static``
 orders; with the switch ``sort_leaves`` also ``sorted``, as in PAIP. The ``tt`` move is tried before
@@ -37,7 +30,18 @@ from core.vector import load, store
 _SIX = np.int64(6)
 _MASK = np.int64(63)
 
-CRITERIA_NAMES = ("tt", "killer", "history", "sorted", "mobility", "static")
+CRITERIA = {
+    "none": "a1 to h8",
+    "tt": "the best or refuting move that the transposition table remembers",
+    "killer": "the two moves that last caused a cutoff as many plies from the root",
+    "history": "moves by how often they caused cutoffs anywhere in this search, deep ones weighing "
+    "more",
+    "sorted": "by the evaluation of the position they lead to, which costs an evaluation a move",
+    "mobility": "fewest replies first",
+    "static": "by the square, in the classes of the square weights (corners first, X-squares last)",
+}
+"""What moves are ordered by."""
+CRITERIA_NAMES = tuple(name for name in CRITERIA if name != "none")
 # The kernel knows criteria by their places there. Then the bits each needs; with six for the square
 # they fill the 63 bits of a positive number.
 KILLER, HISTORY_COUNT, SORTED, MOBILITY, STATIC = range(1, 6)

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from agents.base import Decision, Limits, SearchStats
+from agents.base import Decision, Limits, Purpose, SearchStats
 from agents.evaluation import FINAL_UNIT
 from agents.search import context as layout
 from agents.search.base import SearchAgent
@@ -21,13 +21,19 @@ from agents.search.table import Megabytes, TableMemory
 from agents.search.watch import Watch
 from agents.search.window import plain
 from agents.search.window.negamax import negamax
-from agents.search.window.ordering import forget_cutoffs, read_ordering, set_criteria, set_static
+from agents.search.window.ordering import (
+    CRITERIA,
+    forget_cutoffs,
+    read_ordering,
+    set_criteria,
+    set_static,
+)
 from agents.search.window.probcut import ProbCut
 from agents.search.window.selective import taper_widths
 from agents.search.window.transposition import NO_MOVE, new_generation
 from core.compile import Address, Announce, Int, Mask, prepare
 from core.position import Position
-from core.settings import Number, Switch, Whole
+from core.settings import Meanings, Number, Switch, Whole
 
 _ROOT = np.int64(0)
 
@@ -50,48 +56,55 @@ class WindowSearch(SearchAgent):
     """Whether moves after the first are tried with a window of width 1 (PVS)."""
 
     _: KW_ONLY
-    ordering: str = "none"
-    """Which moves are tried first; see :mod:`agents.search.window.ordering`."""
-    sort_leaves: Annotated[bool, Switch()] = False
+    ordering: Annotated[str, Meanings(CRITERIA), Purpose.ORDER] = "none"
+    """Which moves are tried first, so that cutoffs come early; see
+    :mod:`agents.search.window.ordering`."""
+    sort_leaves: Annotated[bool, Switch(), Purpose.ORDER] = False
     """``sorted`` as PAIP has it (18.9): every position is evaluated when it is made, and not again
     as a leaf. So the moves right above the leaves are sorted too, at the cost of evaluating those
     that a cutoff then leaves out; and the root is evaluated like all others. Needs ``ordering`` to
     be ``sorted``, and neither table, iterative deepening nor selective technique."""
-    sorted_from: Annotated[int, Whole(1)] = 1
-    """Plies to go from which on the criterion ``sorted`` takes part."""
-    table_mb: Annotated[int | None, Megabytes()] = None
-    """Size of the transposition table in MB; None for none."""
-    iterative: Annotated[bool, Switch()] = False
-    """Iterative deepening: depth 1, then 2, and so on. Each depth tries the best move of the one
-    before first at the root, and a limit on time or nodes costs the last depth only."""
-    step: Annotated[int, Whole(1)] = 1
+    sorted_from: Annotated[int, Whole(1), Purpose.ORDER] = 1
+    """Plies to go from which on the criterion ``sorted`` takes part; nearer the leaves the others
+    decide."""
+    table_mb: Annotated[int | None, Megabytes(), Purpose.PRUNING] = None
+    """A transposition table of so many MB: what was found out about a position is not searched
+    again where other moves lead to the same one. None for none."""
+    iterative: Annotated[bool, Switch(), Purpose.TIME] = False
+    """Iterative deepening: depth 1, then 2, and so on, each with the best move of the one before
+    tried first at the root, so that a limit on time or nodes costs the last depth only."""
+    step: Annotated[int, Whole(1), Purpose.TIME] = 1
     """Plies from one depth of iterative deepening to the next; the last is ``depth``. With 2 only
     even or only odd depths are searched: their values are more alike, and it is fewer nodes in
     all, but a search that is stopped has lost more."""
-    aspiration: Annotated[int | None, Whole(1)] = None
-    """Half the width, in units of the evaluation, of a first window around the value of the depth
-    before; None for the full window. Needs ``iterative``."""
-    etc: Annotated[bool, Switch()] = False
-    """Enhanced transposition cutoffs. Needs a table."""
-    probcut: bool | str | Path | None = None
-    """True for Multi-ProbCut with the parameters fitted for this evaluation in ``conf/probcut``, or
-    the path of a file written by ``python -m agents fit-probcut``."""
-    probcut_confidence: Annotated[float, Number(above=0, below=100)] = 1.5
+    aspiration: Annotated[int | None, Whole(1), Purpose.PRUNING] = None
+    """Aspiration: half the width, in units of the evaluation, of a first window around the value of
+    the depth before. None for the full window. Needs ``iterative``."""
+    etc: Annotated[bool, Switch(), Purpose.PRUNING] = False
+    """Enhanced transposition cutoffs: before any move is searched, the table is asked whether one
+    of them leads to a position that is known to cause a cutoff. Needs a table."""
+    probcut: Annotated[bool | str | Path | None, Purpose.PRUNING] = None
+    """Multi-ProbCut: what a shallow search finds so far outside the window that a deep one would
+    hardly find it inside is not searched deeply (selective). True for the parameters fitted for
+    this evaluation in ``conf/probcut``, or the path of a file written by ``python -m agents
+    fit-probcut``."""
+    probcut_confidence: Annotated[float, Number(above=0, below=100), Purpose.PRUNING] = 1.5
     """Standard deviations by which a check has to be clear."""
-    taper: Sequence[int | Sequence[int]] | None = None
-    """How many moves are searched, by ply and rank of the move before (see
-    :func:`agents.search.window.selective.taper_widths`); None for all."""
-    singular_margin: Annotated[int | None, Whole(0)] = None
-    """By how much a move's evaluation has to exceed all others' for it to be searched a ply deeper;
-    None for never."""
-    singular_plies: Annotated[int, Whole(1)] = 2
+    taper: Annotated[Sequence[int | Sequence[int]] | None, Purpose.PRUNING] = None
+    """Tapered search: only so many of the best-looking moves are searched, by ply and rank of the
+    move before (selective). None for all; see
+    :func:`agents.search.window.selective.taper_widths`."""
+    singular_margin: Annotated[int | None, Whole(0), Purpose.PRUNING] = None
+    """Singular extension: a move whose evaluation exceeds all others' by so much is searched a ply
+    deeper (selective). None for never."""
+    singular_plies: Annotated[int, Whole(1), Purpose.PRUNING] = 2
     """How often a line may be extended so."""
-    endgame: Annotated[int, Whole(0, 60, why="0: never")] = 0
-    """Empty squares from which on the position is solved exactly instead; first who wins, then,
+    endgame: Annotated[int, Whole(0, 60, why="0: never"), Purpose.ENDGAME] = 0
+    """Empty squares from which on the position is solved exactly instead: first who wins, then,
     unless ``final`` is ``win``, by how much. Under a limit on time or nodes half of it is spent on
     that. If that was not enough to prove a win or a draw, the rest is spent on the ordinary
     search."""
-    endgame_by_time: Annotated[bool, Switch()] = False
+    endgame_by_time: Annotated[bool, Switch(), Purpose.ENDGAME] = False
     """Under a limit on time solve from so many empty squares on, be it fewer or more, as half of
     that time is usually enough for."""
     endgame_table_mb: Annotated[int, Megabytes()] = 16

@@ -120,18 +120,24 @@ def save(figure: Figure, folder: Path, name: str) -> list[Path]:
     Text stays text in the SVG, and the same figure gives the same bytes again."""
     folder.mkdir(parents=True, exist_ok=True)
     png, svg = folder / f"{name}.png", folder / f"{name}.svg"
+    save_png(figure, png)
+    with _styled():
+        drawing = io.StringIO()
+        FigureCanvasSVG(figure).print_svg(drawing, metadata={"Date": None})
+    svg.write_text(_NOTHING.sub("", drawing.getvalue()), encoding="utf-8")
+    return [png, svg]
+
+
+def save_png(figure: Figure, path: Path) -> None:
+    """Write a figure as PNG alone. All is in its place then, for another file too."""
     figure.set_dpi(_DPI)
     with _styled():
         layout = figure.get_layout_engine()
         if layout is not None:
             layout.execute(figure)
-            figure.set_layout_engine("none")  # all is in its place now, for both files
+            figure.set_layout_engine("none")
         # `Figure.savefig` would draw everything twice, to see first how large it is.
-        FigureCanvasAgg(figure).print_png(png)
-        drawing = io.StringIO()
-        FigureCanvasSVG(figure).print_svg(drawing, metadata={"Date": None})
-    svg.write_text(_NOTHING.sub("", drawing.getvalue()), encoding="utf-8")
-    return [png, svg]
+        FigureCanvasAgg(figure).print_png(path)
 
 
 @contextmanager

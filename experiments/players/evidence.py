@@ -1,0 +1,227 @@
+"""What tests say of players: runs, and the studies that look at single agents."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich.console import Console
+
+from agents.config import ConfigError, one_line
+from core.shown import counted
+from experiments.looking.listing import places_below
+from experiments.looking.showing import facts_of
+from experiments.record.reading import DAMAGES, reading
+from experiments.record.store import FILE
+from experiments.report.tables import SELECTIVE_MARK
+from experiments.studies import load
+from experiments.studies.errors import ALL, error_profile
+from experiments.studies.planning import GROUP
+from experiments.studies.record import StudyRecord, is_study
+from experiments.sweep.folder import is_sweep
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+BANDS = 3
+"""Parts of the last squares that losses are told of."""
+_TABLES = {"pruning": "pruning", "scaling": "doublings"}
+"""Of the other studies that say something of single agents, the table that does."""
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """A test. kind: run, or the study's name. agents: the settings of those that took part, by
+    name. command, started, versions, machine: from its record. what: how much was played, or looked
+    at, in few words."""
+
+    kind: str
+    folder: Path
+    name: str
+    agents: Mapping[str, Mapping[str, Any]]
+    command: str
+    started: str
+    versions: Mapping[str, str]
+    machine: Mapping[str, Any]
+    what: str
+
+
+@dataclass(frozen=True, eq=False)
+class RunEvidence(Evidence):
+    """A run. standings, matches: tables of its report, see :mod:`experiments.report.standings`."""
+
+    standings: pd.DataFrame
+    matches: pd.DataFrame
+
+    @property
+    def places(self) -> dict[str, int]:
+        """The place of each agent by its rating, or by its points where there is none; equal ones
+        share it."""
+        rated = self.standings.set_index("agent")
+        worth = rated["elo"] if rated["elo"].notna().all() else rated["score"]
+        return dict(worth.rank(ascending=False, method="min").astype(int))
+
+    def against(self, name: str) -> list[dict[str, Any]]:
+        """The matches of an agent as it sees them, the hardest opponent first: opponent, score, and
+        the interval of the difference in Elo, low and high; open where all was won or lost, nan
+        where nothing can be said."""
+        found = []
+        for row in self.matches.to_dict("records"):
+            if name not in (row["first"], row["second"]):
+                continue
+            low, high, score = row["elo_low"], row["elo_high"], row["score"]
+            if row["bound"]:
+                low, high = (row["elo"], np.inf) if row["bound"] == ">" else (-np.inf, row["elo"])
+            opponent = row["second"]
+            if name == row["second"]:
+                low, high, score, opponent = -high, -low, 1 - score, row["first"]
+            found.append({"opponent": opponent, "score": score, "low": low, "high": high})
+        return sorted(found, key=lambda match: match["score"])
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorsEvidence(Evidence):
+    """A study of errors. moves: one row a move, see :func:`experiments.studies.errors.judged`."""
+
+    moves: pd.DataFrame
+
+    @cached_property
+    def whole(self) -> pd.DataFrame:
+        """How good the moves of each agent are, the one that loses least first."""
+        profile = error_profile(self.moves)
+        return profile[profile["empties"] == ALL].reset_index(drop=True)
+
+    @cached_property
+    def bands(self) -> pd.DataFrame:
+        """The same by parts of the game, those with the most empty squares first; the column
+        ``band`` says which squares were empty."""
+        empties = self.moves["empties"].to_numpy(int)
+        ends = np.linspace(empties.max(), empties.min() - 1, BANDS + 1).round().astype(int)
+        names = {
+            number: f"{high} to {low + 1}" if high > low + 1 else f"{high}"
+            for number, (high, low) in enumerate(itertools.pairwise(ends))
+            if high > low
+        }
+        part = np.clip(np.searchsorted(-ends, -empties, side="right") - 1, 0, BANDS - 1)
+        profile = error_profile(self.moves.assign(empties=part))
+        profile = profile[profile["empties"] != ALL].sort_values("empties", kind="stable")
+        return profile.assign(band=profile["empties"].map(names)).reset_index(drop=True)
+
+
+@dataclass(frozen=True, eq=False)
+class TableEvidence(Evidence):
+    """Another study that says something of single agents. table: that which does; its column
+    ``agent`` has their names."""
+
+    table: pd.DataFrame
+
+
+def evidence_in(folders: Sequence[Path], console: Console, trust: bool = False) -> list[Evidence]:
+    """The tests in these folders: runs, studies, or folders that have such in them, of which those
+    are left out that say nothing of single agents. The latest last. Raises ConfigError."""
+    found: list[Evidence] = []
+    for folder in folders:
+        if not folder.is_dir():
+            raise ConfigError(f"{folder}: there is no such folder")
+        alone = (folder / FILE).is_file() or is_study(folder) or is_sweep(folder)
+        places = [folder] if alone else sorted(places_below(folder))
+        if not places:
+            raise ConfigError(f"{folder}: there is neither a run nor a study in it")
+        for place in places:
+            if alone or _speaks(place):
+                found.append(_evidence(place, console, trust))
+    return sorted(found, key=lambda each: each.started)
+
+
+def _speaks(folder: Path) -> bool:
+    """Whether something in a folder of others is a test of single players."""
+    if is_sweep(folder):
+        return False
+    if not is_study(folder):
+        with reading(folder) as record:
+            return record.count_games() > 0
+    with StudyRecord.open(folder) as record:
+        about = record.study()
+    return bool(about["complete"]) and about["name"] in ("errors", *_TABLES)
+
+
+def _evidence(folder: Path, console: Console, trust: bool) -> Evidence:
+    if is_sweep(folder):
+        raise ConfigError(f"{folder} is a sweep; the runs in it are tests of their own")
+    return _of_study(folder) if is_study(folder) else _of_run(folder, console, trust)
+
+
+def _of_run(folder: Path, console: Console, trust: bool) -> RunEvidence:
+    with facts_of(folder, console, trust) as facts:
+        head = facts.record.run()
+        return RunEvidence(
+            "run",
+            folder,
+            head["name"],
+            facts.plan.settings.agents,
+            head["command"],
+            head["started"],
+            head["versions"],
+            head["machine"],
+            f"{facts.context}{_limits(head['config'])}",
+            facts.standings,
+            facts.matches,
+        )
+
+
+def _limits(config: Mapping[str, Any]) -> str:
+    words = {"nodes": "{:,} nodes a move", "seconds": "{:g} s a move", "clock": "{:g} s a game"}
+    limits = config.get("limits", {})
+    return "".join(f", {text.format(limits[k])}" for k, text in words.items() if limits.get(k))
+
+
+def _of_study(folder: Path) -> Evidence:
+    with StudyRecord.open(folder) as record:
+        head, tables = record.study(), record.tables()
+    if head["name"] != "errors" and head["name"] not in _TABLES:
+        raise ConfigError(
+            f"{folder}: study {head['name']} says nothing of single players; "
+            f"{', '.join(('errors', *_TABLES))} do"
+        )
+    if not head["complete"]:
+        raise ConfigError(f"{folder}: this study is not complete; resume goes on with it")
+    kind, config = head["name"], head["config"]
+    try:
+        about: dict[str, Any] = {
+            "kind": kind,
+            "folder": folder,
+            "name": config["name"],
+            "agents": _agents_of(config),
+            **{key: head[key] for key in ("command", "started", "versions", "machine")},
+        }
+        if kind == "errors":
+            moves, most = tables["moves"], config[GROUP]["empties"]
+            what = f"{counted(len(moves), 'move')} with {most} or fewer empty squares"
+            return ErrorsEvidence(**about, what=what, moves=moves)
+        table = load(folder)[_TABLES[kind]]
+        names = table["agent"].str.removesuffix(f" {SELECTIVE_MARK}")
+        what = f"{counted(int(table['positions'].max()), 'position')}" if kind == "pruning" else ""
+        return TableEvidence(**about, what=what, table=table.assign(agent=names))
+    except ConfigError:
+        raise
+    except (*DAMAGES, OSError) as error:
+        raise ConfigError(f"{folder} is damaged: {one_line(error)}") from error
+
+
+def _agents_of(config: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
+    """The settings of the agents that a study looked at: those of its run, if it was given one."""
+    run = config[GROUP].get("run") if GROUP in config else None
+    if not run:
+        return dict(config["agents"])
+    with reading(Path(run)) as record:
+        return dict(record.run()["config"]["agents"])
+
+
+def named(evidence: Sequence[Evidence], kind: type[Any]) -> Iterator[Any]:
+    """Those of a kind."""
+    return (each for each in evidence if isinstance(each, kind))

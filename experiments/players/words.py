@@ -1,0 +1,170 @@
+"""Strengths and weaknesses of a player, in sentences computed from its tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.shown import counted
+from experiments.players.evidence import (
+    ErrorsEvidence,
+    Evidence,
+    RunEvidence,
+    TableEvidence,
+)
+from experiments.report.tables import time_text
+from experiments.statistics.intervals import interval_text
+from experiments.statistics.means import Mean
+from experiments.studies.efficiency import ALL, is_reference
+
+CLEAR = 1.25
+"""So many times the median of its line-up makes a cost or a loss worth telling."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """A sentence. good: whether it tells of a strength; None for neither."""
+
+    text: str
+    good: bool | None
+
+
+def said_of(name: str, evidence: Evidence) -> list[Said]:
+    """What a test says of the agent that has this name in it."""
+    if isinstance(evidence, RunEvidence):
+        return [*_matches(name, evidence), *_costs(name, evidence)]
+    if isinstance(evidence, ErrorsEvidence):
+        return list(_errors(name, evidence))
+    assert isinstance(evidence, TableEvidence)
+    return list({"pruning": _pruning, "scaling": _scaling}[evidence.kind](name, evidence))
+
+
+def _third(place: int, others: int) -> bool | None:
+    """Whether a place of so many is in the best third, or (False) in the worst."""
+    if others < 3 or not place:
+        return None
+    return True if 3 * place <= others else False if 3 * (place - 1) >= 2 * others else None
+
+
+def of_all(names: Sequence[str], others: int) -> str:
+    """Some names out of so many others: ``all 5 others``, or the names."""
+    if len(names) == others and others > 2:
+        return f"all {others} others"
+    return ", ".join(names)
+
+
+# ---------------------------------------------------------------------- games
+
+
+def _matches(name: str, run: RunEvidence) -> Iterator[Said]:
+    met = run.against(name)
+    beaten = [match["opponent"] for match in met if match["low"] > 0]
+    lost = [match["opponent"] for match in met if match["high"] < 0]
+    if beaten:
+        yield Said(f"Surely better than {of_all(beaten, len(met))} in {run.name}.", True)
+    if lost:
+        yield Said(f"Surely worse than {of_all(lost, len(met))} in {run.name}.", False)
+    if met and not beaten and not lost:
+        yield Said(f"No match in {run.name} shows that it is better or worse than another.", None)
+    rating = run.standings.set_index("agent")["elo"]
+    for match in met:
+        expected = rating[name] - rating[match["opponent"]]
+        share = 100 / (1 + 10 ** (-expected / 400))
+        low, high = match["low"], match["high"]
+        if low > expected or high < expected:  # neither where one of them is nan
+            yield Said(
+                f"Against {match['opponent']} it makes {100 * match['score']:.0f} % of the points, "
+                f"where the ratings promise {share:.0f} %.",
+                bool(low > expected),
+            )
+
+
+def _costs(name: str, run: RunEvidence) -> Iterator[Said]:
+    rows = run.standings.set_index("agent")
+    for column, unit in (("nodes_per_move", "nodes"), ("median_microseconds", "time")):
+        costs = rows[column].dropna()
+        costs = costs[costs > 0]
+        if name not in costs or len(costs) < 3:
+            continue
+        ratio = costs[name] / costs.median()
+        if max(ratio, 1 / ratio) < CLEAR:
+            continue
+        own = time_text(costs[name]) if unit == "time" else f"{costs[name]:,.0f} nodes"
+        times = f"{ratio:.1f} times" if ratio > 1 else f"1/{1 / ratio:.1f} of"
+        yield Said(
+            f"A move takes {own}, {times} the median of those that search in {run.name}.", ratio < 1
+        )
+
+
+# ---------------------------------------------------------------------- errors
+
+
+def mean_of(row: Any, name: str, digits: int = 2, scale: float = 1) -> str:
+    """A mean of an error profile with its interval."""
+    return Mean(row[name], row[f"{name}_low"], row[f"{name}_high"]).text(digits, scale)
+
+
+def _errors(name: str, study: ErrorsEvidence) -> Iterator[Said]:
+    whole = study.whole
+    if name not in set(whole["agent"]):
+        return
+    row = whole[whole["agent"] == name].iloc[0]
+    place, others = int(whole["loss"].rank(method="min")[row.name]), len(whole)
+    yield Said(
+        f"Of {counted(int(row['moves']), 'move')} near the end (in {study.name}) each gives away "
+        f"{mean_of(row, 'loss')} discs against perfect play, place {place} of {others}; "
+        f"{mean_of(row, 'best_share', 0, 100)} % are best moves, and "
+        f"{100 * row['blunder_share']:.1f} % change the outcome.",
+        _third(place, others),
+    )
+    yield from _bands(name, study)
+
+
+def _bands(name: str, study: ErrorsEvidence) -> Iterator[Said]:
+    """Where, beside the others, it loses least and most."""
+    bands = study.bands
+    medians = bands.groupby("band", sort=False)["loss"].median()
+    own = bands[bands["agent"] == name].set_index("band")["loss"]
+    ratio = (own / medians.replace(0, np.nan)).dropna()
+    if len(ratio) < 2 or bands["agent"].nunique() < 3:
+        return
+    for band, good in ((ratio.idxmin(), True), (ratio.idxmax(), False)):
+        if ratio[band] < 1 / CLEAR if good else ratio[band] > CLEAR:
+            kind = "Best" if good else "Worst"
+            yield Said(
+                f"{kind}, beside the others, with {band} empty squares: {own[band]:.2f} discs lost "
+                f"a move, where the median of all is {medians[band]:.2f}.",
+                good,
+            )
+
+
+# ---------------------------------------------------------------------- other studies
+
+
+def _pruning(name: str, study: TableEvidence) -> Iterator[Said]:
+    table = study.table
+    deepest = table[(table["phase"] == ALL) & (table["depth"] == table["depth"].max())]
+    deepest = deepest[~deepest["agent"].map(is_reference)].reset_index(drop=True)
+    if name not in set(deepest["agent"]):
+        return
+    row = deepest[deepest["agent"] == name].iloc[0]
+    place = int(deepest["nodes"].rank(method="min")[row.name])
+    share, known = 100 * row["nodes_share"], not pd.isna(row["efficiency"])
+    of_minimax = "" if pd.isna(share) else f", {share:.2g} % of minimax's"
+    efficiency = f"; its efficiency is {mean_of(row, 'efficiency')}" if known else ""
+    yield Said(
+        f"At depth {int(row['depth'])} it visits {row['nodes']:,.0f} nodes a position{of_minimax}, "
+        f"place {place} of {len(deepest)}{efficiency}.",
+        _third(place, len(deepest)),
+    )
+
+
+def _scaling(name: str, study: TableEvidence) -> Iterator[Said]:
+    rows = study.table[study.table["agent"] == name]
+    for row in rows.itertuples():
+        told = interval_text(row.elo, row.low, row.high)
+        yield Said(f"Twice the {row.effort} brings it {told} Elo.", row.low > 0 or None)
