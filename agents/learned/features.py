@@ -131,8 +131,8 @@ def features(movers: np.ndarray, opponents: np.ndarray) -> np.ndarray:
     """The features of many positions, given as equally long arrays of masks: int32, shape (n,
     features)."""
     found = np.zeros((len(movers), len(NAMES)), dtype=np.int32)
-    masks = (np.ascontiguousarray(each, dtype=np.uint64) for each in (movers, opponents))
-    _write_all(*masks, np.intp(tables().ctypes.data), found)
+    own, other = (np.ascontiguousarray(each, dtype=np.uint64) for each in (movers, opponents))
+    _write_all(own, other, np.intp(tables().ctypes.data), found)
     return found
 
 

@@ -81,7 +81,7 @@ def _sums_of_pairs(b: Any, one: Any, other: Any) -> Any:
     while len(parts) > 1:
         joined = ir.VectorType(_I32, 2 * parts[0].type.count)
         both = ir.Constant(joined, list(range(joined.count)))
-        parts = [b.shuffle_vector(*two, both) for two in zip(parts[::2], parts[1::2])]
+        parts = [b.shuffle_vector(*two, both) for two in zip(*[iter(parts)] * 2, strict=True)]
     return parts[0]
 
 

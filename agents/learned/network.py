@@ -84,15 +84,16 @@ class NetworkEvaluation(Evaluation):
 
     sides = frozenset({8})
 
-    weights: str | Path = "network"
-    """The name of weights that come with the lab, or a file of them."""
+    weights: str | Path | Weights = "network"
+    """The name of weights that come with the lab, a file of them, or the weights themselves."""
 
     def __post_init__(self) -> None:
         check_settings(self)
         names = STAGES, INPUTS, EMPTIES, HIDDEN, HIDDEN_BIAS, OUTPUT, OUTPUT_BIAS
-        learned = Weights.read(self.weights, KIND, VERSION, names)
-        check_arrays(learned)
-        self._arrays = {name: learned.arrays[name].astype(np.int64) for name in names}
+        given = self.weights
+        if not isinstance(given, Weights):
+            given = Weights.read(given, KIND, VERSION, names)
+        self._arrays = checked(given)
 
     def make_parameters(self) -> np.ndarray:
         found = self._arrays
@@ -147,22 +148,31 @@ class NetworkEvaluation(Evaluation):
         return int(np.clip(value >> LAST_BITS, -LARGEST, LARGEST))
 
 
-def check_arrays(learned: Weights) -> None:
-    """Raise ValueError for weights of another shape, or with sums too large for the kernel."""
-    stages = int(learned.arrays[STAGES].max(initial=0)) + 1
-    learned.shaped(STAGES, (SQUARES + 1,))
-    inputs = np.abs(learned.shaped(INPUTS, (len(PLANES), SQUARES, FIRST)).astype(np.int64))
-    empties = np.abs(learned.shaped(EMPTIES, (SQUARES + 1, FIRST)).astype(np.int64))
-    hidden = np.abs(learned.shaped(HIDDEN, (stages, SECOND, FIRST)).astype(np.int64))
-    hidden_bias = np.abs(learned.shaped(HIDDEN_BIAS, (stages, SECOND)).astype(np.int64))
-    output = np.abs(learned.shaped(OUTPUT, (stages, SECOND)).astype(np.int64))
-    output_bias = np.abs(learned.shaped(OUTPUT_BIAS, (stages,)).astype(np.int64))
+def checked(learned: Weights) -> dict[str, np.ndarray]:
+    """The arrays of weights, int64. Raises ValueError for weights of another shape, or whose sums
+    may be too large for the kernel."""
+    of_empties, stages = learned.stages(STAGES, SQUARES)
+    shapes = {
+        INPUTS: (len(PLANES), SQUARES, FIRST),
+        EMPTIES: (SQUARES + 1, FIRST),
+        HIDDEN: (stages, SECOND, FIRST),
+        HIDDEN_BIAS: (stages, SECOND),
+        OUTPUT: (stages, SECOND),
+        OUTPUT_BIAS: (stages,),
+    }
+    found = {name: learned.whole(name, shape) for name, shape in shapes.items()}
+    size = {name: np.abs(array) for name, array in found.items()}
     # A square has a disc of one side, or is empty: then both may be able to move there.
-    of_square = np.maximum(np.maximum(inputs[0], inputs[1]), inputs[2] + inputs[3])
-    for name, most, room in (
-        (INPUTS, empties.max(axis=0) + of_square.sum(axis=0), np.iinfo(np.int16).max),
-        (HIDDEN, hidden_bias + FULL * hidden.sum(axis=-1), np.iinfo(np.int32).max),
-        (OUTPUT, output_bias + FULL * output.sum(axis=-1), np.iinfo(np.int32).max),
+    own, their, own_move, their_move = size[INPUTS]
+    of_square = np.maximum(np.maximum(own, their), own_move + their_move)
+    for name, most, kind in (
+        (INPUTS, size[EMPTIES].max(axis=0) + of_square.sum(axis=0), np.int16),
+        (HIDDEN, size[HIDDEN].max(axis=-1), np.int16),
+        (HIDDEN, size[HIDDEN_BIAS] + FULL * size[HIDDEN].sum(axis=-1), np.int32),
+        (OUTPUT, size[OUTPUT_BIAS] + FULL * size[OUTPUT].sum(axis=-1), np.int32),
     ):
-        if most.max() > room:
-            raise ValueError(f"weights: {name}: sums up to {most.max():,}; {room:,} is the most")
+        if most.max() > np.iinfo(kind).max:
+            raise ValueError(
+                f"weights: {name}: numbers up to {most.max():,}; they must fit {kind.__name__}"
+            )
+    return {STAGES: of_empties, **found}

@@ -35,12 +35,14 @@ answers, int32, shape (stages, trees, 32)."""
 
 # A question among the parameters: the number of its feature in the low bits, above them the
 # threshold.
-_FEATURE_BITS = np.int32(5)
+_FEATURE_BITS = 5
 _FEATURE_MASK = np.int32((1 << _FEATURE_BITS) - 1)
 _COUNT = len(NAMES)
 assert _COUNT <= _FEATURE_MASK
-# The parameters: by empty squares where the stage begins, as a word of 64 bits; the number of trees;
-# the tables of the features; the stages. A stage: its start; tree by tree questions and leaves.
+MOST_THRESHOLD = 1 << 31 - _FEATURE_BITS - 1
+"""All features and thresholds are nearer to 0."""
+# The parameters: by empty squares where the stage begins, as a word of 64 bits; the number of
+# trees; the tables of the features; the stages. A stage: its start; tree by tree questions, leaves.
 _TREES = np.int64(SQUARES + 1)
 _TABLES_AT = np.intp(8 * (SQUARES + 2))
 _TREE = np.int32(QUESTIONS + LEAVES)
@@ -61,15 +63,16 @@ class TreeEvaluation(Evaluation):
 
     sides = frozenset({8})
 
-    weights: str | Path = "trees"
-    """The name of weights that come with the lab, or a file of them."""
+    weights: str | Path | Weights = "trees"
+    """The name of weights that come with the lab, a file of them, or the weights themselves."""
 
     def __post_init__(self) -> None:
         check_settings(self)
         names = STAGES, STARTS, FEATURE, THRESHOLD, LEAF
-        learned = Weights.read(self.weights, KIND, VERSION, names)
-        check_arrays(learned)
-        self._arrays = {name: learned.arrays[name].astype(np.int64) for name in names}
+        given = self.weights
+        if not isinstance(given, Weights):
+            given = Weights.read(given, KIND, VERSION, names)
+        self._arrays = checked(given)
 
     @property
     def trees(self) -> int:
@@ -99,7 +102,7 @@ class TreeEvaluation(Evaluation):
             for _ in range(DEPTH):
                 question = np.int32(stage[np.int32(at + place)])
                 asked = np.int32(features[np.int32(question & _FEATURE_MASK)])
-                right = np.int32(asked << 5) > question
+                right = np.int32(asked << _FEATURE_BITS) > question
                 place = np.int32(place + place + 1 + np.int32(right))
             value = np.int32(value + stage[np.int32(at + place)])
         return np.int32(min(max(value, -LARGEST), LARGEST))
@@ -120,20 +123,26 @@ class TreeEvaluation(Evaluation):
         return min(max(start + sum(self.answers(position)), -LARGEST), LARGEST)
 
 
-def check_arrays(learned: Weights) -> None:
-    """Raise ValueError for weights of another shape, or that the kernel has no room for."""
-    stages = int(learned.arrays[STAGES].max(initial=0)) + 1
-    learned.shaped(STAGES, (SQUARES + 1,))
-    starts = learned.shaped(STARTS, (stages,))
-    trees = learned.arrays[FEATURE].shape[1] if learned.arrays[FEATURE].ndim == 3 else 1
-    feature = learned.shaped(FEATURE, (stages, trees, QUESTIONS))
-    threshold = learned.shaped(THRESHOLD, (stages, trees, QUESTIONS)).astype(np.int64)
-    leaf = learned.shaped(LEAF, (stages, trees, LEAVES)).astype(np.int64)
-    if feature.max(initial=0) >= len(NAMES):
-        raise ValueError(f"weights: feature {feature.max()}; there are 0 to {len(NAMES) - 1}")
-    room = (1 << 31) >> int(_FEATURE_BITS)
-    if np.abs(threshold).max(initial=0) >= room:
-        raise ValueError(f"weights: threshold: {room - 1:,} is the most")
-    most = np.abs(starts.astype(np.int64)) + np.abs(leaf).max(axis=-1, initial=0).sum(axis=-1)
-    if most.max(initial=0) > np.iinfo(np.int32).max:
-        raise ValueError(f"weights: leaf: sums up to {most.max():,} do not fit 32 bits")
+def checked(learned: Weights) -> dict[str, np.ndarray]:
+    """The arrays of weights, int64. Raises ValueError for weights of another shape, or with numbers
+    that the kernel has no room for."""
+    of_empties, stages = learned.stages(STAGES, SQUARES)
+    trees = max(learned.arrays[FEATURE].shape[1:2], default=0)
+    shapes = {
+        STARTS: (stages,),
+        FEATURE: (stages, trees, QUESTIONS),
+        THRESHOLD: (stages, trees, QUESTIONS),
+        LEAF: (stages, trees, LEAVES),
+    }
+    found = {name: learned.whole(name, shape) for name, shape in shapes.items()}
+    if not trees:
+        raise ValueError("weights: there is no tree")
+    feature = found[FEATURE]
+    if feature.min() < 0 or feature.max() >= len(NAMES):
+        raise ValueError(f"weights: {FEATURE}: there are the features 0 to {len(NAMES) - 1}")
+    if np.abs(found[THRESHOLD]).max() >= MOST_THRESHOLD:
+        raise ValueError(f"weights: {THRESHOLD}: less than {MOST_THRESHOLD:,} is needed")
+    most = np.abs(found[STARTS]) + np.abs(found[LEAF]).max(axis=-1).sum(axis=-1)
+    if most.max() > np.iinfo(np.int32).max:
+        raise ValueError(f"weights: {LEAF}: sums up to {most.max():,} do not fit int32")
+    return {STAGES: of_empties, **found}

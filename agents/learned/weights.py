@@ -115,6 +115,21 @@ class Weights:
             raise ValueError(f"weights: {name} is of shape {array.shape}; {shape} is expected")
         return array
 
+    def whole(self, name: str, shape: tuple[int, ...]) -> np.ndarray:
+        """As :meth:`shaped`, an array of whole numbers; int64."""
+        array = self.shaped(name, shape)
+        if array.dtype.kind not in "iu":
+            raise ValueError(f"weights: {name} is of {array.dtype}; whole numbers are expected")
+        return array.astype(np.int64)
+
+    def stages(self, name: str, most_empties: int) -> tuple[np.ndarray, int]:
+        """The array of this name, the stage of the game by number of empty squares from 0 on, and
+        how many stages there are; ValueError."""
+        found = self.whole(name, (most_empties + 1,))
+        if found.min() < 0:
+            raise ValueError(f"weights: {name}: there is no stage {found.min()}")
+        return found, int(found.max()) + 1
+
 
 def _packed(arrays: Mapping[str, np.ndarray], how: int) -> bytes:
     """The bytes of an ``.npz``, the same for the same arrays: it holds no times."""

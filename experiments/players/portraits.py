@@ -13,7 +13,6 @@ from typing import Any
 import yaml
 from omegaconf import OmegaConf
 
-import agents
 from agents.base import Agent, Purpose
 from agents.config import (
     NEEDS_A_TARGET,
@@ -26,13 +25,12 @@ from agents.config import (
     one_line,
 )
 from agents.evaluation import Composite, Evaluation
+from agents.learned.weights import ABOUT, SHIPPED
 from agents.limited import Limited
 from agents.search.limits import allotment
 from core.settings import Meanings, Setting, declared, summary
 from experiments.config import settings_of
 
-WEIGHTS = Path(agents.__file__).parent / "learned" / "weights"
-"""Where shipped weights are, each with a YAML beside it that says how they were made."""
 _LONGEST = 80  # characters of a value of such a YAML
 
 _ROLE = re.compile(r":\w+:`(?:~(?:[^`]*\.)?)?([^`]+)`")
@@ -106,8 +104,8 @@ def _learned_from(weights: Any) -> tuple[list[str], list[list[str]]] | None:
     """What the side file of learned weights says of them, one fact a row; ConfigError."""
     if not isinstance(weights, str):
         return None
-    beside = Path(weights).with_suffix(".yaml")
-    path = beside if beside.is_file() else WEIGHTS / f"{weights}.yaml"
+    beside = Path(weights).with_suffix(ABOUT)
+    path = beside if beside.is_file() else SHIPPED / f"{weights}{ABOUT}"
     if not path.is_file():
         return None
     try:
@@ -123,7 +121,7 @@ def _facts(said: Mapping[str, Any], above: str = "") -> Iterable[tuple[str, str]
     for key, value in said.items():
         name = f"{above}{key}".replace("_", " ")
         if isinstance(value, Mapping):
-            yield from _facts(value, "" if key == "about" else f"{name}, ")
+            yield from _facts(value, f"{name}, ")
         else:
             listed = value if isinstance(value, list) else [value]
             text = ", ".join(f"{each:.4g}" if type(each) is float else str(each) for each in listed)

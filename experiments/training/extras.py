@@ -11,6 +11,5 @@ def needs(library: str, package: str, extra: str) -> None:
     library: as it is imported. package: as it is installed.
     """
     if importlib.util.find_spec(library) is None:
-        raise ValueError(
-            f"this training needs {package}; pip install 'othello-strategy-lab[{extra}]' or {package}"
-        )
+        install = f"pip install 'othello-strategy-lab[{extra}]'"
+        raise ValueError(f"this training needs {package}; {install} or {package}")

@@ -11,6 +11,7 @@ import io
 import itertools
 import math
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -55,14 +56,16 @@ LIMITS = {
     OUTPUT: 8.0,
     OUTPUT_BIAS: 8.0,
 }
-"""How far from 0 weights may be. The discs' weights may be twice those of moves, as a square has one
-disc at most while both sides may move there: 64 squares with 1.4 and the number of empty squares
-make less than 128, of which 1/256 is the unit in 16 bits."""
+"""How far from 0 weights may be; those of discs among the inputs twice as far as those of moves, as
+a square has one disc at most while both sides may move there: 64 squares with 1.4 and the number of
+empty squares make less than 128, of which 1/256 is the unit in 16 bits."""
 WARMING = 0.1
 """The share of the time in which the learning rate rises."""
 _HELD = 100_000  # positions held back whose error is told after each epoch
 _CHUNK = 20_000
 _SYMMETRIES = 8
+_AS_IT_IS = _SYMMETRIES - 1
+"""The number of the form, of those of symmetric_forms, that is not turned."""
 _SIDE = 8
 
 
@@ -95,7 +98,7 @@ class NetworkTraining(Training):
         network = Network(self.stages, work.rng(1), float(np.mean(train.score)))
         epoch = network.restore(work.kept("network"))
         shown = Inputs.of(train)
-        with work.progress("epochs", self.epochs, epoch) as bar:
+        with _one_thread(), work.progress("epochs", self.epochs, epoch) as bar:
             while epoch < self.epochs and not work.over:
                 error = self._epoch(work, network, shown, epoch)
                 epoch += 1
@@ -113,7 +116,7 @@ class NetworkTraining(Training):
                     ", ".join(f"{name} {value**0.5:.2f} discs" for name, value in told.items())
                 )
         return Learned(
-            {"_target_": "agents.learned.network.NetworkEvaluation"},
+            {"_target_": "agents.learned.NetworkEvaluation"},
             Weights(KIND, VERSION, UNIT, network.whole_numbers()),
             unit=UNIT,
             figures=lambda: _figures(network, held),
@@ -135,6 +138,20 @@ class NetworkTraining(Training):
             if work.over:
                 break
         return float(np.mean(errors))
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """PyTorch works in one thread: the sums, and so the weights, are then the same on any number of
+    cores, and batches are so small that two threads take longer in all."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def rate_at(passed: float) -> float:
@@ -170,7 +187,7 @@ class Inputs:
     def __len__(self) -> int:
         return len(self.score)
 
-    def shown(self, rows: Any, symmetry: int = 0) -> np.ndarray:
+    def shown(self, rows: Any, symmetry: int = _AS_IT_IS) -> np.ndarray:
         """The inputs of these rows, 0 or 1, uint8, shape (k, 256), in one of eight symmetries."""
         own, other, own_moves, other_moves = self.planes[rows].T
         turned = (
@@ -250,7 +267,7 @@ class Network:
                 self.weights[name].clamp_(-limit, limit)
         return float(error.detach())
 
-    def _foretold(self, inputs: Inputs, rows: Any, symmetry: int = 0) -> Any:
+    def _foretold(self, inputs: Inputs, rows: Any, symmetry: int = _AS_IT_IS) -> Any:
         import torch
 
         shown = torch.from_numpy(inputs.shown(rows, symmetry)).float()

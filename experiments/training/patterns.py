@@ -80,10 +80,8 @@ class PatternTraining(Training):
                     weights.append(found.weights)
                     enough.append(found.positions >= FEWEST)
                     work.note(
-                        low=low,
-                        high=high,
+                        empties=low,
                         positions=found.positions,
-                        iterations=found.iterations,
                         train=found.train,
                         validation=found.validation,
                     )

@@ -11,7 +11,6 @@ from typing import Annotated, Any
 from omegaconf import OmegaConf
 
 from agents.config import ConfigError, build, compose, fill_open
-from agents.search.endgame.memory import NEVER
 from core.settings import Choice, Each, Number, Switch, Text, Whole, check_settings, nearest
 from experiments.config import (
     OBJECTS,
@@ -35,8 +34,6 @@ ENDGAMES = PERFECT, PLAYED = "perfect", "played"
 MOST_EXACT = 24
 """Empty squares; beyond these solving a position takes seconds."""
 _NOISY = "agents.noisy.Noisy"
-
-assert MOST_EXACT < NEVER
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -74,9 +74,6 @@ def _played(batch: Batch, place: Workplace, data: DataConfig) -> tuple[Games, in
     rng = np.random.default_rng(np.random.SeedSequence([batch.seed, _PURPOSE, batch.number]))
     low, high = data.random_plies
     plies = rng.integers(low, high + 1, number)
-    # On a small board, or from late openings, the players have at least a move to make.
-    empties = conditions.rules.squares - np.bitwise_count(batch.mover | batch.opponent)
-    plies = np.clip(plies, 0, np.maximum(0, empties.astype(int) - data.exact - 1))
     seeds = 2 * rng.integers(1 << 61, size=number)
     masks = np.stack([batch.mover, batch.opponent], axis=1)
     masks, turns = draw_on(rng, masks, plies, conditions.rules.board)

@@ -38,6 +38,7 @@ from rich.progress import (
 )
 
 from agents.config import ConfigError, one_line
+from core.replay import prepare_replay
 from core.rules import Color
 from core.shown import counted, plain
 from experiments.foreign import built_from, check_trusted, foreign_code
@@ -194,8 +195,9 @@ class _Session:
     def __init__(self, plan: DataPlan, console: Console) -> None:
         self._plan, self._console = plan, console
         self._conditions = plan.conditions()
-        self._pieces, self._total = self._split()
         say = functools.cache(self._say)
+        prepare_replay(say)  # by which games that are read are checked
+        self._pieces, self._total = self._split()
         self._conditions.prepare(say)
         prepare_labels(plan.data, say)
         if plan.settings.trial and not plan.data.read:

@@ -13,6 +13,7 @@ from agents.learned.trees import QUESTIONS
 from experiments.report.figures.base import (
     BLUE,
     GREY,
+    MINUS,
     ORANGE,
     SMALL,
     ReportFigure,
@@ -74,8 +75,8 @@ def tree_chart(stage: Stage, counts: np.ndarray | None = None, context: str = ""
                 to = shape.where[child]
                 axes.plot([across, to[0]], [down, to[1]], color="0.7", linewidth=1.2, zorder=1)
             if shape.asks(place):
-                name = NAMES[feature[place]].replace("_", " ")
-                text = f"{name}\n≤ {threshold[place]}?".replace("-", "−")
+                name = in_words(feature[place])
+                text = f"{name}\n≤ {threshold[place]}?".replace("\n≤ -", f"\n≤ {MINUS}")
                 _box(axes, across, down, text, "white", "0.6")
             else:
                 value = leaf[shape.first_leaf(place) - QUESTIONS]
@@ -84,21 +85,20 @@ def tree_chart(stage: Stage, counts: np.ndarray | None = None, context: str = ""
                     text += f"\n{100 * counts[place] / counts[0]:.0f} %"
                 colour = BLUE if value >= 0 else ORANGE
                 _box(axes, across, down, text, colour, colour, alpha=0.15 + 0.5 * abs(value) / most)
-        first, then = (
-            (shape.where[child] for child in shape.children(0))
-            if shape.asks(0)
-            else (
-                (0, 0),
-                (0, 0),
-            )
-        )
-        for word, end, side in (("yes", first, "right"), ("no", then, "left")):
-            axes.text(end[0] / 2 + shape.where[0][0] / 2, 0.42, f" {word} ", ha=side, color=GREY,
-                      fontsize=SMALL)  # fmt: skip
+        for word, child in zip(("yes", "no"), shape.children(0), strict=False):
+            across = (shape.where[0][0] + shape.where[child][0]) / 2
+            side = "right" if word == "yes" else "left"
+            axes.text(across, 0.42, f" {word} ", ha=side, color=GREY, fontsize=SMALL)
         axes.set_xlim(-0.6, shape.leaves - 0.4)
         axes.set_ylim(shape.depth + 0.4, -0.4)
         axes.set_axis_off()
     return figure
+
+
+def in_words(feature: int) -> str:
+    """A feature's name, as players write it."""
+    name = NAMES[feature].replace("_", " ")
+    return {"x squares": "X-squares", "c squares": "C-squares"}.get(name, name)
 
 
 class _Shape:
@@ -165,7 +165,7 @@ def importances_chart(stages: Sequence[Stage], of_empties: np.ndarray, context: 
             texts=texts[order][:, stages_shown],
             size=SMALL - 1,
         )
-        axes.set_yticks(range(len(order)), [NAMES[n].replace("_", " ") for n in order])
+        axes.set_yticks(range(len(order)), [in_words(n) for n in order])
         axes.set_xticks(
             range(len(stages)),
             [empties_text(of_empties, int(stage)) for stage in stages_shown],

@@ -8,7 +8,7 @@ grown beside them, to be read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,6 +21,7 @@ from agents.learned.trees import (
     KIND,
     LEAF,
     LEAVES,
+    MOST_THRESHOLD,
     QUESTIONS,
     SQUARES,
     STAGES,
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from experiments.report.figures.base import ReportFigure
 
 MOST_EMPTIES = 60
-ALWAYS = (1 << 25) - 1
+ALWAYS = MOST_THRESHOLD - 1
 """A threshold that no feature passes."""
 _LOOKED_AT = 100_000  # positions of training whose error is told
 
@@ -95,7 +96,7 @@ class TreesTraining(Training):
         single_weights = Weights(KIND, VERSION, UNIT, arrays_of([single.stage], of_empties * 0))
         file = single_weights.write(work.saved("single_tree.npz"))
         return Learned(
-            {"_target_": "agents.learned.trees.TreeEvaluation"},
+            {"_target_": "agents.learned.TreeEvaluation"},
             Weights(KIND, VERSION, UNIT, arrays),
             unit=UNIT,
             findings=[
@@ -122,9 +123,9 @@ class TreesTraining(Training):
         )
 
     def _note(self, work: Workshop, stages: Sequence[Stage]) -> None:
-        """The errors by number of trees."""
+        """The squared errors by number of trees."""
         for number in range(self.trees):
-            row: dict[str, Any] = {"trees": number + 1}
+            row: dict[str, Any] = {"iteration": number + 1}
             for split in ("train", "validation"):
                 squares = sum(getattr(stage, f"{split}_squares")[number] for stage in stages)
                 count = sum(int(getattr(stage, f"{split}_count")) for stage in stages)
@@ -182,9 +183,9 @@ def stages_of_empties(stages: int) -> np.ndarray:
 
 
 def empties_text(of_empties: np.ndarray, stage: int) -> str:
-    """The numbers of empty squares of a stage, as ``42–37``."""
+    """The numbers of empty squares of a stage, as ``42-37``."""
     found = np.flatnonzero(of_empties[: MOST_EMPTIES + 1] == stage)
-    return f"{found[-1]}–{found[0]}" if len(found) > 1 else f"{found[0]}"
+    return f"{found[-1]}-{found[0]}" if len(found) > 1 else f"{found[0]}"
 
 
 def grow(
@@ -219,7 +220,8 @@ def grow(
     for number, (predictor,) in enumerate(model._predictors):
         _copy(predictor.nodes, feature[number], threshold[number], leaf[number], gain[number])
     start = float(model._baseline_prediction.item())
-    found = Stage(start, feature, threshold, leaf, gain, *[np.zeros(trees)] * 2, 0, 0)
+    nothing = np.zeros(trees)
+    found = Stage(start, feature, threshold, leaf, gain, nothing, nothing, 0, 0)
     seen = slice(None, None, max(1, len(train_score) // _LOOKED_AT))
     errors: dict[str, Any] = {}
     for split, given, score in (
@@ -232,7 +234,7 @@ def grow(
 
 
 def _copy(
-    nodes: np.ndarray,
+    nodes: Sequence[Mapping[str, Any]] | np.ndarray,
     feature: np.ndarray,
     threshold: np.ndarray,
     leaf: np.ndarray,

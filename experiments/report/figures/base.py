@@ -129,9 +129,10 @@ def save(figure: Figure, folder: Path, name: str) -> list[Path]:
     return [png, svg]
 
 
-def save_png(figure: Figure, path: Path) -> None:
-    """Write a figure as PNG alone. All is in its place then, for another file too."""
-    figure.set_dpi(_DPI)
+def save_png(figure: Figure, path: Path, dots: int = _DPI) -> None:
+    """Write a figure as PNG alone, with so many dots an inch. All is in its place then, for another
+    file too."""
+    figure.set_dpi(dots)
     with _styled():
         layout = figure.get_layout_engine()
         if layout is not None:
