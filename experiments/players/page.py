@@ -213,7 +213,9 @@ def _by_purpose(techniques: Sequence[Technique]) -> dict[str, list[Markdown]]:
     found: dict[str, list[Markdown]] = {}
     for each in techniques:
         text = Markdown(f"`{each.setting}`: {each.does}.")
-        found.setdefault(each.purpose.value.capitalize(), []).append(text)
+        found.setdefault(each.purpose.value.capitalize() if each.purpose else "Besides", []).append(
+            text
+        )
     return found
 
 

@@ -165,6 +165,8 @@ def test_techniques_are_told_in_the_words_of_their_settings() -> None:
     assert "endgame: 8" in {
         each.setting for each in techniques(AlphaBeta(2, SquareWeights(), endgame=8))
     }
+    (_, told_win) = techniques(Minimax(2, SquareWeights(), final="win"))
+    assert (told_win.purpose, told_win.setting) == (None, "final: win")
     assert [each.setting for each in techniques(Minimax(2, SquareWeights()))] == ["depth: 2"]
     assert {each.setting for each in techniques(MCTS(9))} == {"playouts: 9", "solve", "tree_reuse"}
 
