@@ -15,6 +15,7 @@ import core.__main__ as core
 import experiments.__main__ as experiments
 import play.__main__ as play
 from agents.config import compose
+from experiments.training.planning import read as read_data
 from play.config import read
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -49,6 +50,8 @@ COMMAND = re.compile(r"^\s*(?:[A-Z_]+=\S+ )*(?:\.venv/bin/)?python -m (\w+) ?(.*
 COMPOSED = {
     ("experiments", "run"): "run",
     ("experiments", "study"): "run",
+    ("experiments", "selfplay"): "data",
+    ("experiments", "positions"): "data",
     ("play", "terminal"): "play",
     ("play", "series"): "play",
     ("play", "web"): "play",
@@ -101,6 +104,8 @@ def is_composed(words: list[str], config: str) -> None:
             words[place] = f"{each.key_or_group}={next(iter(each.sweep_string_iterator()))}"
     if config == "play":
         read(words, folders)
+    elif config == "data":
+        read_data(words, folders)
     else:
         compose(config, words, folders)
 

@@ -50,6 +50,7 @@ FLOORS = (
         "experiments.export",
     ),
     ("experiments.studies",),
+    ("experiments.training",),
     ("experiments.looking",),
     ("experiments.verify", "experiments.players"),
     ("experiments.recover",),

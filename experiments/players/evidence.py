@@ -22,8 +22,7 @@ from experiments.record.store import FILE
 from experiments.report.tables import SELECTIVE_MARK
 from experiments.studies import load
 from experiments.studies.errors import ALL, error_profile
-from experiments.studies.planning import GROUP
-from experiments.studies.record import StudyRecord, is_study
+from experiments.studies.record import STUDY, StudyRecord, is_study
 from experiments.studies.running import GAMES
 from experiments.sweep.folder import is_sweep
 
@@ -225,7 +224,7 @@ def _of_study(folder: Path) -> Evidence:
             **{key: head[key] for key in ("command", "started", "versions", "machine")},
         }
         if kind == "errors":
-            moves, most = tables["moves"], config[GROUP]["empties"]
+            moves, most = tables["moves"], config[STUDY.group]["empties"]
             what = f"{counted(len(moves), 'move')} with {most} or fewer empty squares"
             return ErrorsEvidence(**about, what=what, moves=moves, met=met)
         table = load(folder)[_TABLES[kind]]
@@ -243,7 +242,7 @@ def _players_of(
 ) -> tuple[Mapping[str, Mapping[str, Any]], Mapping[str, int]]:
     """The settings of the agents that a study looked at, and how many others each met: in the run
     that it was given, or the one that it played first; in neither if there was none."""
-    run = config[GROUP].get("run")
+    run = config[STUDY.group].get("run")
     games = Path(run) if run else folder / GAMES
     if not run and not games.is_dir():
         return dict(config["agents"]), {}

@@ -28,7 +28,7 @@ from experiments.players.words import Said, mean_of, said_of
 from experiments.record.folder import write_safely
 from experiments.report.markdown import Markdown, escaped, rendered
 from experiments.report.tables import COLUMNS, RATING
-from experiments.studies.planning import GROUP
+from experiments.studies.record import STUDY
 
 _Test = TypeVar("_Test", bound=Evidence)
 _TESTED = ("games", RATING, "score %", "discs", "nodes/move", "time/move", "95 % within")
@@ -237,7 +237,7 @@ class LineUp:
 def line_ups_of(page: Page, extra: Sequence[str], folders: Sequence[str] = ()) -> list[LineUp]:
     """All line-ups of a page; ConfigError. extra: settings of runs that come after its own."""
     judgements, about = Judgements(folders), choices("agents", folders)
-    extra = [word for word in extra if not word.startswith(f"{GROUP}.")]
+    extra = [word for word in extra if not word.startswith(f"{STUDY.group}.")]
     told: list[Portrait] = []
     made = []
     for name in page.lineups:

@@ -216,7 +216,7 @@ def _rank(
 
 
 @kernel
-def _next_move(ranked: Address, start: Index, end: Int) -> Square:
+def next_move(ranked: Address, start: Index, end: Int) -> Square:
     """Take the highest ranked of the moves from number ``start`` on out of a list: its square. The
     list's address is ``ranked``; places before ``start`` are done with."""
     best, at = load(ranked, start), start
@@ -332,7 +332,7 @@ def null_window(
     flipped_by = context + 8 * (memory.FLIPS + 64 * empties)
     best, best_move = UNKNOWN, NO_MOVE
     for turn in range(number):
-        square = _next_move(ranked, turn, number)
+        square = next_move(ranked, turn, number)
         flipped = np.uint64(load(flipped_by, np.int64(square)))
         other, own = after_flips(mover, opponent, square, flipped)
         odd_then = odd ^ np.uint64(load(context, memory.QUADRANT + np.int64(square)))
@@ -441,7 +441,7 @@ def principal(
     flipped_by = context + 8 * (memory.FLIPS + 64 * empties)
     best, best_move, bar = UNKNOWN, NO_MOVE, alpha
     for turn in range(number):
-        square = _next_move(ranked, turn, number)
+        square = next_move(ranked, turn, number)
         flipped = np.uint64(load(flipped_by, np.int64(square)))
         other, own = after_flips(mover, opponent, square, flipped)
         odd_then = odd ^ np.uint64(load(context, memory.QUADRANT + np.int64(square)))
