@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, astuple, dataclass, replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from agents.evaluation import FINAL_UNIT
 from agents.search import context as layout
 from agents.search.base import SearchAgent
 from agents.search.context import INFINITY, MAX_DEPTH
-from agents.search.endgame.solver import EndgameSolver
+from agents.search.endgame.solver import EndgameSolver, solvable
 from agents.search.limits import allotment
 from agents.search.table import Megabytes, TableMemory
 from agents.search.watch import Watch
@@ -37,6 +38,13 @@ from core.settings import Meanings, Number, Switch, Whole
 _ROOT = np.int64(0)
 
 
+def _next(took: Sequence[float]) -> float:
+    """How long the next depth of iterative deepening will take, given how long each one took: so
+    many times longer than the last as that one took longer than the one before."""
+    growth = took[-1] / max(took[-2], 1e-9) if len(took) > 1 else 1.0
+    return took[-1] * max(1.0, growth)
+
+
 @dataclass(eq=False, repr=False)
 class WindowSearch(SearchAgent):
     """Minimax's value by alpha-beta windows, with any of the techniques.
@@ -56,6 +64,9 @@ class WindowSearch(SearchAgent):
     as a leaf. So the moves right above the leaves are sorted too, at the cost of evaluating those
     that a cutoff then leaves out; and the root is evaluated like all others. Needs ``ordering`` to
     be ``sorted``, and neither table, iterative deepening nor selective technique."""
+    sorted_from: Annotated[int, Whole(1), Purpose.ORDER] = 1
+    """Plies to go from which on the criterion ``sorted`` takes part; nearer the leaves the others
+    decide."""
     table_mb: Annotated[int | None, Megabytes(), Purpose.PRUNING] = None
     """A transposition table of so many MB: what was found out about a position is not searched
     again where other moves lead to the same one. None for none."""
@@ -93,6 +104,9 @@ class WindowSearch(SearchAgent):
     unless ``final`` is ``win``, by how much. Under a limit on time or nodes half of it is spent on
     that. If that was not enough to prove a win or a draw, the rest is spent on the ordinary
     search."""
+    endgame_by_time: Annotated[bool, Switch(), Purpose.ENDGAME] = False
+    """Under a limit on time solve from so many empty squares on, be it fewer or more, as half of
+    that time is usually enough for."""
     endgame_table_mb: Annotated[int, Megabytes()] = 16
     """Size of the solver's own table in MB."""
 
@@ -116,6 +130,11 @@ class WindowSearch(SearchAgent):
             raise ValueError("aspiration needs the value of the depth before; set iterative")
         if self.taper is not None and not self._criteria:
             raise ValueError("taper keeps the best-looking moves; set an ordering")
+        if self.sorted_from > 1 and ("sorted" not in self._criteria or self.sort_leaves):
+            why = "with sort_leaves everything is sorted" if self.sort_leaves else "not in ordering"
+            raise ValueError(f"sorted_from={self.sorted_from}: that of the criterion sorted; {why}")
+        if self.endgame_by_time and not self.endgame:
+            raise ValueError("endgame_by_time: without a limit on time endgame decides; set it too")
         if self.sort_leaves and self._criteria != ("sorted",):
             raise ValueError(f"sort_leaves: needs ordering=sorted, not {self.ordering}")
         if self.sort_leaves and (self.table_mb is not None or self.iterative or self.selective):
@@ -172,7 +191,7 @@ class WindowSearch(SearchAgent):
             context[layout.TABLE_SHIFT] = self._table.shift
         context[layout.NULL_WINDOWS] = self.null_windows
         context[layout.ENHANCED_CUTOFFS] = self.etc
-        set_criteria(context, self._criteria)
+        set_criteria(context, self._criteria, self.sorted_from)
         context[layout.SORT_LEAVES] = self.sort_leaves
         margin = self.singular_margin
         context[layout.SINGULAR_MARGIN] = -1 if margin is None else margin
@@ -201,9 +220,28 @@ class WindowSearch(SearchAgent):
             self._solver.prepare(announce)
 
     def _search(self, position: Position, depth: int, limits: Limits) -> Decision:
-        if self._solver is None or position.empties > self.endgame or not position.moves:
-            return super()._search(position, depth, limits)
         seconds = allotment(limits, position.empties)
+        # Of a clock, unlike of a time for each move, what is left is worth something later.
+        self._saving = seconds if limits.seconds is None else None
+        if seconds is not None and len(position.moves) < 2 and self.iterative:
+            depth = 1  # there is no choice
+        elif self._within_solving(position, seconds):
+            return self._solved(position, depth, limits, seconds)
+        return super()._search(position, depth, limits)
+
+    def _within_solving(self, position: Position, seconds: float | None) -> bool:
+        """Whether the endgame is to be solved from this position on."""
+        if self._solver is None or not position.moves:
+            return False
+        if self.endgame_by_time and seconds is not None:
+            return position.empties <= solvable(seconds / 2)
+        return position.empties <= self.endgame
+
+    def _solved(
+        self, position: Position, depth: int, limits: Limits, seconds: float | None
+    ) -> Decision:
+        """The solver's move, or that of an ordinary search where it has not come far enough."""
+        assert self._solver is not None
         half = Limits(
             nodes=None if limits.nodes is None else -(-limits.nodes // 2),
             seconds=None if seconds is None else seconds / 2,
@@ -234,6 +272,8 @@ class WindowSearch(SearchAgent):
         value: int | None = None
         line: tuple[int, ...] = ()
         completed = 0
+        began = time.perf_counter()
+        took: list[float] = []
         values: dict[int, int] = {}
         first = (depth - 1) % self.step + 1 if self.iterative else depth
         for plies in range(first, depth + 1, self.step):
@@ -248,6 +288,9 @@ class WindowSearch(SearchAgent):
             values[plies] = found
             if self._looked_up() == before:
                 break  # neither heuristic nor table was asked: the game was searched to its end
+            took.append(time.perf_counter() - began - sum(took))
+            if self._saving is not None and sum(took) + _next(took) > self._saving:
+                break
         return value, line, completed
 
     def _looked_up(self) -> tuple[int, ...]:
@@ -292,7 +335,8 @@ class WindowSearch(SearchAgent):
     def _plainly(
         self, position: Position, depth: int, stats: SearchStats, watch: Watch
     ) -> tuple[int, plain.Line]:
-        order = plain.MoveOrder(self._criteria, position.ruleset, self.sort_leaves, self.final)
+        how = self.sort_leaves, self.final, self.sorted_from
+        order = plain.MoveOrder(self._criteria, position.ruleset, *how)
         evaluate, windows = self.evaluation.plain, self.null_windows
         twin = plain.OrderedSearch(order, evaluate, stats, windows, watch, self.final)
         return twin.search(position, depth)
