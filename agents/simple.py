@@ -10,7 +10,7 @@ from agents.base import Agent, Decision, Limits
 from agents.evaluation import DiscCount, Evaluation
 from agents.search.window.minimax import Minimax
 from core.bitboard import ONE, lowest_square, popcount
-from core.compile import Address, Int, Mask
+from core.compile import Address, Int, Mask, kernel
 from core.position import Position
 from core.random import draw_below
 from core.rules import Ruleset
@@ -18,10 +18,9 @@ from core.vector import store
 from core.whole_games import COUNTERS, COUNTS, DEPTH, JUDGED, CompiledPlayer, decision
 
 
-def _draw(
-    memory: Address, mover: Mask, opponent: Mask, moves: Mask, generator: Address, answer: Address
-) -> Int:
-    """A random agent's decision, see :data:`core.whole_games.Decide`."""
+@kernel
+def draw_move(moves: Mask, generator: Address, answer: Address) -> Int:
+    """One of the moves, all equally likely, and the answer of who does not judge."""
     store(answer, JUDGED, np.int64(0))
     store(answer, DEPTH, np.int64(-1))
     for place in range(COUNTERS):
@@ -29,6 +28,13 @@ def _draw(
     for _ in range(draw_below(generator, np.int64(popcount(moves)))):
         moves &= moves - ONE
     return np.int64(lowest_square(moves))
+
+
+def _draw(
+    memory: Address, mover: Mask, opponent: Mask, moves: Mask, generator: Address, answer: Address
+) -> Int:
+    """A random agent's decision, see :data:`core.whole_games.Decide`."""
+    return draw_move(moves, generator, answer)
 
 
 _drawn = cache(lambda: decision(_draw))

@@ -53,7 +53,8 @@ _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
 
 _ROOT = Path(__file__).resolve().parent.parent
-_PACKAGES = ("core", "agents")  # where kernels live, and every constant they take in
+_PACKAGES = ("core", "agents", "experiments/training/kernels")
+"""Where kernels live, and every constant they take in."""
 
 
 def portable_requested() -> bool:

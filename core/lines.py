@@ -13,6 +13,8 @@ from core.random import draw_below, state_of
 from core.rules import RULESETS, Ruleset
 from core.vector import popcount
 
+_TRIES = 1000
+
 
 @kernel
 def follow_line(mover: Mask, opponent: Mask, board: Mask, moves: Array) -> tuple[Mask, Mask, Int]:
@@ -87,6 +89,48 @@ class LineDrawer:
         return moves, ends
 
 
+@kernel
+def _draw_on(
+    generator: Address, masks: Array, numbers: Array, board: Mask, turns: Array, tries: Int
+) -> None:
+    for game in range(len(masks)):
+        for _ in range(tries):
+            own, other, turn = masks[game, 0], masks[game, 1], np.int64(0)
+            over = False
+            for _ply in range(numbers[game]):
+                legal = legal_moves(own, other) & board
+                if legal == ZERO:
+                    own, other = other, own
+                else:
+                    for _move in range(draw_below(generator, np.int64(popcount(legal)))):
+                        legal &= legal - ONE
+                    own, other = after(own, other, lowest_square(legal))
+                turn = np.int64(1) - turn
+                if legal_moves(own, other) & board == ZERO:
+                    over = legal_moves(other, own) & board == ZERO
+                    if over:
+                        break
+            if not over:
+                masks[game, 0], masks[game, 1], turns[game] = own, other, turn
+                break
+
+
+def draw_on(
+    rng: np.random.Generator, masks: np.ndarray, plies: np.ndarray, board: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Where positions lead by random plies, a forced pass being one: masks, and whether it is then
+    the other side's turn (0 or 1, int64).
+
+    rng: only its state is taken. masks: uint64, shape (n, 2). plies: int64, of each. A line in
+    which the game ends is drawn anew; a position of which that is true again and again stays.
+    """
+    reached, turns = masks.copy(), np.zeros(len(masks), dtype=np.int64)
+    generator = state_of(rng)
+    address = np.intp(generator.ctypes.data)
+    _draw_on(address, reached, plies, np.uint64(board), turns, np.int64(_TRIES))
+    return reached, turns
+
+
 def prepare_lines(announce: Announce | None = None) -> None:
     """Load or compile the kernels."""
 
@@ -94,5 +138,6 @@ def prepare_lines(announce: Announce | None = None) -> None:
         lines = LineDrawer(np.random.default_rng(0), RULESETS["standard"], 1)
         moves, ends = lines.draw(1)
         follow_line(ends[0, 0], ends[0, 1], ends[0, 0], moves[0])
+        draw_on(np.random.default_rng(0), ends[:, :2].copy(), np.zeros(1, dtype=np.int64), 0)
 
     prepare("lines of play", load, announce)

@@ -11,7 +11,7 @@ Generic Game Server's archives, writes a game as properties:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from core.rules import Color
@@ -135,6 +135,8 @@ class GgfGame:
 
 _PROPERTY = re.compile(r"\s*([A-Z]+)\[([^\]]*)\]")
 _GAME_BEGINS, _GAME_ENDS = re.compile(r"\s*\(;"), re.compile(r"\s*;\)")
+_OPENS = "(;"
+_WHOLE = re.compile(r"\(;(?:\s*[A-Z]+\[[^\]]*\])*\s*;\)")
 _COUNT = re.compile(r"\s*[0-9]+(?=\s*\(;)")  # archives write how many games of a match follow
 _MOVERS = {"B": Color.BLACK, "W": Color.WHITE}
 
@@ -165,6 +167,28 @@ def parse_ggf(text: str) -> list[GgfGame]:
         at = found.end()
         games.append(_game(properties))
     return games
+
+
+def find_ggf(text: str) -> Iterator[tuple[int, GgfGame | NotationError]]:
+    """The games of an archive in GGF, each with where it begins; in the place of what is no game
+    the error that :func:`parse_ggf` raises for it."""
+    at, end = 0, len(text.rstrip())
+    while at < end:
+        begin = text.find(_OPENS, at)
+        between = text[at : begin if begin >= 0 else end]
+        if between.strip() and not re.fullmatch(r"\s*[0-9]+\s*", between):
+            there = _shown(between.strip())
+            yield at, NotationError(f"GGF: a game, which begins with {_OPENS}, and not {there}")
+        if begin < 0:
+            return
+        found = _WHOLE.match(text, begin)
+        # A game that is cut off ends where the next one begins.
+        following = text.find(_OPENS, begin + 1)
+        at = found.end() if found else following if following > 0 else end
+        try:
+            yield begin, parse_ggf(text[begin:at])[0]
+        except NotationError as error:
+            yield begin, error
 
 
 def _expect(pattern: re.Pattern[str], text: str, at: int, wanted: str) -> re.Match[str]:

@@ -107,6 +107,18 @@ def store(typingctx: Any, base: Any, index: Any, value: Any) -> Any:
     return types.void(types.intp, types.int64, types.int64), generate
 
 
+@intrinsic(prefer_literal=True)
+def room(typingctx: Any, words: Any) -> Any:
+    """The address of so many int64 (a literal) that live until the function which asks for them
+    returns; asked again in a loop, they are the same ones."""
+
+    def generate(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+        kind = ir.ArrayType(I64, words.literal_value)
+        return b.ptrtoint(cgutils.alloca_once(b, kind), I64)
+
+    return types.intp(words), generate
+
+
 @intrinsic
 def prefetch(typingctx: Any, address: Any) -> Any:
     """Ask the processor to fetch the memory at ``address``; does nothing else, whatever it is."""

@@ -26,7 +26,7 @@ from core.compile import Address, Announce, Int, Mask, callback, kernel, prepare
 from core.game import SearchStats
 from core.notation import PASS
 from core.random import WORDS, seed_generator
-from core.vector import load, store
+from core.vector import load, popcount, store
 
 # ---------------------------------------------------------------------- the tables
 
@@ -95,7 +95,7 @@ def decision(decide: Decide) -> Any:
 
 
 @intrinsic
-def _call_decision(
+def call_decision(
     typingctx: Any,
     function: Any,
     memory: Any,
@@ -145,6 +145,7 @@ def _play(
     room: Int,
     watch: Address,
     board: Mask,
+    until: Int,
     gettime: Address,
     scratch: Address,
 ) -> Int:
@@ -152,7 +153,8 @@ def _play(
     (END of the next game is then -1), where there was no more room for turns, or where it was told
     to stop.
 
-    turns: room for so many rows of TURN numbers. scratch: two numbers, and two generators.
+    turns: room for so many rows of TURN numbers. until: with so many empty squares a game is left.
+    scratch: two numbers, and two generators.
     """
     turn = np.int64(0)
     for played in range(number):
@@ -167,6 +169,8 @@ def _play(
         color = load(game, TO_MOVE)
         cpu, short = _clock(gettime, _PROCESSOR, scratch), np.int64(0)
         while True:
+            if popcount(board & ~(mover | opponent)) <= until:
+                break
             row = turns + np.intp(8 * TURN * turn)
             moves = legal_moves(mover, opponent) & board
             if moves == ZERO:
@@ -182,7 +186,7 @@ def _play(
             generator = generators + np.intp(8 * WORDS * color)
             began = _clock(gettime, _MONOTONIC, scratch)
             store(watch, CALLED, began)
-            square = _call_decision(
+            square = call_decision(
                 np.intp(load(player, np.int64(0))),
                 np.intp(load(player, np.int64(1))),
                 mover,
@@ -221,11 +225,13 @@ def play(
     games: np.ndarray,
     board: int,
     watch: int,
+    until: int = -1,
 ) -> tuple[int, np.ndarray]:
     """Play games between two players; how many were played, and the turns of these.
 
     games: int64, shape (games, GAME), the first six columns filled in; the others are written.
-    board: mask of the squares there are. watch: address of WATCH numbers.
+    board: mask of the squares there are. watch: address of WATCH numbers. until: a game is left as
+    soon as no more squares than that are empty; -1 to play all to their end.
 
     Returns the number of games played, from the first on (see :data:`END` where it is fewer than
     there are), and their turns, shape (turns, TURN).
@@ -244,6 +250,7 @@ def play(
         np.int64(room),
         np.intp(watch),
         np.uint64(board),
+        np.int64(until),
         _GETTIME,
         of_scratch,
     )

@@ -23,7 +23,7 @@ NBoard (``ThorGame8``).
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -100,8 +100,26 @@ def offset(game: int) -> int:
 
 
 def parse_wthor(content: bytes) -> list[WthorGame]:
-    """The games of a ``.wtb``. Raises NotationError with the byte of the bad part, and what was
-    expected there: a file that is cut off or of another kind, another board, or no square."""
+    """The games of a ``.wtb``, see :func:`numbered_games`. Raises NotationError."""
+    return [game for _, game in numbered_games(content)]
+
+
+def numbered_games(
+    content: bytes, refuse: Callable[[str], None] | None = None
+) -> list[tuple[int, WthorGame]]:
+    """The games of a ``.wtb``, each with its number, from 0. Raises NotationError with the byte of
+    the bad part, and what was expected there: a file that is cut off or of another kind, another
+    board, or no square.
+
+    refuse: is told this of single games, which are left out then, and of the end of a file that is
+    cut off, instead.
+    """
+
+    def refused(why: str) -> None:
+        if refuse is None:
+            raise NotationError(why)
+        refuse(why)
+
     if len(content) < _HEADER.size:
         raise NotationError(
             f"byte {len(content)}: the file ends in its header, which has {_HEADER.size} bytes"
@@ -114,16 +132,21 @@ def parse_wthor(content: bytes) -> list[WthorGame]:
     if kind:
         raise NotationError(f"byte 13: a file of kind {kind}; games, kind 0, are expected")
     if len(content) != offset(count):
-        raise NotationError(
+        refused(
             f"byte {min(len(content), offset(count))}: {count:,} games make {offset(count):,} "
             f"bytes, and the file has {len(content):,}"
         )
-    return [
-        WthorGame(_squares(moves, number), discs, black, white, tournament)
-        for number, (tournament, black, white, discs, _, moves) in enumerate(
-            _GAME.iter_unpack(memoryview(content)[_HEADER.size :])
-        )
-    ]
+    games = []
+    whole = min(count, (len(content) - _HEADER.size) // _GAME.size)
+    for number in range(whole):
+        tournament, black, white, discs, _, moves = _GAME.unpack_from(content, offset(number))
+        try:
+            squares = _squares(moves, number)
+        except NotationError as error:
+            refused(str(error))
+        else:
+            games.append((number, WthorGame(squares, discs, black, white, tournament)))
+    return games
 
 
 def _squares(moves: bytes, game: int) -> bytes:

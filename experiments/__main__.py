@@ -24,6 +24,9 @@ usage: python -m experiments COMMAND ...
   run [key=value ...]     play a line-up of agents and report   (run --help: all settings)
   run -m key=a,b,c ...    a sweep: one run for each combination, and one report
   study NAME [key=value]  answer a question that one run cannot    (study --help: all of them)
+  selfplay [key=value]    positions to learn from, of games played    (selfplay --help)
+  positions FILE ...      the same of games in files: WTHOR, GGF, folders of runs
+  train NAME [key=value]  learn an evaluation from games, and measure it    (train --help)
   plan elo=30 draws=0.04  how many pairs that takes, and how long    (plan --help)
   players [FOLDER ...]    a page on the players: what each goes by, and what tests say of it
   openings FILE           make balanced openings    (openings --help: all settings)
@@ -61,9 +64,9 @@ def run_command(arguments: Sequence[str]) -> int:
     if rest:
         raise ConfigError(f"unknown option {rest[0]}; see python -m experiments run --help")
     for word in options.overrides:
-        if word.lstrip("+").startswith("study="):
-            name = word.partition("=")[2]
-            raise ConfigError(f"{word}: it has a command, python -m experiments study {name}")
+        group, _, name = word.lstrip("+").partition("=")
+        if group in ("study", "train"):
+            raise ConfigError(f"{word}: it has a command, python -m experiments {group} {name}")
     folders = [options.config_dir] if options.config_dir else []
     if options.multirun:
         from experiments.sweep.running import sweep
@@ -122,26 +125,35 @@ def resume_command(arguments: Sequence[str]) -> int:
     """``resume``: go on with a run that was interrupted."""
     parser = _resume_parser(
         "resume",
-        "Go on with a run, a sweep or a study that was interrupted, by whatever. What is in its "
-        "record stays; in the end the record is that of an uninterrupted run.",
+        "Go on with a run, a sweep, a study or a training that was interrupted, by whatever. What "
+        "is in its record stays; in the end the record is that of an uninterrupted run.",
     )
     options = vars(parser.parse_args(arguments))
     folder = options.pop("folder")
 
     from experiments.run import resume
-    from experiments.studies.record import is_study
+    from experiments.studies.record import TRAINING, kind_of
     from experiments.sweep.folder import is_sweep
+    from experiments.training.folder import is_selfplay
 
+    if is_selfplay(folder):
+        from experiments.training import selfplay
+
+        options.pop("retry_skipped")
+        command = as_typed(["resume", *arguments])
+        return selfplay.resume(folder, command, make_console(), **options).exit_code
     if is_sweep(folder):
         from experiments.sweep import running
 
         return running.resume(folder, make_console(), _trust_alone(folder, options))
-    if is_study(folder):
+    if kind := kind_of(folder):
         from experiments.studies import running as studies
+        from experiments.training import several as trainings
 
         options["retry_failed"] = options.pop("retry_skipped")
+        go_on = trainings.resume if kind == TRAINING else studies.resume
         command = as_typed(["resume", *arguments])
-        return studies.resume(folder, command, make_console(), **options).exit_code
+        return go_on(folder, command, make_console(), **options).exit_code
     return _code(resume(folder, as_typed(["resume", *arguments]), make_console(), **options))
 
 
@@ -170,15 +182,17 @@ def extend_command(arguments: Sequence[str]) -> int:
         raise ConfigError(f"{asked}: games=N is needed, an even number of games a pairing")
 
     from experiments.run import resume
-    from experiments.studies.record import is_study
+    from experiments.studies.record import kind_of
     from experiments.sweep.folder import is_sweep
+    from experiments.training.folder import refuse_selfplay
 
     if is_sweep(folder):
         from experiments.sweep import running
 
         return running.extend(folder, int(value), make_console(), _trust_alone(folder, options))
-    if is_study(folder):
-        raise ConfigError(f"{folder} is a study, which is not extended; start a larger one")
+    if kind := kind_of(folder):
+        raise ConfigError(f"{folder} is a {kind.word}, which is not extended; start a larger one")
+    refuse_selfplay(folder)
     options["games"] = int(value)
     return _code(resume(folder, as_typed(["extend", *arguments]), make_console(), **options))
 
@@ -230,7 +244,9 @@ def watch_command(arguments: Sequence[str]) -> int:
     from experiments.report.watch import look, watch
     from experiments.studies.record import is_study
     from experiments.sweep.folder import is_sweep
+    from experiments.training.folder import refuse_selfplay
 
+    refuse_selfplay(options.folder)
     look_at = look
     if is_sweep(options.folder):
         from experiments.sweep.watching import look_at_sweep as look_at
@@ -282,6 +298,27 @@ def study_command(arguments: Sequence[str]) -> int:
     return study_command(arguments, make_console())
 
 
+def selfplay_command(arguments: Sequence[str]) -> int:
+    """``selfplay``: positions to learn from, of games that are played."""
+    from experiments.training.selfplay_command import selfplay_command
+
+    return selfplay_command(arguments, make_console())
+
+
+def positions_command(arguments: Sequence[str]) -> int:
+    """``positions``: positions to learn from, of games that are read."""
+    from experiments.training.selfplay_command import positions_command
+
+    return positions_command(arguments, make_console())
+
+
+def train_command(arguments: Sequence[str]) -> int:
+    """``train``: learn an evaluation."""
+    from experiments.training.command import train_command
+
+    return train_command(arguments, make_console())
+
+
 def players_command(arguments: Sequence[str]) -> int:
     """``players``: a page on the players."""
     from experiments.players.command import players_command
@@ -330,6 +367,9 @@ COMMANDS: dict[str, Command] = {
     "recover": recover_command,
     "export": export_command,
     "study": study_command,
+    "selfplay": selfplay_command,
+    "positions": positions_command,
+    "train": train_command,
     "players": players_command,
     "plan": plan_command,
     "bench": bench_command,

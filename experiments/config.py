@@ -319,10 +319,11 @@ class Plan:
 # ---------------------------------------------------------------------- ways to a plan
 
 
-def plan_of(settings: RunConfig, agents: Mapping[str, Agent] | None = None) -> Plan:
+def plan_of(settings: RunConfig, agents: Mapping[str, Agent] | None = None, least: int = 2) -> Plan:
     """The one way to a plan: check the settings of a run and build its objects; ConfigError.
 
-    agents: where they are objects of a program; otherwise they are built from the settings.
+    agents: where they are objects of a program; otherwise they are built from the settings. least:
+    how many there have to be.
     """
     try:
         check_settings(settings)
@@ -344,7 +345,7 @@ def plan_of(settings: RunConfig, agents: Mapping[str, Agent] | None = None) -> P
             name: make_agent(agent, name, settings.isolation)
             for name, agent in settings.agents.items()
         }
-    if len(agents) < 2:
+    if len(agents) < least:
         raise ConfigError(f"a line-up needs at least two agents; this one has {len(agents)}")
     for name, agent in agents.items():
         if not _AGENT_NAME.allows(name):
@@ -426,7 +427,12 @@ def read(overrides: Sequence[str], extra_folders: Sequence[str | Path] = ()) -> 
 
 
 def check(config: DictConfig, overrides: Sequence[str] = ()) -> Plan:
-    """The plan of a composed configuration.
+    """The plan of a composed configuration; see :func:`checked_settings`. Raises ConfigError."""
+    return plan_of(checked_settings(config, overrides))
+
+
+def checked_settings(config: DictConfig, overrides: Sequence[str] = ()) -> RunConfig:
+    """The settings in a composed configuration.
 
     overrides: what was asked for on the command line; a ``depth`` or ``evaluation`` among them
     that reaches no agent is an error. Raises ConfigError with one line that names the bad part.
@@ -441,7 +447,7 @@ def check(config: DictConfig, overrides: Sequence[str] = ()) -> Plan:
             )
     if "evaluation" in used:
         build(settings.evaluation, "evaluation", Evaluation)
-    return plan_of(settings)
+    return settings
 
 
 def _filled(config: DictConfig) -> tuple[RunConfig, set[str]]:
@@ -520,7 +526,7 @@ def chosen(group: str, asked: str | Mapping[str, Any]) -> dict[str, Any]:
 
 
 # Keys of the composed configuration, but no settings of a run.
-_PLACES = ("first", "second")  # of a duel
+_PLACES = ("first", "second", "player")  # of a duel, and of who plays itself
 _HANDED_IN = ("folder", "protocol")  # of a folder's programs
 _NAMING = (
     ("rating", "anchor"),

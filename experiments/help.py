@@ -51,7 +51,8 @@ def run_help(folders: Sequence[str] = ()) -> str:
         options = f"{group}: {', '.join(choices(group, folders))}"
         parts.append(textwrap.fill(options, 100, subsequent_indent="  "))
     groups = {path.name for path in conf_folder().iterdir() if path.is_dir()}
-    for group in sorted(groups - {*EXPLAINED_ELSEWHERE, "study"}):  # study --help explains these
+    # study --help and selfplay --help explain these.
+    for group in sorted(groups - {*EXPLAINED_ELSEWHERE, "study", "train", "data"}):
         parts.append("")
         for name, comment in choices(group, folders).items():
             mark = " (default)" if defaults.get(group) == name else ""

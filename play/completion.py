@@ -61,6 +61,8 @@ def script() -> str:
     from experiments.__main__ import COMMANDS
     from experiments.export import FORMATS, TABLES
     from experiments.studies.command import study_words
+    from experiments.studies.record import TRAINING
+    from experiments.training.selfplay_command import selfplay_words
     from play.__main__ import COMMANDS as AT_THE_BOARD
 
     settings = _settings("run", ("first", "second"))
@@ -68,6 +70,9 @@ def script() -> str:
         "run": ["--config-dir", "--cfg", "--help", "--multirun", *settings],
         "plan": ["elo=", "draws=", "power=", "alpha=", "elo0=", "elo1=", "split=", *settings],
         "study": ["--config-dir", "--help", *study_words(), *settings],
+        "train": ["--config-dir", "--help", "--ship", *study_words(TRAINING), *settings],
+        "selfplay": (making := ["--config-dir", "--help", *selfplay_words(), *settings]),
+        "positions": making,
         "list": ["--last", "--json", "--help"],
         "show": ["--json", "--trust", "--help"],
         "compare": ["--json", "--help"],

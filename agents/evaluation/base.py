@@ -68,6 +68,14 @@ def _evaluate_one(address: Address, mover: Mask, opponent: Mask, parameters: Add
     return call_evaluation(address, mover, opponent, parameters)
 
 
+@kernel
+def _evaluate_many(
+    address: Address, movers: Array, opponents: Array, parameters: Address, values: Array
+) -> None:
+    for place in range(len(movers)):
+        values[place] = call_evaluation(address, movers[place], opponents[place], parameters)
+
+
 def in_words(name: str) -> str:
     """A class's name in words: ``square weights`` for SquareWeights."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).lower()
@@ -142,3 +150,13 @@ class Evaluation(ABC):
         """The compiled kernel's value of one position."""
         parameters = np.intp(self.parameters_address)
         return int(_evaluate_one(np.intp(self.address), *position.masks, parameters))
+
+    def values(self, movers: np.ndarray, opponents: np.ndarray) -> np.ndarray:
+        """The compiled kernel's values of many positions, given as two equally long arrays of
+        uint64 masks: int32, shape (n,)."""
+        found = np.empty(len(movers), dtype=np.int32)
+        movers = np.ascontiguousarray(movers, dtype=np.uint64)
+        opponents = np.ascontiguousarray(opponents, dtype=np.uint64)
+        parameters = np.intp(self.parameters_address)
+        _evaluate_many(np.intp(self.address), movers, opponents, parameters, found)
+        return found

@@ -140,19 +140,20 @@ class Composite(Evaluation):
 
     def plain(self, position: Position) -> int:
         value = 0.0
-        for name, weight in self._weights(position).items():
+        for name, weight in self.weights_at(position.empties).items():
             value += weight * self.features[name].plain(position)
         return int(min(max(round(value), -LARGEST), LARGEST))
 
     def parts(self, position: Position) -> dict[str, int | float]:
         return {
             f"{name}: {feature:+} x {weight:g}": weight * feature
-            for name, weight in self._weights(position).items()
+            for name, weight in self.weights_at(position.empties).items()
             for feature in [self.features[name].plain(position)]
         }
 
-    def _weights(self, position: Position) -> dict[str, float]:
-        stage = self.stages[self._stage_of[min(position.empties, MOST_EMPTIES)]]
+    def weights_at(self, empties: int) -> dict[str, float]:
+        """The weights, by name of their feature, where so many squares are empty; none are 0."""
+        stage = self.stages[self._stage_of[min(empties, MOST_EMPTIES)]]
         return {name: weight for name, weight in stage.items() if weight}
 
     def __getstate__(self) -> dict[str, Any]:

@@ -36,6 +36,23 @@ def _contents(b: Any, rows: Any, mask: Any) -> Any:
 
 
 @intrinsic
+def store_contents(typingctx: Any, rows: Any, mover: Any, opponent: Any, found: Any) -> Any:
+    """Write what stands at all LANES places as uint16 numbers to the address ``found``.
+
+    rows: address of the uint16 numbers of ``Geometry.rows``.
+    """
+
+    def generate(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+        rows, mover, opponent, found = args
+        theirs = _contents(b, rows, opponent)
+        contents = b.add(_contents(b, rows, mover), b.add(theirs, theirs))
+        b.store(contents, b.inttoptr(found, _CONTENTS.as_pointer()), align=2)
+        return ctx.get_dummy_value()
+
+    return types.void(types.intp, types.uint64, types.uint64, types.intp), generate
+
+
+@intrinsic
 def sum_of_places(
     typingctx: Any, rows: Any, places: Any, weights: Any, mover: Any, opponent: Any
 ) -> Any:

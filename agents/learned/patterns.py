@@ -64,13 +64,16 @@ class PatternEvaluation(Evaluation):
     Othello* (1997). Raises ValueError for weights that cannot be read or are of another kind.
     """
 
-    weights: str | Path = "patterns"
-    """The name of weights that come with the lab, or a file of them."""
+    weights: str | Path | Weights = "patterns"
+    """The name of weights that come with the lab, a file of them, or the weights themselves."""
 
     def __post_init__(self) -> None:
         check_settings(self)
         names = STAGES, CONSTANT, OWN_MOVES, THEIR_MOVES, CONTENTS
-        self._learned = Weights.read(self.weights, KIND, VERSION, names)
+        given = self.weights
+        if not isinstance(given, Weights):
+            given = Weights.read(given, KIND, VERSION, names)
+        self._learned = given
         self._side = int(self._learned.about.get("side", 8))
         self._geometry = geometry(self._side)
         self.sides = frozenset({self._side})

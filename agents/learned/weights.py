@@ -45,10 +45,11 @@ class Weights:
     arrays: Mapping[str, np.ndarray]
     about: Mapping[str, Any] = field(default_factory=dict)
 
-    def write(self, path: str | Path) -> Path:
-        """Write ``path`` (its ending is ``.npz``) and the YAML beside it; gives the former."""
+    def write(self, path: str | Path, compressed: bool = True) -> Path:
+        """Write ``path`` (its ending is ``.npz``) and the YAML beside it; gives the former. To
+        compress the weights of all patterns takes a second or two."""
         path = Path(path).with_suffix(ARRAYS)
-        content = _packed(self.arrays)
+        content = _packed(self.arrays, zipfile.ZIP_LZMA if compressed else zipfile.ZIP_STORED)
         said = {
             "kind": self.kind,
             "version": self.version,
@@ -114,15 +115,30 @@ class Weights:
             raise ValueError(f"weights: {name} is of shape {array.shape}; {shape} is expected")
         return array
 
+    def whole(self, name: str, shape: tuple[int, ...]) -> np.ndarray:
+        """As :meth:`shaped`, an array of whole numbers; int64."""
+        array = self.shaped(name, shape)
+        if array.dtype.kind not in "iu":
+            raise ValueError(f"weights: {name} is of {array.dtype}; whole numbers are expected")
+        return array.astype(np.int64)
 
-def _packed(arrays: Mapping[str, np.ndarray]) -> bytes:
+    def stages(self, name: str, most_empties: int) -> tuple[np.ndarray, int]:
+        """The array of this name, the stage of the game by number of empty squares from 0 on, and
+        how many stages there are; ValueError."""
+        found = self.whole(name, (most_empties + 1,))
+        if found.min() < 0:
+            raise ValueError(f"weights: {name}: there is no stage {found.min()}")
+        return found, int(found.max()) + 1
+
+
+def _packed(arrays: Mapping[str, np.ndarray], how: int) -> bytes:
     """The bytes of an ``.npz``, the same for the same arrays: it holds no times."""
     packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_LZMA) as archive:
+    with zipfile.ZipFile(packed, "w", how) as archive:
         for name, array in sorted(arrays.items()):
             content = io.BytesIO()
             np.save(content, np.ascontiguousarray(array), allow_pickle=False)
-            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), content.getvalue(), zipfile.ZIP_LZMA)
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), content.getvalue(), how)
     return packed.getvalue()
 
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from agents.config import ConfigError
 from experiments.record.folder import is_locked
-from experiments.studies.record import is_study
+from experiments.studies.record import kind_of
 from experiments.sweep.folder import is_sweep
+from experiments.training.folder import refuse_selfplay
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,11 +24,15 @@ def state_of(folder: Path, complete: bool) -> str:
 
 
 def check_single(folder: Path) -> None:
-    """Raise ConfigError where a folder is a sweep's or a study's, which have runs in them."""
+    """Raise ConfigError where a folder is a sweep's or a study's, which have runs in them, or holds
+    positions."""
+    refuse_selfplay(folder)
     if is_sweep(folder):
         raise ConfigError(f"{folder} is a sweep, no single run; its runs are the folders in it")
-    if is_study(folder):
-        raise ConfigError(f"{folder} is a study, no single run; what it played is in folders in it")
+    if kind := kind_of(folder):
+        raise ConfigError(
+            f"{folder} is a {kind.word}, no single run; what it played is in folders in it"
+        )
 
 
 def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:

@@ -17,8 +17,9 @@ from experiments.looking.data import print_json, state_of
 from experiments.record.reading import DAMAGES, not_begun, reading
 from experiments.record.store import FILE, Record
 from experiments.report.terminal import terminal_table
-from experiments.studies.record import StudyRecord, is_study
+from experiments.studies.record import StudyRecord, kind_of
 from experiments.sweep.folder import Sweep, is_sweep
+from experiments.training.folder import about_of, is_selfplay
 
 RESULTS = Path("results")
 _LONGEST = 60  # characters of what is wrong with a run
@@ -28,10 +29,10 @@ _LONGEST = 60  # characters of what is wrong with a run
 class Found:
     """What is in a folder of results.
 
-    folder: where it is. kind: run, sweep or study. name: of the experiment. started: date and time,
-    "" where that is not known. agents: how many. games: how many were played. leader: who scored
-    most, with the share of points in percent; of a sweep nobody. state: what has become of it, or
-    what is wrong with it.
+    folder: where it is. kind: run, sweep, study or selfplay. name: of the experiment. started: date
+    and time, "" where that is not known. agents: how many. games: how many were played. leader:
+    who scored most, with the share of points in percent; of a sweep nobody. state: what has become
+    of it, or what is wrong with it.
     """
 
     folder: str
@@ -100,16 +101,25 @@ def places_below(folder: Path) -> Iterator[Path]:
     """The folders of runs, sweeps and studies in a folder, however deep; the runs that belong to a
     sweep or study left out."""
     for path, inside, files in os.walk(folder):
-        if FILE in files or is_sweep(path) or is_study(path):
+        if FILE in files or _kind(path) != "run":
             inside.clear()
             yield Path(path)
 
 
+def _kind(folder: Path | str) -> str:
+    """What a folder is of: ``run`` where it is of nothing else."""
+    if made := kind_of(folder):
+        return made.word
+    kinds = {"sweep": is_sweep, "selfplay": is_selfplay}
+    return next((kind for kind, is_it in kinds.items() if is_it(folder)), "run")
+
+
 def look_into(folder: Path) -> Found:
-    """What is in the folder of a run or sweep; never raises what the folder is to blame for."""
-    kind = "sweep" if is_sweep(folder) else "study" if is_study(folder) else "run"
+    """What is in a folder of results; never raises what the folder is to blame for."""
+    kind = _kind(folder)
+    readers = {"sweep": _sweep, "selfplay": _selfplay, "run": _run}
     try:
-        return {"sweep": _sweep, "study": _study, "run": _run}[kind](folder)
+        return readers.get(kind, _study)(folder)
     except (ConfigError, OSError, *DAMAGES) as error:
         said = one_line(error).removeprefix(str(folder)).lstrip(":/ ")
         short = said if len(said) <= _LONGEST else f"{said[:_LONGEST]}..."
@@ -160,14 +170,30 @@ def _study(folder: Path) -> Found:
     state = state_of(folder, bool(about["complete"]))
     return Found(
         folder=str(folder),
-        kind="study",
+        kind=record.kind.word,
         name=str(about["name"]),
         started=str(about["started"]),
         agents=len(about["config"].get("agents") or ()) or None,
         games=None,
         leader="",
         score=None,
-        state=f"study {about['name']}, {state}",
+        state=f"{record.kind.word} {about['name']}, {state}",
+    )
+
+
+def _selfplay(folder: Path) -> Found:
+    about = about_of(folder)
+    state = state_of(folder, bool(about["complete"]))
+    return Found(
+        folder=str(folder),
+        kind="selfplay",
+        name=str(about["name"]),
+        started=str(about["started"]),
+        agents=len(about["config"]["agents"]) if not about["config"]["data"]["read"] else None,
+        games=about.get("games"),
+        leader="",
+        score=None,
+        state=f"positions, {state}",
     )
 
 

@@ -22,8 +22,11 @@ from experiments.report.facts import RunFacts
 from experiments.report.findings import Findings, findings
 from experiments.report.rebuilt import recorded_plan
 from experiments.report.report import tell, write
-from experiments.studies.record import StudyRecord, is_study
+from experiments.studies.record import TRAINING, StudyRecord, is_study, kind_of
 from experiments.sweep.folder import Sweep, is_sweep
+from experiments.training.data import Positions
+from experiments.training.folder import about_of, is_selfplay, refuse_selfplay
+from experiments.training.selfplay import stages, summary
 
 
 def report_command(arguments: Sequence[str], console: Console) -> int:
@@ -88,6 +91,9 @@ def show_command(arguments: Sequence[str], console: Console) -> int:
     if is_sweep(options.folder):
         _show_sweep(options.folder, console, options.json)
         return 0
+    if is_selfplay(options.folder):
+        _show_selfplay(options.folder, console, options.json)
+        return 0
     if is_study(options.folder) and options.json:
         print_json(_study_data(options.folder))
         return 0
@@ -105,6 +111,18 @@ def show_command(arguments: Sequence[str], console: Console) -> int:
     return 0
 
 
+def _show_selfplay(folder: Path, console: Console, as_json: bool) -> None:
+    about = about_of(folder)
+    if as_json:
+        print_json(about)
+        return
+    found, state = Positions.read(folder), state_of(folder, bool(about["complete"]))
+    console.print(plain(f"{about['name']}, {about['started'].replace('T', ' ')}: {state}"))
+    for line in summary(found, about):
+        console.print(plain(line), soft_wrap=True)
+    console.print(stages(found))
+
+
 def _add_trust(parser: Parser) -> None:
     parser.add_argument(
         "--trust", action="store_true", help="run what the record names from outside the lab"
@@ -114,8 +132,9 @@ def _add_trust(parser: Parser) -> None:
 @contextmanager
 def facts_of(folder: Path, console: Console, trust: bool = False) -> Iterator[RunFacts]:
     """The facts of the run in a folder, from its record; ConfigError where there is no game."""
-    if is_study(folder):
-        raise ConfigError(f"{folder} is a study: what it found is in {folder / 'report.md'}")
+    if kind := kind_of(folder):
+        raise ConfigError(f"{folder} is a {kind.word}: what it found is in {folder / 'report.md'}")
+    refuse_selfplay(folder)
     with reading(folder) as record:
         trusted = partial(check_trusted, folder, trust=trust, console=console)
         plan = recorded_plan(record, trusted, trust)
@@ -146,12 +165,16 @@ def _report_sweep(folder: Path, console: Console) -> None:
 
 
 def _report_study(folder: Path, console: Console, trust: bool) -> None:
-    from experiments.studies.running import resume
+    from experiments.studies import running as studies
+    from experiments.training import several as trainings
 
     with StudyRecord.open(folder) as record:
-        complete = record.study()["complete"]
+        complete, kind = record.study()["complete"], record.kind
     if not complete:
-        raise ConfigError(f"{folder}: this study is not complete; resume writes its report too")
+        raise ConfigError(
+            f"{folder}: this {kind.word} is not complete; resume writes its report too"
+        )
+    resume = trainings.resume if kind == TRAINING else studies.resume
     # Nothing is left to do, so that other versions than its own change no number.
     resume(folder, as_typed(["report", str(folder)]), console, force=True, trust=trust)
 
@@ -178,7 +201,7 @@ def _study_data(folder: Path) -> dict[str, Any]:
         head, tables = record.study(), record.tables()
     return {
         "folder": str(folder),
-        "kind": "study",
+        "kind": record.kind.word,
         "state": state_of(folder, bool(head["complete"])),
         **{key: head[key] for key in ("name", "command", "started")},
         "tables": {name: rows_of(table) for name, table in tables.items()},

@@ -353,15 +353,29 @@ def _select(
         values[unknown] = each(deeply, unknown, f"{depth}, those of before")
         drawn = rng.permutation(np.setdiff1d(before, kept))[: recipe.games // 4]
         played = each(_play_out, drawn, "checking those of before")
-        expected = curve.score(values)
-        notes["compared"] = {
-            "openings": len(before),
-            "kept_again": int(np.isin(before, kept).sum()),
-            "expected": _spread(expected[before]),
-            "expected_of_the_new": _spread(expected[kept]),
-            "check_of_the_dropped": _by_thirds(played, expected[drawn]),
-        }
+        notes["compared"] = _compared(before, kept, curve.score(values), played, drawn)
     return Balanced([candidates[int(index)] for index in kept], notes)
+
+
+def _compared(
+    before: np.ndarray,
+    kept: np.ndarray,
+    expected: np.ndarray,
+    played: np.ndarray,
+    drawn: np.ndarray,
+) -> dict[str, Any]:
+    """What is told of openings made before, beside those that are kept now.
+
+    before, kept: numbers of candidates. expected: Black's score from each candidate. played: scores
+    of the games from ``drawn``, some of those that are not kept again.
+    """
+    return {
+        "openings": len(before),
+        "kept_again": int(np.isin(before, kept).sum()),
+        "expected": _spread(expected[before]),
+        "expected_of_the_new": _spread(expected[kept]),
+        "check_of_the_dropped": _by_thirds(played, expected[drawn]),
+    }
 
 
 def _spread(expected: np.ndarray) -> dict[str, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,8 +22,8 @@ from experiments.record.store import FILE
 from experiments.report.tables import SELECTIVE_MARK
 from experiments.studies import load
 from experiments.studies.errors import ALL, error_profile
-from experiments.studies.planning import GROUP
-from experiments.studies.record import StudyRecord, is_study
+from experiments.studies.record import STUDY, StudyRecord, is_study
+from experiments.studies.running import GAMES
 from experiments.sweep.folder import is_sweep
 
 if TYPE_CHECKING:
@@ -50,6 +51,17 @@ class Evidence:
     machine: Mapping[str, Any]
     what: str
 
+    @property
+    def comparable(self) -> set[str]:
+        """The agents whose numbers can be compared with all others': those that met at least half
+        of them, and not, as in a gauntlet, a single one."""
+        return set(self.agents)
+
+
+def _comparable(met: Mapping[str, int], agents: int) -> set[str]:
+    """Those who met at least half of the other agents. met: how many others, by name."""
+    return {name for name, others in met.items() if 2 * others >= agents - 1}
+
 
 @dataclass(frozen=True, eq=False)
 class RunEvidence(Evidence):
@@ -65,6 +77,11 @@ class RunEvidence(Evidence):
         rated = self.standings.set_index("agent")
         worth = rated["elo"] if rated["elo"].notna().all() else rated["score"]
         return dict(worth.rank(ascending=False, method="min").astype(int))
+
+    @property
+    def comparable(self) -> set[str]:
+        met = Counter([*self.matches["first"], *self.matches["second"]])
+        return _comparable(met, len(self.standings))
 
     def against(self, name: str) -> list[dict[str, Any]]:
         """The matches of an agent as it sees them, the hardest opponent first: opponent, score, and
@@ -86,9 +103,15 @@ class RunEvidence(Evidence):
 
 @dataclass(frozen=True, eq=False)
 class ErrorsEvidence(Evidence):
-    """A study of errors. moves: one row a move, see :func:`experiments.studies.errors.judged`."""
+    """A study of errors. moves: one row a move, see :func:`experiments.studies.errors.judged`.
+    met: how many others each agent met in the games."""
 
     moves: pd.DataFrame
+    met: Mapping[str, int]
+
+    @property
+    def comparable(self) -> set[str]:
+        return _comparable(self.met, len(self.agents))
 
     @cached_property
     def whole(self) -> pd.DataFrame:
@@ -192,17 +215,18 @@ def _of_study(folder: Path) -> Evidence:
         raise ConfigError(f"{folder}: this study is not complete; resume goes on with it")
     kind, config = head["name"], head["config"]
     try:
+        agents, met = _players_of(folder, config)
         about: dict[str, Any] = {
             "kind": kind,
             "folder": folder,
             "name": config["name"],
-            "agents": _agents_of(config),
+            "agents": agents,
             **{key: head[key] for key in ("command", "started", "versions", "machine")},
         }
         if kind == "errors":
-            moves, most = tables["moves"], config[GROUP]["empties"]
+            moves, most = tables["moves"], config[STUDY.group]["empties"]
             what = f"{counted(len(moves), 'move')} with {most} or fewer empty squares"
-            return ErrorsEvidence(**about, what=what, moves=moves)
+            return ErrorsEvidence(**about, what=what, moves=moves, met=met)
         table = load(folder)[_TABLES[kind]]
         names = table["agent"].str.removesuffix(f" {SELECTIVE_MARK}")
         what = f"{counted(int(table['positions'].max()), 'position')}" if kind == "pruning" else ""
@@ -213,13 +237,20 @@ def _of_study(folder: Path) -> Evidence:
         raise ConfigError(f"{folder} is damaged: {one_line(error)}") from error
 
 
-def _agents_of(config: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
-    """The settings of the agents that a study looked at: those of its run, if it was given one."""
-    run = config[GROUP].get("run") if GROUP in config else None
-    if not run:
-        return dict(config["agents"])
-    with reading(Path(run)) as record:
-        return dict(record.run()["config"]["agents"])
+def _players_of(
+    folder: Path, config: Mapping[str, Any]
+) -> tuple[Mapping[str, Mapping[str, Any]], Mapping[str, int]]:
+    """The settings of the agents that a study looked at, and how many others each met: in the run
+    that it was given, or the one that it played first; in neither if there was none."""
+    run = config[STUDY.group].get("run")
+    games = Path(run) if run else folder / GAMES
+    if not run and not games.is_dir():
+        return dict(config["agents"]), {}
+    with reading(games) as record:
+        names = dict(record.rows("select agent, name from agents"))
+        pairs = record.rows("select min(black, white), max(black, white) from games group by 1, 2")
+        met = Counter(names[agent] for pair in pairs for agent in pair)
+        return dict(record.run()["config"]["agents"]), met
 
 
 def named(evidence: Sequence[Evidence], kind: type[Any]) -> Iterator[Any]:

@@ -16,9 +16,8 @@ from experiments.config import read
 from experiments.looking.listing import places_below
 from experiments.record.reading import reading
 from experiments.run import resume, run
-from experiments.studies.planning import GROUP
 from experiments.studies.planning import read as read_study
-from experiments.studies.record import StudyRecord, is_study
+from experiments.studies.record import STUDY, StudyRecord, is_study
 from experiments.studies.running import resume as resume_study
 from experiments.studies.running import study
 
@@ -115,12 +114,12 @@ class Making:
         name = lineup if kind == RUN else f"{lineup}-{kind}"
         words += [f"name={name}", f"results={self._results}", "figures=false"]
         if kind == RUN:
-            words = [word for word in words if not word.startswith(f"{GROUP}.")]
+            words = [word for word in words if not word.startswith(f"{STUDY.group}.")]
             return read(words, self._folders)
         if kind == ERRORS:
             if RUN not in self._page.lineups[lineup]:
                 raise ConfigError(f"line-up {lineup}: {ERRORS} needs a {RUN} whose moves it judges")
-            words += [f"{GROUP}.run={games}"] if games else []
+            words += [f"{STUDY.group}.run={games}"] if games else []
         return read_study(kind, words, self._folders)
 
     def _made(

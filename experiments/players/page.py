@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from agents.base import Agent
 from agents.config import ConfigError, choices, one_line
@@ -28,10 +28,12 @@ from experiments.players.words import Said, mean_of, said_of
 from experiments.record.folder import write_safely
 from experiments.report.markdown import Markdown, escaped, rendered
 from experiments.report.tables import COLUMNS, RATING
-from experiments.studies.planning import GROUP
+from experiments.studies.record import STUDY
 
+_Test = TypeVar("_Test", bound=Evidence)
 _TESTED = ("games", RATING, "score %", "discs", "nodes/move", "time/move", "95 % within")
 """Columns of standings that a paper has of each run."""
+_DOTS = 110  # an inch: pages have many pictures
 EVALUATION, SEARCH, LINE_UP = "Evaluation", "Search", "Line-up"
 """What headings begin with that are not players' names, which they may be, too."""
 _OVERVIEW = (RATING, "score %", "nodes/move", "time/move")
@@ -50,7 +52,7 @@ def linked(name: str, title: str) -> Markdown:
 def judged_by(judgement: Judgement | None) -> Markdown:
     """An evaluation in a sentence."""
     if judgement is None:
-        return Markdown("None.")
+        return Markdown("None; its search does without.")
     about = f": {judgement.about}" if judgement.about else ""
     return Markdown(f"{linked(judgement.name, f'{EVALUATION} {judgement.name}')}{about}.")
 
@@ -63,8 +65,10 @@ def found_by(kind: type[Agent]) -> Markdown:
 
 @dataclass(frozen=True, eq=False)
 class Shared:
-    """What all players of a line-up have; None, or nothing, where they differ in it."""
+    """What all players of a line-up have; None, or nothing, where they differ in it. judged:
+    whether they are alike in their judgement, which may be none."""
 
+    judged: bool = False
     judgement: Judgement | None = None
     kind: type[Agent] | None = None
     techniques: Sequence[Technique] = ()
@@ -77,6 +81,7 @@ class Shared:
         first = line_up[0]
         judged = {each.judgement.name if each.judgement else "" for each in line_up}
         return cls(
+            len(judged) == 1,
             first.judgement if len(judged) == 1 else None,
             first.kind if len({each.kind for each in line_up}) == 1 else None,
             [t for t in first.techniques if all(t in each.techniques for each in line_up)],
@@ -104,9 +109,7 @@ class Paper:
     @property
     def evaluation(self) -> Markdown | None:
         """Its static evaluation in a sentence, unless all of its line-up have the same."""
-        if self.shared.judgement is not None:
-            return None
-        return judged_by(self.portrait.judgement)
+        return None if self.shared.judged else judged_by(self.portrait.judgement)
 
     @property
     def search(self) -> Markdown | None:
@@ -129,6 +132,7 @@ class Paper:
             if isinstance(run, RunEvidence):
                 row = next(r for r in run.standings.itertuples() if r.agent == name)
                 place = f"{run.places[name]} of {len(run.standings)}"
+                place = place if name in run.comparable else "-"
                 cells = [COLUMNS[column](row) for column in _TESTED]
                 rows.append([run.name, place, *cells])
         return (["run", "place", *_TESTED], rows) if rows else None
@@ -146,7 +150,8 @@ class Paper:
 
 @dataclass(frozen=True, eq=False)
 class Section:
-    """A line-up. papers: of those that no earlier one has. shared: what all of them have."""
+    """A line-up. papers: of those that no earlier one has. shared: what all of them have. run,
+    errors: the tests that tell most of these players together."""
 
     name: str
     about: str
@@ -154,13 +159,13 @@ class Section:
     shared: Shared
     figure: str = ""
     caption: str = ""
-    runs: Sequence[RunEvidence] = field(default=())
-    errors: Sequence[ErrorsEvidence] = field(default=())
+    run: RunEvidence | None = None
+    errors: ErrorsEvidence | None = None
 
     @property
     def evaluation(self) -> Markdown | None:
         """The evaluation that all of them have, in a sentence."""
-        return judged_by(self.shared.judgement) if self.shared.judgement else None
+        return judged_by(self.shared.judgement) if self.shared.judged else None
 
     @property
     def search(self) -> Markdown | None:
@@ -174,12 +179,16 @@ class Section:
 
     @property
     def overview(self) -> tuple[list[str], list[list[object]]]:
-        """The table of its players: their evaluations, and what the tests say in short."""
+        """The table of its players, the best first: their evaluations, and what the tests say in
+        short."""
         heads = ["player", "evaluation", "search"]
-        heads += _OVERVIEW if self.runs else ()
+        heads += _OVERVIEW if self.run else ()
         heads += ["discs lost near the end"] if self.errors else []
-        rows = [self._row(paper) for paper in self.papers]
-        return heads, rows
+        papers = list(self.papers)
+        if (run := self.run) is not None:
+            order = run.standings["agent"].tolist()
+            papers.sort(key=lambda paper: order.index(paper.portrait.named_in(run.agents)))
+        return heads, [self._row(paper) for paper in papers]
 
     def _row(self, paper: Paper) -> list[object]:
         portrait = paper.portrait
@@ -189,13 +198,13 @@ class Section:
             linked(judged.name, f"{EVALUATION} {judged.name}") if judged else "none",
             linked(portrait.kind.__name__, f"{SEARCH} {portrait.kind.__name__}"),
         ]
-        for run in self.runs[-1:]:
-            name = portrait.named_in(run.agents)
-            found = [r for r in run.standings.itertuples() if r.agent == name]
+        if self.run:
+            name = portrait.named_in(self.run.agents)
+            found = [r for r in self.run.standings.itertuples() if r.agent == name]
             row += [COLUMNS[column](found[0]) if found else "-" for column in _OVERVIEW]
-        for study in self.errors[-1:]:
-            name = portrait.named_in(study.agents)
-            lost = study.whole[study.whole["agent"] == name]
+        if self.errors:
+            name = portrait.named_in(self.errors.agents)
+            lost = self.errors.whole[self.errors.whole["agent"] == name]
             row.append(mean_of(lost.iloc[0], "loss") if len(lost) else "-")
         return row
 
@@ -204,7 +213,9 @@ def _by_purpose(techniques: Sequence[Technique]) -> dict[str, list[Markdown]]:
     found: dict[str, list[Markdown]] = {}
     for each in techniques:
         text = Markdown(f"`{each.setting}`: {each.does}.")
-        found.setdefault(each.purpose.value.capitalize(), []).append(text)
+        found.setdefault(each.purpose.value.capitalize() if each.purpose else "Besides", []).append(
+            text
+        )
     return found
 
 
@@ -228,7 +239,7 @@ class LineUp:
 def line_ups_of(page: Page, extra: Sequence[str], folders: Sequence[str] = ()) -> list[LineUp]:
     """All line-ups of a page; ConfigError. extra: settings of runs that come after its own."""
     judgements, about = Judgements(folders), choices("agents", folders)
-    extra = [word for word in extra if not word.startswith(f"{GROUP}.")]
+    extra = [word for word in extra if not word.startswith(f"{STUDY.group}.")]
     told: list[Portrait] = []
     made = []
     for name in page.lineups:
@@ -251,9 +262,11 @@ def sections_of(line_ups: Sequence[LineUp], evidence: Sequence[Evidence]) -> lis
                 heading = f"{heading} ({name})"
             anchors.add(anchor(heading))
             papers.append(Paper(portrait, heading, _evidence_of(portrait, evidence), shared))
-        runs = [run for run in named(evidence, RunEvidence) if _meet(new, run)]
-        errors = [each for each in named(evidence, ErrorsEvidence) if _meet(new, each)]
-        made.append(Section(name, about, papers, shared, runs=runs, errors=errors))
+        of_all: dict[str, Any] = {
+            "run": _closest(new, named(evidence, RunEvidence)),
+            "errors": _closest(new, named(evidence, ErrorsEvidence)),
+        }
+        made.append(Section(name, about, papers, shared, **of_all))
     return made
 
 
@@ -261,9 +274,11 @@ def _evidence_of(portrait: Portrait, evidence: Sequence[Evidence]) -> list[tuple
     return [(e, name) for e in evidence if (name := portrait.named_in(e.agents)) is not None]
 
 
-def _meet(line_up: Sequence[Portrait], evidence: Evidence) -> bool:
-    """Whether all of these players took part."""
-    return bool(line_up) and all(each.named_in(evidence.agents) for each in line_up)
+def _closest(line_up: Sequence[Portrait], evidence: Iterable[_Test]) -> _Test | None:
+    """The test that all of these players took part in with the fewest others; the latest of these.
+    None for none."""
+    whole = [e for e in evidence if line_up and all(p.named_in(e.agents) for p in line_up)]
+    return min(reversed(whole), key=lambda each: len(each.agents), default=None)
 
 
 def figures_of(sections: Sequence[Section]) -> Iterator[tuple[int, str, str, Any]]:
@@ -272,13 +287,14 @@ def figures_of(sections: Sequence[Section]) -> Iterator[tuple[int, str, str, Any
     from experiments.players.figures import loss_chart
 
     for number, section in enumerate(sections):
-        for study in section.errors[-1:]:
-            if study.bands["band"].nunique() > 1:
-                caption = (
-                    "Discs lost a move against perfect play, by how many squares were empty; the "
-                    f"player that loses least in all first. {study.what}."
-                )
-                yield number, f"players_{section.name}", caption, loss_chart(study.bands)
+        study = section.errors
+        if study is None or study.bands["band"].nunique() < 2 or len(study.comparable) < 2:
+            continue
+        caption = (
+            "Discs lost a move against perfect play, by how many squares were empty; the player "
+            f"that loses least in all first. {study.what}."
+        )
+        yield number, f"players_{section.name}", caption, loss_chart(study.bands)
 
 
 def judgements_of(sections: Sequence[Section]) -> list[Judgement]:
@@ -313,7 +329,7 @@ def write_page(
             from experiments.report.figures.base import save_png
 
             for number, name, caption, chart in figures_of(sections):
-                save_png(chart, path.parent / f"{name}.png")
+                save_png(chart, path.parent / f"{name}.png", _DOTS)
                 shown[number] = _with_figure(shown[number], name, caption)
         text = rendered(
             "players",

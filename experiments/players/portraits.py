@@ -13,7 +13,6 @@ from typing import Any
 import yaml
 from omegaconf import OmegaConf
 
-import agents
 from agents.base import Agent, Purpose
 from agents.config import (
     NEEDS_A_TARGET,
@@ -26,13 +25,13 @@ from agents.config import (
     one_line,
 )
 from agents.evaluation import Composite, Evaluation
+from agents.learned.weights import ABOUT, SHIPPED
 from agents.limited import Limited
 from agents.search.limits import allotment
 from core.settings import Meanings, Setting, declared, summary
 from experiments.config import settings_of
 
-WEIGHTS = Path(agents.__file__).parent / "learned" / "weights"
-"""Where shipped weights are, each with a YAML beside it that says how they were made."""
+_ELSEWHERE = ("evaluation", "compiled")  # settings that are told of elsewhere, or change no move
 _LONGEST = 80  # characters of a value of such a YAML
 
 _ROLE = re.compile(r":\w+:`(?:~(?:[^`]*\.)?)?([^`]+)`")
@@ -106,8 +105,8 @@ def _learned_from(weights: Any) -> tuple[list[str], list[list[str]]] | None:
     """What the side file of learned weights says of them, one fact a row; ConfigError."""
     if not isinstance(weights, str):
         return None
-    beside = Path(weights).with_suffix(".yaml")
-    path = beside if beside.is_file() else WEIGHTS / f"{weights}.yaml"
+    beside = Path(weights).with_suffix(ABOUT)
+    path = beside if beside.is_file() else SHIPPED / f"{weights}{ABOUT}"
     if not path.is_file():
         return None
     try:
@@ -123,7 +122,7 @@ def _facts(said: Mapping[str, Any], above: str = "") -> Iterable[tuple[str, str]
     for key, value in said.items():
         name = f"{above}{key}".replace("_", " ")
         if isinstance(value, Mapping):
-            yield from _facts(value, "" if key == "about" else f"{name}, ")
+            yield from _facts(value, f"{name}, ")
         else:
             listed = value if isinstance(value, list) else [value]
             text = ", ".join(f"{each:.4g}" if type(each) is float else str(each) for each in listed)
@@ -157,9 +156,10 @@ class Judgements:
 
 @dataclass(frozen=True)
 class Technique:
-    """A setting that is on, and what it does, in a sentence. purpose: what it is there for."""
+    """A setting that is on, and what it does, in a sentence. purpose: what it is there for; None
+    where that is not declared."""
 
-    purpose: Purpose
+    purpose: Purpose | None
     setting: str
     does: str
 
@@ -168,17 +168,20 @@ def techniques(agent: Agent) -> list[Technique]:
     """What an agent does beside what its class does, by purpose."""
     taken = inspect.signature(type(agent)).parameters
     found = [
-        Technique(purpose, _as_set(name, value), _does(setting, value))
+        Technique(setting.note(Purpose), _as_set(name, value), _does(setting, value))
         for name, setting in declared(type(agent)).items()
         if name in taken
-        and (purpose := setting.note(Purpose))
+        and name not in _ELSEWHERE
         and _is_on(setting, value := getattr(agent, name))
     ]
-    return sorted(found, key=lambda each: list(Purpose).index(each.purpose))
+    order = [*Purpose, None]
+    return sorted(found, key=lambda each: order.index(each.purpose))
 
 
 def _is_on(setting: Setting, value: Any) -> bool:
-    if setting.note(Meanings) is not None or value is True:
+    """Whether there is something to tell: what has a purpose is told of whenever it is in use, the
+    rest where it is not as by default."""
+    if setting.note(Purpose) is not None and (value is True or setting.note(Meanings) is not None):
         return True
     return value is not None and value is not False and value != setting.default
 

@@ -50,10 +50,12 @@ def _third(place: int, others: int) -> bool | None:
     return True if 3 * place <= others else False if 3 * (place - 1) >= 2 * others else None
 
 
-def of_all(names: Sequence[str], others: int) -> str:
-    """Some names out of so many others: ``all 5 others``, or the names."""
-    if len(names) == others and others > 2:
-        return f"all {others} others"
+def _who(names: Sequence[str], others: Sequence[str]) -> str:
+    """Some opponents, by what is shortest; others: all that are not among them."""
+    if len(names) > 2 and not others:
+        return f"all {len(names)} others"
+    if len(names) > 5 and len(others) <= 2:
+        return f"all others but {', '.join(others)}"
     return ", ".join(names)
 
 
@@ -64,10 +66,11 @@ def _matches(name: str, run: RunEvidence) -> Iterator[Said]:
     met = run.against(name)
     beaten = [match["opponent"] for match in met if match["low"] > 0]
     lost = [match["opponent"] for match in met if match["high"] < 0]
-    if beaten:
-        yield Said(f"Surely better than {of_all(beaten, len(met))} in {run.name}.", True)
-    if lost:
-        yield Said(f"Surely worse than {of_all(lost, len(met))} in {run.name}.", False)
+    for names, word in ((beaten, "better"), (lost, "worse")):
+        if names:
+            others = [match["opponent"] for match in met if match["opponent"] not in names]
+            who = _who(names, others)
+            yield Said(f"Surely {word} than {who} in {run.name}.", word == "better")
     if met and not beaten and not lost:
         yield Said(f"No match in {run.name} shows that it is better or worse than another.", None)
     rating = run.standings.set_index("agent")["elo"]
@@ -110,7 +113,7 @@ def mean_of(row: Any, name: str, digits: int = 2, scale: float = 1) -> str:
 
 def _errors(name: str, study: ErrorsEvidence) -> Iterator[Said]:
     whole = study.whole
-    if name not in set(whole["agent"]):
+    if name not in set(whole["agent"]) & study.comparable:
         return
     row = whole[whole["agent"] == name].iloc[0]
     place, others = int(whole["loss"].rank(method="min")[row.name]), len(whole)
@@ -125,19 +128,25 @@ def _errors(name: str, study: ErrorsEvidence) -> Iterator[Said]:
 
 
 def _bands(name: str, study: ErrorsEvidence) -> Iterator[Said]:
-    """Where, beside the others, it loses least and most."""
+    """What it loses in each part, and where, beside the others, least and most, if the interval of
+    that does not reach the median."""
     bands = study.bands
+    own = bands[bands["agent"] == name].set_index("band")
+    losses = "; ".join(f"{band}: {loss:.2f}" for band, loss in own["loss"].items())
+    yield Said(f"Discs lost a move by squares that are empty: {losses}.", None)
     medians = bands.groupby("band", sort=False)["loss"].median()
-    own = bands[bands["agent"] == name].set_index("band")["loss"]
-    ratio = (own / medians.replace(0, np.nan)).dropna()
-    if len(ratio) < 2 or bands["agent"].nunique() < 3:
+    if len(own) < 2 or len(study.comparable) < 3:
         return
-    for band, good in ((ratio.idxmin(), True), (ratio.idxmax(), False)):
-        if ratio[band] < 1 / CLEAR if good else ratio[band] > CLEAR:
-            kind = "Best" if good else "Worst"
+    ratio = (own["loss"] / medians.replace(0, np.nan)).dropna()
+    clear = {True: own["loss_high"] < medians, False: own["loss_low"] > medians}
+    for good, ends in clear.items():
+        found = ratio[ratio.index.isin(ends.index[ends])]
+        if len(found):
+            band = found.idxmin() if good else found.idxmax()
             yield Said(
-                f"{kind}, beside the others, with {band} empty squares: {own[band]:.2f} discs lost "
-                f"a move, where the median of all is {medians[band]:.2f}.",
+                f"{'Best' if good else 'Worst'}, beside the others, with {band} empty squares: "
+                f"{own['loss'][band]:.2f} discs lost a move, where the median of all is "
+                f"{medians[band]:.2f}.",
                 good,
             )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import yaml
@@ -13,7 +13,8 @@ from agents.config import ConfigError, choices, conf_folder, unknown
 from core.cli import Parser
 from core.shown import visible
 from experiments.command_line import as_typed
-from experiments.studies.planning import GROUP, read
+from experiments.studies.planning import read
+from experiments.studies.record import STUDY, Kind
 from experiments.studies.running import study
 
 USAGE = """\
@@ -30,37 +31,53 @@ in words, tables, figures and a report.
 
 def study_command(arguments: Sequence[str], console: Console) -> int:
     """``study NAME [key=value ...]``; the exit code."""
-    parser = Parser(prog="python -m experiments study", add_help=False)
+
+    def make(name: str, settings: Sequence[str], folders: Sequence[str]) -> int:
+        plan = read(name, settings, folders)
+        return study(plan, as_typed(["study", *arguments]), console).exit_code
+
+    return named_command(STUDY, arguments, make, study_help)
+
+
+def named_command(
+    kind: Kind,
+    arguments: Sequence[str],
+    make: Callable[[str, Sequence[str], Sequence[str]], int],
+    helped: Callable[[str | None, Sequence[str]], str],
+) -> int:
+    """The command that makes what is of this kind, ``NAME [key=value ...]``; the exit code.
+
+    make: is given name, settings and further folders of YAMLs. helped: says what ``--help`` says,
+    of all or of the one of this name.
+    """
+    command = f"python -m experiments {kind.group}"
+    parser = Parser(prog=command, add_help=False)
     parser.add_argument("name", nargs="?")
     parser.add_argument("settings", nargs="*")
     parser.add_argument("--config-dir", type=Path)
     parser.add_argument("-h", "--help", action="store_true")
     options, rest = parser.parse_known_intermixed_args(list(arguments))
     if rest:
-        raise ConfigError(f"unknown option {rest[0]}; see python -m experiments study --help")
+        raise ConfigError(f"unknown option {rest[0]}; see {command} --help")
     folders = [str(options.config_dir)] if options.config_dir else []
     if options.help or options.name is None:
-        told = study_help(options.name, folders)
-        print(visible(told, keep="\n"), end="")
+        print(visible(helped(options.name, folders), keep="\n"), end="")
         return 0
     if "=" in options.name:
-        raise ConfigError(f"{options.name}: first the name of a study; {_names(folders)}")
-    plan = read(options.name, options.settings, folders)
-    return study(plan, as_typed(["study", *arguments]), console).exit_code
+        known = ", ".join(choices(kind.group, folders))
+        raise ConfigError(f"{options.name}: first the name of a {kind.word}; choose from {known}")
+    return make(options.name, options.settings, folders)
 
 
-def _names(folders: Sequence[str]) -> str:
-    return f"choose from {', '.join(choices(GROUP, folders))}"
-
-
-def study_words() -> list[str]:
+def study_words(kind: Kind = STUDY) -> list[str]:
     """The names of all studies, and what their settings begin with, for a shell's completion."""
-    found = list(choices(GROUP))
-    for name in choices(GROUP):
-        text = (conf_folder() / GROUP / f"{name}.yaml").read_text(encoding="utf-8")
+    group = kind.group
+    found = list(choices(group))
+    for name in choices(group):
+        text = (conf_folder() / group / f"{name}.yaml").read_text(encoding="utf-8")
         said = yaml.safe_load(text)
-        settings = said.get(GROUP, said)
-        keys = (f"{GROUP}.{key}=" for key in settings if key not in ("_target_", "defaults"))
+        settings = said.get(group, said)
+        keys = (f"{group}.{key}=" for key in settings if key not in ("_target_", "defaults"))
         found += [key for key in keys if key not in found]
     return found
 
@@ -68,24 +85,34 @@ def study_words() -> list[str]:
 def study_help(name: str | None = None, folders: Sequence[str] = ()) -> str:
     """All studies with what each asks; or of the one of this name its settings, with the comments
     that stand beside them. Raises ConfigError."""
-    known = choices(GROUP, folders)
-    if name is not None and name not in known:
-        raise unknown("study", name, known)
+    return help_of(STUDY, USAGE, name, folders)
+
+
+def help_of(kind: Kind, usage: str, name: str | None, folders: Sequence[str]) -> str:
+    """The same of what is of a kind. usage: what stands above the list of all. Raises
+    ConfigError."""
+    known = choices(kind.group, folders)
+    if name is None:
+        told = [
+            textwrap.fill(f"{each}: {about}", 100, subsequent_indent="    ")
+            for each, about in known.items()
+        ]
+        return "\n".join([usage, *told]) + "\n"
+    if name not in known:
+        raise unknown(kind.word, name, known)
     parts = [
-        USAGE if name is None else f"usage: python -m experiments study {name} [key=value ...]\n"
+        f"usage: python -m experiments {kind.group} {name} [key=value ...]\n",
+        f"{known[name]}\n",
+        *_settings(kind.group, name, folders),
+        "",
+        "All settings of a run can be given too: python -m experiments run --help",
     ]
-    for each, about in known.items():
-        if name is None:
-            parts.append(textwrap.fill(f"{each}: {about}", 100, subsequent_indent="    "))
-        elif each == name:
-            parts += [f"{about}\n", *_settings(each, folders), ""]
-            parts.append("All settings of a run can be given too: python -m experiments run --help")
     return "\n".join(parts) + "\n"
 
 
-def _settings(name: str, folders: Sequence[str]) -> list[str]:
+def _settings(group: str, name: str, folders: Sequence[str]) -> list[str]:
     """The lines of a study's file, without those that say what it is."""
-    paths = (place / GROUP / f"{name}.yaml" for place in (conf_folder(), *map(Path, folders)))
+    paths = (place / group / f"{name}.yaml" for place in (conf_folder(), *map(Path, folders)))
     lines = next(path for path in paths if path.is_file()).read_text(encoding="utf-8").splitlines()
     body = lines[next(n for n, line in enumerate(lines) if not line.startswith("#")) :]
     return [line for line in body if not line.strip().startswith("_target_:")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,48 +11,67 @@ from omegaconf import OmegaConf
 from agents.config import ConfigError, build, choices, compose, one_line, unknown
 from experiments.config import Plan, check
 from experiments.studies.base import Study
-
-GROUP = "study"
-"""The group of YAMLs, and the part of a configuration, that studies are in."""
+from experiments.studies.record import STUDY, Kind
 
 
 @dataclass(frozen=True)
 class StudyPlan:
     """A study that has passed all checks, with its objects built.
 
-    name: its name in ``conf/study``. described: its own settings, as plain data.
+    name: its name in ``conf/study``. described: its own settings, as plain data. kind: what it is,
+    if not a study.
     """
 
     name: str
     study: Study
     described: Mapping[str, Any]
     plan: Plan
+    kind: Kind = STUDY
+
+    @property
+    def title(self) -> str:
+        """What it is called: ``study scaling``."""
+        return f"{self.kind.word} {self.name}"
 
     @property
     def as_data(self) -> dict[str, Any]:
         """All settings as the record has them."""
-        return {GROUP: dict(self.described), **self.plan.as_data}
+        return {self.kind.group: dict(self.described), **self.plan.as_data}
 
 
-def read(name: str, overrides: Sequence[str], folders: Sequence[str] = ()) -> StudyPlan:
+def read(
+    name: str,
+    overrides: Sequence[str],
+    folders: Sequence[str] = (),
+    kind: Kind = STUDY,
+    of: type[Study] = Study,
+    used: Collection[str] = (),
+) -> StudyPlan:
     """The plan of the study of this name with overrides (``study.positions=5``, ``depth=3``), and
-    further folders of YAMLs; raises ConfigError."""
-    known = choices(GROUP, folders)
+    further folders of YAMLs. Raises ConfigError.
+
+    kind, of: of what is made like a study, and the class that it is of. used: settings that it uses
+    even where no agent of the line-up does.
+    """
+    known = choices(kind.group, folders)
     if name not in known:
-        raise unknown("study", name, known)
-    config = compose("run", [f"+{GROUP}={name}", f"name={name}", *overrides], folders)
-    described = OmegaConf.to_container(config[GROUP], resolve=True)
-    of_run = OmegaConf.masked_copy(config, [str(key) for key in config if key != GROUP])
-    return planned(name, described, check(of_run, overrides))
+        raise unknown(kind.word, name, known)
+    config = compose("run", [f"+{kind.group}={name}", f"name={name}", *overrides], folders)
+    described = OmegaConf.to_container(config[kind.group], resolve=True)
+    of_run = OmegaConf.masked_copy(config, [str(key) for key in config if key != kind.group])
+    for_agents = [word for word in overrides if word.partition("=")[0] not in used]
+    return planned(name, described, check(of_run, for_agents), kind, of)
 
 
-def planned(name: str, described: Any, plan: Plan) -> StudyPlan:
+def planned(
+    name: str, described: Any, plan: Plan, kind: Kind = STUDY, of: type[Study] = Study
+) -> StudyPlan:
     """The plan of a study with these settings of its own; raises ConfigError."""
-    study = build(described, GROUP, Study)
+    study = build(described, kind.group, of)
     try:
         study.check(plan)
     except ConfigError:
         raise
     except ValueError as error:
-        raise ConfigError(f"study {name}: {one_line(error)}") from error
-    return StudyPlan(name, study, described, plan)
+        raise ConfigError(f"{kind.word} {name}: {one_line(error)}") from error
+    return StudyPlan(name, study, described, plan, kind)

@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +17,27 @@ from experiments.record.folder import sync
 if TYPE_CHECKING:
     import pandas as pd
 
-FILE = "study.sqlite"
-"""The record's name in the folder of its study."""
+
+@dataclass(frozen=True)
+class Kind:
+    """What is made and recorded like a study.
+
+    word: what it is called. group: of its YAMLs, and the part of a configuration that its own
+    settings are in; also the command that makes one. file: the record's name in its folder. piece:
+    what its parts are called.
+    """
+
+    word: str
+    group: str
+    file: str
+    piece: str
+
+
+STUDY = Kind("study", "study", "study.sqlite", "piece")
+TRAINING = Kind("training", "train", "training.sqlite", "step")
+KINDS = (STUDY, TRAINING)
+FILE = STUDY.file
+"""The record's name in the folder of a study."""
 FORMAT = 1
 """Version of the tables; changes when their meaning does."""
 
@@ -40,21 +60,27 @@ create table results (
 """
 
 
+def kind_of(folder: Path | str) -> Kind | None:
+    """What a folder is of: a study's, or a training's; None for something else."""
+    return next((kind for kind in KINDS if (Path(folder) / kind.file).is_file()), None)
+
+
 def is_study(folder: Path | str) -> bool:
-    """Whether a folder is a study's."""
-    return (Path(folder) / FILE).is_file()
+    """Whether a folder is a study's, or that of something made like one."""
+    return kind_of(folder) is not None
 
 
 class StudyRecord:
-    """An open record of a study."""
+    """An open record of a study. kind: what it is really of."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection, self.path = connection, path
+        self.kind = next(kind for kind in KINDS if kind.file == path.name)
 
     @classmethod
-    def create(cls, folder: Path) -> StudyRecord:
+    def create(cls, folder: Path, kind: Kind = STUDY) -> StudyRecord:
         """A new record in this folder."""
-        path = folder / FILE
+        path = folder / kind.file
         if path.exists():
             raise FileExistsError(f"{path} exists; a record is never overwritten")
         connection = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
@@ -78,7 +104,7 @@ class StudyRecord:
     @classmethod
     def open(cls, folder: Path | str) -> StudyRecord:
         """An existing record, for reading; ConfigError if it is none of the lab's."""
-        path = Path(folder) / FILE
+        path = Path(folder) / (kind_of(folder) or STUDY).file
         uri = f"{path.resolve().as_uri()}?mode=ro"
         record = cls(sqlite3.connect(uri, uri=True, isolation_level=None), path)
         try:
@@ -110,7 +136,7 @@ class StudyRecord:
             raise
         except (sqlite3.Error, ValueError, TypeError, KeyError, RecursionError) as error:
             raise ConfigError(
-                f"{self.path} is damaged, or no record of a study: {one_line(error)}"
+                f"{self.path} is damaged, or no record of a {self.kind.word}: {one_line(error)}"
             ) from error
 
     def close(self) -> None:
@@ -190,7 +216,8 @@ class StudyRecord:
             found = [dict(zip(names, row, strict=True)) for row in cursor]
             if not found:
                 raise ConfigError(
-                    f"{self.path.parent}: the study was stopped before it had begun; start it again"
+                    f"{self.path.parent}: the {self.kind.word} was stopped before it had begun; "
+                    "start it again"
                 )
             row = found[0]
             if row["format"] != FORMAT:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import yaml
 from rich.console import Console
@@ -11,7 +11,7 @@ from rich.console import Console
 from core.shown import plain
 from experiments.report.markdown import write_report
 from experiments.report.tables import described, result_table
-from experiments.studies.base import Conclusion, MatchStudy, PositionStudy
+from experiments.studies.base import Conclusion
 from experiments.studies.planning import StudyPlan
 from experiments.studies.record import StudyRecord
 
@@ -19,13 +19,10 @@ if TYPE_CHECKING:
     from experiments.report.figures.base import ReportFigure
 
 
-def conclude(
-    plan: StudyPlan, record: StudyRecord, found: Any, folder: Path, console: Console
-) -> Conclusion:
-    """Conclude from what was found, print it, and write CSVs, figures and report."""
-    study = plan.study
-    assert isinstance(study, PositionStudy | MatchStudy)
-    conclusion = study.conclude(plan.plan, found)
+def tell(
+    plan: StudyPlan, record: StudyRecord, conclusion: Conclusion, folder: Path, console: Console
+) -> None:
+    """Print what was concluded, and write CSVs, figures and report."""
     for table in conclusion.tables:
         console.print(result_table(table, end=False))
     for finding in conclusion.findings:
@@ -42,7 +39,6 @@ def conclude(
         names["tables"] = ", ".join(f"{name}.csv" for name in conclusion.frames)
     for label, name in names.items():
         console.print(plain(f"{label:8}{folder / name}"), soft_wrap=True)
-    return conclusion
 
 
 def _draw(conclusion: Conclusion, folder: Path) -> list[ReportFigure]:
@@ -63,7 +59,7 @@ def _write(
     settings = plan.plan.settings
     failed = [(number, why) for number, why in done.items() if why]
     details = {
-        "study": plan.name,
+        plan.kind.word: plan.name,
         **({"pieces": f"{len(done):,}"} if done else {}),
         **({"failed": f"{len(failed):,}"} if failed else {}),
         "ruleset": plan.plan.rules.name,
@@ -78,6 +74,8 @@ def _write(
         "study",
         folder,
         title=settings.name,
+        kind=plan.kind.word.capitalize(),
+        name=plan.name,
         findings=conclusion.findings,
         tables=conclusion.tables,
         figures=figures,

@@ -3,18 +3,18 @@ It may be interrupted at any moment, and resumed: what is in its record stays, t
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import shlex
 import sqlite3
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 from rich.console import Console
@@ -29,7 +29,6 @@ from rich.progress import (
 
 from agents.config import ConfigError, build, one_line
 from core.shown import counted, plain
-from experiments import run as runs
 from experiments.config import RunConfig, plan_of, typed
 from experiments.foreign import built_from, check_trusted, foreign_code
 from experiments.playing.match import TaskFailed
@@ -39,15 +38,22 @@ from experiments.record.folder import locked, new_folder, write_safely
 from experiments.record.log import logging_to
 from experiments.record.provenance import file_hash, machine, versions
 from experiments.record.reading import reading
-from experiments.record.store import FILE as RUN_FILE
 from experiments.record.store import Record
 from experiments.recorded import changes, moved_executor, refuse_changes
 from experiments.stopping import RunStopped, guarded, stoppable
-from experiments.studies.base import Asked, MatchStudy, Played, PositionStudy, Study
-from experiments.studies.planning import GROUP, StudyPlan, planned
-from experiments.studies.record import FORMAT, StudyRecord
-from experiments.studies.reporting import conclude
-from experiments.sweep.folder import has_begun, put_aside
+from experiments.studies.base import (
+    Asked,
+    Conclusion,
+    MatchStudy,
+    Played,
+    PositionStudy,
+    Study,
+)
+from experiments.studies.parts import play_part
+from experiments.studies.planning import StudyPlan, planned
+from experiments.studies.record import FORMAT, STUDY, Kind, StudyRecord
+from experiments.studies.reporting import tell
+from experiments.sweep.folder import has_begun
 
 GAMES = "games"
 """The folder of the run that a study of positions plays first."""
@@ -67,29 +73,120 @@ class StudyResult:
     exit_code: int
 
 
+class Session(ABC):
+    """One go at a study: what its record does not have yet is done, and the study concluded.
+
+    options: how runs that have begun are gone on with, see :func:`experiments.run.resume`.
+    """
+
+    def __init__(
+        self,
+        plan: StudyPlan,
+        record: StudyRecord,
+        folder: Path,
+        console: Console,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.plan, self.record, self.folder = plan, record, folder
+        self.console, self.options = console, dict(options or {})
+
+    @classmethod
+    @abstractmethod
+    def first_look(cls, plan: StudyPlan, console: Console) -> None:
+        """Find what is wrong before anything is written; ConfigError."""
+
+    @abstractmethod
+    def make(self) -> tuple[Any, bool]:
+        """Do what the record does not have; what there is to conclude from, and whether that is
+        all of it."""
+
+    @abstractmethod
+    def conclude(self, found: Any) -> Conclusion:
+        """What was found."""
+
+    def go(self) -> StudyResult:
+        """Do what is missing, and conclude. Raises KeyboardInterrupt if nothing was done before
+        Ctrl-C, RunStopped if nothing can be."""
+        record, clock = self.record, time.perf_counter()
+        found, complete = self.make()
+        record.finish(time.perf_counter() - clock, complete)
+        if not found:
+            self.tell_way_on()
+            raise KeyboardInterrupt
+        conclusion = self.conclude(found)
+        tell(self.plan, record, conclusion, self.folder, self.console)
+        failed = [(number, why) for number, why in record.done().items() if why]
+        for number, why in failed[:MOST_TOLD]:
+            self.say(f"failed  piece {number}: {why}")
+        if not complete:
+            self.tell_way_on()
+            return StudyResult(self.folder, complete, 130)
+        return StudyResult(self.folder, complete, 1 if failed else conclusion.exit_code)
+
+    def say(self, line: str) -> None:
+        """Print a line."""
+        self.console.print(plain(line), soft_wrap=True)
+
+    def tell_way_on(self) -> None:
+        """Say what to type to go on."""
+        self.say(f"go on with  {way_on(self.folder, self.plan)}")
+
+    @contextmanager
+    def way_on_told(self) -> Iterator[None]:
+        """Within it Ctrl-C may end everything at once."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            self.tell_way_on()
+            raise
+
+
+class Maker(NamedTuple):
+    """How what is of a kind is made.
+
+    of: its class. session: gives a Session of a plan. rooms: whose sources the numbers depend on,
+    by the name that versions have.
+    """
+
+    kind: Kind
+    of: type[Study]
+    session: Callable[[StudyPlan], type[Session]]
+    rooms: Mapping[str, Path]
+
+
 # ---------------------------------------------------------------------- ways in
 
 
-def study(plan: StudyPlan, command: str, console: Console | None = None) -> StudyResult:
-    """Make a study, and write record, tables, figures and report into a new folder.
+def study(
+    plan: StudyPlan,
+    command: str,
+    console: Console | None = None,
+    folder: Path | None = None,
+    maker: Maker | None = None,
+) -> StudyResult:
+    """Make a study, and write record, tables, figures and report.
 
-    command: how it was asked for, for the report. Nothing is written before everything that can be
-    checked has been. Raises ConfigError, and RunStopped where the record can no longer be written
-    or no worker be started; KeyboardInterrupt after Ctrl-C if nothing is there to conclude from.
+    command: how it was asked for, for the report. folder: where to, made already (default: a new
+    one named by date and time). maker: of what is made like a study. Nothing is written before
+    everything that can be checked has been. Raises ConfigError, and RunStopped where the record can
+    no longer be written or no worker be started; KeyboardInterrupt after Ctrl-C if nothing is there
+    to conclude from.
     """
-    console = console or Console()
+    console, maker = console or Console(), maker or STUDIES
     settings, started = plan.plan.settings, datetime.now()
-    _first_look(plan, console)
-    folder = new_folder(Path(settings.results, settings.name, f"{started:%Y-%m-%d_%H-%M-%S}"))
+    session = maker.session(plan)
+    session.first_look(plan, console)
+    dated = Path(settings.results, settings.name, f"{started:%Y-%m-%d_%H-%M-%S}")
+    folder = folder or new_folder(dated)
     with locked(folder), _told_why(folder, plan):
         _write_config(plan, folder)
-        with StudyRecord.create(folder) as record:
-            about = _session(plan, command, started)
+        with StudyRecord.create(folder, plan.kind) as record:
+            about = _session(plan, command, started, maker)
             with record.transaction():
                 head = {"name": plan.name, "format": FORMAT, "config": plan.as_data}
                 record.write_row("study", {**head, **about})
                 record.write_row("sessions", about)
-            return _Session(plan, record, folder, console).go()
+            return session(plan, record, folder, console).go()
 
 
 def resume(
@@ -103,65 +200,58 @@ def resume(
     force: bool = False,
     retry_failed: bool = False,
     trust: bool = False,
+    maker: Maker | None = None,
 ) -> StudyResult:
     """Go on with a study that was interrupted, as :func:`experiments.run.resume` does with a run.
 
-    retry_failed: do pieces again that failed.
+    retry_failed: do pieces again that failed. maker: as in :func:`study`.
     """
-    console, folder = console or Console(), Path(folder)
+    console, folder, maker = console or Console(), Path(folder), maker or STUDIES
     moved: dict[str, Any] = {"workers": workers, "executor": executor, "address": address}
     options = {**moved, "force": force, "trust": trust}
     with locked(folder):
         with StudyRecord.open(folder) as record:
             about = record.study()
         config = dict(about["config"])
-        described = config.pop(GROUP, None)
+        described = config.pop(maker.kind.group, None)
         if not isinstance(described, dict):
-            raise ConfigError(f"{folder}: its record does not say what study it is")
+            raise ConfigError(f"{folder}: its record does not say what {maker.kind.word} it is")
         settings = typed(config)
         settings.executor = moved_executor(settings.executor, **moved)
         if not force:
-            now = _versions(settings, described)
+            now = _versions(settings, described, maker)
             refuse_changes(folder, changes(folder, about["versions"], about["config"], now))
-        foreign = foreign_code(_built(settings, described), about["versions"], (Study,))
-        check_trusted(folder, foreign, trust, console)
-        plan = planned(about["name"], described, plan_of(settings))
+        built = _built(settings, described, maker.kind)
+        check_trusted(folder, foreign_code(built, about["versions"], (Study,)), trust, console)
+        plan = planned(about["name"], described, plan_of(settings), maker.kind, maker.of)
         with _told_why(folder, plan), StudyRecord.append(folder) as record:
             with record.transaction():
                 record.go_on(plan.as_data, retry_failed)
-                record.write_row("sessions", _session(plan, command, datetime.now()))
+                record.write_row("sessions", _session(plan, command, datetime.now(), maker))
             _write_config(plan, folder)
-            return _Session(plan, record, folder, console, options).go()
+            return maker.session(plan)(plan, record, folder, console, options).go()
 
 
-def _first_look(plan: StudyPlan, console: Console) -> None:
-    """Find what is wrong before anything is written; ConfigError."""
-    if isinstance(plan.study, MatchStudy):
-        _runs(plan, [])
-    elif isinstance(plan.study, PositionStudy) and not plan.study.needs_run(plan.plan):
-        plan.study.prepare(plan.plan, lambda line: console.print(plain(line)))
-        _pieces(plan, None)
-
-
-def _session(plan: StudyPlan, command: str, started: datetime) -> dict[str, Any]:
+def _session(plan: StudyPlan, command: str, started: datetime, maker: Maker) -> dict[str, Any]:
     return {
         "command": command,
-        "versions": _versions(plan.plan.settings, plan.described),
+        "versions": _versions(plan.plan.settings, plan.described, maker),
         "machine": machine(),
         "started": started.isoformat(timespec="seconds"),
     }
 
 
-def _built(settings: RunConfig, described: Mapping[str, Any]) -> dict[str, Any]:
+def _built(settings: RunConfig, described: Mapping[str, Any], kind: Kind) -> dict[str, Any]:
     """What of all settings describes objects that are built, the heuristic by which openings are
     played out among them."""
-    return {**built_from(settings), "evaluation": settings.evaluation, GROUP: described}
+    return {**built_from(settings), "evaluation": settings.evaluation, kind.group: described}
 
 
-def _versions(settings: RunConfig, described: Mapping[str, Any]) -> dict[str, str]:
-    """What the numbers depend on: the versions of a run, and ``studies``, a hash of this room."""
-    room = sorted(Path(__file__).parent.glob("*.py"))
-    return {**versions(_built(settings, described)), "studies": file_hash(*room)}
+def _versions(settings: RunConfig, described: Mapping[str, Any], maker: Maker) -> dict[str, str]:
+    """What the numbers depend on: the versions of a run, and a hash of each room that makes
+    them."""
+    rooms = {name: file_hash(*sorted(room.glob("*.py"))) for name, room in maker.rooms.items()}
+    return {**versions(_built(settings, described, maker.kind)), **rooms}
 
 
 def _write_config(plan: StudyPlan, folder: Path) -> None:
@@ -186,7 +276,7 @@ def _pieces(plan: StudyPlan, record: Record | None) -> list[Piece]:
     except ConfigError:
         raise
     except ValueError as error:
-        raise ConfigError(f"study {plan.name}: {one_line(error)}") from error
+        raise ConfigError(f"{plan.title}: {one_line(error)}") from error
     return [Piece(number, content) for number, content in enumerate(contents)]
 
 
@@ -199,72 +289,42 @@ def _runs(plan: StudyPlan, played: Sequence[Played]) -> list[Asked]:
     except ConfigError:
         raise
     except ValueError as error:
-        raise ConfigError(f"study {plan.name}: {one_line(error)}") from error
+        raise ConfigError(f"{plan.title}: {one_line(error)}") from error
     for each in asked[len(played) :]:
         plan_of(each.settings)
     return asked
 
 
-# ---------------------------------------------------------------------- doing it
+# ---------------------------------------------------------------------- positions
 
 
-class _Session:
-    """One go at a study: what its record does not have yet is done, and the study concluded.
+class PositionSession(Session):
+    """One go at a study of positions."""
 
-    options: how runs that have begun are gone on with, see :func:`experiments.run.resume`.
-    """
+    @classmethod
+    def first_look(cls, plan: StudyPlan, console: Console) -> None:
+        assert isinstance(plan.study, PositionStudy)
+        if not plan.study.needs_run(plan.plan):
+            plan.study.prepare(plan.plan, lambda line: console.print(plain(line)))
+            _pieces(plan, None)
 
-    def __init__(
-        self,
-        plan: StudyPlan,
-        record: StudyRecord,
-        folder: Path,
-        console: Console,
-        options: Mapping[str, Any] | None = None,
-    ) -> None:
-        self._plan, self._record, self._folder = plan, record, folder
-        self._console, self._options = console, dict(options or {})
+    def conclude(self, found: Any) -> Conclusion:
+        assert isinstance(self.plan.study, PositionStudy)
+        return self.plan.study.conclude(self.plan.plan, found)
 
-    def go(self) -> StudyResult:
-        """Do what is missing, and conclude. Raises KeyboardInterrupt if nothing was done before
-        Ctrl-C, RunStopped if nothing can be."""
-        plan, record, clock = self._plan, self._record, time.perf_counter()
-        of_positions = isinstance(plan.study, PositionStudy)
-        found, complete = self._work() if of_positions else self._play()
-        record.finish(time.perf_counter() - clock, complete)
-        if not found:
-            self._tell_way_on()
-            raise KeyboardInterrupt
-        conclusion = conclude(plan, record, found, self._folder, self._console)
-        failed = [(number, why) for number, why in record.done().items() if why]
-        for number, why in failed[:MOST_TOLD]:
-            self._say(f"failed  piece {number}: {why}")
-        if not complete:
-            self._tell_way_on()
-            return StudyResult(self._folder, complete, 130)
-        return StudyResult(self._folder, complete, 1 if failed else conclusion.exit_code)
-
-    def _say(self, line: str) -> None:
-        self._console.print(plain(line), soft_wrap=True)
-
-    def _tell_way_on(self) -> None:
-        self._say(f"go on with  {way_on(self._folder, self._plan)}")
-
-    # ------------------------------------------------------------------ positions
-
-    def _work(self) -> tuple[Mapping[str, Any], bool]:
+    def make(self) -> tuple[Mapping[str, Any], bool]:
         """Work on the pieces that the record does not have; all tables, and whether nothing is
         left to do."""
-        plan, record, study = self._plan, self._record, self._plan.study
+        plan, record, study = self.plan, self.record, self.plan.study
         assert isinstance(study, PositionStudy)
         if study.needs_run(plan.plan):
-            if not self._play_one(Asked(plan.plan.settings, GAMES), self._folder / GAMES):
+            if not _play_one(self, Asked(plan.plan.settings, GAMES), self.folder / GAMES):
                 return {}, False
-            study.prepare(plan.plan, self._say)
-            with reading(self._folder / GAMES) as games:
+            study.prepare(plan.plan, self.say)
+            with reading(self.folder / GAMES) as games:
                 pieces = _pieces(plan, games)
         else:
-            study.prepare(plan.plan, self._say)
+            study.prepare(plan.plan, self.say)
             pieces = _pieces(plan, None)
         record.expect(len(pieces))
         done = record.done()
@@ -275,55 +335,59 @@ class _Session:
         if complete and all(done.values()):
             raise RunStopped(
                 f"nothing came of any of {counted(len(pieces), 'piece')}: {done[0]}; see "
-                f"{self._folder / LOG}"
+                f"{self.folder / LOG}"
             )
         return record.tables(), complete
 
     def _work_on(self, left: Sequence[Piece], total: int) -> None:
         """Work on these pieces of so many."""
-        plan, study, conditions = self._plan, self._plan.study, self._plan.plan.conditions()
+        plan, study, conditions = self.plan, self.plan.study, self.plan.plan.conditions()
         assert isinstance(study, PositionStudy)
         if study.asks_agents:
-            conditions.prepare(functools.cache(self._say))
+            conditions.prepare(functools.cache(self.say))
             if plan.plan.settings.trial:
                 try_agents(conditions)
         job = functools.partial(job_of, dict(plan.described))
         with ExitStack() as stack:
-            crew = stack.enter_context(plan.plan.executor.ready(conditions, self._say))
-            stack.enter_context(self._way_on_told())
+            crew = stack.enter_context(plan.plan.executor.ready(conditions, self.say))
+            stack.enter_context(self.way_on_told())
             stack.enter_context(stoppable(conditions.stop, STOPPING))
-            stack.enter_context(logging_to(self._folder / LOG, plan.plan.settings.log_level))
-            progress = stack.enter_context(_progress(self._console))
+            stack.enter_context(logging_to(self.folder / LOG, plan.plan.settings.log_level))
+            progress = stack.enter_context(_progress(self.console))
             bar = progress.add_task(plan.name, total=total, completed=total - len(left))
-            with guarded(self._record.path, conditions.stop):
+            with guarded(self.record.path, conditions.stop):
                 for results in crew.work(job, left):
-                    self._record.write_pieces(results)
+                    self.record.write_pieces(results)
                     progress.advance(bar, len(results))
 
-    @contextmanager
-    def _way_on_told(self) -> Iterator[None]:
-        """Within it Ctrl-C may end everything at once."""
-        try:
-            yield
-        except KeyboardInterrupt:
-            self._tell_way_on()
-            raise
 
-    # ------------------------------------------------------------------ matches
+# ---------------------------------------------------------------------- matches
 
-    def _play(self) -> tuple[list[Played], bool]:
+
+class MatchSession(Session):
+    """One go at a study of matches."""
+
+    @classmethod
+    def first_look(cls, plan: StudyPlan, console: Console) -> None:
+        _runs(plan, [])
+
+    def conclude(self, found: Any) -> Conclusion:
+        assert isinstance(self.plan.study, MatchStudy)
+        return self.plan.study.conclude(self.plan.plan, found)
+
+    def make(self) -> tuple[list[Played], bool]:
         """Play the runs that are not there, or not complete, as long as any are asked for; those
         with games, and whether they are all there."""
-        plan, played = self._plan, list[Played]()
+        plan, played = self.plan, list[Played]()
         asked = _runs(plan, played)
         while True:
             for number, each in enumerate(asked):
                 if number < len(played) and played[number].asked == each:
                     continue
                 line = f"{plan.name}: run {number + 1} of {len(asked)}: {each.about}"
-                self._console.rule(plain(line))
-                where = self._folder / str(number)
-                complete = self._play_one(each, where)
+                self.console.rule(plain(line))
+                where = self.folder / str(number)
+                complete = _play_one(self, each, where)
                 if _has_games(where):
                     played[number : number + 1] = [Played(number, where, each, complete)]
                 if not complete:
@@ -332,29 +396,11 @@ class _Session:
             if asked == before:
                 return played, True
 
-    def _play_one(self, asked: Asked, folder: Path) -> bool:
-        """Play a run in this folder, or go on with it, or take it as played; whether it is
-        complete."""
-        begun, console = has_begun(folder), self._console
-        if not begun and (folder / RUN_FILE).exists():
-            put_aside(folder)
-        try:
-            if begun:
-                with reading(folder) as record:
-                    about = record.run()
-                games = max(asked.settings.games, int(about["config"]["games"]))
-                if about["complete"] and about["config"]["games"] == games:
-                    return True
-                command = f"python -m experiments resume {shlex.quote(str(folder))}"
-                options = {**self._options, "games": games, "brief": True}
-                return runs.resume(folder, command, console, **options).complete
-            folder.mkdir(exist_ok=True)
-            about = {"name": f"{self._plan.name}: {asked.about}", "figures": False}
-            part = plan_of(dataclasses.replace(asked.settings, **about))
-            command = f"part of study {self._plan.name}"
-            return runs.run(part, command, console, folder, brief=True).complete
-        except KeyboardInterrupt:
-            return False
+
+def _play_one(session: Session, asked: Asked, folder: Path) -> bool:
+    """Play a run in this folder, or go on with it, or take it as played; whether it is complete."""
+    whole, console = session.plan.title, session.console
+    return play_part(asked.settings, folder, whole, asked.about, console, session.options)
 
 
 def _has_games(folder: Path) -> bool:
@@ -371,7 +417,7 @@ def job_of(described: Mapping[str, Any], place: Workplace, content: Any) -> Tabl
 
 @functools.lru_cache(maxsize=4)
 def _study_of(described: str) -> PositionStudy:
-    made: PositionStudy = build(yaml.safe_load(described), GROUP, PositionStudy)
+    made: PositionStudy = build(yaml.safe_load(described), STUDY.group, PositionStudy)
     return made
 
 
@@ -394,14 +440,14 @@ def _progress(console: Console) -> Progress:
 
 def way_on(folder: Path, plan: StudyPlan) -> str:
     """What to type to go on with a study."""
-    built = _built(plan.plan.settings, plan.described)
+    built = _built(plan.plan.settings, plan.described, plan.kind)
     trust = " --trust" if foreign_code(built, {}, (Study,)) else ""
     return f"python -m experiments resume {shlex.quote(str(folder))}{trust}"
 
 
 @contextmanager
 def _told_why(folder: Path, plan: StudyPlan) -> Iterator[None]:
-    """Say in a line why a study cannot go on, and how to go on later."""
+    """Say in a line why it cannot go on, and how to go on later."""
     try:
         yield
     except (sqlite3.Error, OSError) as error:
@@ -411,3 +457,10 @@ def _told_why(folder: Path, plan: StudyPlan) -> Iterator[None]:
     else:
         return
     raise RunStopped(f"{why}. What was done is kept; go on with: {way_on(folder, plan)}")
+
+
+def _session_of(plan: StudyPlan) -> type[Session]:
+    return PositionSession if isinstance(plan.study, PositionStudy) else MatchSession
+
+
+STUDIES = Maker(STUDY, Study, _session_of, {"studies": Path(__file__).parent})

@@ -20,9 +20,9 @@ def look_at_study(folder: Path, console: Console) -> tuple[RenderableType, bool]
         about, done = record.study(), record.done()
     ended = not is_locked(folder)
     runs = [each for each in folder.iterdir() if each.is_dir() and has_begun(each)]
-    line = f"study {about['name']}: "
+    line = f"{record.kind.word} {about['name']}: "
     if about["pieces"]:
-        line += f"{len(done):,} of {counted(about['pieces'], 'piece')}"
+        line += f"{len(done):,} of {counted(about['pieces'], record.kind.piece)}"
     else:
         line += f"{counted(len(runs), 'run')} so far"
     if failed := sum(map(bool, done.values())):

@@ -19,7 +19,7 @@ from experiments.record.store import Record
 from experiments.run import resume, run
 
 
-@pytest.mark.parametrize("name", sorted(set(choices("agents")) - {"duel", "folder"}))
+@pytest.mark.parametrize("name", sorted(set(choices("agents")) - {"alone", "duel", "folder"}))
 @pytest.mark.parametrize("rules", ["standard", "wpi"])
 def test_every_line_up_can_be_run(name: str, rules: str) -> None:
     plan = read([f"agents={name}", f"ruleset.name={rules}"])

@@ -15,7 +15,7 @@ import numpy as np
 from agents.base import Agent, Decision, Limits, Purpose
 from agents.evaluation import Evaluation
 from agents.search.limits import SHORTEST, allotment
-from agents.search.montecarlo.plain import Method, MoveEstimate, PlainTree, choose
+from agents.search.montecarlo.plain import ROLLOUTS, Method, MoveEstimate, PlainTree, choose
 from agents.search.montecarlo.tree import WORDS, CompiledTree, NodePool
 from core.compile import Announce, prepare
 from core.notation import PASS
@@ -24,7 +24,9 @@ from core.rules import Color
 from core.settings import Choice, Number, Switch, Whole, check_settings, explained
 
 EXPLORATION = {"win": 0.7, "discs": 0.2}
-"""The rewards, and the constant of UCT that suits each."""
+"""The rewards, and the constant of UCT that suits rollouts with each."""
+VALUE_EXPLORATION = {"win": 0.1, "discs": 0.02}
+"""The same for an evaluation's values, which say more than a rollout does."""
 _REUSED_DISCS = 4
 """The tree of the last decision is searched for a position with at most so many more discs."""
 
@@ -59,17 +61,21 @@ class MCTS(Agent):
     exploration: Annotated[float | None, Number(low=0), Purpose.ORDER] = None
     """The constant c of UCT, ``value + c * sqrt(ln N / n)``, for results from -1 to 1. None means
     the best of those tried against one another: 0.7 for ``win``, 0.2 for ``discs``, whose results
-    differ by less."""
+    differ by less; with ``rollout`` ``value``, 0.1 and 0.02."""
     reward: Annotated[str, Choice(*EXPLORATION)] = "discs"
     """What a finished game counts. ``discs``: the disc difference, empties to the winner, divided
     by the number of squares. ``win``: 1, 0 or -1; proofs come sooner, but all winning moves are
     then alike, by however few discs they win."""
-    rollout: Annotated[str, Choice("random", "greedy")] = "random"
+    rollout: Annotated[str, Choice(*ROLLOUTS)] = "random"
     """How games are played on below the tree. ``random``: every legal move equally likely.
     ``greedy``: with probability ``epsilon`` such a move, otherwise the one after which
-    ``evaluation`` is best for the side that made it."""
+    ``evaluation`` is best for the side that made it. ``value``: not at all; ``evaluation`` says
+    what result it expects, and each such value counts as an evaluation."""
     epsilon: Annotated[float, Number(0, 1)] = 0.1
     evaluation: Evaluation | None = None
+    per_disc: Annotated[float, Number(above=0)] = 100
+    """With ``value``: how many units of the evaluation are a disc (100 in those that are learned).
+    So many discs are the expected result with ``discs``; with ``win`` it is tanh(discs / 10)."""
     solve: Annotated[bool, Switch(), Purpose.PRUNING] = True
     """Keep exact values of what is proven, and look no further there; a search ends when its root
     is proven. Otherwise finished games are averaged like any other result."""
@@ -88,10 +94,14 @@ class MCTS(Agent):
             raise ValueError(
                 f"playouts={self.playouts}: contradicts seconds={self.seconds}; set one of the two"
             )
-        if self.rollout == "greedy" and not isinstance(self.evaluation, Evaluation):
-            raise ValueError(f"evaluation={self.evaluation!r}: greedy rollouts need an Evaluation")
+        if self.rollout != "random" and not isinstance(self.evaluation, Evaluation):
+            raise ValueError(
+                f"evaluation={self.evaluation!r}: rollout {self.rollout} needs an Evaluation"
+            )
         if self.rollout == "random" and self.evaluation is not None:
-            raise ValueError("evaluation is set, but random rollouts use none; say rollout greedy")
+            raise ValueError(
+                "evaluation is set, but random rollouts use none; say rollout greedy or value"
+            )
         self.compiled = self.compiled and (self.evaluation is None or self.evaluation.compiled)
         self.reproducible = self.seconds is None
         self.rng = np.random.default_rng(0)
@@ -161,12 +171,15 @@ class MCTS(Agent):
 
     def _tree_for(self, position: Position) -> PlainTree | CompiledTree:
         """The tree to go on with: the last one, if it reaches this position, or a new one."""
+        usual = VALUE_EXPLORATION if self.rollout == "value" else EXPLORATION
         method = Method(
-            EXPLORATION[self.reward] if self.exploration is None else self.exploration,
+            usual[self.reward] if self.exploration is None else self.exploration,
             self.reward == "discs",
             self.solve,
+            self.rollout,
             self.epsilon,
             self.evaluation,
+            self.per_disc,
             (self.memory_mb << 20) // (8 * WORDS) // (2 if self.tree_reuse else 1),
         )
         if self._tree is not None and self._tree.method == method:

@@ -9,7 +9,8 @@ A playout is one walk from the root to a result:
    visited comes before all others.
 2. *Expansion*: a node visited for the second time gets all its children, in random order, so
    that no square is favoured while some are untried. A pass is the only child of its node.
-3. *Rollout*: from a node visited for the first time the game is played to its end.
+3. *Rollout*: from a node visited for the first time the game is played to its end; or, with
+   ``value``, an evaluation says what it expects there, and that is the result.
 4. *Back-up*: every node on the path counts a visit and adds the result.
 
 With ``solve`` each node also has bounds of its exact value (Cazenave and Saffidine, "Score bounded
@@ -91,20 +92,31 @@ class Method:
     """How a tree is searched; the settings mean the same as :class:`~agents.search.MCTS`'s.
 
     discs: results are disc differences, not only won, drawn or lost.
-    evaluation: the heuristic of greedy rollouts, None for random ones.
+    evaluation: the heuristic of ``greedy`` and ``value``, None for random rollouts.
     capacity: the most nodes there is room for.
     """
 
     exploration: float
     discs: bool
     solve: bool
+    rollout: str
     epsilon: float
     evaluation: Evaluation | None
+    per_disc: float
     capacity: int
 
     def most(self, rules: Ruleset) -> int:
         """The greatest result."""
         return rules.squares if self.discs else 1
+
+
+ROLLOUTS = ("random", "greedy", "value")
+"""How a position is judged that is new in the tree."""
+FINE = 256
+"""A result is a multiple of 1/256, of a disc or of a win; so sums of results are exact."""
+CLEAR_WIN = 10
+"""So many discs ahead an evaluation's promise counts as tanh(1) = 0.76 of a win. Chosen so that it
+is near the mean result that the positions with such a promise had."""
 
 
 class SplitMix64:
@@ -137,7 +149,7 @@ class Node:
     def __init__(self, move: int, most: int) -> None:
         self.move = move
         self.visits = 0
-        self.total = 0
+        self.total: float = 0
         self.lower, self.upper = -most, most
         self.children: list[Node] = []
 
@@ -201,11 +213,13 @@ class PlainTree:
             self.stats.made += 1
         settled = False
         if node.proven:
-            result = node.lower
+            result: float = node.lower
+        elif self.method.rollout == "value" and not position.is_over:
+            result = -self._expected(position)
         else:
             result = -self._rollout(position)
             if self.method.solve and position.is_over:
-                node.lower = node.upper = result
+                node.lower = node.upper = int(result)
                 settled = True
         for number, node in enumerate(reversed(path)):
             if settled and number > 0:
@@ -259,6 +273,17 @@ class PlainTree:
             position = self._next(position)
         result = position.disc_difference * (1 if position.to_move is mover else -1)
         return result if self.method.discs else (result > 0) - (result < 0)
+
+    def _expected(self, position: Position) -> float:
+        """The result that the evaluation expects, to the side to move."""
+        assert self.method.evaluation is not None
+        self.stats.evaluations += 1
+        discs = self.method.evaluation.plain(position) / self.method.per_disc
+        if self.method.discs:
+            result = min(max(discs, -self.most), self.most)
+        else:
+            result = math.tanh(discs / CLEAR_WIN)
+        return round(result * FINE) / FINE
 
     def _next(self, position: Position) -> Position:
         """The position after a move of the rollout."""

@@ -17,13 +17,14 @@ from agents.search import context as layout
 from agents.search.context import (
     Layout,
     count,
+    count_evaluation,
     enter_again,
     out_of_budget,
     read_stats,
     set_constants,
 )
 from agents.search.limits import limited
-from agents.search.montecarlo.plain import Method, MoveEstimate
+from agents.search.montecarlo.plain import CLEAR_WIN, FINE, ROLLOUTS, Method, MoveEstimate
 from agents.search.montecarlo.rollout import (
     EPSILON,
     RANDOM,
@@ -40,7 +41,8 @@ from core.notation import PASS
 from core.position import Position
 from core.vector import load, load_float, store
 
-# The words of a node. Total and bounds are worth that much to the side that moved here.
+# The words of a node. Total and bounds are worth that much to the side that moved here; the total
+# is in units of 1 / FINE of a result.
 WORDS = 4
 VISITS, TOTAL, BOUNDS, CHILDREN = range(WORDS)
 # BOUNDS holds the move in its low byte, the lower bound plus 128 in the next, then the upper one.
@@ -54,7 +56,8 @@ _layout = Layout(behind=ROLLOUT)
 MOST_PLAYOUTS = _layout.word()  # playouts to make
 DISCS = _layout.word()  # whether results are disc differences
 SOLVE = _layout.word()  # whether nodes are proven
-GREEDY = _layout.word()  # whether rollouts are greedy
+JUDGING = _layout.word()  # how a new position is judged: a number among ROLLOUTS
+PER_DISC = _layout.word()  # units of the evaluation to a disc, as a float's bits
 MOST = _layout.word()  # the greatest result
 CAPACITY = _layout.word()  # the room for nodes
 USED = _layout.word()  # how many nodes there are
@@ -63,6 +66,7 @@ PATH = _layout.block(128)
 """The nodes of the playout under way: at most 60 moves and a pass after each."""
 
 _PASS = np.uint64(PASS)
+_GREEDY, _VALUE = (np.int64(ROLLOUTS.index(name)) for name in ("greedy", "value"))
 
 
 @kernel
@@ -146,7 +150,7 @@ def select(context: Address, tree: Address, node: Int) -> Int:
         visits = load(tree, child * WORDS + VISITS)
         if visits == 0:
             return np.int64(child)
-        value = np.float64(load(tree, child * WORDS + TOTAL)) / np.float64(visits)
+        value = np.float64(load(tree, child * WORDS + TOTAL)) / np.float64(FINE * visits)
         value = min(max(value, np.float64(low)), np.float64(high))
         score = value + exploration * math.sqrt(log_visits / np.float64(visits))
         if score > best_score:
@@ -172,13 +176,33 @@ def settle(tree: Address, node: Int) -> bool:
 @kernel
 def rollout(context: Address, mover: Mask, opponent: Mask) -> Int:
     """Result of a game played to its end, to the side to move here."""
-    if load(context, GREEDY) != 0:
+    if load(context, JUDGING) == _GREEDY:
         result = greedy_rollout(context, mover, opponent)
     else:
         result = random_rollout(context, mover, opponent)
     if load(context, DISCS) != 0:
         return result
     return np.int64(result > 0) - np.int64(result < 0)
+
+
+@kernel
+def expected(context: Address, mover: Mask, opponent: Mask) -> Int:
+    """The result that the evaluation expects, to the side to move, times FINE."""
+    value = count_evaluation(context, mover, opponent)
+    discs = np.float64(value) / load_float(context, PER_DISC)
+    if load(context, DISCS) != 0:
+        most = np.float64(load(context, MOST))
+        result = min(max(discs, -most), most)
+    else:
+        result = math.tanh(discs / CLEAR_WIN)
+    return np.int64(np.rint(result * FINE))
+
+
+@kernel
+def is_over(context: Address, mover: Mask, opponent: Mask) -> bool:
+    """Whether neither side can move."""
+    board = np.uint64(load(context, layout.BOARD))
+    return (legal_moves(mover, opponent) | legal_moves(opponent, mover)) & board == ZERO
 
 
 @kernel
@@ -207,18 +231,21 @@ def playout(context: Address, tree: Address, mover: Mask, opponent: Mask) -> Non
     count(context, layout.PLAYOUTS)
     settled = False
     if lower(tree, node) == upper(tree, node):
-        result = lower(tree, node)
+        result = FINE * lower(tree, node)
+    elif load(context, JUDGING) == _VALUE and not is_over(context, mover, opponent):
+        result = -expected(context, mover, opponent)
     else:
         before = load(context, layout.NODES)
-        result = -rollout(context, mover, opponent)
+        end = -rollout(context, mover, opponent)
+        result = FINE * end
         if load(context, SOLVE) != 0 and load(context, layout.NODES) == before:  # the game was over
-            set_bounds(tree, node, move_into(tree, node), result, result)
+            set_bounds(tree, node, move_into(tree, node), end, end)
             settled = True
     for step in range(length - 1, -1, -1):
         node = load(context, PATH + step)
         if settled and step < length - 1:
             settled = settle(tree, node)
-        result = min(max(result, lower(tree, node)), upper(tree, node))
+        result = min(max(result, FINE * lower(tree, node)), FINE * upper(tree, node))
         at = node * WORDS
         store(tree, at + VISITS, load(tree, at + VISITS) + 1)
         store(tree, at + TOTAL, load(tree, at + TOTAL) + result)
@@ -307,7 +334,8 @@ class CompiledTree:
         context = self._context = np.zeros(_layout.size, dtype=np.int64)
         self._address = np.intp(context.ctypes.data)
         set_constants(context, position.ruleset, method.evaluation)
-        context[GREEDY] = method.evaluation is not None
+        context[JUDGING] = ROLLOUTS.index(method.rollout)
+        context[PER_DISC] = np.float64(method.per_disc).view(np.int64)
         context[EPSILON] = int(method.epsilon * 2**53)
         context[DISCS] = method.discs
         context[SOLVE] = method.solve
@@ -346,7 +374,7 @@ class CompiledTree:
         for move, node in sorted(self._children(path).items()):
             visits, total, bounds = self._pool.tree[node, : BOUNDS + 1].tolist()
             low, high = (bounds >> 8 & 255) - _OFFSET, (bounds >> 16) - _OFFSET
-            value = min(max(total / visits, low), high) / self.most if visits else None
+            value = min(max(total / (FINE * visits), low), high) / self.most if visits else None
             found[move] = MoveEstimate(visits, value, low / self.most, high / self.most)
         return found
 

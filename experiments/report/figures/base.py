@@ -88,14 +88,14 @@ Facts = TypeVar("Facts")
 class ReportFigure:
     """A figure of a report.
 
-    name: of its files, without ending. title: its heading. caption: how to read it. data: written
-    to a CSV of its name too, if given.
+    name: of its files, without ending. title: its heading. caption: how to read it. chart: None
+    where its files are there already. data: written to a CSV of its name too, if given.
     """
 
     name: str
     title: str
     caption: str
-    chart: Figure
+    chart: Figure | None
     data: pd.DataFrame | None = None
 
 
@@ -107,8 +107,9 @@ def draw_figures(
     of 60 agents take 200 MB."""
     figures = []
     for figure in (figure for kind in kinds for figure in kind(facts)):
-        save(figure.chart, folder, figure.name)
-        figure.chart.clear()
+        if figure.chart is not None:
+            save(figure.chart, folder, figure.name)
+            figure.chart.clear()
         if figure.data is not None:
             figure.data.to_csv(folder / f"{figure.name}.csv", index=False)
         figures.append(figure)
@@ -128,9 +129,10 @@ def save(figure: Figure, folder: Path, name: str) -> list[Path]:
     return [png, svg]
 
 
-def save_png(figure: Figure, path: Path) -> None:
-    """Write a figure as PNG alone. All is in its place then, for another file too."""
-    figure.set_dpi(_DPI)
+def save_png(figure: Figure, path: Path, dots: int = _DPI) -> None:
+    """Write a figure as PNG alone, with so many dots an inch. All is in its place then, for another
+    file too."""
+    figure.set_dpi(dots)
     with _styled():
         layout = figure.get_layout_engine()
         if layout is not None:

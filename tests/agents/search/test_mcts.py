@@ -4,6 +4,7 @@ docstrings promise."""
 from __future__ import annotations
 
 import copy
+import math
 import multiprocessing
 import random
 from collections import Counter
@@ -25,7 +26,7 @@ from agents.search import MoveEstimate
 from agents.search.context import BOARD, EVALUATION, LEAVES, NODES, PARAMETERS, SQUARES
 from agents.search.limits import MARGIN, SHORTEST, allotment
 from agents.search.montecarlo import rollout
-from agents.search.montecarlo.plain import PlainTree, SplitMix64, choose
+from agents.search.montecarlo.plain import CLEAR_WIN, FINE, PlainTree, SplitMix64, choose
 from agents.search.montecarlo.tree import CompiledTree
 from core import PASS, RULESETS, Color, Position
 from core.bitboard import bits
@@ -48,6 +49,13 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "reward": "win",
     },
     "no exploration": {"exploration": 0},
+    "value": {"rollout": "value", "evaluation": DiscCount(), "per_disc": 1.5},
+    "value of a win": {
+        "rollout": "value",
+        "evaluation": DiscCount(),
+        "per_disc": 0.7,
+        "reward": "win",
+    },
 }
 ways = pytest.mark.parametrize("way", SETTINGS.values(), ids=SETTINGS)
 boards = pytest.mark.parametrize("rules", RULESETS)
@@ -451,6 +459,28 @@ def test_counts_add_up() -> None:
     assert greedy.playouts == 300
     assert greedy.leaves < greedy.nodes
     assert 0 < greedy.evaluations < greedy.nodes
+    value = MCTS(playouts=300, rollout="value", evaluation=DiscCount()).search(MIDGAME).stats
+    # No game ends so early, and no position is entered outside the tree.
+    assert (value.playouts, value.leaves, value.evaluations) == (300, 300, 300)
+    assert value.made == value.nodes - 300  # the root stays
+
+
+def test_values_are_what_the_evaluation_expects() -> None:
+    """After one playout of each move, its value is that of the position it leads to."""
+    for reward in ("discs", "win"):
+        agent = MCTS(
+            playouts=len(MIDGAME.moves),
+            rollout="value",
+            evaluation=SquareWeights(),
+            per_disc=12,
+            reward=reward,
+        )
+        agent.search(MIDGAME)
+        for move, found in agent.moves.items():
+            discs = -SquareWeights()(MIDGAME.play(move)) / 12
+            expected = discs / 64 if reward == "discs" else math.tanh(discs / CLEAR_WIN)
+            assert found.visits == 1
+            assert found.value == pytest.approx(expected, abs=1 / FINE)
 
 
 # ------------------------------------------------------------------ the agent
@@ -489,7 +519,9 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"reward": "wins"}, "unknown reward 'wins'; choose from win, discs. Did you mean 'win'"),
     ({"rollout": "gredy"}, "unknown rollout 'gredy'; .* Did you mean 'greedy'"),
     ({"epsilon": 1.5}, r"epsilon=1\.5: a number from 0 to 1"),
-    ({"rollout": "greedy"}, "evaluation=None: greedy rollouts need an Evaluation"),
+    ({"rollout": "greedy"}, "evaluation=None: rollout greedy needs an Evaluation"),
+    ({"rollout": "value"}, "evaluation=None: rollout value needs an Evaluation"),
+    ({"per_disc": 0}, "per_disc=0: a number of more than 0"),
     ({"evaluation": DiscCount()}, "evaluation is set, but random rollouts use none"),
     ({"memory_mb": 0}, "memory_mb=0: a whole number of 1 or more"),
     ({"solve": "yes"}, "solve=yes: true or false is needed"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -164,6 +165,8 @@ def test_techniques_are_told_in_the_words_of_their_settings() -> None:
     assert "endgame: 8" in {
         each.setting for each in techniques(AlphaBeta(2, SquareWeights(), endgame=8))
     }
+    (_, told_win) = techniques(Minimax(2, SquareWeights(), final="win"))
+    assert (told_win.purpose, told_win.setting) == (None, "final: win")
     assert [each.setting for each in techniques(Minimax(2, SquareWeights()))] == ["depth: 2"]
     assert {each.setting for each in techniques(MCTS(9))} == {"playouts: 9", "solve", "tree_reuse"}
 
@@ -198,7 +201,7 @@ def test_players_are_known_again_in_a_record() -> None:
 
 
 def test_learned_weights_are_told_from_their_side_file(tmp_path: Path) -> None:
-    (tmp_path / "mine.yaml").write_text("kind: toy\nabout: {seed: 3, scores: {loss: 0.123456}}\n")
+    (tmp_path / "mine.yaml").write_text("kind: toy\nseed: 3\nscores: {loss: 0.123456}\n")
     weights = {"weights": str(tmp_path / "mine.npz")}
     judgement = Judgement("toy", "", SquareWeights(), weights)
     assert judgement.weights is not None
@@ -255,7 +258,9 @@ def test_where_discs_are_lost_is_told_beside_the_others() -> None:
         for empties, loss in zip((9, 2), losses, strict=True)
     ]
     moves = pd.DataFrame(rows).assign(is_best=False, blunder=False)
-    study = ErrorsEvidence(kind="errors", name="it", moves=moves, **ABOUT, **MORE)
+    met = {"a": 2, "b": 2, "c": 2}
+    everybody = ABOUT | {"agents": {name: {} for name in met}}
+    study = ErrorsEvidence(kind="errors", name="it", moves=moves, met=met, **everybody, **MORE)
     assert list(study.bands["band"].unique()) == ["9 to 7", "4 to 2"]
     said = {each.text: each.good for each in said_of("a", study)}
     (loss,) = (good for text, good in said.items() if "gives away 4.00" in text)
@@ -263,6 +268,11 @@ def test_where_discs_are_lost_is_told_beside_the_others() -> None:
     early, late = (next(t for t in said if t.startswith(word)) for word in ("Best", "Worst"))
     assert "9 to 7 empty squares: 0.00 discs" in early and said[early]
     assert "4 to 2 empty squares: 8.00 discs" in late and said[late] is False
+    assert "Discs lost a move by squares that are empty: 9 to 7: 0.00; 4 to 2: 8.00." in said
+    # Who met one of the others alone has had positions of another kind.
+    more = {name: {} for name in "abcdefg"}
+    alone = replace(study, met=dict.fromkeys(more, 1), agents=more)
+    assert alone.comparable == set() and not said_of("a", alone)
     assert len(loss_chart(study.bands).axes) == 2  # with the bar that explains colours
 
 

@@ -1,0 +1,164 @@
+"""Named features of a position: what trees ask about it.
+
+Most are heuristics of the lab (:data:`agents.evaluation.FEATURES`); the others are the counts that
+such differences are made of. All are found at once, as several need the same masks.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from agents.evaluation import FEATURES, Mobility, PotentialMobility
+from agents.evaluation.edge_stability import edge_sum
+from agents.evaluation.square_weights import SquareWeights
+from agents.evaluation.stable_discs import plain_stable_discs
+from core.bitboard import CORNERS, around, legal_moves, neighbours, popcount
+from core.compile import Address, Array, Mask, kernel
+from core.position import Position
+from core.stability import stable_discs
+from core.vector import int32_at
+
+TABLES = ("square_weights", "stable_discs", "edge_stability")
+"""The heuristics whose parameters are needed, in this order."""
+HEURISTICS = (
+    "corners",
+    "disc_count",
+    "edge_stability",
+    "frontier_discs",
+    "mobility",
+    "potential_mobility",
+    "square_weights",
+    "stable_discs",
+)
+NAMES = (
+    *HEURISTICS,
+    "own_moves",
+    "their_moves",
+    "own_potential_moves",
+    "their_potential_moves",
+    "own_stable_discs",
+    "their_stable_discs",
+    "x_squares",
+    "c_squares",
+    "empties",
+    "odd_empties",
+)
+"""The features, in the order of their numbers. x_squares, c_squares: discs beside an empty corner,
+on its X-square or its C-squares, the opponent's minus the mover's. odd_empties: 1 if the number of
+empty squares is odd, so that the mover will have the last move unless somebody passes, otherwise 0.
+Parity by regions is not among them: it takes as long as half of all the others."""
+(
+    CORNER_DISCS,
+    DISCS,
+    EDGES,
+    FRONTIER,
+    MOBILITY,
+    POTENTIAL,
+    SQUARES,
+    STABLE,
+    OWN_MOVES,
+    THEIR_MOVES,
+    OWN_POTENTIAL,
+    THEIR_POTENTIAL,
+    OWN_STABLE,
+    THEIR_STABLE,
+    X_SQUARES,
+    C_SQUARES,
+    EMPTIES,
+    ODD,
+) = (np.int64(number) for number in range(len(NAMES)))
+
+_CORNERS = np.uint64(sum(1 << corner for corner in CORNERS))
+_X_SQUARES = np.uint64(sum(1 << square for square in (9, 14, 49, 54)))
+_SQUARE_TABLE = np.intp(0)
+_STABLE_TABLE = np.intp(4 * len(SquareWeights().parameters))
+_EDGE_TABLE = np.intp(_STABLE_TABLE + 4 * len(FEATURES["stable_discs"]().parameters))
+_worth_of_squares = kernel(SquareWeights.kernel)
+
+
+@cache
+def tables() -> np.ndarray:
+    """What :func:`write_features` looks things up in, int32, shape (n,)."""
+    return np.concatenate([FEATURES[name]().parameters for name in TABLES])
+
+
+@kernel
+def write_features(mover: Mask, opponent: Mask, tables: Address, found: Array) -> None:
+    """Write all features of a position, in the order of :data:`NAMES`.
+
+    tables: address of :func:`tables`. found: so many int32, an array or a pointer
+    to its first element.
+    """
+    empty = ~(mover | opponent)
+    own, other = popcount(legal_moves(mover, opponent)), popcount(legal_moves(opponent, mover))
+    found[OWN_MOVES] = np.int32(own)
+    found[THEIR_MOVES] = np.int32(other)
+    found[MOBILITY] = np.int32(own - other)
+    own, other = popcount(neighbours(opponent) & empty), popcount(neighbours(mover) & empty)
+    found[OWN_POTENTIAL] = np.int32(own)
+    found[THEIR_POTENTIAL] = np.int32(other)
+    found[POTENTIAL] = np.int32(own - other)
+    near = neighbours(empty)
+    found[FRONTIER] = np.int32(popcount(opponent & near) - popcount(mover & near))
+    edges = int32_at(tables + _STABLE_TABLE)
+    own = popcount(stable_discs(mover, opponent, edges))
+    other = popcount(stable_discs(opponent, mover, edges))
+    found[OWN_STABLE] = np.int32(own)
+    found[THEIR_STABLE] = np.int32(other)
+    found[STABLE] = np.int32(own - other)
+    found[EDGES] = np.int32(edge_sum(mover, opponent, int32_at(tables + _EDGE_TABLE)))
+    squares = int32_at(tables + _SQUARE_TABLE)
+    found[SQUARES] = _worth_of_squares(mover, opponent, squares)
+    found[CORNER_DISCS] = np.int32(popcount(mover & _CORNERS) - popcount(opponent & _CORNERS))
+    found[DISCS] = np.int32(popcount(mover) - popcount(opponent))
+    beside = neighbours(empty & _CORNERS)
+    near, far = beside & _X_SQUARES, beside & ~_X_SQUARES
+    found[X_SQUARES] = np.int32(popcount(opponent & near) - popcount(mover & near))
+    found[C_SQUARES] = np.int32(popcount(opponent & far) - popcount(mover & far))
+    found[EMPTIES] = np.int32(popcount(empty))
+    found[ODD] = np.int32(popcount(empty) & np.int64(1))
+
+
+@kernel
+def _write_all(movers: Array, opponents: Array, tables: Address, found: Array) -> None:
+    for n in range(len(movers)):
+        write_features(movers[n], opponents[n], tables, found[n])
+
+
+def features(movers: np.ndarray, opponents: np.ndarray) -> np.ndarray:
+    """The features of many positions, given as equally long arrays of masks: int32, shape (n,
+    features)."""
+    found = np.zeros((len(movers), len(NAMES)), dtype=np.int32)
+    own, other = (np.ascontiguousarray(each, dtype=np.uint64) for each in (movers, opponents))
+    _write_all(own, other, np.intp(tables().ctypes.data), found)
+    return found
+
+
+def plain_features(position: Position) -> dict[str, int]:
+    """The features by name, in plain Python."""
+    other = Position(position.opponent, position.mover, position.to_move.other)
+    occupied = position.mover | position.opponent
+    beside = {
+        square for corner in CORNERS if not occupied >> corner & 1 for square in around(corner)
+    }
+
+    def given_away(squares: set[int]) -> int:
+        own = sum(position.mover >> square & 1 for square in squares)
+        return sum(position.opponent >> square & 1 for square in squares) - own
+
+    x_squares = {square for square in beside if int(_X_SQUARES) >> square & 1}
+    found = {name: FEATURES[name]().plain(position) for name in HEURISTICS}
+    return found | {
+        "own_moves": Mobility().count(position),
+        "their_moves": Mobility().count(other),
+        "own_potential_moves": PotentialMobility().count(position),
+        "their_potential_moves": PotentialMobility().count(other),
+        "own_stable_discs": len(plain_stable_discs(position.mover, position.opponent)),
+        "their_stable_discs": len(plain_stable_discs(position.opponent, position.mover)),
+        "x_squares": given_away(x_squares),
+        "c_squares": given_away(beside - x_squares),
+        "empties": 64 - position.discs,
+        "odd_empties": position.discs % 2,
+    }

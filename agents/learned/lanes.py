@@ -1,0 +1,152 @@
+"""Vectors of whole numbers in compiled code: what a network's layers are added up with.
+
+A value of these types lives in the processor's vector registers. LLVM cuts it into as many as it
+takes, so the same code runs on every processor, and as fast as that one can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, models, register_model
+
+from core.bitboard import VECTORISED
+
+_I16, _I32, _I64 = ir.IntType(16), ir.IntType(32), ir.IntType(64)
+_MADD = 16
+
+
+class Lanes(types.Type):
+    """So many whole numbers of so many bits."""
+
+    def __init__(self, bits: int, count: int) -> None:
+        self.bits, self.count = bits, count
+        super().__init__(name=f"Lanes({bits}, {count})")
+
+    @property
+    def vector(self) -> ir.VectorType:
+        """The type in LLVM."""
+        return ir.VectorType(ir.IntType(self.bits), self.count)
+
+
+@register_model(Lanes)
+class _Model(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: Lanes) -> None:
+        super().__init__(manager, kind, kind.vector)
+
+
+def _all(kind: ir.VectorType, value: int) -> Any:
+    return ir.Constant(kind, [value] * kind.count)
+
+
+def _load(b: Any, kind: ir.VectorType, address: Any) -> Any:
+    return b.load(b.inttoptr(address, kind.as_pointer()), align=4)
+
+
+def _clipped(b: Any, value: Any, most: int) -> Any:
+    low, high = _all(value.type, 0), _all(value.type, most)
+    value = b.select(b.icmp_signed(">", value, low), value, low)
+    return b.select(b.icmp_signed("<", value, high), value, high)
+
+
+def _unknown(kind: ir.VectorType) -> Any:
+    return ir.Constant(kind, ir.Undefined)
+
+
+def _picked(b: Any, value: Any, places: Sequence[int]) -> Any:
+    """The numbers of a vector at these places."""
+    chosen = ir.Constant(ir.VectorType(_I32, len(places)), list(places))
+    return b.shuffle_vector(value, _unknown(value.type), chosen)
+
+
+def _sums_of_pairs(b: Any, one: Any, other: Any) -> Any:
+    """The products of 2n numbers of 16 bits, added two by two: n numbers of 32 bits."""
+    count = one.type.count
+    if not VECTORISED or count % _MADD:
+        wide = ir.VectorType(_I32, count)
+        products = b.mul(b.sext(one, wide), b.sext(other, wide))
+        return b.add(*(_picked(b, products, range(half, count, 2)) for half in (0, 1)))
+    # LLVM does not find by itself that AVX2 has an instruction for all of that.
+    given, made = ir.VectorType(_I16, _MADD), ir.VectorType(_I32, _MADD // 2)
+    kind = ir.FunctionType(made, [given, given])
+    function = cgutils.get_or_insert_function(b.module, kind, "llvm.x86.avx2.pmadd.wd")
+    parts = []
+    for first in range(0, count, _MADD):
+        places = range(first, first + _MADD)
+        parts.append(b.call(function, [_picked(b, each, places) for each in (one, other)]))
+    while len(parts) > 1:
+        joined = ir.VectorType(_I32, 2 * parts[0].type.count)
+        both = ir.Constant(joined, list(range(joined.count)))
+        parts = [b.shuffle_vector(*two, both) for two in zip(*[iter(parts)] * 2, strict=True)]
+    return parts[0]
+
+
+@intrinsic(prefer_literal=True)
+def lanes_at(typingctx: Any, bits: Any, count: Any, address: Any) -> Any:
+    """The ``count`` numbers of ``bits`` bits (both literal) that start at an address divisible by
+    4."""
+    kind = Lanes(bits.literal_value, count.literal_value)
+
+    def generate(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+        return _load(b, kind.vector, args[2])
+
+    return kind(bits, count, types.intp), generate
+
+
+@intrinsic
+def plus(typingctx: Any, one: Any, other: Any) -> Any:
+    """The sums, number by number."""
+    return one(one, other), lambda ctx, b, sig, args: b.add(*args)
+
+
+@intrinsic(prefer_literal=True)
+def squeezed(typingctx: Any, value: Any, shift: Any, most: Any) -> Any:
+    """Each number divided by 2^shift, rounded down, and then clipped to 0..most (both literal)."""
+
+    def generate(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+        shifted = b.ashr(args[0], _all(value.vector, shift.literal_value))
+        return _clipped(b, shifted, most.literal_value)
+
+    return value(value, shift, most), generate
+
+
+@intrinsic
+def plus_product(typingctx: Any, total: Any, inputs: Any, weights: Any) -> Any:
+    """``total + weights x inputs``: a matrix times a vector.
+
+    total: n numbers of 32 bits. inputs: m of 16 bits, m even. weights: the address of n x m of 16
+    bits in the order (m / 2, n, 2), so that a pair of inputs meets the pairs of all outputs at
+    once, which processors do in one instruction.
+    """
+    outputs = total.count
+
+    def generate(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+        value, given, address = args
+        pairs = ir.VectorType(_I32, inputs.count // 2)
+        one, both = ir.VectorType(_I32, outputs), ir.VectorType(_I16, 2 * outputs)
+        given = b.bitcast(given, pairs)
+        for k in range(pairs.count):
+            spread = b.shuffle_vector(given, _unknown(pairs), ir.Constant(one, [k] * outputs))
+            row = _load(b, both, b.add(address, ir.Constant(_I64, 4 * outputs * k)))
+            value = b.add(value, _sums_of_pairs(b, b.bitcast(spread, both), row))
+        return value
+
+    return total(total, inputs, types.intp), generate
+
+
+@intrinsic
+def dot(typingctx: Any, one: Any, other: Any) -> Any:
+    """The sum of the products, as int64; the numbers have 32 bits, and so has their sum."""
+
+    def generate(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+        kind = one.vector
+        function = ir.FunctionType(_I32, [kind])
+        name = f"llvm.vector.reduce.add.v{kind.count}i32"
+        total = cgutils.get_or_insert_function(b.module, function, name)
+        return b.sext(b.call(total, [b.mul(*args)]), _I64)
+
+    return types.int64(one, other), generate

@@ -1,0 +1,148 @@
+"""Decision trees: many small ones, whose answers are added up, by stage of the game."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from agents.evaluation.base import Evaluation
+from agents.learned.features import NAMES, plain_features, tables, write_features
+from agents.learned.weights import Weights
+from core.bitboard import popcount
+from core.compile import Array, Mask
+from core.position import Position
+from core.settings import check_settings
+from core.vector import address_of, int32_at, load, room
+
+KIND, VERSION = "trees", 1
+UNIT = 100
+"""A value of so much is one disc."""
+SQUARES = 64
+LARGEST = SQUARES * UNIT
+DEPTH = 5
+"""Questions on the way to a leaf."""
+QUESTIONS, LEAVES = 2**DEPTH - 1, 2**DEPTH
+
+STAGES, STARTS, FEATURE, THRESHOLD, LEAF = "stages", "starts", "feature", "threshold", "leaf"
+"""The arrays of the weights. stages: by number of empty squares (0 to 64), uint8. starts: by stage,
+what trees add to, int32. feature, threshold: by stage, tree and question, uint8 and int32, shape
+(stages, trees, 31). Question 0 comes first; after question n comes 2n + 1 if the feature is no more
+than the threshold, otherwise 2n + 2, counting leaves after all questions. leaf: what a tree
+answers, int32, shape (stages, trees, 32)."""
+
+# A question among the parameters: the number of its feature in the low bits, above them the
+# threshold.
+_FEATURE_BITS = 5
+_FEATURE_MASK = np.int32((1 << _FEATURE_BITS) - 1)
+_COUNT = len(NAMES)
+assert _COUNT <= _FEATURE_MASK
+MOST_THRESHOLD = 1 << 31 - _FEATURE_BITS - 1
+"""All features and thresholds are nearer to 0."""
+# The parameters: by empty squares where the stage begins, as a word of 64 bits; the number of
+# trees; the tables of the features; the stages. A stage: its start; tree by tree questions, leaves.
+_TREES = np.int64(SQUARES + 1)
+_TABLES_AT = np.intp(8 * (SQUARES + 2))
+_TREE = np.int32(QUESTIONS + LEAVES)
+_ROOM = (_COUNT + 1) // 2
+
+
+@dataclass(eq=False, repr=False)
+class TreeEvaluation(Evaluation):
+    """The expected disc difference at the end, the sum of what many small decision trees say.
+
+    A tree asks five questions, such as ``own_moves <= 7?``, each depending on the answer before,
+    and ends at a number. What it asks about is in :data:`agents.learned.features.NAMES`. In each
+    stage of the game other trees answer. Range +-6400, in hundredths of a disc. Not antisymmetric,
+    as it matters who is to move; unchanged under the board's symmetries. Source: J. Friedman,
+    *Greedy Function Approximation: A Gradient Boosting Machine* (2001). Raises ValueError for
+    weights that cannot be read or are of another kind.
+    """
+
+    sides = frozenset({8})
+
+    weights: str | Path | Weights = "trees"
+    """The name of weights that come with the lab, a file of them, or the weights themselves."""
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+        names = STAGES, STARTS, FEATURE, THRESHOLD, LEAF
+        given = self.weights
+        if not isinstance(given, Weights):
+            given = Weights.read(given, KIND, VERSION, names)
+        self._arrays = checked(given)
+
+    @property
+    def trees(self) -> int:
+        """How many trees answer in a stage."""
+        return int(self._arrays[FEATURE].shape[1])
+
+    def make_parameters(self) -> np.ndarray:
+        found = self._arrays
+        questions = (found[THRESHOLD] << _FEATURE_BITS) + found[FEATURE]
+        trees = np.concatenate([questions, found[LEAF]], axis=-1)
+        stages = np.concatenate([found[STARTS][:, None], trees.reshape(len(trees), -1)], axis=1)
+        first = int(_TABLES_AT) + 4 * len(tables())
+        begins = first + 4 * stages.shape[1] * found[STAGES]
+        words = np.append(begins, self.trees).astype(np.int64).view(np.int32)
+        return np.concatenate([words, tables(), stages.astype(np.int32).ravel()])
+
+    @staticmethod
+    def kernel(mover: Mask, opponent: Mask, parameters: Array) -> np.int32:
+        table = address_of(parameters)
+        features = int32_at(room(_ROOM))
+        write_features(mover, opponent, table + _TABLES_AT, features)
+        stage = int32_at(table + load(table, np.int64(SQUARES) - popcount(mover | opponent)))
+        value = stage[0]
+        for tree in range(load(table, _TREES)):
+            at = np.int32(np.int32(1) + np.int32(tree) * _TREE)
+            place = np.int32(0)
+            for _ in range(DEPTH):
+                question = np.int32(stage[np.int32(at + place)])
+                asked = np.int32(features[np.int32(question & _FEATURE_MASK)])
+                right = np.int32(asked << _FEATURE_BITS) > question
+                place = np.int32(place + place + 1 + np.int32(right))
+            value = np.int32(value + stage[np.int32(at + place)])
+        return np.int32(min(max(value, -LARGEST), LARGEST))
+
+    def answers(self, position: Position) -> Iterator[int]:
+        """What each tree says of a position, in plain Python."""
+        found, features = self._arrays, plain_features(position)
+        stage = found[STAGES][SQUARES - position.discs]
+        for tree in range(self.trees):
+            place = 0
+            while place < QUESTIONS:
+                asked = features[NAMES[found[FEATURE][stage, tree, place]]]
+                place = 2 * place + (1 if asked <= found[THRESHOLD][stage, tree, place] else 2)
+            yield int(found[LEAF][stage, tree, place - QUESTIONS])
+
+    def plain(self, position: Position) -> int:
+        start = int(self._arrays[STARTS][self._arrays[STAGES][SQUARES - position.discs]])
+        return min(max(start + sum(self.answers(position)), -LARGEST), LARGEST)
+
+
+def checked(learned: Weights) -> dict[str, np.ndarray]:
+    """The arrays of weights, int64. Raises ValueError for weights of another shape, or with numbers
+    that the kernel has no room for."""
+    of_empties, stages = learned.stages(STAGES, SQUARES)
+    trees = max(learned.arrays[FEATURE].shape[1:2], default=0)
+    shapes = {
+        STARTS: (stages,),
+        FEATURE: (stages, trees, QUESTIONS),
+        THRESHOLD: (stages, trees, QUESTIONS),
+        LEAF: (stages, trees, LEAVES),
+    }
+    found = {name: learned.whole(name, shape) for name, shape in shapes.items()}
+    if not trees:
+        raise ValueError("weights: there is no tree")
+    feature = found[FEATURE]
+    if feature.min() < 0 or feature.max() >= len(NAMES):
+        raise ValueError(f"weights: {FEATURE}: there are the features 0 to {len(NAMES) - 1}")
+    if np.abs(found[THRESHOLD]).max() >= MOST_THRESHOLD:
+        raise ValueError(f"weights: {THRESHOLD}: less than {MOST_THRESHOLD:,} is needed")
+    most = np.abs(found[STARTS]) + np.abs(found[LEAF]).max(axis=-1).sum(axis=-1)
+    if most.max() > np.iinfo(np.int32).max:
+        raise ValueError(f"weights: {LEAF}: sums up to {most.max():,} do not fit int32")
+    return {STAGES: of_empties, **found}

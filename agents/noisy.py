@@ -1,0 +1,102 @@
+"""An agent that now and then moves at random, so that its games differ."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Annotated
+
+import numpy as np
+
+from agents.base import Agent, Decision, Limits, compiled_player
+from agents.simple import draw_move
+from core.bitboard import popcount
+from core.compile import Address, Announce, Int, Mask
+from core.position import Position
+from core.random import draw_below
+from core.rules import Color, Ruleset
+from core.settings import Number, Whole, checked
+from core.vector import load
+from core.whole_games import CompiledPlayer, call_decision, decision
+
+_PARTS = 1_000_000  # of 1: as finely as the share is heeded
+_FUNCTION, _MEMORY, _SHARE, _DISCS = (np.int64(place) for place in range(4))
+_DISCS_AT_START = 4
+
+
+def _decide(
+    memory: Address, mover: Mask, opponent: Mask, moves: Mask, generator: Address, answer: Address
+) -> Int:
+    """A decision of :data:`core.whole_games.Decide`."""
+    if popcount(mover | opponent) < load(memory, _DISCS) and draw_below(
+        generator, np.int64(_PARTS)
+    ) < load(memory, _SHARE):
+        return draw_move(moves, generator, answer)
+    return call_decision(
+        np.intp(load(memory, _FUNCTION)),
+        np.intp(load(memory, _MEMORY)),
+        mover,
+        opponent,
+        moves,
+        generator,
+        answer,
+    )
+
+
+_decided = cache(lambda: decision(_decide))
+
+
+class Noisy(Agent):
+    """Another agent, of whose moves a share is any legal move, drawn with the game's seed."""
+
+    @checked
+    def __init__(
+        self,
+        agent: Agent,
+        share: Annotated[float, Number(0, 1)],
+        plies: Annotated[int | None, Whole(0)] = None,
+    ) -> None:
+        """
+        agent: who decides otherwise. share: of the moves that are random. plies: of the game, until
+        when they are; None for all of it.
+        """
+        self.agent, self.share, self.plies = agent, share, plies
+        self.version, self.selective = agent.version, agent.selective
+        self.from_start, self.from_outside = agent.from_start, agent.from_outside
+        self.watches_clock, self.reproducible = agent.watches_clock, agent.reproducible
+        discs = 64 if plies is None else _DISCS_AT_START + plies
+        self._memory = np.array([0, 0, round(share * _PARTS), discs], dtype=np.int64)
+
+    def boards(self) -> frozenset[int]:
+        return self.agent.boards()
+
+    def prepare(self, announce: Announce | None = None) -> None:
+        self.agent.prepare(announce)
+
+    def check_limits(self, limits: Limits) -> None:
+        self.agent.check_limits(limits)
+
+    def begin_game(self, color: Color, start: Position, seed: int) -> None:
+        super().begin_game(color, start, seed)
+        self.agent.begin_game(color, start, seed)
+        self.agent.rng = self.rng  # one generator for both, as in compiled code
+
+    def observe(self, move: int, position: Position) -> None:
+        self.agent.observe(move, position)
+
+    def close(self) -> None:
+        self.agent.close()
+
+    def compiled_player(self, rules: Ruleset, limits: Limits) -> CompiledPlayer | None:
+        player = compiled_player(self.agent, rules, limits)
+        if player is None:
+            return None
+        self._memory[:2] = player
+        return CompiledPlayer(_decided().address, self._memory.ctypes.data)
+
+    def decide(self, position: Position, limits: Limits) -> Decision:
+        if position.discs < self._memory[_DISCS] and (
+            self.rng.integers(_PARTS) < self._memory[_SHARE]
+        ):
+            moves = position.moves
+            return Decision(moves[int(self.rng.integers(len(moves)))])
+        return self.agent.decide(position, limits)

@@ -1,0 +1,158 @@
+"""Many games followed in compiled code: the positions they went through, and where they ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.bitboard import ONE, ZERO, after, legal_moves
+from core.compile import Announce, Array, Int, Mask, kernel, prepare
+from core.notation import PASS
+from core.vector import popcount
+
+LEGAL = -1
+"""What is told of a game all of whose moves are legal."""
+UNTOLD = 2
+"""The turn of a move of which nobody has said whose it is."""
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """What games went through. A turn is 0 where the side is to move that began, 1 for the other.
+
+    mover, opponent: uint64 masks of all positions in which somebody was to move, or to pass, those
+        of a game together. turn: int8, game: int64, of each. move: int64, the number of the move
+        that was made there, among the squares of all games; -1 where a pass was due.
+    last_mover, last_opponent, last_turn: of each game, where it was left.
+    over: bool, whether neither side can move there.
+    fault: int64, the number, from 0, of the first move that is not legal, or LEGAL.
+    """
+
+    mover: np.ndarray
+    opponent: np.ndarray
+    turn: np.ndarray
+    game: np.ndarray
+    move: np.ndarray
+    last_mover: np.ndarray
+    last_opponent: np.ndarray
+    last_turn: np.ndarray
+    over: np.ndarray
+    fault: np.ndarray
+
+
+@kernel
+def _replay(
+    starts: Array,
+    squares: Array,
+    turns: Array,
+    ends: Array,
+    board: Mask,
+    until: Int,
+    masks: Array,
+    about: Array,
+    lasts: Array,
+    states: Array,
+) -> Int:
+    """Follow games; how many positions were written. See :func:`replay`.
+
+    masks: two a position. about: turn, game and move of each. lasts: two masks a game. states:
+    turn, whether it is over, and fault of each.
+    """
+    row, place = np.int64(0), np.int64(0)
+    for game in range(len(starts)):
+        mover, opponent = starts[game, 0], starts[game, 1]
+        turn, begin, fault, over = np.int64(0), place, np.int64(-1), np.int64(0)
+        while True:
+            if popcount(board & ~(mover | opponent)) <= until:
+                break
+            legal = legal_moves(mover, opponent) & board
+            if legal == ZERO and legal_moves(opponent, mover) & board == ZERO:
+                over = np.int64(1)
+                break
+            if legal != ZERO and place == ends[game]:
+                break
+            masks[row, 0], masks[row, 1] = mover, opponent
+            about[row, 0], about[row, 1], about[row, 2] = turn, game, np.int64(-1)
+            row += 1
+            if legal == ZERO:
+                if place < ends[game] and squares[place] == PASS:
+                    place += 1
+                mover, opponent = opponent, mover
+            else:
+                square = squares[place]
+                told = turns[place] < UNTOLD and turns[place] != turn
+                if told or square >= PASS or (legal >> np.uint64(square)) & ONE == ZERO:
+                    fault = place - begin
+                    break
+                about[row - 1, 2] = place
+                place += 1
+                mover, opponent = after(mover, opponent, np.uint64(square))
+            turn = np.int64(1) - turn
+        while over == 1 and place < ends[game]:
+            if squares[place] != PASS:
+                fault = place - begin
+                break
+            place += 1
+        place = ends[game]
+        lasts[game, 0], lasts[game, 1] = mover, opponent
+        states[game, 0], states[game, 1], states[game, 2] = turn, over, fault
+    return row
+
+
+def replay(
+    mover: np.ndarray,
+    opponent: np.ndarray,
+    squares: np.ndarray,
+    ends: np.ndarray,
+    board: int,
+    until: int = -1,
+    turns: np.ndarray | None = None,
+) -> Replayed:
+    """Follow games.
+
+    mover, opponent: uint64 masks of where each begins. squares: uint8, the moves of all games, one
+    game after the other; forced passes may be among them or not. ends: one past each game's last.
+    board: mask of the squares there are. until: a game is left as soon as no more squares than
+    that are empty, whatever comes then; -1 for never. turns: uint8, whose each of the moves is said
+    to be, 0, 1 or UNTOLD; a move of the wrong side is not legal.
+    """
+    room = 2 * len(squares) + len(ends) + 1  # between two moves there is at most one pass
+    masks = np.zeros((room, 2), dtype=np.uint64)
+    about = np.zeros((room, 3), dtype=np.int64)
+    lasts = np.zeros((len(ends), 2), dtype=np.uint64)
+    states = np.zeros((len(ends), 3), dtype=np.int64)
+    if turns is None:
+        turns = np.full(len(squares), UNTOLD, dtype=np.uint8)
+    starts = np.ascontiguousarray(np.stack([mover, opponent], axis=1))
+    rows = _replay(
+        starts,
+        np.ascontiguousarray(squares, dtype=np.uint8),
+        np.ascontiguousarray(turns, dtype=np.uint8),
+        np.ascontiguousarray(ends, dtype=np.int64),
+        np.uint64(board),
+        np.int64(until),
+        masks,
+        about,
+        lasts,
+        states,
+    )
+    return Replayed(
+        masks[:rows, 0],
+        masks[:rows, 1],
+        about[:rows, 0].astype(np.int8),
+        about[:rows, 1],
+        about[:rows, 2],
+        lasts[:, 0],
+        lasts[:, 1],
+        states[:, 0].astype(np.int8),
+        states[:, 1].astype(bool),
+        states[:, 2],
+    )
+
+
+def prepare_replay(announce: Announce | None = None) -> None:
+    """Load or compile the kernel."""
+    none = np.zeros(0, dtype=np.uint64)
+    nothing = np.zeros(0, dtype=np.uint8), np.zeros(0, dtype=np.int64)
+    prepare("games followed", lambda: replay(none, none, *nothing, 0), announce)

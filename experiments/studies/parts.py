@@ -1,0 +1,52 @@
+"""A run that is part of something larger, in a folder of its own there."""
+
+from __future__ import annotations
+
+import dataclasses
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from experiments import run as runs
+from experiments.config import RunConfig, plan_of
+from experiments.record.reading import reading
+from experiments.record.store import FILE
+from experiments.sweep.folder import has_begun, put_aside
+
+
+def play_part(
+    settings: RunConfig,
+    folder: Path,
+    whole: str,
+    about: str,
+    console: Console,
+    options: Mapping[str, Any],
+) -> bool:
+    """Play a run in this folder, or go on with it, or take it as played; whether it is complete.
+
+    whole: what it is part of: ``study scaling``. about: what tells it from the other parts.
+    options: how a run that has begun is gone on with, see :func:`experiments.run.resume`. Games
+    that are there stay, also where fewer are asked for.
+    """
+    begun = has_begun(folder)
+    if not begun and (folder / FILE).exists():
+        put_aside(folder)
+    try:
+        if begun:
+            with reading(folder) as record:
+                head = record.run()
+            games = max(settings.games, int(head["config"]["games"]))
+            if head["complete"] and head["config"]["games"] == games:
+                return True
+            command = f"python -m experiments resume {shlex.quote(str(folder))}"
+            going_on = {**options, "games": games, "brief": True}
+            return runs.resume(folder, command, console, **going_on).complete
+        folder.mkdir(parents=True, exist_ok=True)
+        name = f"{whole.partition(' ')[2] or whole}: {about}"
+        part = plan_of(dataclasses.replace(settings, name=name, figures=False))
+        return runs.run(part, f"part of {whole}", console, folder, brief=True).complete
+    except KeyboardInterrupt:
+        return False

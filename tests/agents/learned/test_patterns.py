@@ -1,0 +1,106 @@
+"""The pattern evaluation: its geometry, its kernel beside the reading twin, its weights."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agents.learned import PatternEvaluation
+from agents.learned import patterns as model
+from agents.learned.geometry import LANES, board_of, geometry
+from agents.learned.weights import Weights
+from core.bitboard import bits, symmetric_forms
+from core.position import Position
+
+RULES = {4: "mini4", 6: "mini6", 8: "standard"}
+
+
+def random_weights(side: int) -> Weights:
+    rng = np.random.default_rng(side)
+    stages = np.minimum(np.arange(65) // 20, 2).astype(np.uint8)
+
+    def drawn(*shape: int) -> np.ndarray:
+        return rng.integers(-90, 90, shape).astype(np.int16)
+
+    arrays = {
+        model.STAGES: stages,
+        model.CONSTANT: drawn(65),
+        model.OWN_MOVES: drawn(3, model.MOST_MOVES + 1),
+        model.THEIR_MOVES: drawn(3, model.MOST_MOVES + 1),
+        model.CONTENTS: drawn(3, geometry(side).classes),
+    }
+    return Weights(model.KIND, model.VERSION, model.UNIT, arrays, {"side": side})
+
+
+@pytest.fixture(scope="module")
+def evaluations() -> dict[int, PatternEvaluation]:
+    return {side: PatternEvaluation(random_weights(side)) for side in RULES}
+
+
+@st.composite
+def positions(draw: st.DrawFn) -> Position:
+    """Any discs anywhere: the patterns do not care whether a game comes there."""
+    side = draw(st.sampled_from(sorted(RULES)))
+    board = board_of(side)
+    taken = draw(st.integers(0, 2**64 - 1)) & board
+    mover = draw(st.integers(0, 2**64 - 1)) & taken
+    return Position(mover, taken & ~mover, ruleset=Position.start(RULES[side]).ruleset)
+
+
+@given(position=positions())
+def test_the_kernel_says_what_the_twin_says(
+    evaluations: dict[int, PatternEvaluation], position: Position
+) -> None:
+    evaluation = evaluations[position.ruleset.side]
+    assert evaluation(position) == evaluation.plain(position)
+
+
+@given(position=positions())
+def test_symmetric_positions_are_worth_the_same(
+    evaluations: dict[int, PatternEvaluation], position: Position
+) -> None:
+    rules = position.ruleset
+    forms = list(symmetric_forms(position.mover, position.opponent, rules.side))
+    movers, opponents = (np.array(masks, dtype=np.uint64) for masks in zip(*forms, strict=True))
+    assert len(set(evaluations[rules.side].values(movers, opponents).tolist())) == 1
+
+
+def test_every_symmetry_brings_each_place_to_a_place_of_its_pattern() -> None:
+    for side in RULES:
+        shapes = geometry(side)
+        assert len(shapes.places) <= LANES
+        for pattern in shapes.patterns:
+            squares = {frozenset(place) for place in pattern.places}
+            for place in squares:
+                mask = sum(1 << square for square in place)
+                for image, _ in symmetric_forms(mask, 0, side):
+                    assert frozenset(bits(image)) in squares
+
+
+def test_the_classes_of_8x8_are_those_that_share_no_symmetry() -> None:
+    # 3 ** 10 contents of an edge with X-squares, of which 3 ** 5 are their own mirror images.
+    number = {pattern.name: pattern.number for pattern in geometry(8).patterns}
+    assert number["edge and X-squares"] == (3**10 + 3**5) // 2
+    assert number["corner 3x3"] == (3**9 + 3**6) // 2
+    assert number["corner 2x5"] == 3**10
+    assert number["diagonal of 4"] == (3**4 + 3**2) // 2
+    assert geometry(8).classes == sum(number.values())
+
+
+def test_features_are_the_classes_that_the_twin_looks_up() -> None:
+    shapes = geometry(8)
+    position = Position.from_transcript("f5d6c3d3c4f4f6f3")
+    found = shapes.features(*(np.array([mask], dtype=np.uint64) for mask in position.masks))[0]
+    digit = dict.fromkeys(bits(position.mover), 1) | dict.fromkeys(bits(position.opponent), 2)
+    for (number, place), column in zip(shapes.places, found, strict=True):
+        content = sum(digit.get(square, 0) * 3**n for n, square in enumerate(place))
+        assert column == shapes.first[number] + shapes.patterns[number].classes[content]
+
+
+def test_weights_of_another_shape_are_refused() -> None:
+    weights = random_weights(6)
+    other = Weights(model.KIND, model.VERSION, model.UNIT, weights.arrays, {"side": 8})
+    with pytest.raises(ValueError, match=r"contents is of shape \(3, 73890\); \(3, 113877\)"):
+        PatternEvaluation(other)

@@ -1,0 +1,69 @@
+"""Files of weights: written, read, and refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from agents.learned.weights import SHIPPED, Weights, shipped
+
+ARRAYS = {"first": np.arange(6, dtype=np.int16).reshape(2, 3), "second": np.float32([1.5])}
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    weights = Weights("kind", 2, 100, ARRAYS, {"seed": 7, "data": {"hash": "abc"}})
+    return weights.write(tmp_path / "mine")
+
+
+def test_what_is_written_is_read(file: Path) -> None:
+    found = Weights.read(file, "kind", 2, ["first"])
+    assert (found.kind, found.version, found.unit) == ("kind", 2, 100)
+    assert found.about == {"seed": 7, "data": {"hash": "abc"}}
+    for name, array in ARRAYS.items():
+        np.testing.assert_array_equal(found.arrays[name], array)
+        assert found.arrays[name].dtype == array.dtype
+
+
+def test_the_same_weights_give_the_same_file(file: Path, tmp_path: Path) -> None:
+    again = Weights("kind", 2, 100, ARRAYS).write(tmp_path / "again.npz")
+    assert again.read_bytes() == file.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("kind", "version", "arrays", "said"),
+    [
+        ("other", 2, [], "weights of kind kind; other is expected"),
+        ("kind", 3, [], "weights of version 2; 3 is expected"),
+        ("kind", 2, ["third"], "has no array 'third'; it has first, second"),
+    ],
+)
+def test_other_weights_are_refused(
+    file: Path, kind: str, version: int, arrays: list[str], said: str
+) -> None:
+    with pytest.raises(ValueError, match=said):
+        Weights.read(file, kind, version, arrays)
+
+
+def test_damaged_weights_are_refused(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[:-10])
+    with pytest.raises(ValueError, match=r"mine.yaml tells of \(sha256\)"):
+        Weights.read(file, "kind", 2)
+
+
+def test_missing_weights_are_refused(file: Path, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"none\.yaml: No such file"):
+        Weights.read(tmp_path / "none.npz", "kind", 2)
+    with pytest.raises(ValueError, match="unknown weights 'nobody'; choose from"):
+        Weights.read("nobody", "kind", 2)
+    file.with_suffix(".yaml").write_text("[")
+    with pytest.raises(ValueError, match=r"mine\.yaml: no YAML"):
+        Weights.read(file, "kind", 2)
+
+
+def test_what_ships_is_small() -> None:
+    assert sum(path.stat().st_size for path in SHIPPED.glob("*")) <= 5_000_000
+    for name in shipped():
+        assert (SHIPPED / f"{name}.yaml").is_file()

@@ -1,0 +1,64 @@
+"""Many endgames solved in one go."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from agents.search.endgame.solver import EndgameSolver
+from core.notation import PASS
+from core.position import Position
+
+
+@pytest.fixture(scope="module")
+def solver() -> EndgameSolver:
+    return EndgameSolver(table_mb=1)
+
+
+def endgames(rules: str, empties: int, count: int) -> list[Position]:
+    """Positions of random games, and where they are over before, their ends."""
+    rng, found = np.random.default_rng(1), []
+    for _ in range(count):
+        position = Position.start(rules)
+        while position.empties > empties and not position.is_over:
+            position = position.play(int(rng.choice(position.moves)) if position.moves else PASS)
+        found.append(position)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("rules", "empties"), [("standard", 9), ("standard", 4), ("mini4", 10), ("mini6", 8)]
+)
+def test_they_are_those_of_one_after_another(
+    solver: EndgameSolver, rules: str, empties: int
+) -> None:
+    """And what follows is perfect play."""
+    positions = endgames(rules, empties, 20)
+    mover, opponent = (
+        np.array([getattr(each, name) for each in positions], dtype=np.uint64)
+        for name in ("mover", "opponent")
+    )
+    scores, lines = solver.scores(mover, opponent, positions[0].ruleset, lines=True)
+    assert scores.tolist() == [solver.solve(each).score for each in positions]
+    alone, none = solver.scores(mover, opponent, positions[0].ruleset)
+    assert alone.tolist() == scores.tolist() and not len(none.mover)
+    rows = iter(zip(*(column.tolist() for column in lines), strict=True))
+    for number, position in enumerate(positions):
+        first, score = position.to_move, int(scores[number])
+        while not position.is_over:
+            worth = score if position.to_move is first else -score
+            turn = int(position.to_move is not first)
+            ahead = next(rows)
+            assert ahead == (position.mover, position.opponent, worth, turn, number)
+            after = [position.play(move) for move in position.moves or (PASS,)]
+            best = [each for each in after if solver.solve(each).score == -worth]
+            assert best
+            position = next(each for each in best if followed_by(each, lines, number))
+        assert position.disc_difference == (score if position.to_move is first else -score)
+    assert next(rows, None) is None
+
+
+def followed_by(position: Position, lines, number: int) -> bool:  # type: ignore[no-untyped-def]
+    """Whether the line goes on with this position."""
+    there = (lines.mover == position.mover) & (lines.opponent == position.opponent)
+    return position.is_over or bool((there & (lines.line == number)).any())

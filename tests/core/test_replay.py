@@ -1,0 +1,129 @@
+"""Games followed in compiled code are those that positions follow move by move."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core.lines import draw_on
+from core.notation import PASS
+from core.position import Position
+from core.replay import LEGAL, UNTOLD, Replayed, replay
+from core.rules import RULESETS
+
+RULES = ("standard", "mini6", "mini4", "wpi")
+
+
+def played(rules: str, games: int, seed: int = 1) -> list[list[tuple[Position, int]]]:
+    """Random games: each position in which somebody is to move or to pass, and what is done."""
+    rng, found = np.random.default_rng(seed), []
+    for _ in range(games):
+        position, line = Position.start(rules), []
+        while not position.is_over:
+            move = int(rng.choice(position.moves)) if position.moves else PASS
+            line.append((position, move))
+            position = position.play(move)
+        found.append(line)
+    return found
+
+
+def followed(
+    rules: str, lines: list[list[int]], until: int = -1, turns: list[int] | None = None
+) -> Replayed:
+    start = Position.start(rules)
+    masks = (np.full(len(lines), mask, dtype=np.uint64) for mask in (start.mover, start.opponent))
+    squares = np.array([move for line in lines for move in line], dtype=np.uint8)
+    ends = np.cumsum([len(line) for line in lines])
+    said = None if turns is None else np.array(turns, dtype=np.uint8)
+    return replay(*masks, squares, ends, start.ruleset.board, until, said)
+
+
+@pytest.mark.parametrize("passes", [True, False])
+@pytest.mark.parametrize("rules", RULES)
+def test_all_positions_of_games(rules: str, passes: bool) -> None:
+    games = played(rules, 30)
+    assert any(move == PASS for game in games for _, move in game)
+    found = followed(rules, [[m for _, m in game if passes or m != PASS] for game in games])
+    told = [(p.mover, p.opponent, n) for n, game in enumerate(games) for p, _ in game]
+    rows = zip(found.mover.tolist(), found.opponent.tolist(), found.game.tolist(), strict=True)
+    assert list(rows) == told
+    turns = [p.to_move is not game[0][0].to_move for game in games for p, _ in game]
+    assert found.turn.tolist() == turns
+    lasts = [game[-1][0].play(game[-1][1]) for game in games]
+    assert found.last_mover.tolist() == [last.mover for last in lasts]
+    assert found.last_turn.tolist() == [
+        last.to_move is not g[0][0].to_move for last, g in zip(lasts, games, strict=True)
+    ]
+    assert found.over.all() and (found.fault == LEGAL).all()
+
+
+def test_a_game_is_left_where_few_squares_are_empty() -> None:
+    games = played("standard", 5)
+    lines = [[move for _, move in game] for game in games]
+    found = followed("standard", lines, until=20)
+    empties = 64 - np.bitwise_count(found.last_mover | found.last_opponent).astype(int)
+    assert empties.tolist() == [20] * 5 and not found.over.any()
+    assert (64 - np.bitwise_count(found.mover | found.opponent).astype(int)).min() == 21
+    lines[2][-1] = 0  # whatever comes then
+    assert (followed("standard", lines, until=20).fault == LEGAL).all()
+
+
+def test_games_that_end_early() -> None:
+    found = followed("standard", [[19, 34], [], [19]])
+    assert found.over.tolist() == [False] * 3
+    assert found.game.tolist() == [0, 0, 2]
+    assert found.last_mover[1] == Position.start().mover
+
+
+@pytest.mark.parametrize(
+    ("line", "turns", "fault"),
+    [
+        ([19, 63, 34], None, 1),
+        ([0], None, 0),
+        ([19, 200], None, 1),
+        ([PASS], None, 0),
+        ([19, 34], [0, 1], LEGAL),
+        ([19, 34], [0, UNTOLD], LEGAL),
+        ([19, 34], [0, 0], 1),
+        ([19, 34], [1, 0], 0),
+    ],
+)
+def test_moves_that_are_not_legal(line: list[int], turns: list[int] | None, fault: int) -> None:
+    assert followed("standard", [line], turns=turns).fault.tolist() == [fault]
+
+
+def test_nothing_but_passes_follows_the_end() -> None:
+    (game,) = played("mini4", 1)
+    line = [move for _, move in game]
+    assert followed("mini4", [[*line, PASS, PASS]]).fault.tolist() == [LEGAL]
+    assert followed("mini4", [[*line, 0]]).fault.tolist() == [len(line)]
+
+
+@pytest.mark.parametrize("rules", RULES)
+def test_random_plies_lead_where_legal_moves_lead(rules: str) -> None:
+    start, plies = Position.start(rules), np.array([0, 1, 2, 3] * 50)
+    masks = np.array([[start.mover, start.opponent]] * len(plies), dtype=np.uint64)
+    board = RULESETS[rules].board
+    reached, turns = draw_on(np.random.default_rng(1), masks, plies, board)
+    again, _ = draw_on(np.random.default_rng(1), masks, plies, board)
+    assert np.array_equal(reached, again)
+    level, there = [start], []
+    for _ in range(4):
+        there.append({(p.mover, p.opponent) for p in level})
+        level = [p.play(move) for p in level for move in p.moves or (PASS,)]
+    for (mover, opponent), count, turn in zip(reached.tolist(), plies, turns, strict=True):
+        assert (mover, opponent) in there[count] and turn == count % 2
+    assert len({*map(tuple, reached[plies == 2].tolist())}) > 1
+
+
+def test_a_line_in_which_the_game_ends_is_drawn_anew() -> None:
+    start = Position.start("mini4")
+    masks = np.array([[start.mover, start.opponent]] * 40, dtype=np.uint64)
+    for count in (10, 12, 30):
+        plies = np.full(40, count)
+        reached, turns = draw_on(np.random.default_rng(1), masks, plies, start.ruleset.board)
+        for (mover, opponent), turn in zip(reached.tolist(), turns.tolist(), strict=True):
+            position = Position(mover, opponent, ruleset=start.ruleset)
+            assert not position.is_over
+            assert turn == count % 2 or position == start
+    assert np.array_equal(reached, masks)  # no game has 30 plies
