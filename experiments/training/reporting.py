@@ -69,7 +69,7 @@ def _findings(
     name: str, training: Training, settings: RunConfig, found: Found, measured: Measured
 ) -> Iterator[str]:
     if len(measured.matches):
-        yield _about_matches(name, training, settings, measured.matches)
+        yield about_matches(name, training, settings, measured.matches)
     if len(measured.curve) > 1:
         yield from _about_curve(measured.curve, measured.gain)
     if len(measured.phases):
@@ -80,13 +80,13 @@ def _findings(
     yield _about_time(found)
 
 
-def _about_matches(
-    name: str, training: Training, settings: RunConfig, matches: pd.DataFrame
-) -> str:
+def about_matches(name: str, training: Training, settings: RunConfig, matches: pd.DataFrame) -> str:
     """Whom it beats, and by how much at least."""
     player = f"As the evaluation of {training.player} at depth {settings.depth}"
-    beaten = matches[(matches["elo_low"] > 0) | (matches["bound"] == ">")]
-    lost = matches[(matches["elo_high"] < 0) | (matches["bound"] == "<")]
+    # A bound, of a match that was nearly won or lost as a whole, may be on either side of 0.
+    at_least = matches["elo"].where(matches["bound"] == ">", matches["elo_low"])
+    at_most = matches["elo"].where(matches["bound"] == "<", matches["elo_high"])
+    beaten, lost = matches[at_least > 0], matches[at_most < 0]
     games = counted(int(matches["games"].min()), "game")
     nearest = matches.loc[matches["score"].idxmin()]
     by = interval_text(nearest.elo, nearest.elo_low, nearest.elo_high, nearest.bound)
