@@ -20,6 +20,7 @@ FLOORS = (
     ("core",),
     ("agents.base", "agents.conf_folder", "agents.loading"),
     ("agents.evaluation", "agents.hydra_parts"),
+    ("agents.learned",),
     ("agents.search.context", "agents.search.table"),
     ("agents.search.limits", "agents.search.watch"),
     ("agents.search.base",),

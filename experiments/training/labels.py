@@ -20,6 +20,7 @@ from functools import cache
 import numpy as np
 
 from agents.search.endgame.solver import EndgameSolver
+from agents.search.endgame.sorting import ROUGH
 from core.compile import Announce
 from core.replay import LEGAL, Replayed, prepare_replay, replay
 from core.rules import Ruleset
@@ -73,8 +74,9 @@ class Games:
 
 @cache
 def _solver() -> EndgameSolver:
-    """This process's own; each solving begins as if nothing had been solved before."""
-    return EndgameSolver(table_mb=_TABLE_MB)
+    """This process's own; each solving begins as if nothing had been solved before. It sorts
+    without learned weights: which of two equal moves it finds first must not depend on them."""
+    return EndgameSolver(table_mb=_TABLE_MB, sorting=ROUGH)
 
 
 def prepare_labels(data: DataConfig, announce: Announce | None = None) -> None:

@@ -54,8 +54,6 @@ from agents.search.endgame.memory import (
     upper_of,
 )
 from core.bitboard import (
-    NOT_A,
-    NOT_H,
     ONE,
     ZERO,
     after,
@@ -63,7 +61,6 @@ from core.bitboard import (
     flips,
     legal_moves,
     lowest_square,
-    neighbours,
     popcount,
 )
 from core.compile import Address, Index, Int, Mask, Square, kernel
@@ -76,15 +73,12 @@ FEW = 5
 _FROM_TABLE = np.int64(1 << 40)
 _WORTH_WEIGHT = 4
 PARITY_BONUS = 12
-MOBILITY = 32
-_SORTING_WEIGHT = 3
 _SQUARE_BITS = np.int64(6)
 _SQUARE = np.int64(63)
-# The sorting search: empty squares from which it looks one ply ahead, two plies, and so on.
-_PLIES_FROM = (14, 16, 18, 22, 25, 28)
+_WEIGHT_BITS = np.int64(6)
+# The sorting search: more than any value, and what a disc is worth at the end of the game.
 _FAR = np.int64(1 << 20)
-# The rough heuristic.
-_MOBILITY, _POTENTIAL, _CORNER, _X_SQUARE, _WIN = 8, 3, 32, 12, 100
+_DISC = 100
 
 
 # ------------------------------------------------------------------ five empty squares
@@ -128,52 +122,24 @@ def last_five(context: Address, mover: Mask, opponent: Mask, alpha: Int, odd: Ma
     return best
 
 
-# ------------------------------------------------------------------ a heuristic, for sorting only
-
-
-@kernel
-def _promise(context: Address, mover: Mask, opponent: Mask) -> Int:
-    """How good a position looks: mobility, potential mobility, corners, and X-squares beside empty
-    corners."""
-    count(context, layout.EVALUATIONS)
-    board = np.uint64(load(context, layout.BOARD))
-    corners = np.uint64(load(context, memory.CORNERS))
-    empty = board & ~(mover | opponent)
-    own, other = legal_moves(mover, opponent) & board, legal_moves(opponent, mover) & board
-    mobility = popcount(own) + popcount(own & corners) - popcount(other) - popcount(other & corners)
-    potential = popcount(neighbours(opponent) & empty) - popcount(neighbours(mover) & empty)
-    taken = popcount(mover & corners) - popcount(opponent & corners)
-    danger = _diagonal_neighbours(empty & corners)
-    exposed = popcount(mover & danger) - popcount(opponent & danger)
-    return _MOBILITY * mobility + _POTENTIAL * potential + _CORNER * taken - _X_SQUARE * exposed
-
-
-_SEVEN, _NINE = np.uint64(7), np.uint64(9)
-
-
-@kernel
-def _diagonal_neighbours(mask: Mask) -> Mask:
-    """The squares that touch a square of ``mask`` at a corner, on the 8x8 board."""
-    east = ((mask << _NINE) | (mask >> _SEVEN)) & NOT_A
-    west = ((mask << _SEVEN) | (mask >> _NINE)) & NOT_H
-    return east | west
+# ------------------------------------------------------------------ the sorting search
 
 
 @kernel
 def _look_ahead(
     context: Address, mover: Mask, opponent: Mask, alpha: Int, beta: Int, depth: Int
 ) -> Int:
-    """Alpha-beta with the rough heuristic, for sorting."""
+    """Alpha-beta with the evaluation, for sorting."""
     count(context, layout.NODES)
     if depth == 0:
-        return _promise(context, mover, opponent)
+        return layout.count_evaluation(context, mover, opponent)
     if depth > 2 and out_of_budget(context):
         return alpha
     board = np.uint64(load(context, layout.BOARD))
     moves = legal_moves(mover, opponent) & board
     if moves == ZERO:
         if legal_moves(opponent, mover) & board == ZERO:
-            return _WIN * finished(context, mover, opponent)
+            return _DISC * finished(context, mover, opponent)
         return -_look_ahead(context, opponent, mover, -beta, -alpha, depth)
     best = -_FAR
     while moves != ZERO:
@@ -192,10 +158,9 @@ def _look_ahead(
 
 
 @kernel
-def _rank(
-    context: Address, mover: Mask, opponent: Mask, square: Square, odd: Mask, empties: Int
-) -> Int:
-    """How early a move to ``square`` is to be tried; mover and opponent are those after it."""
+def _rank(context: Address, mover: Mask, opponent: Mask, square: Square, odd: Mask) -> Int:
+    """How early a move to ``square`` is to be tried, without looking ahead; mover and opponent are
+    those after it."""
     rank = _WORTH_WEIGHT * load(context, memory.WORTH + np.int64(square))
     if odd & (ONE << square) != ZERO:
         rank += PARITY_BONUS
@@ -205,13 +170,6 @@ def _rank(
         corners = np.uint64(load(context, memory.CORNERS))
         replies = legal_moves(mover, opponent) & board
         rank -= weight * (popcount(replies) + popcount(replies & corners))
-    if empties >= load(context, memory.SORTING_FROM) and not out_of_budget(context):
-        depth = np.int64(0)
-        for threshold in _PLIES_FROM:
-            if empties >= threshold:
-                depth += 1
-        enter_again(context)
-        rank -= _SORTING_WEIGHT * _look_ahead(context, mover, opponent, -_FAR, _FAR, depth)
     return rank
 
 
@@ -243,6 +201,8 @@ def rank_moves(
     the moves are not counted as made; they may have been before."""
     ranked = context + 8 * (memory.MOVES + 64 * empties)
     flipped_by = context + 8 * (memory.FLIPS + 64 * empties)
+    plies = load(context, memory.PLIES + empties)
+    best = -_FAR
     number = np.int64(0)
     while moves != ZERO:
         square = lowest_square(moves)
@@ -256,7 +216,13 @@ def rank_moves(
             if FEW + 1 < empties < load(context, memory.ETC_FROM):
                 # It will be looked up soon; with enhanced cutoffs it just was.
                 prefetch(bucket_of(context, other, own, empties - 1))
-            rank = _rank(context, other, own, square, odd, empties)
+            rank = _rank(context, other, own, square, odd)
+            if plies >= 0 and not out_of_budget(context):
+                enter_again(context)
+                least = best - load(context, memory.MARGIN)
+                value = max(least, -_look_ahead(context, other, own, -_FAR, -least, plies))
+                best = max(best, value)
+                rank += (load(context, memory.VALUE_WEIGHT + empties) * value) >> _WEIGHT_BITS
         store(ranked, number, (rank << _SQUARE_BITS) | np.int64(square))
         number += 1
     return number

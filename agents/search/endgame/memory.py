@@ -27,6 +27,7 @@ import numpy as np
 
 from agents.search import context as layout
 from agents.search.context import Layout
+from agents.search.endgame.sorting import Sorting
 from agents.search.table import GOLDEN_RATIO, LOG_BUCKET_BYTES, TableMemory
 from core.bitboard import bits
 from core.compile import Address, Int, Mask, Square, kernel
@@ -42,10 +43,14 @@ GENERATION = _layout.word()
 EDGES = _layout.word()  # address of core.stability.edge_table
 CORNERS = _layout.word()  # mask of the board's corners
 MOBILITY_WEIGHT = _layout.word()  # what a reply takes off a move's rank; 0: not looked at
+MARGIN = _layout.word()  # by how much worse a value need not be known exactly
 ETC_FROM = _layout.word()  # empty squares from which children are looked up in the table
-SORTING_FROM = _layout.word()  # empty squares from which a heuristic search helps to sort
 TOP_EMPTIES = _layout.word()  # empty squares of the position whose best move is to be kept
 TOP_MOVE = _layout.word()  # its best move so far
+PLIES = _layout.block(65)
+"""By number of empty squares: how far the sorting search looks ahead; -1 for not at all."""
+VALUE_WEIGHT = _layout.block(65)
+"""By number of empty squares: 64 times what a value of that search adds to a move's rank."""
 STABILITY_FROM = _layout.block(65)
 """By number of empty squares: the lowest alpha for which stable discs are counted."""
 QUADRANT = _layout.block(64)
@@ -177,7 +182,7 @@ class SolverMemory:
     """The arrays behind the addresses that kernels get.
 
     table_mb: size of the large table; rounded down to a power of two. ready_for: what the switches
-    and the board were written for.
+    and the board were written for. sorting: what the addresses of the evaluation point into.
     """
 
     def __init__(self, table_mb: int) -> None:
@@ -185,6 +190,7 @@ class SolverMemory:
         self.context = np.zeros(_layout.size, dtype=np.int64)
         self.address = np.intp(self.context.ctypes.data)
         self.ready_for: tuple[Any, ...] = ()
+        self.sorting: Sorting | None = None
         self.context[layout.LIMIT] = layout.NO_LIMIT
         large, small = self.tables
         self.context[TABLE] = large.address

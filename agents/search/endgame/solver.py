@@ -11,11 +11,13 @@ How it is done is told in :mod:`agents.search.endgame.kernels`; what is remember
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, astuple, dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
@@ -23,6 +25,7 @@ import numpy as np
 from agents.base import Limits, SearchStats
 from agents.search import context as layout
 from agents.search.endgame import kernels, many, memory
+from agents.search.endgame.sorting import ROUGH, TRAINED, WEIGHTS, Sorting, sorting_of
 from agents.search.limits import allotment, limited
 from agents.search.table import Megabytes
 from core.bitboard import bits
@@ -35,10 +38,20 @@ from core.settings import Switch, check_settings
 NO_LIMITS = Limits()
 
 _ETC_FROM = 10
-_SORTING_FROM = 14
 _STABILITY_FROM_ALPHA = 6
 """Lowest alpha for which stable discs are counted at four empty squares; 2 more for each further
 one, since the fuller the board the more discs are stable."""
+
+
+_SOLVED_IN_A_SECOND = 25
+_TIMES_A_SQUARE = 2.0
+"""How many empty squares positions of games have of which three in four are decided in a second,
+and how many times longer each further square takes."""
+
+
+def solvable(seconds: float) -> int:
+    """From how many empty squares on it can be expected that so many seconds show who wins."""
+    return int(_SOLVED_IN_A_SECOND + math.log(seconds) / math.log(_TIMES_A_SQUARE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +128,15 @@ class EndgameSolver:
     stability: Annotated[bool, Switch()] = True
     etc: Annotated[bool, Switch()] = True
     sorting_search: Annotated[bool, Switch()] = True
+    sorting: str | Path = TRAINED
+    """What the sorting search evaluates with: ``trained``, the weights of patterns that come with
+    the lab, where there are some for the board; ``rough``, a heuristic made by hand; or the name
+    or file of such weights, for boards of their size."""
 
     def __post_init__(self) -> None:
         check_settings(self)
+        if self.sorting not in (TRAINED, ROUGH):
+            sorting_of(self.sorting, 8)  # bad weights are to be told at once
         self._proven = _Bounds(0, 0)
 
     @cached_property
@@ -131,6 +150,8 @@ class EndgameSolver:
     def prepare(self, announce: Announce | None = None) -> None:
         """Compile the kernels before they are timed, or before workers fork."""
         start = Position.start("mini4")
+        for side in WEIGHTS:
+            sorting_of(self.sorting, side).evaluation.prepare(announce)
         prepare("endgame solver", lambda: (self.solve(start), self.solve_wld(start)), announce)
 
     def prepare_many(self, announce: Announce | None = None) -> None:
@@ -243,14 +264,25 @@ class EndgameSolver:
             return
         context = self._memory.context
         self._memory.set_board(rules, self.parity)
-        context[memory.MOBILITY_WEIGHT] = kernels.MOBILITY if self.fastest_first else 0
+        self._set_sorting(sorting_of(self.sorting, rules.side), rules)
         context[memory.ETC_FROM] = _ETC_FROM if self.etc else memory.NEVER
-        context[memory.SORTING_FROM] = _SORTING_FROM if self.sorting_search else memory.NEVER
         thresholds = context[memory.STABILITY_FROM : memory.STABILITY_FROM + 65]
         thresholds[:] = memory.NEVER
         if self.stability and rules.side == 8:  # edges are of 8 squares
             thresholds[4:] = _STABILITY_FROM_ALPHA + 2 * np.arange(61)
         self._memory.ready_for = (rules, switches)
+
+    def _set_sorting(self, sorting: Sorting, rules: Ruleset) -> None:
+        """Write into the scratch memory how moves are sorted."""
+        context = self._memory.context
+        self._memory.sorting = sorting  # the search gets addresses only
+        layout.set_constants(context, rules, sorting.evaluation)
+        context[memory.MOBILITY_WEIGHT] = sorting.mobility if self.fastest_first else 0
+        context[memory.MARGIN] = sorting.margin
+        for empties in range(65):
+            plies = sorting.plies(empties) if self.sorting_search else -1
+            context[memory.PLIES + empties] = plies
+            context[memory.VALUE_WEIGHT + empties] = sorting.weight(empties)
 
     @property
     def _stopped(self) -> bool:

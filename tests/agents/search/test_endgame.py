@@ -22,9 +22,14 @@ from agents.__main__ import main
 from agents.commands import solve
 from agents.commands.solve import read_problem
 from agents.evaluation import FINAL_UNIT
+from agents.learned import PatternEvaluation
+from agents.learned import patterns as model
+from agents.learned.geometry import geometry
+from agents.learned.weights import Weights
 from agents.search.context import read_stats
 from agents.search.endgame import kernels, memory
 from agents.search.endgame.solver import EndgameSolver, Solution
+from agents.search.endgame.sorting import ROUGH, TRAINED, RoughEvaluation, sorting_of
 from agents.search.limits import allotment
 from core import PASS, Position
 from core.bitboard import bits
@@ -199,9 +204,10 @@ def test_techniques_change_the_cost_and_never_the_score(random_game: RandomGame)
     positions += [with_empties(random_game, "mini6", seed, 14) for seed in range(2)]
     everything = EndgameSolver(table_mb=8)
     solutions = [everything.solve(position) for position in positions]
-    choices = [{switch: False} for switch in SWITCHES] + [EVERYTHING_OFF]
+    choices: list[dict[str, object]] = [{switch: False} for switch in SWITCHES]
+    choices += [EVERYTHING_OFF, {"sorting": ROUGH}]
     for choice in choices:
-        other = EndgameSolver(table_mb=8, **choice)
+        other = EndgameSolver(table_mb=8, **choice)  # type: ignore[arg-type]
         again = [other.solve(position) for position in positions]
         assert [s.score for s in again] == [s.score for s in solutions], choice
         nodes = [s.stats.nodes for s in again]
@@ -222,6 +228,86 @@ def test_switches_can_be_turned_on_an_object(random_game: RandomGame) -> None:
     without = turned.solve(position)
     assert without.stats.nodes != with_parity.stats.nodes
     assert without.stats == EndgameSolver(table_mb=1, parity=False).solve(position).stats
+
+
+@pytest.fixture(scope="module")
+def senseless(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file of weights for the 8x8 board that were drawn at random."""
+    rng = np.random.default_rng(8)
+
+    def drawn(*shape: int) -> np.ndarray:
+        return rng.integers(-90, 90, shape).astype(np.int16)
+
+    arrays = {
+        model.STAGES: np.zeros(65, dtype=np.uint8),
+        model.CONSTANT: drawn(65),
+        model.OWN_MOVES: drawn(1, model.MOST_MOVES + 1),
+        model.THEIR_MOVES: drawn(1, model.MOST_MOVES + 1),
+        model.CONTENTS: drawn(1, geometry(8).classes),
+    }
+    weights = Weights(model.KIND, model.VERSION, model.UNIT, arrays, {"side": 8})
+    return weights.write(tmp_path_factory.mktemp("weights") / "senseless")
+
+
+def test_whatever_sorts_the_score_is_the_same(random_game: RandomGame, senseless: Path) -> None:
+    solvers = [EndgameSolver(1, sorting=choice) for choice in (ROUGH, senseless, str(senseless))]
+    for seed in range(6):
+        position = with_empties(random_game, "standard", seed, 14)
+        rough, sorted_by_chance, again = (solver.solve(position) for solver in solvers)
+        check(position, sorted_by_chance, rough.score or 0)
+        assert sorted_by_chance.stats == again.stats
+        assert sorted_by_chance.stats.evaluations != rough.stats.evaluations
+
+
+def test_learned_weights_sort_on_boards_of_their_size(
+    random_game: RandomGame, senseless: Path
+) -> None:
+    given, rough = EndgameSolver(1, sorting=senseless), EndgameSolver(1, sorting=ROUGH)
+    for rules, same in (("mini6", True), ("standard", False), ("wpi", False), ("mini6", True)):
+        position = with_empties(random_game, rules, 3, 15)
+        assert (given.solve(position).stats == rough.solve(position).stats) is same, rules
+    trained, hand_made = sorting_of(TRAINED, 8), sorting_of(TRAINED, 4)
+    assert isinstance(trained.evaluation, PatternEvaluation)  # which come with the lab
+    assert isinstance(hand_made.evaluation, RoughEvaluation)
+
+
+def test_learned_weights_save_nodes(random_game: RandomGame) -> None:
+    nodes = {TRAINED: 0, ROUGH: 0}
+    for choice in nodes:
+        solver = EndgameSolver(8, sorting=choice)
+        for seed in range(6):
+            position = with_empties(random_game, "standard", seed, 16)
+            nodes[choice] += solver.solve(position).stats.nodes
+    assert nodes[TRAINED] < 0.95 * nodes[ROUGH]
+
+
+def test_the_sorting_can_be_chosen_on_an_object(random_game: RandomGame) -> None:
+    position = with_empties(random_game, "standard", 1, 15)
+    turned = EndgameSolver(table_mb=1)
+    trained = turned.solve(position)
+    turned.sorting = ROUGH
+    rough = turned.solve(position)
+    assert rough.stats != trained.stats
+    assert rough.stats == EndgameSolver(table_mb=1, sorting=ROUGH).solve(position).stats
+    clone = pickle.loads(pickle.dumps(turned))
+    assert clone.solve(position).stats == rough.stats
+
+
+@pytest.mark.parametrize("sorting", ["pattern", "nowhere/weights.npz", "trees"])
+def test_weights_that_cannot_sort_are_refused(sorting: str) -> None:
+    with pytest.raises(ValueError, match=sorting) as refusal:
+        EndgameSolver(sorting=sorting)
+    assert "\n" not in str(refusal.value)
+
+
+@boards
+@given(seed=seeds, empties=st.integers(0, 60))
+def test_the_rough_evaluation_says_what_its_twin_says(
+    rules: str, seed: int, empties: int, random_game: RandomGame
+) -> None:
+    position = with_empties(random_game, rules, seed % 1000, empties)
+    evaluation = RoughEvaluation(position.ruleset.side)
+    assert evaluation(position) == evaluation.plain(position)
 
 
 def bare(solver: EndgameSolver, position: Position) -> tuple[np.uint64, np.int64]:

@@ -1,0 +1,167 @@
+"""What the solver's sorting search evaluates with, and how far it looks.
+
+At many empty squares a search of a few plies ranks the moves before the exact search tries them.
+The better it foresees which move refutes, the smaller the exact search, whose result stays the
+same. It asks an evaluation learned from games (:mod:`agents.learned.patterns`) where the lab has
+weights for the board, and otherwise :class:`RoughEvaluation`, made by hand.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from agents.evaluation.base import Evaluation
+from agents.learned.geometry import board_of
+from agents.learned.patterns import PatternEvaluation
+from agents.learned.weights import shipped
+from core.bitboard import NOT_A, NOT_H, around, bits, legal_moves, neighbours, popcount
+from core.compile import Array, Mask, kernel
+from core.position import Position
+from core.vector import address_of, load
+
+TRAINED, ROUGH = "trained", "rough"
+"""Sorting with the weights that come with the lab, where there are some for the board; and never
+with learned ones."""
+WEIGHTS = {8: "patterns", 6: "patterns6"}
+"""By side of the board: the name of the weights that come with the lab."""
+
+
+@dataclass(frozen=True)
+class Sorting:
+    """How moves are sorted with an evaluation.
+
+    steps: for no ply ahead (the evaluation alone), one ply, two and so on: the empty squares from
+    which the sorting search looks so far, and 64 times what a value adds to a move's rank then. Of
+    two steps with the same empty squares the later one counts.
+    margin: what is by so much worse than the best move so far need not be told from what is worse.
+    mobility: what each reply takes off a move's rank, whether it is searched ahead or not.
+    """
+
+    evaluation: Evaluation
+    steps: tuple[tuple[int, int], ...]
+    margin: int
+    mobility: int
+
+    def plies(self, empties: int) -> int:
+        """How far to look ahead; -1 for not at all."""
+        return sum(empties >= start for start, _ in self.steps) - 1
+
+    def weight(self, empties: int) -> int:
+        """64 times what a value adds to a move's rank; 0 where none is asked for."""
+        plies = self.plies(empties)
+        return self.steps[plies][1] if plies >= 0 else 0
+
+
+def sorting_of(choice: str | Path, side: int) -> Sorting:
+    """The sorting for boards of this side: ``trained``, ``rough``, or the name or file of weights
+    of patterns, which sort on boards of their size. Raises ValueError for weights that cannot be
+    read."""
+    evaluation: PatternEvaluation | None = None
+    if choice == TRAINED:
+        evaluation = _shipped(side)
+    elif choice != ROUGH:
+        try:
+            evaluation = PatternEvaluation(choice)
+        except ValueError as error:
+            raise ValueError(f"sorting={choice}: {TRAINED}, {ROUGH} or weights; {error}") from error
+    if evaluation is None or side not in evaluation.sides:
+        return _rough(side)
+    return _trained(evaluation, side)
+
+
+@cache  # reading them takes longer than most positions
+def _shipped(side: int) -> PatternEvaluation | None:
+    name = WEIGHTS.get(side)
+    return PatternEvaluation(name) if name in shipped() else None
+
+
+@cache
+def _rough(side: int) -> Sorting:
+    plies_from = (14, 14, 16, 18, 22, 25, 28)
+    steps = tuple((start, 3 * 64) for start in plies_from)
+    return Sorting(RoughEvaluation(side), steps, margin=1 << 20, mobility=32)
+
+
+def _trained(evaluation: PatternEvaluation, side: int) -> Sorting:
+    plies_from = (14, 17, 20, 23, 26) if side == 8 else (14, 16, 18, 20, 22, 24, 26, 28)
+    steps = ((11, 8), *((start, 24) for start in plies_from))
+    return Sorting(evaluation, steps, margin=700, mobility=64)
+
+
+# ------------------------------------------------------------------ the one made by hand
+
+_MOBILITY, _POTENTIAL, _CORNER, _X_SQUARE = 8, 3, 32, 12
+_BOARD, _CORNERS = np.int64(0), np.int64(1)
+_SEVEN, _NINE = np.uint64(7), np.uint64(9)
+
+
+@kernel
+def _diagonal_neighbours(mask: Mask) -> Mask:
+    """The squares that touch a square of ``mask`` at a corner, on the 8x8 board."""
+    east = ((mask << _NINE) | (mask >> _SEVEN)) & NOT_A
+    west = ((mask << _SEVEN) | (mask >> _NINE)) & NOT_H
+    return east | west
+
+
+@dataclass(eq=False, repr=False)
+class RoughEvaluation(Evaluation):
+    """How good a position looks: mobility, potential mobility, corners, and X-squares beside empty
+    corners. Range +-1000 or so; antisymmetric, unchanged under the board's symmetries.
+
+    side: of the board.
+    """
+
+    side: int = 8
+
+    def __post_init__(self) -> None:
+        self.sides = frozenset({self.side})
+
+    def make_parameters(self) -> np.ndarray:
+        last = self.side - 1
+        corners = sum(1 << (8 * row + column) for row in (0, last) for column in (0, last))
+        return np.array([board_of(self.side), corners], dtype=np.uint64).view(np.int32)
+
+    @staticmethod
+    def kernel(mover: Mask, opponent: Mask, parameters: Array) -> np.int32:
+        numbers = address_of(parameters)
+        board = np.uint64(load(numbers, _BOARD))
+        corners = np.uint64(load(numbers, _CORNERS))
+        empty = board & ~(mover | opponent)
+        own, other = legal_moves(mover, opponent) & board, legal_moves(opponent, mover) & board
+        mobility = popcount(own) + popcount(own & corners)
+        mobility -= popcount(other) + popcount(other & corners)
+        potential = popcount(neighbours(opponent) & empty) - popcount(neighbours(mover) & empty)
+        taken = popcount(mover & corners) - popcount(opponent & corners)
+        danger = _diagonal_neighbours(empty & corners)
+        exposed = popcount(mover & danger) - popcount(opponent & danger)
+        value = _MOBILITY * mobility + _POTENTIAL * potential + _CORNER * taken
+        return np.int32(value - _X_SQUARE * exposed)
+
+    def plain(self, position: Position) -> int:
+        last = self.side - 1
+        corners = {8 * row + column for row in (0, last) for column in (0, last)}
+        other = Position(
+            position.opponent, position.mover, position.to_move.other, position.ruleset
+        )
+        empty = set(bits(position.ruleset.board & ~(position.mover | position.opponent)))
+        worth = [0, 0]
+        for at, side in enumerate((position, other)):
+            discs, moves = set(bits(side.mover)), set(side.moves)
+            touched = {near for square in bits(side.opponent) for near in around(square)}
+            exposed = [
+                square
+                for corner in corners & empty
+                for square in discs
+                if abs(square // 8 - corner // 8) == abs(square % 8 - corner % 8) == 1
+            ]
+            worth[at] = (
+                _MOBILITY * (len(moves) + len(moves & corners))
+                + _POTENTIAL * len(touched & empty)
+                + _CORNER * len(discs & corners)
+                - _X_SQUARE * len(exposed)
+            )
+        return worth[0] - worth[1]
