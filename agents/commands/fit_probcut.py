@@ -42,7 +42,7 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--glance",
         action="store_true",
-        help="fit to the evaluation alone too: checks are searched only where it gives them hope",
+        help="fit to the evaluation alone too, for probcut_glance, and to one check a depth",
     )
     parser.set_defaults(run=run)
 

@@ -80,7 +80,7 @@ def _sorted_last_ply(
     was seen then."""
     row = _TOP - ply
     clear_pv(context, row - _1)
-    listed = ordering.list_moves(context, mover, opponent, moves, _1, ply)
+    listed = ordering.list_moves(context, mover, opponent, moves, ply)
     count_more(context, MADE, listed)
     best = -layout.INFINITY
     for number in range(listed):
@@ -209,13 +209,13 @@ def negamax(
     # Step 5. ProbCut (selective): a shallower search that makes a cutoff here probable.
     probcut = load(context, layout.PROBCUT)
     if probcut != 0 and ply > 0 and selective.allows_cuts(probcut, mover | opponent, depth):
-        low_hope, high_hope = selective.hopes(context, mover, opponent, depth)
+        at_least, at_most = selective.foretold(context, mover, opponent, depth)
         for check in range(selective.CHECKS):
             shallow = selective.check_depth(probcut, mover | opponent, depth, check)
             if shallow == 0:
                 break
             bound = selective.high_check(probcut, mover | opponent, depth, check, beta)
-            if bound < layout.INFINITY and high_hope >= beta:
+            if bound < layout.INFINITY and at_least >= beta:
                 enter_again(context)
                 value = negamax(context, mover, opponent, bound - _1, bound, shallow, ply)
                 if out_of_budget(context):
@@ -224,7 +224,7 @@ def negamax(
                     count(context, layout.PROBCUT_RETURNS)
                     return beta
             bound = selective.low_check(probcut, mover | opponent, depth, check, alpha)
-            if bound > -layout.INFINITY and low_hope <= alpha:
+            if bound > -layout.INFINITY and at_most <= alpha:
                 enter_again(context)
                 value = negamax(context, mover, opponent, bound, bound + _1, shallow, ply)
                 if out_of_budget(context):
@@ -267,8 +267,8 @@ def negamax(
             moves &= moves - ONE
         else:
             if listed < 0:
-                listed = ordering.list_moves(context, mover, opponent, moves, depth, ply)
-                if depth >= load(context, layout.LOOKS_FROM) and not looked:
+                listed = ordering.list_moves(context, mover, opponent, moves, ply)
+                if load(context, layout.LOOKS) != 0 and not looked:
                     count_more(context, MADE, listed)
                     looked = True
             if number == listed:

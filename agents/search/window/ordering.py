@@ -44,6 +44,8 @@ CRITERIA = {
 CRITERIA_NAMES = tuple(name for name in CRITERIA if name != "none")
 # The kernel knows criteria by their places there. Then the bits each needs; with six for the square
 # they fill the 63 bits of a positive number.
+LOOKING = {"sorted", "mobility"}
+"""The criteria that look at the position after a move."""
 KILLER, HISTORY_COUNT, SORTED, MOBILITY, STATIC = range(1, 6)
 _KILLER_BITS, _HISTORY_BITS, _SORTED_BITS, _MOBILITY_BITS, _STATIC_BITS = (
     np.int64(bits) for bits in (2, 20, 26, 6, 3)
@@ -70,21 +72,13 @@ def read_ordering(text: str) -> tuple[str, ...]:
     return tuple(words)
 
 
-def looks_from(criteria: Sequence[str], sorted_from: int) -> int:
-    """With how many plies to go or more an ordering looks at the positions after moves."""
-    if "mobility" in criteria:
-        return 1
-    return sorted_from if "sorted" in criteria else layout.PLIES
-
-
-def set_criteria(context: np.ndarray, criteria: Sequence[str], sorted_from: int = 1) -> None:
+def set_criteria(context: np.ndarray, criteria: Sequence[str]) -> None:
     """Put an ordering into a fresh context."""
     codes = [CRITERIA_NAMES.index(name) for name in criteria if name != "tt"]
     context[layout.CRITERIA : layout.CRITERIA + len(codes)] = codes
     context[layout.TABLE_MOVES] = "tt" in criteria
     context[layout.STATIC_FRONTIER] = "static" in criteria
-    context[layout.SORTED_FROM] = sorted_from
-    context[layout.LOOKS_FROM] = looks_from(criteria, sorted_from)
+    context[layout.LOOKS] = not LOOKING.isdisjoint(criteria)
 
 
 # ------------------------------------------------------------------ static classes
@@ -135,11 +129,9 @@ def glance(context: Address, mover: Mask, opponent: Mask) -> Int:
 
 
 @kernel
-def move_key(
-    context: Address, mover: Mask, opponent: Mask, square: Square, depth: Int, ply: Int
-) -> Int:
-    """A number that is higher the earlier the move is to be tried, with ``depth`` plies to go. Its
-    lowest six bits hold 63 minus the square, so that keys differ and a1 comes before h8."""
+def move_key(context: Address, mover: Mask, opponent: Mask, square: Square, ply: Int) -> Int:
+    """A number that is higher the earlier the move is to be tried. Its lowest six bits hold 63
+    minus the square, so that keys differ and a1 comes before h8."""
     key = np.int64(0)
     other, own = after(mover, opponent, square)
     for slot in range(layout.MOST_CRITERIA):
@@ -158,8 +150,6 @@ def move_key(
             side = (ply & 1) << _SIX
             key = (key << _HISTORY_BITS) | load(context, layout.HISTORY + side + move)
         elif criterion == SORTED:
-            if depth < load(context, layout.SORTED_FROM):
-                continue
             key = (key << _SORTED_BITS) | (_MIDDLE - glance(context, other, own))
         elif criterion == MOBILITY:
             replies = legal_moves(other, own) & np.uint64(load(context, layout.BOARD))
@@ -170,17 +160,14 @@ def move_key(
 
 
 @kernel
-def list_moves(
-    context: Address, mover: Mask, opponent: Mask, moves: Mask, depth: Int, ply: Int
-) -> Int:
-    """Write the keys of all ``moves``, with ``depth`` plies to go, into the list of this ply;
-    returns how many there are."""
+def list_moves(context: Address, mover: Mask, opponent: Mask, moves: Mask, ply: Int) -> Int:
+    """Write the keys of all ``moves`` into the list of this ply; returns how many there are."""
     base = layout.MOVES + (ply << _SIX)
     number = np.int64(0)
     while moves != ZERO:
         square = lowest_square(moves)
         moves &= moves - ONE
-        store(context, base + number, move_key(context, mover, opponent, square, depth, ply))
+        store(context, base + number, move_key(context, mover, opponent, square, ply))
         number += 1
     return number
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from agents.evaluation.base import FINAL_UNIT
 from agents.search.watch import UNWATCHED, Watch
-from agents.search.window.ordering import HISTORY_CAP, static_ranks
+from agents.search.window.ordering import HISTORY_CAP, LOOKING, static_ranks
 from core.game import SearchStats
 from core.notation import PASS
 from core.position import Position
@@ -91,10 +91,8 @@ class MoveOrder:
         rules: Ruleset,
         sort_leaves: bool = False,
         final: str = "discs",
-        sorted_from: int = 1,
     ) -> None:
         self.criteria = criteria
-        self.sorted_from = sorted_from
         self.sort_leaves = sort_leaves
         self.final = final
         self.seen: dict[int, int] = {}
@@ -141,13 +139,11 @@ class MoveOrder:
 
     def looks(self, depth: int, ply: int) -> bool:
         """Whether all positions after the moves are made to arrange these."""
-        return not {"sorted", "mobility"}.isdisjoint(self._criteria_at(depth, ply))
+        return not LOOKING.isdisjoint(self._criteria_at(depth, ply))
 
     def _criteria_at(self, depth: int, ply: int) -> Sequence[str]:
         if depth == 1 and ply > 0 and not self.sort_leaves:
             return [name for name in self.criteria if name == "static"]
-        if depth < self.sorted_from:
-            return [name for name in self.criteria if name != "sorted"]
         return self.criteria
 
     def remember_cutoff(self, move: int, depth: int, ply: int) -> None:

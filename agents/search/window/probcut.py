@@ -22,10 +22,6 @@ from agents.evaluation.function import check_positions
 from agents.search.window.selective import CHECKS, DEEPEST, GLANCE, PROBCUT_SHAPE, STAGE_DISCS
 from core.settings import Number, Text, Whole, check_settings
 
-GLANCE_DEVIATIONS = 0.5
-"""A check is searched where the evaluation alone foretells its result, so many standard deviations
-allowed for."""
-
 
 def fingerprint(evaluation: Evaluation) -> str:
     """A short hash of the values an evaluation gives to 1,000 fixed positions."""
@@ -113,15 +109,22 @@ class ProbCut:
         head = f"# ProbCut parameters for {self.evaluation}: {self.made['command']}\n"
         path.write_text(head + OmegaConf.to_yaml(OmegaConf.create(asdict(self))), encoding="utf-8")
 
-    def array(self, confidence: float) -> np.ndarray:
+    def array(self, confidence: float, glance: float | None = None) -> np.ndarray:
         """The parameters as the search reads them, with tolerances of ``confidence`` standard
-        deviations (see :mod:`agents.search.window.selective`)."""
+        deviations for checks, and of ``glance`` for the evaluation alone, None for leaving that out
+        (see :mod:`agents.search.window.selective`). ValueError where that was not fitted."""
+        if glance is not None and not any(check.check == 0 for check in self.checks):
+            raise ValueError(
+                f"probcut_glance={glance:g}: the parameters for {self.evaluation} were fitted "
+                "without; fit them with python -m agents fit-probcut --glance"
+            )
         array = np.zeros(PROBCUT_SHAPE)  # which allows no cut
         for check in (*self.checks, *self._deeper()):
             stage = check.discs // STAGE_DISCS
             if check.check == 0:
-                fields = 1, check.slope, check.intercept, GLANCE_DEVIATIONS * check.sigma
-                array[check.depth, stage, GLANCE] = fields
+                if glance is not None:
+                    fields = 1, check.slope, check.intercept, glance * check.sigma
+                    array[check.depth, stage, GLANCE] = fields
                 continue
             number = int(np.count_nonzero(array[check.depth, stage, :CHECKS, 0]))
             if number < CHECKS:

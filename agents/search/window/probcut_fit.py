@@ -82,8 +82,8 @@ def fit(
 
     name: what the file calls the evaluation. positions: how many are searched, each at every depth
     up to ``depth``, by as many threads as there are processors. progress: wraps an iterable, of so
-    many parts, in something that shows how far it is. glance: fit to the evaluation itself too, so
-    that checks are searched only where it gives them hope.
+    many parts, in something that shows how far it is. glance: fit to the evaluation itself
+    too, for the setting ``probcut_glance``, and to one check a depth, the deeper.
     Raises ValueError for a depth outside 3 to 20, or too few positions.
     """
     check_values(fit, {"depth": depth, "positions": positions})
@@ -94,7 +94,7 @@ def fit(
     discs = np.array([position.discs for position in sample])
     checks = []
     for plies in range(3, depth + 1):
-        for check in (*(0,) * glance, *check_depths(plies)):
+        for check in (0, check_depths(plies)[-1]) if glance else check_depths(plies):
             checks += _fit_check(values, discs, plies, check)
     versions = {p: metadata.version(p) for p in (DISTRIBUTION, "numba", "numpy")}
     made = {

@@ -64,9 +64,6 @@ class WindowSearch(SearchAgent):
     as a leaf. So the moves right above the leaves are sorted too, at the cost of evaluating those
     that a cutoff then leaves out; and the root is evaluated like all others. Needs ``ordering`` to
     be ``sorted``, and neither table, iterative deepening nor selective technique."""
-    sorted_from: Annotated[int, Whole(1), Purpose.ORDER] = 1
-    """Plies to go from which on the criterion ``sorted`` takes part; nearer the leaves the others
-    decide."""
     table_mb: Annotated[int | None, Megabytes(), Purpose.PRUNING] = None
     """A transposition table of so many MB: what was found out about a position is not searched
     again where other moves lead to the same one. None for none."""
@@ -90,6 +87,9 @@ class WindowSearch(SearchAgent):
     fit-probcut``."""
     probcut_confidence: Annotated[float, Number(above=0, below=100), Purpose.PRUNING] = 1.5
     """Standard deviations by which a check has to be clear."""
+    probcut_glance: Annotated[float | None, Number(-100, 100), Purpose.PRUNING] = None
+    """A check is searched only where the evaluation alone is so many standard deviations beyond the
+    window already. None for everywhere; else ``probcut`` must be fitted with ``--glance``."""
     taper: Annotated[Sequence[int | Sequence[int]] | None, Purpose.PRUNING] = None
     """Tapered search: only so many of the best-looking moves are searched, by ply and rank of the
     move before (selective). None for all; see
@@ -128,11 +128,10 @@ class WindowSearch(SearchAgent):
             raise ValueError(f"step={self.step}: that of iterative deepening; set iterative")
         if self.aspiration is not None and not self.iterative:
             raise ValueError("aspiration needs the value of the depth before; set iterative")
+        if self.probcut_glance is not None and not self.probcut:
+            raise ValueError(f"probcut_glance={self.probcut_glance:g}: that of probcut; set it too")
         if self.taper is not None and not self._criteria:
             raise ValueError("taper keeps the best-looking moves; set an ordering")
-        if self.sorted_from > 1 and ("sorted" not in self._criteria or self.sort_leaves):
-            why = "with sort_leaves everything is sorted" if self.sort_leaves else "not in ordering"
-            raise ValueError(f"sorted_from={self.sorted_from}: that of the criterion sorted; {why}")
         if self.endgame_by_time and not self.endgame:
             raise ValueError("endgame_by_time: without a limit on time endgame decides; set it too")
         if self.sort_leaves and self._criteria != ("sorted",):
@@ -191,7 +190,7 @@ class WindowSearch(SearchAgent):
             context[layout.TABLE_SHIFT] = self._table.shift
         context[layout.NULL_WINDOWS] = self.null_windows
         context[layout.ENHANCED_CUTOFFS] = self.etc
-        set_criteria(context, self._criteria, self.sorted_from)
+        set_criteria(context, self._criteria)
         context[layout.SORT_LEAVES] = self.sort_leaves
         margin = self.singular_margin
         context[layout.SINGULAR_MARGIN] = -1 if margin is None else margin
@@ -200,7 +199,7 @@ class WindowSearch(SearchAgent):
             context[layout.TAPERED] = 1
             context[layout.WIDTHS : layout.WIDTHS + self._widths.size] = self._widths.ravel()
         if self._probcut is not None:
-            self._probcut_array = self._probcut.array(self.probcut_confidence)
+            self._probcut_array = self._probcut.array(self.probcut_confidence, self.probcut_glance)
             context[layout.PROBCUT] = self._probcut_array.ctypes.data
         self._fresh = True
 
@@ -335,8 +334,7 @@ class WindowSearch(SearchAgent):
     def _plainly(
         self, position: Position, depth: int, stats: SearchStats, watch: Watch
     ) -> tuple[int, plain.Line]:
-        how = self.sort_leaves, self.final, self.sorted_from
-        order = plain.MoveOrder(self._criteria, position.ruleset, *how)
+        order = plain.MoveOrder(self._criteria, position.ruleset, self.sort_leaves, self.final)
         evaluate, windows = self.evaluation.plain, self.null_windows
         twin = plain.OrderedSearch(order, evaluate, stats, windows, watch, self.final)
         return twin.search(position, depth)

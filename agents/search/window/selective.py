@@ -62,14 +62,14 @@ def allows_cuts(parameters: Address, occupied: Mask, depth: Int) -> bool:
 
 
 @kernel
-def hopes(context: Address, mover: Mask, opponent: Mask, depth: Int) -> tuple[Int, Int]:
-    """The lowest and the highest value at this depth that the evaluation of the position leaves
-    some hope of; without bounds where no such regression was fitted. A check that would have to
-    show more than that is not worth its search."""
+def foretold(context: Address, mover: Mask, opponent: Mask, depth: Int) -> tuple[Int, Int]:
+    """What the evaluation alone foretells of the value at this depth: that it is probably at least
+    the first number, and at most the second. A check that is to show more is not worth its search.
+    INFINITY and -INFINITY, which forbid no check, where the evaluation is not asked."""
     parameters = load(context, layout.PROBCUT)
     place = _probcut_place(mover | opponent, depth, GLANCE)
     if load_float(parameters, place) == 0.0:
-        return -INFINITY, INFINITY
+        return INFINITY, -INFINITY
     slope, intercept = load_float(parameters, place + 1), load_float(parameters, place + 2)
     found = np.int64(slope * count_evaluation(context, mover, opponent) + intercept)
     tolerance = np.int64(load_float(parameters, place + 3))

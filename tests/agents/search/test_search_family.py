@@ -7,7 +7,6 @@ import pickle
 import random
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -145,22 +144,6 @@ def test_orderings_without_a_table_count_like_their_twins(
                 depth -= 1
             slow = kind(depth, evaluation, compiled=False, ordering=ordering)
             assert fast.search(position, depth) == slow.search(position), f"\n{position}"
-
-
-@pytest.mark.parametrize("ordering", ["sorted", "sorted+mobility+static"])
-def test_near_the_leaves_moves_may_be_left_unsorted(random_game: RandomGame, ordering: str) -> None:
-    evaluation = SquareWeights()
-    sorted_everywhere = PVS(4, evaluation, ordering=ordering)
-    fast = PVS(4, evaluation, ordering=ordering, sorted_from=3)
-    fewer = 0
-    for position in positions(random_game, "standard", range(6)):
-        found = fast.search(position)
-        if found.stats.nodes < 1500:
-            assert found == fast.reading_twin().search(position), f"\n{position}"
-        everywhere = sorted_everywhere.search(position)
-        assert found.value == everywhere.value
-        fewer += found.stats.evaluations < everywhere.stats.evaluations
-    assert fewer >= 3
 
 
 def made(search: WindowSearch, position: Position, depth: int) -> tuple[int, int]:
@@ -478,17 +461,18 @@ def test_probcut_asks_the_evaluation_whether_a_check_is_hopeful(
 ) -> None:
     evaluation = SquareWeights()
     made = fit(evaluation, "weights", 6, 60, seed=3, command="a test", glance=True)
-    assert {check.check for check in made.checks if check.depth == 6} == {0, 2, 4}
-    blind = replace(made, checks=tuple(check for check in made.checks if check.check))
-    searches, nodes, values = [], [0, 0], []
-    for name, each in (("glance", made), ("blind", blind)):
-        each.save(tmp_path / f"{name}.yaml")
-        path = tmp_path / f"{name}.yaml"
-        searches.append(PVS(6, evaluation, probcut=path, ordering="tt+mobility", table_mb=1))
+    assert {check.check for check in made.checks if check.depth == 6} == {0, 4}
+    path = tmp_path / "weights.yaml"
+    made.save(path)
+    settings: dict[str, Any] = {"probcut": path, "ordering": "tt+mobility", "table_mb": 1}
+    searches = [PVS(6, evaluation, probcut_glance=glance, **settings) for glance in (0, None)]
+    nodes, values = [0, 0], []
     for position in random_game("standard", 1)[10:34:4]:
         found = [search.search(position) for search in searches]
         nodes = [total + each.stats.nodes for total, each in zip(nodes, found, strict=True)]
         values.append(found[0].value == found[1].value)
+    never = PVS(6, evaluation, probcut_glance=50, **settings).search(position)
+    assert never.stats.probcut_returns == 0
     assert nodes[0] < nodes[1] and sum(values) >= len(values) // 2
 
 
@@ -556,8 +540,8 @@ def test_the_endgame_begins_earlier_the_more_time_there_is() -> None:
         ({"singular_margin": -1}, "0 or more"),
         ({"singular_margin": 5, "singular_plies": 0}, "1 or more"),
         ({"probcut": True, "probcut_confidence": 0}, "more than 0"),
-        ({"ordering": "static", "sorted_from": 3}, "not in ordering"),
-        ({"ordering": "sorted", "sort_leaves": True, "sorted_from": 2}, "everything is sorted"),
+        ({"probcut_glance": 1}, "that of probcut"),
+        ({"probcut": True, "probcut_glance": 1}, "fit them with python -m agents fit-probcut"),
         ({"endgame_by_time": True}, "without a limit on time endgame decides"),
         ({"endgame": 61}, "endgame=61: a whole number from 0 to 60 (0: never) is needed"),
         (
