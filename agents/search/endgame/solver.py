@@ -278,7 +278,7 @@ class EndgameSolver:
         self._memory.sorting = sorting  # the search gets addresses only
         layout.set_constants(context, rules, sorting.evaluation)
         context[memory.MOBILITY_WEIGHT] = sorting.mobility if self.fastest_first else 0
-        context[memory.MARGIN] = sorting.margin
+        context[memory.FREEDOM], context[memory.MARGIN] = sorting.freedom, sorting.margin
         for empties in range(65):
             plies = sorting.plies(empties) if self.sorting_search else -1
             context[memory.PLIES + empties] = plies
