@@ -35,6 +35,7 @@ _ELSEWHERE = ("evaluation", "compiled")  # settings that are told of elsewhere, 
 _LONGEST = 80  # characters of a value of such a YAML
 
 _ROLE = re.compile(r":\w+:`(?:~(?:[^`]*\.)?)?([^`]+)`")
+_RAISES = re.compile(r"\s*\bRaises \w+Error .*$")
 _SENTENCE = re.compile(r"(?<=[^.\d]\.)\s+(?=[A-Z`*(])")
 
 
@@ -74,7 +75,8 @@ class Judgement:
     @property
     def text(self) -> list[str]:
         """What it is: formula, range, source."""
-        return [part for part in self._paragraphs if not part.startswith("Why: ")]
+        told = [_RAISES.sub("", part) for part in self._paragraphs]
+        return [part for part in told if part and not part.startswith("Why: ")]
 
     @property
     def why(self) -> str:

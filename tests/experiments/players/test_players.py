@@ -15,6 +15,7 @@ from records import content
 from agents import MCTS, PVS, AlphaBeta, Minimax, SquareWeights
 from agents.base import Purpose
 from agents.config import choices
+from agents.evaluation import Composite
 from experiments.__main__ import main
 from experiments.players import making
 from experiments.players.evidence import ErrorsEvidence, Evidence, RunEvidence, TableEvidence
@@ -132,7 +133,9 @@ def test_what_was_shipped_is_told_of_without_tests(tmp_path: Path) -> None:
     assert all("**Why:** " in part for part in told.split("### ")[1:])
     assert "No tests" in text
     published = (ROOT / "docs" / "players.md").read_text()
-    for head in heads:  # the page in docs/ tells of all that there are now
+    players = re.findall("^### (.*)$", text[text.index("## Line-up") :], re.MULTILINE)
+    assert {"random", "iago", "pvs_table", "champion"} < set(players)
+    for head in players:  # the page in docs/ tells of all that there are now
         assert f"\n### {head}\n" in published, (
             f"{head}: python -m experiments players makes it anew"
         )
@@ -204,6 +207,7 @@ def test_learned_weights_are_told_from_their_side_file(tmp_path: Path) -> None:
     (tmp_path / "mine.yaml").write_text("kind: toy\nseed: 3\nscores: {loss: 0.123456}\n")
     weights = {"weights": str(tmp_path / "mine.npz")}
     judgement = Judgement("toy", "", SquareWeights(), weights)
+    assert "Raises" not in " ".join(Judgement("sum", "", Composite({"parity": 1}), {}).text)
     assert judgement.weights is not None
     assert judgement.weights[1] == [["kind", "toy"], ["seed", "3"], ["scores, loss", "0.1235"]]
     assert Judgement("toy", "", SquareWeights(), {}).weights is None

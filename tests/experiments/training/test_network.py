@@ -19,7 +19,8 @@ from core.bitboard import mirror, transpose
 from core.position import Position
 from experiments.training.base import Learned, NotFinite, Workshop
 from experiments.training.data import VALIDATION, Positions
-from experiments.training.network import LIMITS, Inputs, Network, NetworkTraining, rate_at
+from experiments.training.network import NetworkTraining, rate_at
+from experiments.training.neural import LIMITS, Inputs, Network
 
 torch: Any = pytest.importorskip("torch", reason="PyTorch is not installed (extra network)")
 

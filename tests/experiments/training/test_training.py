@@ -274,6 +274,20 @@ def test_help_tells_of_every_training() -> None:
         assert "minutes: a number of more than 0, or None" in train_help(name)
 
 
+def test_what_cannot_be_learned_from_is_told(
+    made: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    few = Positions.read(parts_of(made.folder / "rounds" / "first"))[:20]
+    few.write(tmp_path / "few.parquet", {})
+    for words, refusal in (
+        ([f"train.data=[{tmp_path}/few.parquet]"], r"\d+ positions for train, where 100 or more"),
+        ([positions_of(made), "ruleset=mini6"], "are of a board of 8x8; ruleset mini6 is 6x6"),
+    ):
+        assert train(tmp_path, *words, "openings=random")[0] == 2
+        assert re.search(refusal, capsys.readouterr().err)
+    assert not (tmp_path / "results").exists()
+
+
 @pytest.mark.parametrize(
     ("words", "refusal"),
     [

@@ -19,17 +19,10 @@ from experiments.training import trees as module
 from experiments.training.base import Learned, NotFinite, Workshop
 from experiments.training.data import VALIDATION, Positions
 from experiments.training.extras import needs
+from experiments.training.growing import Single, Stage, answers, grow, importances
+from experiments.training.stages import MOST_EMPTIES, stages_of_empties
 from experiments.training.tree_figures import tree_figures
-from experiments.training.trees import (
-    MOST_EMPTIES,
-    Single,
-    Stage,
-    TreesTraining,
-    answers,
-    grow,
-    importances,
-    stages_of_empties,
-)
+from experiments.training.trees import TreesTraining
 
 pytest.importorskip("sklearn")
 
