@@ -43,7 +43,7 @@ _STABILITY_FROM_ALPHA = 6
 one, since the fuller the board the more discs are stable."""
 
 
-_SOLVED_IN_A_SECOND = 25
+_SOLVED_IN_A_SECOND = 26.5
 _TIMES_A_SQUARE = 2.0
 """How many empty squares positions of games have of which three in four are decided in a second,
 and how many times longer each further square takes."""
