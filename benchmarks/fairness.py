@@ -31,11 +31,10 @@ from agents import MCTS, PVS, Decision, Limits, RandomAgent, SearchStats, Square
 from agents.external import GtpAgent, LineAgent, NBoardAgent
 from core.game import FINISHED, LATE_BY_WALL, TOO_LATE, play_game
 from core.position import Position, prepare_rules
-from core.processes import descendants
+from core.processes import available_cores, descendants
 from core.rules import Color, ruleset
 from experiments.playing.conditions import Conditions
 from experiments.playing.stand_in import Children, StandIn
-from experiments.system import available_cores
 
 BOT = f"{sys.executable} {Path(__file__).with_name('timed_bot.py')}"
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from agents import PVS, Limits, RandomAgent, SquareWeights
 from core.game import play_game
+from core.processes import available_cores
 from core.rules import Color
-from experiments.system import available_cores
 
 GRACE = 0.02
 

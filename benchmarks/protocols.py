@@ -18,10 +18,10 @@ from agents.external import GtpAgent, LineAgent, NBoardAgent
 from agents.external.base import ProgramAgent
 from core.game import Limits, play_game
 from core.position import Position, prepare_rules
+from core.processes import available_cores
 from core.rules import Color, ruleset
 from experiments.playing.conditions import Conditions
 from experiments.playing.stand_in import Children, StandIn
-from experiments.system import available_cores
 
 _PLAY = f"{sys.executable} -m play"
 PERCENTILES = (50, 99, 99.9, 100)

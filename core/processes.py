@@ -14,6 +14,13 @@ LINUX = sys.platform == "linux"
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36  # linux/prctl.h
 
 
+def available_cores() -> int:
+    """Cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def die_with_parent(parent: int, how: int = signal.SIGKILL) -> None:
     """Ask the system to send this process a signal when its parent, of this number, ends, however
     that happens (Linux)."""

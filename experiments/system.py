@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import mmap
-import os
 from typing import Any
 
 from core.processes import LINUX
@@ -15,13 +14,6 @@ GO_ON, FINISH_PAIRS, STOP_AT_ONCE = range(3)
 """What workers are told: play on, end after the pair under way, drop everything."""
 STOPPING = "stopping after the pairs under way"
 """What a user is told then."""
-
-
-def available_cores() -> int:
-    """Cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def shared(kind: Any) -> Any:

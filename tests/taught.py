@@ -17,7 +17,7 @@ TEACHER = {"corners": 700, "mobility": 90, "stable_discs": 150}
 def taught_positions(
     random_game: Callable[[str, int], list[Position]], games: int = 60
 ) -> Positions:
-    """Positions of random games, whose scores are what a composite makes of them, and some noise."""
+    """Positions of random games; their scores are what a composite makes of them, and noise."""
     played = [random_game("standard", seed)[:-1] for seed in range(games)]
     masks = np.array([position.masks for game in played for position in game], dtype=np.uint64)
     number = np.repeat(np.arange(games), [len(game) for game in played])

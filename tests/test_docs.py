@@ -16,6 +16,7 @@ import experiments.__main__ as experiments
 import play.__main__ as play
 from agents.config import compose
 from experiments.training.planning import read as read_data
+from experiments.training.steps import read as read_training
 from play.config import read
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -50,6 +51,7 @@ COMMAND = re.compile(r"^\s*(?:[A-Z_]+=\S+ )*(?:\.venv/bin/)?python -m (\w+) ?(.*
 COMPOSED = {
     ("experiments", "run"): "run",
     ("experiments", "study"): "run",
+    ("experiments", "train"): "train",
     ("experiments", "selfplay"): "data",
     ("experiments", "positions"): "data",
     ("play", "terminal"): "play",
@@ -81,6 +83,9 @@ def brought_along(folder: Path) -> None:
     files = {
         "my_conf/agents/squares_or_freedom.yaml": line_up,
         "my_conf/agent/corners.yaml": "# Corners\n_target_: ./mine.py:Corners\n",
+        "results/tuned/2026-01-31_12-00-00/conf/evaluation/trained_tuned.yaml": (
+            "# Learned\n_target_: agents.evaluation.Composite\nweights: {corners: 1}\n"
+        ),
         "mine.py": "\n\n".join(re.findall(r"```python\n(.*?)```", own, re.DOTALL)),
     }
     for name, text in files.items():
@@ -102,7 +107,9 @@ def is_composed(words: list[str], config: str) -> None:
     for place, each in enumerate(parsed):
         if each.is_sweep_override() and each.is_choice_sweep():
             words[place] = f"{each.key_or_group}={next(iter(each.sweep_string_iterator()))}"
-    if config == "play":
+    if config == "train":
+        read_training(words[0].partition("=")[2], words[1:], folders)
+    elif config == "play":
         read(words, folders)
     elif config == "data":
         read_data(words, folders)
@@ -123,9 +130,9 @@ def test_commands_are_understood(
     mains = {"agents": agents, "core": core, "experiments": experiments, "play": play}
     for package, (name, *words) in shell_commands(page):
         told = f"python -m {package} {name} {' '.join(words)}"
-        if (package, name) in COMPOSED and not {"--help"} & set(words):
-            if name == "study":
-                words = [f"+study={words[0]}", *words[1:]]
+        if (package, name) in COMPOSED and not {"--help", "--ship"} & set(words):
+            if name in ("study", "train"):
+                words = [f"+{name}={words[0]}", *words[1:]]
             if name == "series":
                 words = [re.sub(r"^(games|points)=", r"series.\1=", word) for word in words]
             try:

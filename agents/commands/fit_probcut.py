@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import astuple
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,6 @@ from agents.commands.shared import announce, chosen_evaluations, empty_table
 from agents.config import ConfigError
 from agents.search.window.probcut_fit import fit
 from core.cli import whole_number
-from core.position import Position
 from core.shown import plain
 
 
@@ -40,6 +39,11 @@ def add(commands: Any) -> None:
         "--positions", type=whole_number(1), default=1000, help="how many (default 1000)"
     )
     parser.add_argument("--seed", type=whole_number(0), default=1, help="of games (default 1)")
+    parser.add_argument(
+        "--glance",
+        action="store_true",
+        help="fit to the evaluation alone too, for probcut_glance, and to one check a depth",
+    )
     parser.set_defaults(run=run)
 
 
@@ -54,12 +58,13 @@ def run(options: Namespace, console: Console) -> None:
     command = f"python -m agents fit-probcut {shlex.quote(options.file.name)} --evaluation {name}"
     for option in ("depth", "positions", "seed"):
         command += f" --{option} {getattr(options, option)}"
+    command += " --glance" * options.glance
 
-    def progress(positions: Sequence[Position]) -> Any:
-        return track(positions, f"searching to depth {options.depth}", console=console)
+    def progress(rows: Iterable[Any], total: int) -> Iterable[Any]:
+        return track(rows, f"searching to depth {options.depth}", total, console=console)
 
     numbers = options.depth, options.positions, options.seed
-    found = fit(evaluation, name, *numbers, command, progress)
+    found = fit(evaluation, name, *numbers, command, progress, options.glance)
     found.save(options.file)
     table = empty_table("depth", "check", "discs", "slope", "intercept", "sigma", "positions")
     for check in found.checks:

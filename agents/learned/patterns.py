@@ -62,6 +62,10 @@ class PatternEvaluation(Evaluation):
     rows 2 to 4, diagonals of 4 to 8.
     Source: M. Buro, *Experiments with Multi-ProbCut and a New High-Quality Evaluation Function for
     Othello* (1997). Raises ValueError for weights that cannot be read or are of another kind.
+
+    Why: nobody has to know what is good. Games say what each content of an edge, a corner or a line
+    came to, at each stage; a sum of some dozens of them, by looking up, knows edges, stability and
+    mobility better than rules made by hand, and is quick enough for deep searches.
     """
 
     weights: str | Path | Weights = "patterns"

@@ -40,13 +40,12 @@ from agents.search.context import MAX_DEPTH
 from core.cli import Parser, whole_number
 from core.game import FINISHED, play_game
 from core.position import Position, prepare_rules
-from core.processes import die_with_parent
+from core.processes import available_cores, die_with_parent
 from core.rules import RULESETS, Color
 from core.settings import Number, Whole, check_settings
 from core.shown import plain
-from experiments.pairing.openings import Opening, all_openings
+from experiments.pairing.openings import Opening, all_openings, position_key, read_openings
 from experiments.record.provenance import versions
-from experiments.system import available_cores
 
 _PURPOSE = 3  # keeps these random numbers apart from those of openings and games
 TAIL = 0.1
@@ -203,14 +202,18 @@ def _play_out(position: Position) -> float:
 # ---------------------------------------------------------------------- choosing
 
 
-def make(recipe: Recipe, workers: int, console: Console | None = None) -> Balanced:
+def make(
+    recipe: Recipe, workers: int, console: Console | None = None, other: Path | None = None
+) -> Balanced:
     """Find the balanced openings of the standard rules.
 
-    workers: processes. Raises ConfigError for a recipe that cannot be followed.
+    workers: processes. other: a file of openings made before; the notes then say how even they are
+    by this recipe. Raises ConfigError for a recipe that cannot be followed, or such a file.
     """
     console = console or Console(quiet=True)
     recipe.check()
     candidates = all_openings(recipe.plies, RULESETS["standard"])
+    before = None if other is None else _among(candidates, other)
     try:
         searcher = Searcher(recipe)
     except ValueError as error:
@@ -232,10 +235,25 @@ def make(recipe: Recipe, workers: int, console: Console | None = None) -> Balanc
             if not console.quiet:
                 times = _timed(recipe, searcher, [position for _, position in candidates])
                 _foretell(recipe, len(candidates), times, workers, console)
-            return _select(recipe, [opening for opening, _ in candidates], each)
+            found = _select(recipe, [opening for opening, _ in candidates], each, before)
+            if other is not None:
+                found.notes["compared"] = {"file": other.name, **found.notes["compared"]}
+            return found
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+
+
+def _among(candidates: Sequence[tuple[Opening, Position]], path: Path) -> np.ndarray:
+    """The indices of a file's openings among the candidates; ConfigError where there are none."""
+    rules = RULESETS["standard"]
+    place = {position_key(position): index for index, (_, position) in enumerate(candidates)}
+    keys = [position_key(opening.reach(rules)) for opening in read_openings(path, rules)]
+    found = np.array([place[key] for key in keys if key in place], dtype=int)
+    if not len(found):
+        plies = len(candidates[0][0].moves)
+        raise ConfigError(f"--compare {path}: none of its openings is of {plies} plies")
+    return np.unique(found)
 
 
 def _timed(
@@ -285,6 +303,7 @@ def _select(
     recipe: Recipe,
     candidates: Sequence[Opening],
     each: Callable[[Callable[[Position], Any], np.ndarray, str], np.ndarray],
+    before: np.ndarray | None,
 ) -> Balanced:
     shallowly, deeply = partial(_value, recipe.shallow), partial(_value, recipe.depth)
     depth = f"searching {recipe.depth} plies"
@@ -310,9 +329,7 @@ def _select(
     values[sample] = deep
     values[likely] = each(deeply, likely, f"{depth}, likely")
     expected = curve.score(values)
-    kept = np.flatnonzero((recipe.low <= expected) & (expected <= recipe.high))
-    even = np.argsort(np.abs(expected[kept] - 0.5), kind="stable")
-    kept = np.sort(kept[even[: recipe.most]])
+    kept = _most_even(recipe, expected)
     checked = rng.permutation(np.setdiff1d(kept, sample))[: recipe.games // 4]
     results = each(_play_out, checked, "checking")
     notes = {
@@ -321,15 +338,75 @@ def _select(
         "kept": len(kept),
         "expected": _ends(expected[kept]),
         "fit": _about_fit(curve, deep, scores),
-        "first_search": {
-            "slope": float(line.slope),
-            "intercept": float(line.intercept),
-            "correlation": float(line.rvalue),
-            "sigma": float(np.std(deep - foretold[sample])),
-        },
+        "first_search": _about_line(line, deep - foretold[sample]),
         "check": _about_check(results, expected[checked]),
     }
+    if before is not None:
+        unknown = before[np.isnan(values[before])]
+        values[unknown] = each(deeply, unknown, f"{depth}, those of before")
+        drawn = rng.permutation(np.setdiff1d(before, kept))[: recipe.games // 4]
+        played = each(_play_out, drawn, "checking those of before")
+        notes["compared"] = _compared(before, kept, curve.score(values), played, drawn)
     return Balanced([candidates[int(index)] for index in kept], notes)
+
+
+def _about_line(line: Any, errors: np.ndarray) -> dict[str, float]:
+    """What is told of how well a shallow search foretells a deep one."""
+    return {
+        "slope": float(line.slope),
+        "intercept": float(line.intercept),
+        "correlation": float(line.rvalue),
+        "sigma": float(np.std(errors)),
+    }
+
+
+def _most_even(recipe: Recipe, expected: np.ndarray) -> np.ndarray:
+    """The candidates that are kept, by number: those with the most even of the expected scores that
+    lie within the bounds."""
+    kept = np.flatnonzero((recipe.low <= expected) & (expected <= recipe.high))
+    even = np.argsort(np.abs(expected[kept] - 0.5), kind="stable")
+    return np.sort(kept[even[: recipe.most]])
+
+
+def _compared(
+    before: np.ndarray,
+    kept: np.ndarray,
+    expected: np.ndarray,
+    played: np.ndarray,
+    drawn: np.ndarray,
+) -> dict[str, Any]:
+    """What is told of openings made before, beside those that are kept now.
+
+    before, kept: numbers of candidates. expected: Black's score from each candidate. played: scores
+    of the games from ``drawn``, some of those that are not kept again.
+    """
+    return {
+        "openings": len(before),
+        "kept_again": int(np.isin(before, kept).sum()),
+        "expected": _spread(expected[before]),
+        "expected_of_the_new": _spread(expected[kept]),
+        "check_of_the_dropped": _by_thirds(played, expected[drawn]),
+    }
+
+
+def _spread(expected: np.ndarray) -> dict[str, float]:
+    """How far expected scores lie apart: some of their quantiles, and the standard deviation."""
+    if not len(expected):
+        return {}
+    at = {"least": 0.0, "tenth": 0.1, "median": 0.5, "ninetieth": 0.9, "most": 1.0}
+    found = {name: float(np.quantile(expected, share)) for name, share in at.items()}
+    return found | {"deviation": float(expected.std())}
+
+
+def _by_thirds(scores: np.ndarray, expected: np.ndarray) -> dict[str, dict[str, Any]]:
+    """Whether games confirm what is expected, apart for openings said to be good for White, even,
+    and good for Black."""
+    parts = np.array_split(np.argsort(expected, kind="stable"), 3)
+    names = "lowest", "middle", "highest"
+    return {
+        name: _about_check(scores[part], expected[part])
+        for name, part in zip(names, parts, strict=True)
+    }
 
 
 def _ends(expected: np.ndarray) -> dict[str, float] | None:
@@ -364,6 +441,8 @@ def write(found: Balanced, recipe: Recipe, path: Path) -> Path:
     options = {key.replace("_", "-"): value for key, value in asdict(recipe).items()}
     options["band"] = f"{options.pop('low')} {options.pop('high')}"
     words = " ".join(f"--{key} {value}" for key, value in options.items())
+    if compared := found.notes.get("compared"):
+        words += f" --compare {shlex.quote(compared['file'])}"
     about = {
         "command": f"python -m experiments openings {shlex.quote(path.name)} {words}",
         "ruleset": "standard",
@@ -409,6 +488,12 @@ def _parser() -> Parser:
         metavar=("LOW", "HIGH"),
         help=f"Black's expected score (default {Recipe.low} {Recipe.high})",
     )
+    parser.add_argument(
+        "--compare",
+        type=Path,
+        metavar="FILE",
+        help="openings made before: the YAML then tells how even they are by these settings",
+    )
     parser.add_argument("--workers", type=whole_number(1), help="processes (default: all cores)")
     return parser
 
@@ -424,7 +509,7 @@ def openings_command(arguments: Sequence[str]) -> int:
     if options.file.suffix == ".yaml":
         raise ConfigError(f"{options.file}: this name is taken by the YAML that goes beside it")
     console = Console()
-    found = make(recipe, options.workers or available_cores(), console)
+    found = make(recipe, options.workers or available_cores(), console, options.compare)
     told = write(found, recipe, options.file)
     notes = found.notes
     check = notes["check"]
@@ -438,6 +523,14 @@ def openings_command(arguments: Sequence[str]) -> int:
         lines.append(
             f"in {check['games']:,} games from some of those Black scored {scored:.1f} %, expected "
             f"{expected:.1f} %"
+        )
+    if compared := notes.get("compared"):
+        spread = compared["expected"]
+        lines.append(
+            f"of the {compared['openings']:,} openings of {compared['file']} "
+            f"{compared['kept_again']:,} were kept again; by these searches Black's expected score "
+            f"is {100 * spread['tenth']:.1f} to {100 * spread['ninetieth']:.1f} % in four of five "
+            "of them"
         )
     lines.append(f"written to {options.file}, and how they were made to {told}")
     for line in lines:

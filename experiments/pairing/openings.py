@@ -288,7 +288,7 @@ def all_openings(plies: int, rules: Ruleset) -> list[tuple[Opening, Position]]:
                 after = position.play(move)
                 if not after.is_over:
                     opened = Opening(opening.moves + bytes([move]))
-                    following.setdefault(_key(after), (opened, after))
+                    following.setdefault(position_key(after), (opened, after))
             if len(following) > ENUMERABLE:
                 raise ConfigError(
                     f"openings.plies={plies}: there are more than {ENUMERABLE:,} distinct "
@@ -399,11 +399,11 @@ def distinct(openings: Sequence[Opening], rules: Ruleset) -> list[Opening]:
     the symmetries of the board."""
     first: dict[int, Opening] = {}
     for opening in openings:
-        first.setdefault(_key(opening.reach(rules)), opening)
+        first.setdefault(position_key(opening.reach(rules)), opening)
     return list(first.values())
 
 
-def _key(position: Position) -> int:
+def position_key(position: Position) -> int:
     """One number for a position and its symmetric forms: a set of numbers costs a tenth of the
     memory of a set of positions."""
     form = position.canonical()

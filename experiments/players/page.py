@@ -212,8 +212,8 @@ class Section:
 def _by_purpose(techniques: Sequence[Technique]) -> dict[str, list[Markdown]]:
     found: dict[str, list[Markdown]] = {}
     for each in techniques:
-        text = Markdown(f"`{each.setting}`: {each.does}.")
-        found.setdefault(each.purpose.value.capitalize(), []).append(text)
+        heading = each.purpose.value.capitalize() if each.purpose else "Besides"
+        found.setdefault(heading, []).append(Markdown(f"`{each.setting}`: {each.does}."))
     return found
 
 

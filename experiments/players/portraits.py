@@ -31,9 +31,11 @@ from agents.search.limits import allotment
 from core.settings import Meanings, Setting, declared, summary
 from experiments.config import settings_of
 
+_ELSEWHERE = ("evaluation", "compiled")  # settings that are told of elsewhere, or change no move
 _LONGEST = 80  # characters of a value of such a YAML
 
 _ROLE = re.compile(r":\w+:`(?:~(?:[^`]*\.)?)?([^`]+)`")
+_RAISES = re.compile(r"\s*\bRaises \w+Error .*$")
 _SENTENCE = re.compile(r"(?<=[^.\d]\.)\s+(?=[A-Z`*(])")
 
 
@@ -73,7 +75,8 @@ class Judgement:
     @property
     def text(self) -> list[str]:
         """What it is: formula, range, source."""
-        return [part for part in self._paragraphs if not part.startswith("Why: ")]
+        told = [_RAISES.sub("", part) for part in self._paragraphs]
+        return [part for part in told if part and not part.startswith("Why: ")]
 
     @property
     def why(self) -> str:
@@ -155,9 +158,10 @@ class Judgements:
 
 @dataclass(frozen=True)
 class Technique:
-    """A setting that is on, and what it does, in a sentence. purpose: what it is there for."""
+    """A setting that is on, and what it does, in a sentence. purpose: what it is there for; None
+    where that is not declared."""
 
-    purpose: Purpose
+    purpose: Purpose | None
     setting: str
     does: str
 
@@ -166,17 +170,20 @@ def techniques(agent: Agent) -> list[Technique]:
     """What an agent does beside what its class does, by purpose."""
     taken = inspect.signature(type(agent)).parameters
     found = [
-        Technique(purpose, _as_set(name, value), _does(setting, value))
+        Technique(setting.note(Purpose), _as_set(name, value), _does(setting, value))
         for name, setting in declared(type(agent)).items()
         if name in taken
-        and (purpose := setting.note(Purpose))
+        and name not in _ELSEWHERE
         and _is_on(setting, value := getattr(agent, name))
     ]
-    return sorted(found, key=lambda each: list(Purpose).index(each.purpose))
+    order = [*Purpose, None]
+    return sorted(found, key=lambda each: order.index(each.purpose))
 
 
 def _is_on(setting: Setting, value: Any) -> bool:
-    if setting.note(Meanings) is not None or value is True:
+    """Whether there is something to tell: what has a purpose is told of whenever it is in use, the
+    rest where it is not as by default."""
+    if setting.note(Purpose) is not None and (value is True or setting.note(Meanings) is not None):
         return True
     return value is not None and value is not False and value != setting.default
 

@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Annotated
 
+from core.processes import available_cores
 from core.settings import Whole, checked
 from experiments.playing.conditions import Conditions
 from experiments.playing.game import close_all
 from experiments.playing.guardian import start_worker
 from experiments.playing.match import Alone, Crew, Team, Workers
 from experiments.playing.pool import WorkerPool
-from experiments.system import STOP_AT_ONCE, available_cores
+from experiments.system import STOP_AT_ONCE
 
 Say = Callable[[str], None]
 """Receives one line that the user should know."""

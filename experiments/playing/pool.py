@@ -35,6 +35,7 @@ from core.processes import (
     die_with_parent,
     end_descendants,
     is_stopped,
+    reap,
 )
 from experiments.record.log import SendRecords, log_only_to
 
@@ -390,7 +391,6 @@ def fresh_nursery(descriptor: int) -> None:
 def _nursery(control: socket.socket, initializer: Initializer, initargs: Any) -> None:
     """Fork a worker for each socket that arrives, until the driver closes its end."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver to handle
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks how a worker ended
     adopt_orphans()
     parent, number = os.getpid(), 0
     workers: set[int] = set()
@@ -398,8 +398,11 @@ def _nursery(control: socket.socket, initializer: Initializer, initargs: Any) ->
         word, descriptors, _, _ = socket.recv_fds(control, 1, 1)
         if not word:
             _end_workers(parent, workers)
+            reap()
             return
         number += 1
+        # Nobody asks how a worker ended, but the time that it took is to be known above.
+        reap()
         # What a worker that was killed has left behind is ours now.
         workers &= set(descendants([parent]))
         end_descendants([parent], workers)
@@ -410,7 +413,6 @@ def _nursery(control: socket.socket, initializer: Initializer, initargs: Any) ->
         if child == 0:
             try:
                 control.close()
-                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                 signal.signal(signal.SIGTERM, _stop_working)
                 die_with_parent(parent, signal.SIGTERM)
                 multiprocessing.current_process().name = f"worker-{number}"

@@ -22,7 +22,7 @@ import core
 from agents.loading import split_target
 from core.cli import DISTRIBUTION
 from core.compile import processor
-from experiments.system import available_cores
+from core.processes import available_cores
 
 _PACKAGES = (DISTRIBUTION, "numba", "llvmlite", "numpy", "scipy", "pandas")
 _HARMLESS = ("scipy", "pandas")  # for reports, not for games

@@ -11,6 +11,7 @@ import numpy as np
 from agents.base import compiled_player
 from agents.search import SearchAgent
 from core.game import FINISHED
+from core.processes import available_cores
 from core.shown import counted
 from experiments.config import Plan
 from experiments.playing.conditions import NONE
@@ -21,7 +22,6 @@ from experiments.report.lead import FEW, FEW_OPENINGS, lead
 from experiments.report.standings import SEATS
 from experiments.report.tables import marked
 from experiments.statistics.intervals import interval_text
-from experiments.system import available_cores
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -20,7 +20,6 @@ seed, which is then where the old one was.
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -37,12 +36,13 @@ from agents.search.context import MAX_DEPTH
 from core.notation import PASS
 from core.position import Position
 from core.rules import RULESETS, Ruleset
-from core.settings import Choice, ConfigError, Each, Number, Text, Whole
+from core.settings import Choice, Each, Number, Text, Whole
 from core.whole_games import prepare_games
 from experiments.config import Plan
 from experiments.pairing import ResultTable
 from experiments.training.base import Crew, Learned, Training, Workshop
 from experiments.training.duels import Starts, duel, points, starts_of
+from experiments.training.extras import needs
 from experiments.training.linear import (
     DEFAULT_FEATURES,
     UNIT,
@@ -62,6 +62,7 @@ STAGE = 4
 """Numbers of empties that share their weights."""
 SIZE = 20.0
 """Discs by which weights of length 1 move values; it keeps rounding out of the way."""
+_VALUES = "values of the composite"  # in which its weights are; they are no discs
 _MOST_OPENINGS = 5000  # that candidates choose from
 _SAMPLED = 100  # random games that tell how large features are
 _MOST_ROWS = 12  # of generations in a table
@@ -247,12 +248,6 @@ def replay(evolution: Evolution, course: Course) -> list[np.ndarray]:
     return means
 
 
-def needs_cma() -> None:
-    """Raise ConfigError where the library is not installed."""
-    if importlib.util.find_spec("cma") is None:
-        raise ConfigError("evolution needs cma; pip install 'othello-strategy-lab[learn]' or cma")
-
-
 # ---------------------------------------------------------------------- the training
 
 
@@ -277,7 +272,7 @@ class Evolved(Training):
     """How far from there candidates are at first: the standard deviation of each number, the
     weights at a knot being of length 1 together."""
     opponents: Annotated[list[str], Each(Text(r".+", "an evaluation"))] = field(
-        default_factory=lambda: ["iago", "modified_square_weights"]
+        default_factory=lambda: ["iago", "tuned"]
     )
     """Evaluations (of conf/evaluation) that all candidates play against."""
     plies: Annotated[int, Whole(1, MAX_DEPTH)] = 2
@@ -291,7 +286,7 @@ class Evolved(Training):
     generations: Annotated[int, Whole(1)] = 80
 
     def check(self, plan: Plan) -> None:
-        needs_cma()
+        needs("cma", "cma", "learn")
         check_features(self.features, plan.rules)
         if not self.knots or len(set(self.knots)) < len(self.knots):
             raise ValueError(f"train.knots={self.knots}: at least one, and none twice, is needed")
@@ -303,12 +298,13 @@ class Evolved(Training):
                 f"train.checks={self.checks}: of {found:,} openings ({plan.openings.text}) some "
                 "are needed for the candidates"
             )
-        for player in self._arena(plan.rules, plan.settings.seed).players:
+        arena = self._arena(plan.rules, plan.settings.seed)
+        for player in arena.players:
             if compiled_player(player, plan.rules, Limits()) is None:
                 raise ValueError(
                     f"train.opponents: {player.evaluation.name} does not play in compiled code"
                 )
-        self._beginning(self._arena(plan.rules, plan.settings.seed).genes)
+        self._beginning(arena.genes)
 
     def prepare(self, plan: Plan) -> None:
         prepare_games()
@@ -386,7 +382,7 @@ class Evolved(Training):
             unit=None,
             findings=[finding],
             tables=[
-                weights_table(genes.features, genes.stages, genes.weights(vector)),
+                weights_table(genes.features, genes.stages, genes.weights(vector), _VALUES),
                 _course_table(course),
             ],
             figures=partial(_figures, genes, vector),
@@ -430,4 +426,4 @@ def _course_table(course: Course) -> ResultTable:
 
 def _figures(genes: Genes, vector: np.ndarray) -> Iterator[ReportFigure]:
     moved = UNIT * genes.weights(vector) * genes.sizes
-    yield sizes_figure(genes.features, genes.stages, moved, "values of the composite")
+    yield sizes_figure(genes.features, genes.stages, moved, _VALUES)

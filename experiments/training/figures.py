@@ -260,8 +260,10 @@ def _lines(axes: Axes, history: pd.DataFrame, step: str, panel: str, names: Sequ
         told = name.removeprefix(f"{panel}_").replace("_", " ")
         marker = "." if len(rows) < 40 else None
         axes.plot(rows[step], rows[name], color=colour, marker=marker, label=drawn(told))
-    axes.set_xlabel(step)
+    axes.set_xlabel("empty squares" if step == "empties" else step)
     axes.set_ylabel(drawn(panel))
-    axes.xaxis.set_major_locator(MaxNLocator(5))
+    axes.xaxis.set_major_locator(MaxNLocator(4, integer=True))
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}"))
     if len(names) > 1:
         axes.legend(frameon=False)

@@ -74,8 +74,8 @@ class Games:
 
 @cache
 def _solver() -> EndgameSolver:
-    """This process's own; each solving begins as if nothing had been solved before. It sorts without
-    learned weights: which of two equal moves it finds first must not depend on what was learned."""
+    """This process's own; each solving begins as if nothing had been solved before. It sorts
+    without learned weights: which of two equal moves it finds first must not depend on them."""
     return EndgameSolver(table_mb=_TABLE_MB, sorting=ROUGH)
 
 

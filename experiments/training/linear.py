@@ -244,9 +244,11 @@ def stage_text(ends: tuple[int, int]) -> str:
     return f"{ends[0]}\N{EN DASH}{ends[1]}" if ends[0] < ends[1] else f"{ends[0]}"
 
 
-def weights_table(names: Sequence[str], stages: Stages, weights: np.ndarray) -> ResultTable:
-    """Weights in values (1/UNIT of a disc) for each unit of their features, a row a feature, a
-    column for each of some stages."""
+def weights_table(
+    names: Sequence[str], stages: Stages, weights: np.ndarray, unit: str = f"1/{UNIT} of a disc"
+) -> ResultTable:
+    """Weights, UNIT times those given, for each unit of their features: a row a feature, a column
+    for each of some stages. unit: of the numbers shown, in words."""
     shown = np.unique(np.linspace(0, len(stages) - 1, _MOST_COLUMNS).round().astype(int)).tolist()
     rows = [
         [name, *(f"{UNIT * column[stage]:.3g}" for stage in shown)]
@@ -256,8 +258,8 @@ def weights_table(names: Sequence[str], stages: Stages, weights: np.ndarray) -> 
         "Weights by empty squares",
         ["feature", *(stage_text(stages[stage]) for stage in shown)],
         rows,
-        note=f"What a unit of the feature is worth, in 1/{UNIT} of a disc: a corner, a move, a "
-        "thousandth of a ratio (`python -m agents evaluate` shows them). The YAML has all stages.",
+        note=f"What a unit of the feature is worth, in {unit}: a corner, a move, a thousandth of a "
+        "ratio (`python -m agents evaluate` shows them). The YAML has all stages.",
     )
 
 

@@ -9,8 +9,8 @@ from matplotlib.colors import TwoSlopeNorm
 from matplotlib.figure import Figure
 
 from experiments.report.figures.base import SMALL, ReportFigure, blank, entitle, heat, signed
-from experiments.training.network import Inputs, Network
-from experiments.training.trees import empties_text, stages_of_empties
+from experiments.training.neural import Inputs, Network
+from experiments.training.stages import empties_text, stages_of_empties
 
 
 def network_figures(network: Network, held: Inputs) -> Iterator[ReportFigure]:

@@ -15,7 +15,8 @@ from typing import Any
 from rich.console import Console
 
 from agents.config import ConfigError
-from core.shown import plain
+from core.rules import Ruleset
+from core.shown import counted, plain
 from experiments.config import RunConfig, chosen, settings_of
 from experiments.playing.pieces import PieceResult
 from experiments.record.folder import write_safely
@@ -27,7 +28,7 @@ from experiments.studies.planning import StudyPlan
 from experiments.studies.record import TRAINING
 from experiments.studies.running import LOG, Maker, Session
 from experiments.training.base import Learned, Training, Workshop, minutes_since, processor_seconds
-from experiments.training.data import Positions
+from experiments.training.data import SPLITS, TRAIN, VALIDATION, Positions
 from experiments.training.kept import PREFIX, Drawn, Kept, player
 from experiments.training.measuring import Found, measure
 from experiments.training.reporting import concluded
@@ -46,6 +47,8 @@ TIMES = "minutes.json"
 """Minutes that each step has taken, on two cores; also of one that is not done."""
 TOLD_VERSIONS = ("python", "numpy", "numba", "code")
 """What the side file of weights says of versions."""
+FEWEST = 100
+"""Positions to learn from."""
 LEAST_MINUTES = 0.02
 """Of learning, where what came before has used up the budget."""
 
@@ -63,7 +66,10 @@ class TrainingSession(Session):
         if training.curve:
             ladder_of(training, plan.plan.settings)
         if training.data:
-            Positions.read(training.data, training.partly, lambda line: console.print(plain(line)))
+            told = Positions.read(
+                training.data, training.partly, lambda line: console.print(plain(line))
+            )
+            enough(told, plan.plan.rules)
 
     def make(self) -> tuple[Found, bool]:
         self._steps = steps_of(self.plan.name, training_of(self.plan))
@@ -85,8 +91,10 @@ class TrainingSession(Session):
     def conclude(self, found: Any) -> Conclusion:
         training, settings = training_of(self.plan), self.plan.plan.settings
         measured = measure(found, self.folder, settings.seed)
-        kept = found.final.told(self.folder, scores=measured.scores)
-        if training.ship:
+        shipped = bool(found.final.about.get("shipped"))
+        about = {"scores": measured.scores, "shipped": shipped or training.ship}
+        kept = found.final.told(self.folder, **about)
+        if training.ship and not shipped:
             ship(self.plan.name, kept, self.folder, self.say)
         return concluded(self.plan.name, training, settings, found, measured)
 
@@ -179,7 +187,8 @@ class TrainingSession(Session):
         if key not in self._read:
             self._read.clear()
             made = [part for each in rounds for part in parts_of(self._round(each))]
-            self._read[key] = Positions.read(training.data or made, training.partly, self.say)
+            found = Positions.read(training.data or made, training.partly, self.say)
+            self._read[key] = enough(found, self.plan.plan.rules)
         return self._read[key]
 
     def _budget(self, step: LearnStep) -> float | None:
@@ -222,8 +231,11 @@ class TrainingSession(Session):
         examined = None
         if training.data or played:
             examined = self._positions(learned[-1].rounds or [step.key for step in played])
-        marked = ((step.mark, step.key) for step in learned)
-        snapshots = {mark: Kept.read(self.folder, key) for mark, key in marked if mark is not None}
+        snapshots, spent = {}, {}
+        for step in learned:
+            if step.mark is not None:
+                snapshots[step.mark] = Kept.read(self.folder, step.key)
+                spent[step.mark] = self._spent(step)
         runs = {
             step.curve: self.folder / step.key
             for step in self._steps
@@ -232,6 +244,7 @@ class TrainingSession(Session):
         return Found(
             Kept.read(self.folder, learned[-1].key),
             snapshots,
+            spent,
             examined,
             runs.get(False),
             runs.get(True),
@@ -248,6 +261,14 @@ class TrainingSession(Session):
             times = self._times() | {step.key: before + minutes_since(began)}
             write_safely(self.folder / TIMES, json.dumps(times))
 
+    def _spent(self, step: LearnStep) -> float:
+        """Minutes that what it has learned took: of all steps up to it, or where each stop of a
+        learning curve is learned from the same positions anew, its own."""
+        if not (step.until or training_of(self.plan).goes_on):
+            return self._minutes(step)
+        steps = self._steps[: self._steps.index(step) + 1]
+        return sum(map(self._minutes, steps))
+
     def _minutes(self, step: Step) -> float:
         return self._times().get(step.key, 0.0)
 
@@ -257,6 +278,22 @@ class TrainingSession(Session):
         except FileNotFoundError:
             return {}
         return times
+
+
+def enough(positions: Positions, rules: Ruleset) -> Positions:
+    """The positions, if they can be learned from; ConfigError."""
+    if positions.side != rules.side:
+        raise ConfigError(
+            f"the positions are of a board of {positions.side}x{positions.side}; ruleset "
+            f"{rules.name} is {rules.side}x{rules.side}"
+        )
+    for part, needed in ((TRAIN, FEWEST), (VALIDATION, 1)):
+        if (there := int((positions.split == part).sum())) < needed:
+            raise ConfigError(
+                f"{counted(there, 'position')} for {SPLITS[part]}, where {needed} or more are "
+                "needed: more games"
+            )
+    return positions
 
 
 def training_of(plan: StudyPlan) -> Training:

@@ -68,8 +68,9 @@ def board(rules: Ruleset, stage: int) -> Board:
         begins += [contents] * len(pattern.places)
         classes.append(pattern.classes + np.int32(first))
         contents += pattern.contents
-    empties = np.minimum(np.arange(SQUARES + 1), rules.side**2 - 4)
-    last = (rules.side**2 - 4) // stage - 1
+    # As elsewhere, of a small board the squares that it lacks count as empty too.
+    moves, lacking = rules.side**2 - 4, SQUARES - rules.side**2
+    empties = np.clip(np.arange(SQUARES + 1) - lacking, 0, moves)
     return Board(
         np.uint64(board_of(rules.side)),
         np.int64(rules.side**2),
@@ -77,7 +78,7 @@ def board(rules: Ruleset, stage: int) -> Board:
         shapes.rows,
         np.array(begins, dtype=np.int64),
         np.concatenate(classes, dtype=np.int32),
-        np.minimum(empties // stage, max(0, last)),
+        np.minimum(empties // stage, max(0, moves // stage - 1)),
     )
 
 
@@ -268,7 +269,7 @@ class TemporalDifferences(Training):
             "missed their targets (root mean square) since the row before.",
         )
         return Learned(
-            {"_target_": "agents.learned.patterns.PatternEvaluation"},
+            {"_target_": "agents.learned.PatternEvaluation"},
             as_weights(state.learning, known, {}),
             findings=[finding, f"{100 * used:.0f} % of the weights of patterns were ever used."],
             tables=[table],

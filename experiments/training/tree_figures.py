@@ -22,7 +22,8 @@ from experiments.report.figures.base import (
     heat,
     signed,
 )
-from experiments.training.trees import ALWAYS, Single, Stage, empties_text, importances
+from experiments.training.growing import ALWAYS, Single, Stage, importances
+from experiments.training.stages import empties_text
 
 _LEAF = 0.62  # inches of a leaf's place
 

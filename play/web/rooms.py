@@ -13,8 +13,8 @@ from typing import Any
 
 from core.notation import IllegalMove
 from core.position import Position
+from core.processes import available_cores
 from core.rules import Color, Ruleset, ruleset
-from experiments.system import available_cores
 from play.config import PlayerSettings, Table
 from play.game import Game
 from play.thinking import Trouble, checked_agent

@@ -55,6 +55,8 @@ def make(name: str, folder: Path) -> Agent:
     filled, _ = fill_open({name: settings_of(name)}, depth=2, evaluation=evaluation, **others)
     if "playouts" in filled[name]:
         filled[name]["playouts"] = 100
+    if isinstance(filled[name].get("depth"), int):  # which not all leave open
+        filled[name]["depth"] = 2
     return build_agent(filled[name], name)
 
 

@@ -17,6 +17,7 @@ from omegaconf import OmegaConf
 
 import agents.evaluation
 import agents.external
+import agents.learned
 from agents import AlphaBeta, Decision, Limited, SquareWeights, hydra_parts
 from agents.conf_folder import conf_folder
 from agents.config import (
@@ -208,7 +209,8 @@ def test_what_an_agent_within_one_leaves_open_is_filled_too() -> None:
 
 
 def test_what_an_object_is_shown_as_makes_it_again() -> None:
-    names = {**vars(agents), **vars(agents.evaluation), **vars(agents.external)}
+    rooms = agents, agents.evaluation, agents.external, agents.learned
+    names = {name: value for room in rooms for name, value in vars(room).items()}
     paip = Path(__file__).parent / "external" / "paip.py"
     evaluation = evaluation_settings(f"{paip}:mean_weight")
     filled = {"depth": 3, "command": "cat -n", "target": f"{paip}:random_strategy"}

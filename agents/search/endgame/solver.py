@@ -11,6 +11,7 @@ How it is done is told in :mod:`agents.search.endgame.kernels`; what is remember
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -41,6 +42,17 @@ _ETC_FROM = 10
 _STABILITY_FROM_ALPHA = 6
 """Lowest alpha for which stable discs are counted at four empty squares; 2 more for each further
 one, since the fuller the board the more discs are stable."""
+
+
+_SOLVED_IN_A_SECOND = 26.5
+_TIMES_A_SQUARE = 2.0
+"""How many empty squares positions of games have of which three in four are decided in a second,
+and how many times longer each further square takes."""
+
+
+def solvable(seconds: float) -> int:
+    """From how many empty squares on it can be expected that so many seconds show who wins."""
+    return int(_SOLVED_IN_A_SECOND + math.log(seconds) / math.log(_TIMES_A_SQUARE))
 
 
 @dataclass(frozen=True, slots=True)

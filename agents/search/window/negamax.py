@@ -208,13 +208,14 @@ def negamax(
 
     # Step 5. ProbCut (selective): a shallower search that makes a cutoff here probable.
     probcut = load(context, layout.PROBCUT)
-    if probcut != 0 and ply > 0:
+    if probcut != 0 and ply > 0 and selective.allows_cuts(probcut, mover | opponent, depth):
+        at_least, at_most = selective.foretold(context, mover, opponent, depth)
         for check in range(selective.CHECKS):
             shallow = selective.check_depth(probcut, mover | opponent, depth, check)
             if shallow == 0:
                 break
             bound = selective.high_check(probcut, mover | opponent, depth, check, beta)
-            if bound < layout.INFINITY:
+            if bound < layout.INFINITY and at_least >= beta:
                 enter_again(context)
                 value = negamax(context, mover, opponent, bound - _1, bound, shallow, ply)
                 if out_of_budget(context):
@@ -223,7 +224,7 @@ def negamax(
                     count(context, layout.PROBCUT_RETURNS)
                     return beta
             bound = selective.low_check(probcut, mover | opponent, depth, check, alpha)
-            if bound > -layout.INFINITY:
+            if bound > -layout.INFINITY and at_most <= alpha:
                 enter_again(context)
                 value = negamax(context, mover, opponent, bound, bound + _1, shallow, ply)
                 if out_of_budget(context):

@@ -9,7 +9,8 @@ it knows by the values that evaluation gives to fixed positions.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,7 +19,7 @@ import numpy as np
 from agents.conf_folder import conf_folder
 from agents.evaluation import Evaluation
 from agents.evaluation.function import check_positions
-from agents.search.window.selective import CHECKS, DEEPEST, PROBCUT_SHAPE, STAGE_DISCS
+from agents.search.window.selective import CHECKS, DEEPEST, GLANCE, PROBCUT_SHAPE, STAGE_DISCS
 from core.settings import Number, Text, Whole, check_settings
 
 
@@ -33,10 +34,11 @@ def fingerprint(evaluation: Evaluation) -> str:
 @dataclass(frozen=True)
 class Check:
     """One fitted regression: v_depth = slope * v_check + intercept, error sigma, of positions with
-    ``discs`` to ``discs + 7`` discs on the board; ``positions`` is how many it was fitted to."""
+    ``discs`` to ``discs + 7`` discs on the board; ``positions`` is how many it was fitted to. A
+    check of depth 0 is the evaluation itself: it never cuts, but tells where a search may."""
 
     depth: Annotated[int, Whole(1, DEEPEST)]
-    check: Annotated[int, Whole(1, DEEPEST)]
+    check: Annotated[int, Whole(0, DEEPEST)]
     discs: Annotated[int, Whole(0, 64)]
     slope: Annotated[float, Number(above=0)]
     intercept: Annotated[float, Number()]
@@ -107,14 +109,37 @@ class ProbCut:
         head = f"# ProbCut parameters for {self.evaluation}: {self.made['command']}\n"
         path.write_text(head + OmegaConf.to_yaml(OmegaConf.create(asdict(self))), encoding="utf-8")
 
-    def array(self, confidence: float) -> np.ndarray:
+    def array(self, confidence: float, glance: float | None = None) -> np.ndarray:
         """The parameters as the search reads them, with tolerances of ``confidence`` standard
-        deviations (see :mod:`agents.search.window.selective`)."""
+        deviations for checks, and of ``glance`` for the evaluation alone, None for leaving that out
+        (see :mod:`agents.search.window.selective`). ValueError where that was not fitted."""
+        if glance is not None and not any(check.check == 0 for check in self.checks):
+            raise ValueError(
+                f"probcut_glance={glance:g}: the parameters for {self.evaluation} were fitted "
+                "without; fit them with python -m agents fit-probcut --glance"
+            )
         array = np.zeros(PROBCUT_SHAPE)  # which allows no cut
-        for check in self.checks:
+        for check in (*self.checks, *self._deeper()):
             stage = check.discs // STAGE_DISCS
-            number = int(np.count_nonzero(array[check.depth, stage, :, 0]))
+            if check.check == 0:
+                if glance is not None:
+                    fields = 1, check.slope, check.intercept, glance * check.sigma
+                    array[check.depth, stage, GLANCE] = fields
+                continue
+            number = int(np.count_nonzero(array[check.depth, stage, :CHECKS, 0]))
             if number < CHECKS:
                 fields = check.check, check.slope, check.intercept, confidence * check.sigma
                 array[check.depth, stage, number] = fields
         return array
+
+    def _deeper(self) -> Iterator[Check]:
+        """Checks for the depths beyond those that were fitted: as at the deepest fitted one that is
+        even or odd as they are, with as many plies left out. The fewer plies of all are left out,
+        the better a check foretells, so this errs on the safe side."""
+        deepest = max((check.depth for check in self.checks), default=DEEPEST)
+        for depth in range(deepest + 1, DEEPEST + 1):
+            alike = deepest - (depth - deepest) % 2
+            for check in self.checks:
+                if check.depth == alike:
+                    shallow = check.check and check.check + depth - alike
+                    yield replace(check, depth=depth, check=shallow)

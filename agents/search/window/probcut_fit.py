@@ -6,8 +6,11 @@ those of shallow ones by least squares, by stage of the game.
 
 from __future__ import annotations
 
+import copy
 import platform
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
 from typing import Annotated, Any
 
@@ -21,8 +24,11 @@ from agents.search.window.selective import DEEPEST, STAGE_DISCS, STAGES
 from core.cli import DISTRIBUTION
 from core.game import Limits, play_game
 from core.position import Position
+from core.processes import available_cores
 from core.rules import Color
 from core.settings import Whole, check_values
+
+Row = list[int]
 
 MIN_SAMPLES = 40
 """A stage with fewer positions than this takes the parameters of all stages together."""
@@ -69,28 +75,26 @@ def fit(
     positions: Annotated[int, Whole(MIN_SAMPLES)],
     seed: int,
     command: str,
-    progress: Callable[[Sequence[Position]], Any] = lambda positions: positions,
+    progress: Callable[[Iterable[Any], int], Iterable[Any]] = lambda rows, total: rows,
+    glance: bool = False,
 ) -> ProbCut:
     """Fit parameters for depths 3 to ``depth``.
 
     name: what the file calls the evaluation. positions: how many are searched, each at every depth
-    up to ``depth``. progress: wraps the positions in something that shows how far it is.
+    up to ``depth``, by as many threads as there are processors. progress: wraps an iterable, of so
+    many parts, in something that shows how far it is. glance: fit to the evaluation itself
+    too, for the setting ``probcut_glance``, and to one check a depth, the deeper.
     Raises ValueError for a depth outside 3 to 20, or too few positions.
     """
     check_values(fit, {"depth": depth, "positions": positions})
     search = PVS(depth, evaluation, ordering="tt+killer+mobility+static", table_mb=64)
     search.prepare()
     sample = sample_positions(search, positions, seed)
-    values = np.zeros((len(sample), depth + 1))
-    for row, position in enumerate(progress(sample)):
-        for plies in range(1, depth + 1):
-            value = search.search(position, plies, keep=plies > 1).value
-            assert value is not None
-            values[row, plies] = value
+    values = np.array(list(progress(_searched(evaluation, sample, depth), len(sample))))
     discs = np.array([position.discs for position in sample])
     checks = []
     for plies in range(3, depth + 1):
-        for check in check_depths(plies):
+        for check in (0, check_depths(plies)[-1]) if glance else check_depths(plies):
             checks += _fit_check(values, discs, plies, check)
     versions = {p: metadata.version(p) for p in (DISTRIBUTION, "numba", "numpy")}
     made = {
@@ -101,6 +105,29 @@ def fit(
         "versions": {"python": platform.python_version(), **versions},
     }
     return ProbCut(name, fingerprint(evaluation), made, tuple(checks))
+
+
+def _searched(evaluation: Evaluation, sample: Sequence[Position], depth: int) -> Iterator[Row]:
+    """For each position its evaluation and the values of all depths up to ``depth``."""
+    search = PVS(depth, evaluation, ordering="tt+mobility+history", table_mb=32, etc=True)
+    search.prepare()
+    own = threading.local()  # kernels release the interpreter's lock, but each needs its memory
+
+    def row(position: Position) -> Row:
+        if not hasattr(own, "search"):
+            own.search = copy.deepcopy(search)
+        found = [evaluation(position)]
+        for plies in range(1, depth + 1):
+            value = own.search.search(position, plies, keep=plies > 1).value
+            assert value is not None
+            found.append(value)
+        return found
+
+    with ThreadPoolExecutor(available_cores()) as pool:
+        try:
+            yield from pool.map(row, sample)
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def _fit_check(values: np.ndarray, discs: np.ndarray, depth: int, check: int) -> list[Check]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, astuple, dataclass, replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from agents.evaluation import FINAL_UNIT
 from agents.search import context as layout
 from agents.search.base import SearchAgent
 from agents.search.context import INFINITY, MAX_DEPTH
-from agents.search.endgame.solver import EndgameSolver
+from agents.search.endgame.solver import EndgameSolver, solvable
 from agents.search.limits import allotment
 from agents.search.table import Megabytes, TableMemory
 from agents.search.watch import Watch
@@ -35,6 +36,13 @@ from core.position import Position
 from core.settings import Meanings, Number, Switch, Whole
 
 _ROOT = np.int64(0)
+
+
+def _next(took: Sequence[float]) -> float:
+    """How long the next depth of iterative deepening will take, given how long each one took: so
+    many times longer than the last as that one took longer than the one before."""
+    growth = took[-1] / max(took[-2], 1e-9) if len(took) > 1 else 1.0
+    return took[-1] * max(1.0, growth)
 
 
 @dataclass(eq=False, repr=False)
@@ -79,6 +87,9 @@ class WindowSearch(SearchAgent):
     fit-probcut``."""
     probcut_confidence: Annotated[float, Number(above=0, below=100), Purpose.PRUNING] = 1.5
     """Standard deviations by which a check has to be clear."""
+    probcut_glance: Annotated[float | None, Number(-100, 100), Purpose.PRUNING] = None
+    """A check is searched only where the evaluation alone is so many standard deviations beyond the
+    window already. None for everywhere; else ``probcut`` must be fitted with ``--glance``."""
     taper: Annotated[Sequence[int | Sequence[int]] | None, Purpose.PRUNING] = None
     """Tapered search: only so many of the best-looking moves are searched, by ply and rank of the
     move before (selective). None for all; see
@@ -93,6 +104,9 @@ class WindowSearch(SearchAgent):
     unless ``final`` is ``win``, by how much. Under a limit on time or nodes half of it is spent on
     that. If that was not enough to prove a win or a draw, the rest is spent on the ordinary
     search."""
+    endgame_by_time: Annotated[bool, Switch(), Purpose.ENDGAME] = False
+    """Under a limit on time solve from so many empty squares on, be it fewer or more, as half of
+    that time is usually enough for."""
     endgame_table_mb: Annotated[int, Megabytes()] = 16
     """Size of the solver's own table in MB."""
 
@@ -114,8 +128,12 @@ class WindowSearch(SearchAgent):
             raise ValueError(f"step={self.step}: that of iterative deepening; set iterative")
         if self.aspiration is not None and not self.iterative:
             raise ValueError("aspiration needs the value of the depth before; set iterative")
+        if self.probcut_glance is not None and not self.probcut:
+            raise ValueError(f"probcut_glance={self.probcut_glance:g}: that of probcut; set it too")
         if self.taper is not None and not self._criteria:
             raise ValueError("taper keeps the best-looking moves; set an ordering")
+        if self.endgame_by_time and not self.endgame:
+            raise ValueError("endgame_by_time: without a limit on time endgame decides; set it too")
         if self.sort_leaves and self._criteria != ("sorted",):
             raise ValueError(f"sort_leaves: needs ordering=sorted, not {self.ordering}")
         if self.sort_leaves and (self.table_mb is not None or self.iterative or self.selective):
@@ -181,7 +199,7 @@ class WindowSearch(SearchAgent):
             context[layout.TAPERED] = 1
             context[layout.WIDTHS : layout.WIDTHS + self._widths.size] = self._widths.ravel()
         if self._probcut is not None:
-            self._probcut_array = self._probcut.array(self.probcut_confidence)
+            self._probcut_array = self._probcut.array(self.probcut_confidence, self.probcut_glance)
             context[layout.PROBCUT] = self._probcut_array.ctypes.data
         self._fresh = True
 
@@ -201,9 +219,28 @@ class WindowSearch(SearchAgent):
             self._solver.prepare(announce)
 
     def _search(self, position: Position, depth: int, limits: Limits) -> Decision:
-        if self._solver is None or position.empties > self.endgame or not position.moves:
-            return super()._search(position, depth, limits)
         seconds = allotment(limits, position.empties)
+        # Of a clock, unlike of a time for each move, what is left is worth something later.
+        self._saving = seconds if limits.seconds is None else None
+        if seconds is not None and len(position.moves) < 2 and self.iterative:
+            depth = 1  # there is no choice
+        elif self._within_solving(position, seconds):
+            return self._solved(position, depth, limits, seconds)
+        return super()._search(position, depth, limits)
+
+    def _within_solving(self, position: Position, seconds: float | None) -> bool:
+        """Whether the endgame is to be solved from this position on."""
+        if self._solver is None or not position.moves:
+            return False
+        if self.endgame_by_time and seconds is not None:
+            return position.empties <= solvable(seconds / 2)
+        return position.empties <= self.endgame
+
+    def _solved(
+        self, position: Position, depth: int, limits: Limits, seconds: float | None
+    ) -> Decision:
+        """The solver's move, or that of an ordinary search where it has not come far enough."""
+        assert self._solver is not None
         half = Limits(
             nodes=None if limits.nodes is None else -(-limits.nodes // 2),
             seconds=None if seconds is None else seconds / 2,
@@ -234,6 +271,8 @@ class WindowSearch(SearchAgent):
         value: int | None = None
         line: tuple[int, ...] = ()
         completed = 0
+        began = time.perf_counter()
+        took: list[float] = []
         values: dict[int, int] = {}
         first = (depth - 1) % self.step + 1 if self.iterative else depth
         for plies in range(first, depth + 1, self.step):
@@ -248,6 +287,9 @@ class WindowSearch(SearchAgent):
             values[plies] = found
             if self._looked_up() == before:
                 break  # neither heuristic nor table was asked: the game was searched to its end
+            took.append(time.perf_counter() - began - sum(took))
+            if self._saving is not None and sum(took) + _next(took) > self._saving:
+                break
         return value, line, completed
 
     def _looked_up(self) -> tuple[int, ...]:

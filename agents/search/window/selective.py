@@ -19,7 +19,7 @@ import numpy as np
 
 from agents.evaluation.base import FINAL_UNIT
 from agents.search import context as layout
-from agents.search.context import INFINITY, MAX_DEPTH
+from agents.search.context import INFINITY, MAX_DEPTH, count_evaluation
 from agents.search.window.ordering import glance
 from agents.search.window.transposition import NO_MOVE
 from core.bitboard import ONE, ZERO, after, lowest_square, popcount
@@ -35,14 +35,16 @@ DEEPEST = 20
 STAGE_DISCS = 8
 """Discs on the board that make a stage."""
 STAGES = 64 // STAGE_DISCS + 1
-PROBCUT_SHAPE = (DEEPEST + 1, STAGES, CHECKS, 4)
+GLANCE = CHECKS
+"""Where the place of another check would be stands what the evaluation alone foretells."""
+PROBCUT_SHAPE = (DEEPEST + 1, STAGES, CHECKS + 1, 4)
 _FIELDS = PROBCUT_SHAPE[-1]
 
 
 @kernel
 def _probcut_place(occupied: Mask, depth: Int, number: Index) -> Int:
     stage = popcount(occupied) // STAGE_DISCS
-    return ((depth * STAGES + stage) * CHECKS + number) * _FIELDS
+    return ((depth * STAGES + stage) * (CHECKS + 1) + number) * _FIELDS
 
 
 @kernel
@@ -51,6 +53,27 @@ def check_depth(parameters: Address, occupied: Mask, depth: Int, number: Index) 
     if depth > DEEPEST:
         return np.int64(0)
     return np.int64(load_float(parameters, _probcut_place(occupied, depth, number)))
+
+
+@kernel
+def allows_cuts(parameters: Address, occupied: Mask, depth: Int) -> bool:
+    """Whether there is a check at this depth."""
+    return bool(check_depth(parameters, occupied, depth, 0) != 0)
+
+
+@kernel
+def foretold(context: Address, mover: Mask, opponent: Mask, depth: Int) -> tuple[Int, Int]:
+    """What the evaluation alone foretells of the value at this depth: that it is probably at least
+    the first number, and at most the second. A check that is to show more is not worth its search.
+    INFINITY and -INFINITY, which forbid no check, where the evaluation is not asked."""
+    parameters = load(context, layout.PROBCUT)
+    place = _probcut_place(mover | opponent, depth, GLANCE)
+    if load_float(parameters, place) == 0.0:
+        return INFINITY, -INFINITY
+    slope, intercept = load_float(parameters, place + 1), load_float(parameters, place + 2)
+    found = np.int64(slope * count_evaluation(context, mover, opponent) + intercept)
+    tolerance = np.int64(load_float(parameters, place + 3))
+    return found - tolerance, found + tolerance
 
 
 @kernel

@@ -26,6 +26,7 @@ from agents import (
 )
 from agents.evaluation import FINAL_UNIT, Iago, Mobility
 from agents.search import WindowSearch, context
+from agents.search.endgame.solver import solvable
 from agents.search.limits import allotment
 from agents.search.window import plain, transposition
 from agents.search.window.negamax import negamax
@@ -443,6 +444,9 @@ def test_probcut_is_fitted_saved_and_known_by_its_evaluation(tmp_path: Path) -> 
         PVS(5, Iago(), probcut=True)
     with pytest.raises(ValueError, match="no such file"):
         PVS(5, Iago(), probcut=tmp_path / "none.yaml")
+    deepest = made.array(1.0)[4:9:2, 4]
+    assert deepest[:, 0, 0].tolist() == [2, 4, 6], "deeper ones leave out as many plies"
+    assert not made.array(1.0)[2].any() and (deepest[:, 0, 1:] == deepest[0, 0, 1:]).all()
     assert [check_depths(depth) for depth in (3, 4, 6, 9, 10)] == [
         (1,),
         (2,),
@@ -450,6 +454,65 @@ def test_probcut_is_fitted_saved_and_known_by_its_evaluation(tmp_path: Path) -> 
         (3, 5),
         (4, 6),
     ]
+
+
+def test_probcut_asks_the_evaluation_whether_a_check_is_hopeful(
+    tmp_path: Path, random_game: RandomGame
+) -> None:
+    evaluation = SquareWeights()
+    made = fit(evaluation, "weights", 6, 60, seed=3, command="a test", glance=True)
+    assert {check.check for check in made.checks if check.depth == 6} == {0, 4}
+    path = tmp_path / "weights.yaml"
+    made.save(path)
+    settings: dict[str, Any] = {"probcut": path, "ordering": "tt+mobility", "table_mb": 1}
+    searches = [PVS(6, evaluation, probcut_glance=glance, **settings) for glance in (0, None)]
+    nodes, values = [0, 0], []
+    for position in random_game("standard", 1)[10:34:4]:
+        found = [search.search(position) for search in searches]
+        nodes = [total + each.stats.nodes for total, each in zip(nodes, found, strict=True)]
+        values.append(found[0].value == found[1].value)
+    never = PVS(6, evaluation, probcut_glance=50, **settings).search(position)
+    assert never.stats.probcut_returns == 0
+    assert nodes[0] < nodes[1] and sum(values) >= len(values) // 2
+
+
+# ------------------------------------------------------------------ time
+
+
+def test_no_time_goes_into_a_forced_move(random_game: RandomGame) -> None:
+    settings: dict[str, Any] = {"iterative": True, "ordering": "tt", **TABLE}
+    search = PVS(60, SquareWeights(), endgame=10, endgame_by_time=True, **settings)
+    game = random_game("standard", 3)
+    forced = [each for each in game if len(each.moves) == 1 and each.empties > 12]
+    for position in forced[:2]:
+        for limits in (Limits(seconds=60), Limits(clock=600)):
+            found = search.decide(position, limits)
+            assert found.depth == 1 and found.move == position.moves[0]
+
+
+def test_the_clock_is_kept_where_the_next_depth_would_not_be_completed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each depth here takes three times as long as the one before."""
+    search = PVS(60, SquareWeights(), iterative=True, ordering="tt", **TABLE)
+    now, depths = [0.0], []
+
+    def at_depth(position: Position, depth: int, values: Any) -> tuple[int, tuple[int, ...]]:
+        now[0] += 3.0 ** (depth - 8)
+        depths.append(depth)
+        search._context[context.EVALUATIONS] += 1
+        return 0, position.moves[:1]
+
+    monkeypatch.setattr("agents.search.window.search.time.perf_counter", lambda: now[0])
+    monkeypatch.setattr(search, "_at_depth", at_depth)
+    search.decide(Position.start(), Limits(clock=25))  # of which a second is for this move
+    assert depths == [1, 2, 3, 4, 5, 6, 7]
+
+
+def test_the_endgame_begins_earlier_the_more_time_there_is() -> None:
+    times = [0.0005, 0.01, 0.1, 1, 60]
+    found = [solvable(seconds) for seconds in times]
+    assert found == sorted(found) and found[0] >= 8 and 16 <= found[1] <= 20 and found[-1] <= 32
 
 
 # ------------------------------------------------------------------ bad settings
@@ -477,6 +540,9 @@ def test_probcut_is_fitted_saved_and_known_by_its_evaluation(tmp_path: Path) -> 
         ({"singular_margin": -1}, "0 or more"),
         ({"singular_margin": 5, "singular_plies": 0}, "1 or more"),
         ({"probcut": True, "probcut_confidence": 0}, "more than 0"),
+        ({"probcut_glance": 1}, "that of probcut"),
+        ({"probcut": True, "probcut_glance": 1}, "fit them with python -m agents fit-probcut"),
+        ({"endgame_by_time": True}, "without a limit on time endgame decides"),
         ({"endgame": 61}, "endgame=61: a whole number from 0 to 60 (0: never) is needed"),
         (
             {"endgame": 10, "endgame_table_mb": 0},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import sqlite3
 from contextlib import closing
@@ -15,6 +16,7 @@ from records import content
 from agents import MCTS, PVS, AlphaBeta, Minimax, SquareWeights
 from agents.base import Purpose
 from agents.config import choices
+from agents.evaluation import Composite
 from experiments.__main__ import main
 from experiments.players import making
 from experiments.players.evidence import ErrorsEvidence, Evidence, RunEvidence, TableEvidence
@@ -132,7 +134,9 @@ def test_what_was_shipped_is_told_of_without_tests(tmp_path: Path) -> None:
     assert all("**Why:** " in part for part in told.split("### ")[1:])
     assert "No tests" in text
     published = (ROOT / "docs" / "players.md").read_text()
-    for head in heads:  # the page in docs/ tells of all that there are now
+    players = re.findall("^### (.*)$", text[text.index("## Line-up") :], re.MULTILINE)
+    assert {"random", "iago", "pvs_table", "champion"} < set(players)
+    for head in players:  # the page in docs/ tells of all that there are now
         assert f"\n### {head}\n" in published, (
             f"{head}: python -m experiments players makes it anew"
         )
@@ -165,6 +169,8 @@ def test_techniques_are_told_in_the_words_of_their_settings() -> None:
     assert "endgame: 8" in {
         each.setting for each in techniques(AlphaBeta(2, SquareWeights(), endgame=8))
     }
+    (_, told_win) = techniques(Minimax(2, SquareWeights(), final="win"))
+    assert (told_win.purpose, told_win.setting) == (None, "final: win")
     assert [each.setting for each in techniques(Minimax(2, SquareWeights()))] == ["depth: 2"]
     assert {each.setting for each in techniques(MCTS(9))} == {"playouts: 9", "solve", "tree_reuse"}
 
@@ -202,6 +208,7 @@ def test_learned_weights_are_told_from_their_side_file(tmp_path: Path) -> None:
     (tmp_path / "mine.yaml").write_text("kind: toy\nseed: 3\nscores: {loss: 0.123456}\n")
     weights = {"weights": str(tmp_path / "mine.npz")}
     judgement = Judgement("toy", "", SquareWeights(), weights)
+    assert "Raises" not in " ".join(Judgement("sum", "", Composite({"parity": 1}), {}).text)
     assert judgement.weights is not None
     assert judgement.weights[1] == [["kind", "toy"], ["seed", "3"], ["scores, loss", "0.1235"]]
     assert Judgement("toy", "", SquareWeights(), {}).weights is None
@@ -217,6 +224,10 @@ def run_of(elo: list[float], matches: list[tuple[str, str, float, float, float, 
     """A run of a, b and c with these ratings. matches: first, second, score, the ends of the
     interval in Elo, bound."""
     standings = pd.DataFrame({"agent": list("abc"), "elo": elo, "score": [0.7, 0.5, 0.3]})
+    standings["bound"], standings["split"] = (
+        ["<" if math.isinf(each) else "" for each in elo],
+        False,
+    )
     standings["nodes_per_move"] = [10.0, 100.0, 400.0]
     standings["median_microseconds"] = float("nan")
     columns = ["first", "second", "score", "elo_low", "elo_high", "bound"]
@@ -246,6 +257,12 @@ def test_who_is_better_than_whom_is_a_strength() -> None:
     assert any(good and "promise 36 %" in text for text, good in worst)
     assert ("A move takes 10 nodes, 1/10.0 of the median of those that search in it.", True) in best
     assert any(not good and "4.0 times the median" in text for text, good in worst)
+
+
+def test_ratings_that_are_bounds_promise_nothing() -> None:
+    known = [("a", "b", 0.6, 20, 130, ""), ("b", "c", 0.4, -140, -20, "")]
+    run = run_of([100, 0, -math.inf], [*known, ("a", "c", 1.0, 400, math.nan, ">")])
+    assert not [said for name in "abc" for said in said_of(name, run) if "promise" in said.text]
 
 
 def test_where_discs_are_lost_is_told_beside_the_others() -> None:

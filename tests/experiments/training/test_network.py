@@ -19,7 +19,8 @@ from core.bitboard import mirror, transpose
 from core.position import Position
 from experiments.training.base import Learned, NotFinite, Workshop
 from experiments.training.data import VALIDATION, Positions
-from experiments.training.network import LIMITS, Inputs, Network, NetworkTraining, rate_at
+from experiments.training.network import NetworkTraining, rate_at
+from experiments.training.neural import LIMITS, Inputs, Network
 
 torch: Any = pytest.importorskip("torch", reason="PyTorch is not installed (extra network)")
 
@@ -78,9 +79,10 @@ def test_an_interrupted_training_goes_on(
         keep(work, name, state)
         raise KeyboardInterrupt
 
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+    with monkeypatch.context() as patch:
         patch.setattr(Workshop, "keep", keep_and_stop)
-        brief.learn(Workshop(tmp_path / "parts", positions=positions))
+        with pytest.raises(KeyboardInterrupt):
+            brief.learn(Workshop(tmp_path / "parts", positions=positions))
     again = Workshop(tmp_path / "parts", positions=positions)
     learned = brief.learn(again)
     for name, array in expected.weights.arrays.items():

@@ -19,17 +19,10 @@ from experiments.training import trees as module
 from experiments.training.base import Learned, NotFinite, Workshop
 from experiments.training.data import VALIDATION, Positions
 from experiments.training.extras import needs
+from experiments.training.growing import Single, Stage, answers, grow, importances
+from experiments.training.stages import MOST_EMPTIES, stages_of_empties
 from experiments.training.tree_figures import tree_figures
-from experiments.training.trees import (
-    MOST_EMPTIES,
-    Single,
-    Stage,
-    TreesTraining,
-    answers,
-    grow,
-    importances,
-    stages_of_empties,
-)
+from experiments.training.trees import TreesTraining
 
 pytest.importorskip("sklearn")
 
@@ -138,7 +131,7 @@ def test_scores_that_are_no_numbers_stop_it(positions: Positions, tmp_path: Path
     score = positions.score.copy()
     score[::7] = np.nan
     broken = dataclasses.replace(positions, score=score)
-    with pytest.raises(NotFinite, match="stage 0: scores: .* no longer finite") as refusal:
+    with pytest.raises(NotFinite, match=r"stage 0: scores: .* no longer finite") as refusal:
         SMALL.learn(Workshop(tmp_path, positions=broken))
     assert "\n" not in str(refusal.value)
 
