@@ -37,13 +37,15 @@ _SAMPLED = 7  # keeps random numbers apart
 class Found:
     """What the steps of a training have left.
 
-    final: what was learned in the end; snapshots: at the stops of a learning curve, by minutes.
+    final: what was learned in the end; snapshots: at the stops of a learning curve, by minutes;
+    spent: minutes that each of these really took, all before it included.
     positions: those that it is measured on, None for none. matches, ladder: folders of runs, None
     for none. steps: the rows of the record.
     """
 
     final: Kept
     snapshots: Mapping[float, Kept]
+    spent: Mapping[float, float]
     positions: Positions | None
     matches: Path | None
     ladder: Path | None
@@ -59,10 +61,12 @@ class Measured:
     held: the part that the rest is measured on; stages: one row for so many empties, fewest, most,
         positions, exact (share with the solver's score), error, low, high, bias, guessing.
     phases: one row a phase of the game: phase, positions, exact, error, low, high.
+    exact: the error on positions with the solver's score, of these empties at most: positions,
+        empties, error, low, high; empty where there are few.
     calibration: by phase and group of predictions: phase, predicted, outcome, won (share, draws
         half), positions; slope: outcome by a predicted disc.
     matches: of :func:`experiments.report.standings.matches`, as what was learned sees them.
-    curve: one row a stop of the learning curve: minutes, used, positions, elo, low, high, and
+    curve: one row a stop of the learning curve: minutes, spent, positions, elo, low, high, and
         ``error_PHASE``.
     gain: Elo from its first stop to its last, with the ends of the 95 % interval.
     scores: the most important of it, plain data.
@@ -72,6 +76,7 @@ class Measured:
     held: str
     stages: pd.DataFrame
     phases: pd.DataFrame
+    exact: dict[str, Any]
     calibration: pd.DataFrame
     slope: float
     matches: pd.DataFrame
@@ -86,6 +91,7 @@ def measure(found: Found, folder: Path, seed: int) -> Measured:
 
     none = pd.DataFrame()
     parts, held, stages, phases, calibration, slope = none, "", none, none, none, float("nan")
+    exact: dict[str, Any] = {}
     evaluation = found.final.built(folder)
     if found.positions is not None:
         unit = found.final.unit or unit_of(evaluation, found.positions)
@@ -94,6 +100,7 @@ def measure(found: Found, folder: Path, seed: int) -> Measured:
         predicted = predictions(evaluation, unit, examined)
         stages = errors_by_stage(predicted, examined, seed)
         phases = errors_by_phase(predicted, examined, seed)
+        exact = error_of_perfect_play(predicted, examined, seed)
         calibration, slope = calibrated(predicted, examined)
     played = none
     if found.matches is not None:
@@ -102,7 +109,9 @@ def measure(found: Found, folder: Path, seed: int) -> Measured:
             played = played[played["first"] == PREFIX + found.final.label]
     curve, gain = _curve(found, folder, seed), _gain(found, seed)
     scores = _scores(found, stages, parts, played)
-    return Measured(parts, held, stages, phases, calibration, slope, played, curve, gain, scores)
+    return Measured(
+        parts, held, stages, phases, exact, calibration, slope, played, curve, gain, scores
+    )
 
 
 # ---------------------------------------------------------------------- on positions
@@ -196,6 +205,15 @@ def errors_by_phase(predicted: np.ndarray, positions: Positions, seed: int) -> p
     return pd.DataFrame(rows, columns=["phase", "positions", "exact", "error", "low", "high"])
 
 
+def error_of_perfect_play(predicted: np.ndarray, positions: Positions, seed: int) -> dict[str, Any]:
+    """See :class:`Measured`."""
+    there = positions.exact
+    if there.sum() < FEW:
+        return {}
+    found = _error(predicted[there] - positions.score[there], positions[there], seed)
+    return found | {"empties": int(positions.empties[there].max())}
+
+
 def phase_numbers(positions: Positions) -> np.ndarray:
     """Of each position the number of its phase among PHASES: which third of a game's moves it lies
     in."""
@@ -259,7 +277,7 @@ def _curve(found: Found, folder: Path, seed: int) -> pd.DataFrame:
             table = strengths(record, seed)
     rows = []
     for minutes, kept in found.snapshots.items():
-        row: dict[str, Any] = {"minutes": minutes, "used": kept.minutes}
+        row: dict[str, Any] = {"minutes": minutes, "spent": found.spent[minutes]}
         row["positions"] = kept.about.get("positions", 0)
         if table is not None:
             rated = table.loc[PREFIX + kept.label]

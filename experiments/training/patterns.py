@@ -200,7 +200,8 @@ def solve(
         (rows + number, number), matvec=forwards, rmatvec=back, dtype=np.float64
     )
     wanted = np.concatenate([score, np.zeros(number, dtype=np.float32)])
-    found, _, steps, *_ = scipy.sparse.linalg.lsmr(operator, wanted, maxiter=iterations)
+    with np.errstate(over="ignore"):  # it compares 1e100 with numbers of 32 bits
+        found, _, steps, *_ = scipy.sparse.linalg.lsmr(operator, wanted, maxiter=iterations)
     return scale * found.astype(np.float32), int(steps)
 
 

@@ -39,7 +39,7 @@ def concluded(
     kept = found.final
     return Conclusion(
         list(_findings(name, training, settings, found, measured)),
-        [*_tables(found, measured), *kept.tables],
+        [*_tables(measured), *kept.tables, _steps_table(found)],
         {each: frame for each, frame in frames.items() if len(frame)},
         lambda: _figures(training, found, measured),
         list(_notes(training, settings, measured)),
@@ -69,9 +69,16 @@ def _findings(
     name: str, training: Training, settings: RunConfig, found: Found, measured: Measured
 ) -> Iterator[str]:
     if len(measured.matches):
-        yield _about_matches(name, training, settings, measured.matches)
+        yield about_matches(name, training, settings, measured.matches)
     if len(measured.curve) > 1:
         yield from _about_curve(measured.curve, measured.gain)
+    if exact := measured.exact:
+        within = f"[{exact['low']:.2f}, {exact['high']:.2f}]"
+        yield (
+            f"Against perfect play it errs by {exact['error']:.2f} {within} discs on average, in "
+            f"{counted(exact['positions'], 'position')} with up to {exact['empties']} empty "
+            "squares."
+        )
     if len(measured.phases):
         yield _about_errors(measured)
     if math.isfinite(measured.slope):
@@ -80,13 +87,13 @@ def _findings(
     yield _about_time(found)
 
 
-def _about_matches(
-    name: str, training: Training, settings: RunConfig, matches: pd.DataFrame
-) -> str:
+def about_matches(name: str, training: Training, settings: RunConfig, matches: pd.DataFrame) -> str:
     """Whom it beats, and by how much at least."""
     player = f"As the evaluation of {training.player} at depth {settings.depth}"
-    beaten = matches[(matches["elo_low"] > 0) | (matches["bound"] == ">")]
-    lost = matches[(matches["elo_high"] < 0) | (matches["bound"] == "<")]
+    # A bound, of a match that was nearly won or lost as a whole, may be on either side of 0.
+    at_least = matches["elo"].where(matches["bound"] == ">", matches["elo_low"])
+    at_most = matches["elo"].where(matches["bound"] == "<", matches["elo_high"])
+    beaten, lost = matches[at_least > 0], matches[at_most < 0]
     games = counted(int(matches["games"].min()), "game")
     nearest = matches.loc[matches["score"].idxmin()]
     by = interval_text(nearest.elo, nearest.elo_low, nearest.elo_high, nearest.bound)
@@ -129,10 +136,7 @@ def _about_curve(curve: pd.DataFrame, gain: tuple[float, float, float]) -> Itera
 def _about_errors(measured: Measured) -> str:
     told = []
     for row in measured.phases[::-1].itertuples():
-        said = f"{row.error:.1f} discs in the {row.phase}"
-        if row.exact == 1:
-            said += " (perfect play)"
-        told.append(said)
+        told.append(f"{row.error:.1f} discs in the {row.phase}")
     return (
         f"On positions that it has not learned from ({measured.held}) it misses the score by "
         f"{', '.join(told)} on average."
@@ -157,10 +161,14 @@ def _about_time(found: Found) -> str:
     total = sum(row["minutes"] for row in found.steps)
     learning = sum(row["minutes"] for row in found.steps if "learning" in row["step"])
     playing = sum(row["minutes"] for row in found.steps if "self-play" in row["step"])
-    told = f"{learning:.1f} of learning"
+    told = f"{_minutes(learning)} of learning"
     if playing:
-        told += f", {playing:.1f} of self-play"
-    return f"It took {total:.1f} minutes on {CORES} cores (processor time): {told}."
+        told += f", {_minutes(playing)} of self-play"
+    return f"It took {_minutes(total)} minutes on {CORES} cores (processor time): {told}."
+
+
+def _minutes(minutes: float) -> str:
+    return f"{minutes:.1f}" if minutes >= 1 else f"{minutes:.2f}"
 
 
 def _notes(training: Training, settings: RunConfig, measured: Measured) -> Iterator[str]:
@@ -187,7 +195,7 @@ def _notes(training: Training, settings: RunConfig, measured: Measured) -> Itera
 # ---------------------------------------------------------------------- tables
 
 
-def _tables(found: Found, measured: Measured) -> Iterator[ResultTable]:
+def _tables(measured: Measured) -> Iterator[ResultTable]:
     if len(measured.matches):
         columns = {name: MATCH_COLUMNS[name] for name in _MATCH}
         order = measured.matches.sort_values("score")
@@ -221,7 +229,10 @@ def _tables(found: Found, measured: Measured) -> Iterator[ResultTable]:
         ]
         heads = ["part", "positions", "mean squared error", "mean error", "guessing"]
         yield ResultTable("Loss", heads, rows)
-    yield ResultTable(
+
+
+def _steps_table(found: Found) -> ResultTable:
+    return ResultTable(
         "Steps",
         ["step", "positions", "minutes"],
         [
@@ -238,10 +249,10 @@ def _count(number: Any) -> str:
 def _curve_table(curve: pd.DataFrame) -> ResultTable:
     phases = [phase for phase in PHASES if f"error_{phase}" in curve]
     rated = [RATING] if "elo" in curve else []
-    columns = ["minutes", "of learning", "positions", *rated, *(f"error, {p}" for p in phases)]
+    columns = ["minutes", "really taken", "positions", *rated, *(f"error, {p}" for p in phases)]
     rows = []
     for row in curve.itertuples():
-        made = [f"{row.minutes:g}", f"{row.used:.2f}", _count(row.positions or None)]
+        made = [f"{row.minutes:g}", f"{row.spent:.2f}", _count(row.positions or None)]
         made += [elo_text(row)] if rated else []
         rows.append([*made, *(f"{getattr(row, f'error_{phase}'):.2f}" for phase in phases)])
     return ResultTable("Learning curve", columns, rows, words=())

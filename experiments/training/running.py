@@ -231,8 +231,11 @@ class TrainingSession(Session):
         examined = None
         if training.data or played:
             examined = self._positions(learned[-1].rounds or [step.key for step in played])
-        marked = ((step.mark, step.key) for step in learned)
-        snapshots = {mark: Kept.read(self.folder, key) for mark, key in marked if mark is not None}
+        snapshots, spent = {}, {}
+        for step in learned:
+            if step.mark is not None:
+                snapshots[step.mark] = Kept.read(self.folder, step.key)
+                spent[step.mark] = self._spent(step)
         runs = {
             step.curve: self.folder / step.key
             for step in self._steps
@@ -241,6 +244,7 @@ class TrainingSession(Session):
         return Found(
             Kept.read(self.folder, learned[-1].key),
             snapshots,
+            spent,
             examined,
             runs.get(False),
             runs.get(True),
@@ -256,6 +260,14 @@ class TrainingSession(Session):
         finally:
             times = self._times() | {step.key: before + minutes_since(began)}
             write_safely(self.folder / TIMES, json.dumps(times))
+
+    def _spent(self, step: LearnStep) -> float:
+        """Minutes that what it has learned took: of all steps up to it, or where each stop of a
+        learning curve is learned from the same positions anew, its own."""
+        if not (step.until or training_of(self.plan).goes_on):
+            return self._minutes(step)
+        steps = self._steps[: self._steps.index(step) + 1]
+        return sum(map(self._minutes, steps))
 
     def _minutes(self, step: Step) -> float:
         return self._times().get(step.key, 0.0)

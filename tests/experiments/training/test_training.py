@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 import pytest
 import yaml
 from rich.console import Console
@@ -15,14 +18,18 @@ from trained import TwoWeights
 
 from agents.config import build, choices, load
 from agents.evaluation import Composite, Evaluation
+from agents.learned.patterns import VERSION
+from agents.learned.weights import Weights
 from experiments import run_match
 from experiments.__main__ import main
+from experiments.config import RunConfig
 from experiments.studies.record import TRAINING, StudyRecord
 from experiments.training import shipping
 from experiments.training.base import Training
 from experiments.training.command import train_help
 from experiments.training.data import Positions
 from experiments.training.kept import Kept, player
+from experiments.training.reporting import about_matches
 from experiments.training.rounds import parts_of
 from experiments.training.several import MAKER as TRAINER
 from experiments.training.several import Several
@@ -38,6 +45,9 @@ rounds:
   second: {agent: trained, depth: 1, games: 100, exact: 0}
 """
 COMMON = ("executor=serial", "agents=duel", "agent@first=random", "agent@second=greedy")
+
+
+Settings = Mapping[str, Any]
 
 
 class Made(NamedTuple):
@@ -66,7 +76,7 @@ def positions_of(made: Made) -> str:
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     """A training from nothing."""
-    return train(tmp_path_factory.mktemp("made"))
+    return train(tmp_path_factory.mktemp("made"), "figures=false")
 
 
 def learned(folder: Path, label: str = "two") -> Evaluation:
@@ -86,25 +96,49 @@ def test_what_was_learned_can_be_used_by_a_run(made: Made) -> None:
     assert main(["run", *words, "executor=serial", f"results={made.folder}/again"]) == 0
 
 
-def test_what_was_learned_beats_weights_drawn_by_chance(made: Made, tmp_path: Path) -> None:
-    settings = load("evaluation", "trained_two", [made.folder / "conf"])
-    rng, won, lost = np.random.default_rng(3), 0, 0
-    for seed in range(3):
-        drawn = {name: float(weight) for name, weight in zip(
-            settings["weights"], 100 * rng.normal(size=2), strict=True
-        )}  # fmt: skip
-        agents = {
-            "learned": player("alphabeta", settings, 1),
-            "drawn": player("alphabeta", settings | {"weights": drawn}, 1),
-        }
-        objects = {name: build(said, name) for name, said in agents.items()}
+def by_chance(settings: Settings, drawn: Iterable[Settings], results: Path) -> float:
+    """How likely it is that an evaluation does so well only by chance against others, in games of
+    one ply from 20 openings against each: the p-value of a sign test over the openings."""
+    learned, won, lost = build(player("alphabeta", settings, 1), "learned"), 0, 0
+    for seed, other in enumerate(drawn):
+        agents = {"learned": learned, "drawn": build(player("alphabeta", other, 1), "drawn")}
         result = run_match(
-            objects, 40, seed=seed, workers=0, results=tmp_path, figures=False, quiet=True
+            agents, 40, seed=seed, workers=0, results=results, figures=False, quiet=True
         )
         (row,) = result.matches.to_dict("records")
         won += row["WD"] + row["WW"]
         lost += row["LL"] + row["LD"]
-    assert binomtest(int(won), int(won + lost), alternative="greater").pvalue < 0.001
+    return float(binomtest(int(won), int(won + lost), alternative="greater").pvalue)
+
+
+def test_what_was_learned_beats_weights_drawn_by_chance(made: Made, tmp_path: Path) -> None:
+    settings = load("evaluation", "trained_two", [made.folder / "conf"])
+    rng = np.random.default_rng(3)
+    names = list(settings["weights"])
+    drawn = (dict(zip(names, 100 * rng.normal(size=2), strict=True)) for _ in range(3))
+    others = [settings | {"weights": {n: float(w) for n, w in each.items()}} for each in drawn]
+    assert by_chance(settings, others, tmp_path) < 0.001
+
+
+@pytest.mark.slow
+def test_patterns_are_learned_in_less_than_a_minute(tmp_path: Path) -> None:
+    """From nothing, by the training of the weights that ship, only shorter."""
+    rounds = "{outcomes: {depth: 1, evaluation: iago, games: 1500, exact: 6}}"
+    words = [f"train.rounds={rounds}", "figures=false", "train.matches=false"]
+    code, folder = train(tmp_path, *words, name="patterns")
+    assert code == 0
+    settings = load("evaluation", "trained_patterns", [folder / "conf"])
+    learned = Weights.read(settings["weights"], "patterns", VERSION)
+    others, rng = [], np.random.default_rng(4)
+    for number in range(3):
+        arrays = {
+            name: rng.permuted(array) if array.dtype.kind == "i" else array
+            for name, array in learned.arrays.items()
+        }
+        path = tmp_path / f"drawn{number}.npz"
+        dataclasses.replace(learned, arrays=arrays).write(path)
+        others.append(settings | {"weights": str(path)})
+    assert by_chance(settings, others, tmp_path) < 0.001
 
 
 def test_the_report_says_how_good_it_is(made: Made) -> None:
@@ -113,14 +147,31 @@ def test_the_report_says_how_good_it_is(made: Made) -> None:
     for title in ("Matches", "Error by stage (test)", "Loss", "Steps", "Weights"):
         assert f"## {title}" in report
     assert "python -m experiments train two" in report
-    assert re.search(r"> As the evaluation of alphabeta at depth 1, two beats", report)
+    assert "> As the evaluation of alphabeta at depth 1, two beats" in report
     assert "misses the score by" in report and "Where it predicts 10 discs" in report
-    for name in ("opponents", "error_by_stage", "calibration", "history", "weights"):
-        assert (made.folder / f"{name}.svg").is_file(), name
-        assert f"{name}.png" in report or f"{name}.svg" in report
     kept = Kept.read(made.folder, "two")
     assert kept.about["data_hash"] and kept.about["seed"] == 1
     assert set(kept.about["scores"]["elo"]) == {"random", "greedy"}
+
+
+def test_only_what_is_certain_is_said_of_matches() -> None:
+    rows = [
+        ("lost", 0.2, -240.0, -300.0, -180.0, ""),
+        ("open", 0.5, 0.0, -80.0, 80.0, ""),
+        ("bound", 0.9, -20.0, np.nan, np.nan, ">"),
+        ("beaten", 0.9, 380.0, 300.0, 500.0, ""),
+    ]
+    columns = ["second", "score", "elo", "elo_low", "elo_high", "bound"]
+    matches = pd.DataFrame(rows, columns=columns).assign(games=100)
+    training, settings = TwoWeights(), RunConfig(depth=4)
+    assert about_matches("two", training, settings, matches) == (
+        "As the evaluation of alphabeta at depth 4, two beats 1 of 4 opponents, and loses to lost; "
+        "against open and bound nothing is certain. Its result against lost: -240 [-300, -180] Elo "
+        "in 100 games."
+    )
+    assert "two beats all 2 opponents: the strongest, beaten, by +380 [300, 500]" in about_matches(
+        "two", training, settings, matches.iloc[[3, 3]].reset_index(drop=True)
+    )
 
 
 def test_other_commands_know_what_it_is(made: Made, capsys: pytest.CaptureFixture[str]) -> None:
@@ -187,7 +238,9 @@ def test_a_learning_curve_measures_every_stop(tmp_path: Path) -> None:
     assert code == 0
     report = (folder / "report.md").read_text()
     assert "## Learning curve" in report and "From 0.01 to 0.02 minutes on 2 cores" in report
-    assert (folder / "learning_curve.svg").is_file()
+    names = ("learning_curve", "opponents", "error_by_stage", "calibration", "history", "weights")
+    for name in names:
+        assert (folder / f"{name}.svg").is_file() and f"({name}.png)" in report, name
     for label in ("two_0.01min", "two_0.02min"):
         assert isinstance(learned(folder, label), Composite)
 
