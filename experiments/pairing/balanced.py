@@ -329,9 +329,7 @@ def _select(
     values[sample] = deep
     values[likely] = each(deeply, likely, f"{depth}, likely")
     expected = curve.score(values)
-    kept = np.flatnonzero((recipe.low <= expected) & (expected <= recipe.high))
-    even = np.argsort(np.abs(expected[kept] - 0.5), kind="stable")
-    kept = np.sort(kept[even[: recipe.most]])
+    kept = _most_even(recipe, expected)
     checked = rng.permutation(np.setdiff1d(kept, sample))[: recipe.games // 4]
     results = each(_play_out, checked, "checking")
     notes = {
@@ -340,12 +338,7 @@ def _select(
         "kept": len(kept),
         "expected": _ends(expected[kept]),
         "fit": _about_fit(curve, deep, scores),
-        "first_search": {
-            "slope": float(line.slope),
-            "intercept": float(line.intercept),
-            "correlation": float(line.rvalue),
-            "sigma": float(np.std(deep - foretold[sample])),
-        },
+        "first_search": _about_line(line, deep - foretold[sample]),
         "check": _about_check(results, expected[checked]),
     }
     if before is not None:
@@ -355,6 +348,24 @@ def _select(
         played = each(_play_out, drawn, "checking those of before")
         notes["compared"] = _compared(before, kept, curve.score(values), played, drawn)
     return Balanced([candidates[int(index)] for index in kept], notes)
+
+
+def _about_line(line: Any, errors: np.ndarray) -> dict[str, float]:
+    """What is told of how well a shallow search foretells a deep one."""
+    return {
+        "slope": float(line.slope),
+        "intercept": float(line.intercept),
+        "correlation": float(line.rvalue),
+        "sigma": float(np.std(errors)),
+    }
+
+
+def _most_even(recipe: Recipe, expected: np.ndarray) -> np.ndarray:
+    """The candidates that are kept, by number: those with the most even of the expected scores that
+    lie within the bounds."""
+    kept = np.flatnonzero((recipe.low <= expected) & (expected <= recipe.high))
+    even = np.argsort(np.abs(expected[kept] - 0.5), kind="stable")
+    return np.sort(kept[even[: recipe.most]])
 
 
 def _compared(

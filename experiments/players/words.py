@@ -73,16 +73,23 @@ def _matches(name: str, run: RunEvidence) -> Iterator[Said]:
             yield Said(f"Surely {word} than {who} in {run.name}.", word == "better")
     if met and not beaten and not lost:
         yield Said(f"No match in {run.name} shows that it is better or worse than another.", None)
-    rating = run.standings.set_index("agent")["elo"]
+    yield from _surprises(name, run, met)
+
+
+def _surprises(name: str, run: RunEvidence, met: Sequence[dict[str, Any]]) -> Iterator[Said]:
+    """The matches whose result the ratings, which rest on many more, would not have promised."""
+    rated = run.standings[run.standings["agent"].isin(run.comparable)]
+    rating = rated[(rated["bound"] == "") & ~rated["split"]].set_index("agent")["elo"]
     for match in met:
+        if not {name, match["opponent"]} <= set(rating.index):
+            continue
         expected = rating[name] - rating[match["opponent"]]
-        share = 100 / (1 + 10 ** (-expected / 400))
-        low, high = match["low"], match["high"]
-        if low > expected or high < expected:  # neither where one of them is nan
+        if match["low"] > expected or match["high"] < expected:  # neither where one of them is nan
+            share = 100 / (1 + 10 ** (-expected / 400))
             yield Said(
                 f"Against {match['opponent']} it makes {100 * match['score']:.0f} % of the points, "
                 f"where the ratings promise {share:.0f} %.",
-                bool(low > expected),
+                bool(match["low"] > expected),
             )
 
 
@@ -112,14 +119,15 @@ def mean_of(row: Any, name: str, digits: int = 2, scale: float = 1) -> str:
 
 
 def _errors(name: str, study: ErrorsEvidence) -> Iterator[Said]:
-    whole = study.whole
-    if name not in set(whole["agent"]) & study.comparable:
+    whole = study.whole[study.whole["agent"].isin(study.comparable)].reset_index(drop=True)
+    if name not in set(whole["agent"]):
         return
     row = whole[whole["agent"] == name].iloc[0]
     place, others = int(whole["loss"].rank(method="min")[row.name]), len(whole)
+    placed = f", place {place} of {others}" if others > 1 else ""
     yield Said(
         f"Of {counted(int(row['moves']), 'move')} near the end (in {study.name}) each gives away "
-        f"{mean_of(row, 'loss')} discs against perfect play, place {place} of {others}; "
+        f"{mean_of(row, 'loss')} discs against perfect play{placed}; "
         f"{mean_of(row, 'best_share', 0, 100)} % are best moves, and "
         f"{100 * row['blunder_share']:.1f} % change the outcome.",
         _third(place, others),
@@ -130,7 +138,7 @@ def _errors(name: str, study: ErrorsEvidence) -> Iterator[Said]:
 def _bands(name: str, study: ErrorsEvidence) -> Iterator[Said]:
     """What it loses in each part, and where, beside the others, least and most, if the interval of
     that does not reach the median."""
-    bands = study.bands
+    bands = study.bands[study.bands["agent"].isin(study.comparable)]
     own = bands[bands["agent"] == name].set_index("band")
     losses = "; ".join(f"{band}: {loss:.2f}" for band, loss in own["loss"].items())
     yield Said(f"Discs lost a move by squares that are empty: {losses}.", None)

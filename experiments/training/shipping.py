@@ -50,8 +50,10 @@ def _yaml(name: str, conf: Path, settings: dict[str, object]) -> str:
         lines = conf.read_text(encoding="utf-8").splitlines(keepends=True)
         head = "".join(line for line in lines[: _comments(lines)])
     # Lists and mappings of numbers in a line each: a composite has one for each stage.
+    nested = any(isinstance(value, list | dict) for value in settings.values())
+    style = None if nested else False
     return head + yaml.safe_dump(
-        settings, sort_keys=False, allow_unicode=True, default_flow_style=None, width=100
+        settings, sort_keys=False, allow_unicode=True, default_flow_style=style, width=100
     )
 
 

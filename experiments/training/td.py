@@ -269,7 +269,7 @@ class TemporalDifferences(Training):
             "missed their targets (root mean square) since the row before.",
         )
         return Learned(
-            {"_target_": "agents.learned.patterns.PatternEvaluation"},
+            {"_target_": "agents.learned.PatternEvaluation"},
             as_weights(state.learning, known, {}),
             findings=[finding, f"{100 * used:.0f} % of the weights of patterns were ever used."],
             tables=[table],

@@ -126,13 +126,24 @@ def last_five(context: Address, mover: Mask, opponent: Mask, alpha: Int, odd: Ma
 
 
 @kernel
+def _outlook(context: Address, mover: Mask, opponent: Mask) -> Int:
+    """What the evaluation says of a position, and how free the mover is."""
+    value = layout.count_evaluation(context, mover, opponent)
+    freedom = load(context, memory.FREEDOM)
+    if freedom != 0:
+        board = np.uint64(load(context, layout.BOARD))
+        value += freedom * popcount(legal_moves(mover, opponent) & board)
+    return value
+
+
+@kernel
 def _look_ahead(
     context: Address, mover: Mask, opponent: Mask, alpha: Int, beta: Int, depth: Int
 ) -> Int:
     """Alpha-beta with the evaluation, for sorting."""
     count(context, layout.NODES)
     if depth == 0:
-        return layout.count_evaluation(context, mover, opponent)
+        return _outlook(context, mover, opponent)
     if depth > 2 and out_of_budget(context):
         return alpha
     board = np.uint64(load(context, layout.BOARD))

@@ -43,7 +43,7 @@ _STABILITY_FROM_ALPHA = 6
 one, since the fuller the board the more discs are stable."""
 
 
-_SOLVED_IN_A_SECOND = 25
+_SOLVED_IN_A_SECOND = 26.5
 _TIMES_A_SQUARE = 2.0
 """How many empty squares positions of games have of which three in four are decided in a second,
 and how many times longer each further square takes."""
@@ -278,7 +278,7 @@ class EndgameSolver:
         self._memory.sorting = sorting  # the search gets addresses only
         layout.set_constants(context, rules, sorting.evaluation)
         context[memory.MOBILITY_WEIGHT] = sorting.mobility if self.fastest_first else 0
-        context[memory.MARGIN] = sorting.margin
+        context[memory.FREEDOM], context[memory.MARGIN] = sorting.freedom, sorting.margin
         for empties in range(65):
             plies = sorting.plies(empties) if self.sorting_search else -1
             context[memory.PLIES + empties] = plies

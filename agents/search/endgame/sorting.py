@@ -38,12 +38,15 @@ class Sorting:
     which the sorting search looks so far, and 64 times what a value adds to a move's rank then. Of
     two steps with the same empty squares the later one counts.
     margin: what is by so much worse than the best move so far need not be told from what is worse.
+    freedom: what each legal move adds to the value where the sorting search ends. A value says who
+    wins, not how large the tree is; the mobility below a move tells of that.
     mobility: what each reply takes off a move's rank, whether it is searched ahead or not.
     """
 
     evaluation: Evaluation
     steps: tuple[tuple[int, int], ...]
     margin: int
+    freedom: int
     mobility: int
 
     def plies(self, empties: int) -> int:
@@ -83,13 +86,13 @@ def _shipped(side: int) -> PatternEvaluation | None:
 def _rough(side: int) -> Sorting:
     plies_from = (14, 14, 16, 18, 22, 25, 28)
     steps = tuple((start, 3 * 64) for start in plies_from)
-    return Sorting(RoughEvaluation(side), steps, margin=1 << 20, mobility=32)
+    return Sorting(RoughEvaluation(side), steps, margin=1 << 20, freedom=0, mobility=32)
 
 
 def _trained(evaluation: PatternEvaluation, side: int) -> Sorting:
     plies_from = (14, 17, 20, 23, 26) if side == 8 else (14, 16, 18, 20, 22, 24, 26, 28)
     steps = ((11, 8), *((start, 24) for start in plies_from))
-    return Sorting(evaluation, steps, margin=700, mobility=64)
+    return Sorting(evaluation, steps, margin=700, freedom=100, mobility=64 if side == 8 else 32)
 
 
 # ------------------------------------------------------------------ the one made by hand

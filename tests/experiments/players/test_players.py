@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import sqlite3
 from contextlib import closing
@@ -223,6 +224,10 @@ def run_of(elo: list[float], matches: list[tuple[str, str, float, float, float, 
     """A run of a, b and c with these ratings. matches: first, second, score, the ends of the
     interval in Elo, bound."""
     standings = pd.DataFrame({"agent": list("abc"), "elo": elo, "score": [0.7, 0.5, 0.3]})
+    standings["bound"], standings["split"] = (
+        ["<" if math.isinf(each) else "" for each in elo],
+        False,
+    )
     standings["nodes_per_move"] = [10.0, 100.0, 400.0]
     standings["median_microseconds"] = float("nan")
     columns = ["first", "second", "score", "elo_low", "elo_high", "bound"]
@@ -252,6 +257,12 @@ def test_who_is_better_than_whom_is_a_strength() -> None:
     assert any(good and "promise 36 %" in text for text, good in worst)
     assert ("A move takes 10 nodes, 1/10.0 of the median of those that search in it.", True) in best
     assert any(not good and "4.0 times the median" in text for text, good in worst)
+
+
+def test_ratings_that_are_bounds_promise_nothing() -> None:
+    known = [("a", "b", 0.6, 20, 130, ""), ("b", "c", 0.4, -140, -20, "")]
+    run = run_of([100, 0, -math.inf], [*known, ("a", "c", 1.0, 400, math.nan, ">")])
+    assert not [said for name in "abc" for said in said_of(name, run) if "promise" in said.text]
 
 
 def test_where_discs_are_lost_is_told_beside_the_others() -> None:
