@@ -93,7 +93,7 @@ def _rough(side: int) -> Sorting:
 
 
 # What took the fewest nodes of all that was tried, on fforum-20-39 and on 6x6.
-_PLIES_FROM = {8: (14, 17, 20, 24), 6: (14, 16, 18, 20, 22, 24, 26, 28)}
+_PLIES_FROM = {8: (14, 17, 20, 24), 6: (14, 16, 19, 23, 27)}
 _REPLY = {8: 64, 6: 32}
 
 
