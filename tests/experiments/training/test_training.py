@@ -324,7 +324,9 @@ def test_several_trainings_are_one_command(
     assert main(["resume", str(folder)]) == 0
 
 
-@pytest.mark.parametrize("name", choices("train"))
+@pytest.mark.parametrize("name", [
+    pytest.param(name, marks=pytest.mark.slow if name == "all" else ()) for name in choices("train")
+])  # fmt: skip
 def test_every_training_of_the_lab_can_be_planned(name: str) -> None:
     plan = read(name, [])
     if isinstance(plan.study, Several):
