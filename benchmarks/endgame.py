@@ -6,25 +6,28 @@ import argparse
 import random
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
 from agents.commands.solve import Problem, read_problem
 from agents.search.endgame.solver import EndgameSolver, Solution
+from agents.search.endgame.sorting import ROUGH
 from core.notation import PASS
 from core.position import Position, prepare_rules
 from core.rules import RULESETS
 
 FFO = Path(__file__).resolve().parents[1] / "tests" / "data" / "ffo"
 GENERATED, EMPTIES = 20, 16
-TECHNIQUES = {
+TECHNIQUES: dict[str, dict[str, Any]] = {
     "everything": {},
     "without fastest first": {"fastest_first": False},
     "without parity": {"parity": False},
     "without stability": {"stability": False},
     "without etc": {"etc": False},
     "without the sorting search": {"sorting_search": False},
+    "without the trained evaluation": {"sorting": ROUGH},
 }
 REPEATS = 3
 

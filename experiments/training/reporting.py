@@ -100,7 +100,8 @@ def about_matches(name: str, training: Training, settings: RunConfig, matches: p
     near = f"the strongest, {nearest.second}, by {by} Elo in {games}"
     if len(beaten) == len(matches) > 1:
         return f"{player}, {name} beats all {len(matches)} opponents: {near}."
-    told = f"{player}, {name} beats {len(beaten)} of {counted(len(matches), 'opponent')}"
+    number = len(beaten) or "none"
+    told = f"{player}, {name} beats {number} of {counted(len(matches), 'opponent')}"
     if len(lost):
         told += f", and loses to {_named(lost['second'])}"
     open_ = matches[~matches.index.isin([*beaten.index, *lost.index])]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shlex
 import signal
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -203,7 +204,7 @@ class TrainingSession(Session):
         head = self.record.study()
         about = {
             "training": self.plan.name,
-            "command": head["command"],
+            "command": _from_anywhere(head["command"]),
             "seed": self.plan.plan.settings.seed,
             "made": head["started"],
             "versions": {name: head["versions"][name] for name in TOLD_VERSIONS},
@@ -328,3 +329,9 @@ def _signals_heeded() -> Iterator[None]:
 
 ROOMS = {"studies": Path(studies.__file__).parent, "training": Path(__file__).parent}
 TRAININGS = Maker(TRAINING, Training, lambda plan: TrainingSession, ROOMS)
+
+
+def _from_anywhere(command: str) -> str:
+    """A command without where its results went, which is nothing to others."""
+    words = shlex.split(command)
+    return shlex.join(word for word in words if not word.startswith("results="))

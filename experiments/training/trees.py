@@ -38,13 +38,13 @@ class TreesTraining(Training):
     It takes some ten seconds per million positions, whatever ``minutes`` says.
     """
 
-    trees: Annotated[int, Whole(1, 1024)] = 64
+    trees: Annotated[int, Whole(1, 1024)] = 32
     """Of each stage. Processors look at 32 at a time, so take a multiple of that."""
     depth: Annotated[int, Whole(1, DEPTH)] = DEPTH
     """Questions a tree asks, one after another."""
-    stages: Annotated[int, Whole(1, MOST_EMPTIES + 1)] = 10
+    stages: Annotated[int, Whole(1, MOST_EMPTIES + 1)] = 15
     """Stages of the game, of about as many empty squares each."""
-    rate: Annotated[float, Number(above=0, high=1)] = 0.15
+    rate: Annotated[float, Number(above=0, high=1)] = 0.25
     """The share of what it has found out that each tree says (the learning rate)."""
     smallest_leaf: Annotated[int, Whole(1)] = 100
     """Positions of training that an answer is the mean of, at least."""

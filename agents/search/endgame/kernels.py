@@ -153,9 +153,15 @@ def _look_ahead(
             return _DISC * finished(context, mover, opponent)
         return -_look_ahead(context, opponent, mover, -beta, -alpha, depth)
     best = -_FAR
-    while moves != ZERO:
-        square = lowest_square(moves)
-        moves &= moves - ONE
+    left = moves & np.uint64(load(context, memory.CORNERS))  # which are good moves, most often
+    later = moves ^ left
+    if left == ZERO:
+        left, later = later, ZERO
+    while left != ZERO:
+        square = lowest_square(left)
+        left &= left - ONE
+        if left == ZERO:
+            left, later = later, ZERO
         other, own = after(mover, opponent, square)
         score = -_look_ahead(context, other, own, -beta, -max(alpha, best), depth - np.int64(1))
         if score > best:
@@ -206,13 +212,20 @@ def rank_moves(
     odd: Mask,
     empties: Int,
     first_move: Square,
+    alpha: Int,
 ) -> Int:
     """Write the moves with their ranks, and what they flip, into the lists for this number of
-    empty squares; returns how many there are. ``first_move`` is ranked highest. The positions after
-    the moves are not counted as made; they may have been before."""
+    empty squares; returns how many there are. ``first_move`` is ranked highest. alpha: what a move
+    is to be worth more than; UNKNOWN where the best one is wanted. The positions after the moves
+    are not counted as made; they may have been before."""
     ranked = context + 8 * (memory.MOVES + 64 * empties)
     flipped_by = context + 8 * (memory.FLIPS + 64 * empties)
     plies = load(context, memory.PLIES + empties)
+    doubt = load(context, memory.DOUBT)
+    if plies > 0 and doubt != memory.NEVER:
+        hope = layout.count_evaluation(context, mover, opponent) + doubt
+        if hope < _DISC * alpha:
+            plies = np.int64(0)  # likely no move is enough, and in which order matters little
     best = -_FAR
     number = np.int64(0)
     while moves != ZERO:
@@ -304,7 +317,7 @@ def null_window(
     else:
         count_more(context, MADE, popcount(moves))
     # Step 5: the moves, most promising first.
-    number = rank_moves(context, mover, opponent, moves, odd, empties, known_move)
+    number = rank_moves(context, mover, opponent, moves, odd, empties, known_move, alpha)
     ranked = context + 8 * (memory.MOVES + 64 * empties)
     flipped_by = context + 8 * (memory.FLIPS + 64 * empties)
     best, best_move = UNKNOWN, NO_MOVE
@@ -413,7 +426,7 @@ def principal(
             count(context, layout.TABLE_RETURNS)
             return upper
     count_more(context, MADE, popcount(moves))
-    number = rank_moves(context, mover, opponent, moves, odd, empties, known_move)
+    number = rank_moves(context, mover, opponent, moves, odd, empties, known_move, UNKNOWN)
     ranked = context + 8 * (memory.MOVES + 64 * empties)
     flipped_by = context + 8 * (memory.FLIPS + 64 * empties)
     best, best_move, bar = UNKNOWN, NO_MOVE, alpha

@@ -18,6 +18,7 @@ from agents.search.endgame.kernels import (
     principal,
     rank_moves,
 )
+from agents.search.endgame.last_squares import UNKNOWN
 from agents.search.endgame.memory import NO_MOVE, SolverMemory
 from core.bitboard import ONE, ZERO, after, legal_moves, lowest_square, popcount
 from core.compile import Address, Array, Int, Mask, kernel
@@ -75,7 +76,7 @@ def _best_move(context: Address, mover: Mask, opponent: Mask, moves: Mask, score
     first = NO_MOVE
     if empties > FEW:
         first = best_known(context, mover, opponent, empties)
-    number = rank_moves(context, mover, opponent, moves, odd, empties, first)
+    number = rank_moves(context, mover, opponent, moves, odd, empties, first, UNKNOWN)
     ranked = context + 8 * (memory.MOVES + 64 * empties)
     for turn in range(number):
         square = next_move(ranked, turn, number)

@@ -44,6 +44,7 @@ EDGES = _layout.word()  # address of core.stability.edge_table
 CORNERS = _layout.word()  # mask of the board's corners
 MOBILITY_WEIGHT = _layout.word()  # what a reply takes off a move's rank; 0: not looked at
 FREEDOM = _layout.word()  # what each move of the mover adds to the values that sort
+DOUBT = _layout.word()  # how far below alpha a position is hardly worth sorting; or NEVER
 MARGIN = _layout.word()  # by how much worse a value need not be known exactly
 ETC_FROM = _layout.word()  # empty squares from which children are looked up in the table
 TOP_EMPTIES = _layout.word()  # empty squares of the position whose best move is to be kept

@@ -25,6 +25,7 @@ import numpy as np
 from agents.base import Limits, SearchStats
 from agents.search import context as layout
 from agents.search.endgame import kernels, many, memory
+from agents.search.endgame.last_squares import UNKNOWN
 from agents.search.endgame.sorting import ROUGH, TRAINED, WEIGHTS, Sorting, sorting_of
 from agents.search.limits import allotment, limited
 from agents.search.table import Megabytes
@@ -279,6 +280,7 @@ class EndgameSolver:
         layout.set_constants(context, rules, sorting.evaluation)
         context[memory.MOBILITY_WEIGHT] = sorting.mobility if self.fastest_first else 0
         context[memory.FREEDOM], context[memory.MARGIN] = sorting.freedom, sorting.margin
+        context[memory.DOUBT] = memory.NEVER if sorting.doubt is None else sorting.doubt
         for empties in range(65):
             plies = sorting.plies(empties) if self.sorting_search else -1
             context[memory.PLIES + empties] = plies
@@ -343,7 +345,7 @@ class EndgameSolver:
         if position.empties > kernels.FEW:
             first = kernels.best_known(*masks, empties)
         moves, odd = np.uint64(position.legal_mask), self._odd(position)
-        number = kernels.rank_moves(*masks, moves, odd, empties, first)
+        number = kernels.rank_moves(*masks, moves, odd, empties, first, UNKNOWN)
         start = memory.MOVES + 64 * position.empties
         ranks = self._memory.context[start : start + number].tolist()
         return tuple(rank & 63 for rank in sorted(ranks, reverse=True))

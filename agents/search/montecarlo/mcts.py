@@ -25,7 +25,7 @@ from core.settings import Choice, Number, Switch, Whole, check_settings, explain
 
 EXPLORATION = {"win": 0.7, "discs": 0.2}
 """The rewards, and the constant of UCT that suits rollouts with each."""
-VALUE_EXPLORATION = {"win": 0.1, "discs": 0.02}
+VALUE_EXPLORATION = {"win": 0.1, "discs": 0.03}
 """The same for an evaluation's values, which say more than a rollout does."""
 _REUSED_DISCS = 4
 """The tree of the last decision is searched for a position with at most so many more discs."""
@@ -61,7 +61,7 @@ class MCTS(Agent):
     exploration: Annotated[float | None, Number(low=0), Purpose.ORDER] = None
     """The constant c of UCT, ``value + c * sqrt(ln N / n)``, for results from -1 to 1. None means
     the best of those tried against one another: 0.7 for ``win``, 0.2 for ``discs``, whose results
-    differ by less; with ``rollout`` ``value``, 0.1 and 0.02."""
+    differ by less; with ``rollout`` ``value``, 0.1 and 0.03."""
     reward: Annotated[str, Choice(*EXPLORATION)] = "discs"
     """What a finished game counts. ``discs``: the disc difference, empties to the winner, divided
     by the number of squares. ``win``: 1, 0 or -1; proofs come sooner, but all winning moves are

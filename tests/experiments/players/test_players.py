@@ -224,10 +224,8 @@ def run_of(elo: list[float], matches: list[tuple[str, str, float, float, float, 
     """A run of a, b and c with these ratings. matches: first, second, score, the ends of the
     interval in Elo, bound."""
     standings = pd.DataFrame({"agent": list("abc"), "elo": elo, "score": [0.7, 0.5, 0.3]})
-    standings["bound"], standings["split"] = (
-        ["<" if math.isinf(each) else "" for each in elo],
-        False,
-    )
+    standings["bound"] = ["<" if math.isinf(each) else "" for each in elo]
+    standings["split"] = False
     standings["nodes_per_move"] = [10.0, 100.0, 400.0]
     standings["median_microseconds"] = float("nan")
     columns = ["first", "second", "score", "elo_low", "elo_high", "bound"]

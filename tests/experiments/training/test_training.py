@@ -212,6 +212,20 @@ def test_after_ctrl_c_the_rest_is_learned_by_resume(
     assert main(["resume", str(folder), "--trust"]) == 0  # there is nothing left to do
 
 
+def test_after_ctrl_c_in_a_match_nothing_is_learned_again(
+    made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("experiments.training.running.play_part", lambda *_: False)
+        code, folder = train(tmp_path, positions_of(made), "figures=false")
+    assert code == 130
+    with StudyRecord.open(folder) as record:
+        assert len(record.done()) == 1 and not record.study()["complete"]
+    monkeypatch.setattr(TwoWeights, "learn", None)  # which would be an error
+    assert main(["resume", str(folder), "--trust"]) == 0
+    assert (folder / "report.md").is_file()
+
+
 def test_numbers_that_are_none_stop_it(
     made: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
