@@ -133,10 +133,14 @@ class SearchAgent(Agent):
             return self._read(position, depth, UNWATCHED)
         context = self._context
         layout.set_constants(context, position.ruleset, self.evaluation)
-        with limited(context, limits.nodes, allotment(limits, position.empties)):
+        with limited(context, limits.nodes, self._allotment(limits, position)):
             best, pv, completed = self._think(position, depth)
         pv = pv or (position.moves or (PASS,))[:1]
         return Decision(pv[0], best, pv, completed, layout.read_stats(context))
+
+    def _allotment(self, limits: Limits, position: Position) -> float | None:
+        """Seconds for this move, or None without a limit on time."""
+        return allotment(limits, position.empties)
 
     def _think(self, position: Position, depth: int) -> tuple[int | None, tuple[int, ...], int]:
         """Value, principal variation and depth completed within the context's limit. If that was

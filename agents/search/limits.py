@@ -22,19 +22,19 @@ FAST_MOVES = 5
 """How many of its last moves a player expects to make at no cost worth counting."""
 
 
-def allotment(limits: Limits, empties: int) -> float | None:
+def allotment(limits: Limits, empties: int, free: int = FAST_MOVES) -> float | None:
     """Seconds for the move to be made with so many empty squares, or None without a time limit.
 
     Of ``seconds`` for each move it is all. Of a game's ``clock`` it is an equal share for each of
-    the player's own moves to come (half the empty squares); the last five of them are taken to cost
-    nothing, and a share is never more than a third. A margin is taken off: 3 ms, of short times a
-    tenth.
+    the player's own moves to come (half the empty squares); the last five of them, or ``free``
+    many, are taken to cost nothing, and a share is never more than a third. A margin is taken off:
+    3 ms, of short times a tenth.
     """
     if limits.seconds is not None:
         seconds = limits.seconds
     elif limits.clock is not None:
         own_moves = math.ceil(empties / 2)
-        seconds = limits.clock / max(3, own_moves - FAST_MOVES)
+        seconds = limits.clock / max(3, own_moves - free)
     else:
         return None
     return max(SHORTEST, seconds - min(MARGIN, seconds / 10))

@@ -16,7 +16,7 @@ from agents.search import context as layout
 from agents.search.base import SearchAgent
 from agents.search.context import INFINITY, MAX_DEPTH
 from agents.search.endgame.solver import EndgameSolver, solvable
-from agents.search.limits import allotment
+from agents.search.limits import FAST_MOVES, allotment
 from agents.search.table import Megabytes, TableMemory
 from agents.search.watch import Watch
 from agents.search.window import plain
@@ -219,7 +219,7 @@ class WindowSearch(SearchAgent):
             self._solver.prepare(announce)
 
     def _search(self, position: Position, depth: int, limits: Limits) -> Decision:
-        seconds = allotment(limits, position.empties)
+        seconds = self._allotment(limits, position)
         # Of a clock, unlike of a time for each move, what is left is worth something later.
         self._saving = seconds if limits.seconds is None else None
         if seconds is not None and len(position.moves) < 2 and self.iterative:
@@ -227,6 +227,10 @@ class WindowSearch(SearchAgent):
         elif self._within_solving(position, seconds):
             return self._solved(position, depth, limits, seconds)
         return super()._search(position, depth, limits)
+
+    def _allotment(self, limits: Limits, position: Position) -> float | None:
+        # What the solver has shown once need not be found again.
+        return allotment(limits, position.empties, max(FAST_MOVES, self.endgame // 2))
 
     def _within_solving(self, position: Position, seconds: float | None) -> bool:
         """Whether the endgame is to be solved from this position on."""

@@ -349,6 +349,7 @@ def test_the_share_of_a_clock() -> None:
     assert allotment(Limits(seconds=1), 60) == pytest.approx(0.997)
     assert allotment(Limits(clock=25), 60) == pytest.approx(1 - 0.003)
     assert allotment(Limits(clock=3), 4) == pytest.approx(1 - 0.003)
+    assert allotment(Limits(clock=22), 60, free=8) == pytest.approx(1 - 0.003)
     for empties in range(1, 61):
         share = allotment(Limits(clock=0.001), empties)
         assert share is not None and 0 < share <= 0.0005
