@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from agents.config import load, resolve
 from core.cli import Parser
 from core.shown import plain
 from experiments.command_line import as_typed
@@ -31,7 +32,6 @@ YAMLs that any run can use, matches and a report. It can be interrupted at any m
   python -m experiments run --config-dir FOLDER/conf evaluation=trained_NAME ...    its evaluation
   python -m experiments train all            all weights that come with the lab, one after another
   python -m experiments train --ship FOLDER  put weights and YAML of a training into the lab itself
-
 """
 
 
@@ -55,7 +55,7 @@ def train_help(name: str | None = None, folders: Sequence[str] = ()) -> str:
     """All trainings; or of the one of this name its settings, and those that every training has.
     Raises ConfigError."""
     told = help_of(TRAINING, USAGE, name, folders)
-    if name is None:
+    if name is None or not _has_common_settings(name, folders):
         return told
     common = inspect.cleandoc(Training.__doc__ or "").partition("Settings:")[2].strip("\n")
     other = ", ".join(f"{key}={value}" for key, value in MEASURED_BY.items())
@@ -63,3 +63,9 @@ def train_help(name: str | None = None, folders: Sequence[str] = ()) -> str:
         f"{told}\nOtherwise than there: {other}.\n\nWhat every training can be told besides, as "
         f"train.KEY=VALUE:\n{common}\n"
     )
+
+
+def _has_common_settings(name: str, folders: Sequence[str]) -> bool:
+    """Whether this is one training, not several."""
+    kind = resolve(str(load(TRAINING.group, name, folders)["_target_"]))
+    return isinstance(kind, type) and issubclass(kind, Training)

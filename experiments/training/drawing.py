@@ -7,6 +7,7 @@ import pandas as pd
 from matplotlib.colors import TwoSlopeNorm
 
 from agents.evaluation import Evaluation
+from agents.learned.geometry import board_of
 from core.bitboard import bits, symmetric_forms
 from experiments.report.figures.base import ReportFigure, blank, entitle, heat, signed
 from experiments.studies.positions import PHASES
@@ -65,7 +66,8 @@ def disc_worth(evaluation: Evaluation, positions: Positions, unit: float) -> np.
     mover, opponent = positions.mover, positions.opponent
     before = evaluation.values(mover, opponent).astype(float)
     total, number = np.zeros(_SQUARES), np.zeros(_SQUARES)
-    for square in range(_SQUARES):
+    squares = bits(board_of(side))
+    for square in squares:
         disc = np.uint64(1 << square)
         for owned, sign in ((mover, 1), (opponent, -1)):
             there = (owned & disc) != 0
@@ -75,7 +77,7 @@ def disc_worth(evaluation: Evaluation, positions: Positions, unit: float) -> np.
                 number[square] += there.sum()
     # Squares that a symmetry brings to each other share what was seen of them.
     found = np.full(_SQUARES, np.nan)
-    for square in range(_SQUARES):
+    for square in squares:
         alike = [bits(int(mask))[0] for mask, _ in symmetric_forms(1 << square, 0, side)]
         if (seen := number[alike].sum()) > 0:
             found[square] = total[alike].sum() / seen / unit

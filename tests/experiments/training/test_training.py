@@ -121,14 +121,23 @@ def test_what_was_learned_beats_weights_drawn_by_chance(made: Made, tmp_path: Pa
 
 
 @pytest.mark.slow
-def test_patterns_are_learned_in_less_than_a_minute(tmp_path: Path) -> None:
-    """From nothing, by the training of the weights that ship, only shorter."""
+def test_patterns_are_learned_in_less_than_a_minute(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From nothing, by the training of the weights that ship, only shorter; and shipped."""
     rounds = "{outcomes: {depth: 1, evaluation: iago, games: 1500, exact: 6}}"
     words = [f"train.rounds={rounds}", "figures=false", "train.matches=false"]
     code, folder = train(tmp_path, *words, name="patterns")
     assert code == 0
     settings = load("evaluation", "trained_patterns", [folder / "conf"])
     learned = Weights.read(settings["weights"], "patterns", VERSION)
+    monkeypatch.setattr(shipping, "conf_folder", lambda: tmp_path / "conf")
+    monkeypatch.setattr("agents.learned.weights.SHIPPED", tmp_path / "shipped")
+    (tmp_path / "conf" / "evaluation").mkdir()
+    assert main(["train", "--ship", str(folder)]) == 0
+    shipped = Weights.read("patterns", "patterns", VERSION)
+    assert {"training", "command", "seed", "data_hash", "scores"} <= set(shipped.about)
+    assert "weights: patterns" in (tmp_path / "conf" / "evaluation" / "patterns.yaml").read_text()
     others, rng = [], np.random.default_rng(4)
     for number in range(3):
         arrays = {
@@ -324,7 +333,9 @@ def test_several_trainings_are_one_command(
     assert main(["resume", str(folder)]) == 0
 
 
-@pytest.mark.parametrize("name", choices("train"))
+@pytest.mark.parametrize("name", [
+    pytest.param(name, marks=pytest.mark.slow if name == "all" else ()) for name in choices("train")
+])  # fmt: skip
 def test_every_training_of_the_lab_can_be_planned(name: str) -> None:
     plan = read(name, [])
     if isinstance(plan.study, Several):
@@ -338,7 +349,8 @@ def test_help_tells_of_every_training() -> None:
     for name, about in choices("train").items():
         assert about and name in told
         assert f"train {name}" in train_help(name)
-        assert "minutes: a number of more than 0, or None" in train_help(name)
+        common = "minutes: a number of more than 0, or None" in train_help(name)
+        assert common == (name != "all")
 
 
 def test_what_cannot_be_learned_from_is_told(
