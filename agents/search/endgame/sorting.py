@@ -76,7 +76,7 @@ def sorting_of(choice: str | Path, side: int) -> Sorting:
             raise ValueError(f"sorting={choice}: {TRAINED}, {ROUGH} or weights; {error}") from error
     if evaluation is None or side not in evaluation.sides:
         return _rough(side)
-    return _trained(evaluation, side)
+    return _trained(evaluation)
 
 
 @cache  # reading them takes longer than most positions
@@ -92,16 +92,10 @@ def _rough(side: int) -> Sorting:
     return Sorting(RoughEvaluation(side), steps, margin=1 << 20, doubt=None, freedom=0, mobility=32)
 
 
-# What took the fewest nodes of all that was tried, on fforum-20-39 and on 6x6.
-_PLIES_FROM = {8: (14, 17, 20, 24), 6: (14, 16, 18, 20, 22, 24, 26, 28)}
-_REPLY = {8: 64, 6: 32}
-
-
-def _trained(evaluation: PatternEvaluation, side: int) -> Sorting:
-    plies_from = _PLIES_FROM.get(side, _PLIES_FROM[6])
-    steps = ((11, 8), *((start, 24) for start in plies_from))
-    mobility = _REPLY.get(side, _REPLY[6])
-    return Sorting(evaluation, steps, margin=700, doubt=400, freedom=100, mobility=mobility)
+def _trained(evaluation: PatternEvaluation) -> Sorting:
+    # What took the fewest nodes of all that was tried, on fforum-20-39 and on 6x6 from the start.
+    steps = ((11, 8), (14, 24), (17, 24), (20, 24), (24, 24))
+    return Sorting(evaluation, steps, margin=700, doubt=400, freedom=100, mobility=64)
 
 
 # ------------------------------------------------------------------ the one made by hand
