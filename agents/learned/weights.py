@@ -18,11 +18,33 @@ from typing import Any
 import numpy as np
 import yaml
 
+from agents.evaluation.base import Evaluation
+from core.position import Position
+from core.rules import RULESETS
 from core.settings import unknown_choice
 
 SHIPPED = Path(__file__).with_name("shipped")
 """The folder of the weights that come with the lab."""
 ARRAYS, ABOUT = ".npz", ".yaml"
+
+VALUES = "values"
+"""The key of the side file under which it has values of fixed positions, see :func:`values_of`."""
+_FIXED = (
+    "---------------------------OX------XO--------------------------- X",
+    "------------------XX------OXO-----XXXO----XOO-----O------------- O",
+    "--XXXXX--OOOXX-O-OOOXXOX-OXOXOXXOXXXOXXX--XOXOXX-XXXOOO--OOOOO-- X",
+    "XXXXXXX-OOOOOO--OXOXXOXO-OOXOXXOOOXOXXXO-OXXOXO---OOOX--X-OOOOO- O",
+)
+"""The start, an opening, a midgame and an endgame."""
+
+
+def values_of(evaluation: Evaluation) -> dict[str, int]:
+    """What an evaluation says of fixed positions of its board, by their OBF lines: kept when it is
+    put into the lab, so that a test sees whether it still says so."""
+    if 8 not in evaluation.sides:
+        start = Position.start(next(r for r in RULESETS.values() if r.side in evaluation.sides))
+        return {start.to_obf(): evaluation(start)}
+    return {line: evaluation(Position.from_obf(line)) for line in _FIXED}
 
 
 def shipped() -> list[str]:

@@ -39,11 +39,11 @@ class NetworkTraining(Training):
 
     epochs: Annotated[int, Whole(1)] = 20
     """How often each position of training is shown."""
-    batch: Annotated[int, Whole(1)] = 4096
+    batch: Annotated[int, Whole(1)] = 1024
     """Positions between two changes of the weights."""
-    rate: Annotated[float, Number(above=0)] = 0.006
+    rate: Annotated[float, Number(above=0)] = 0.002
     """The highest learning rate."""
-    stages: Annotated[int, Whole(1, MOST_EMPTIES + 1)] = 6
+    stages: Annotated[int, Whole(1, MOST_EMPTIES + 1)] = 12
     """Stages of the game, which have a second hidden layer and an output of their own."""
 
     def check(self, plan: Plan) -> None:

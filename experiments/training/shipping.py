@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 
@@ -25,14 +26,17 @@ def ship(name: str, kept: Kept, folder: Path, say: Callable[[str], None]) -> Non
     side file into ``agents/learned/shipped``, and ``conf/evaluation/NAME.yaml``, in which numbers
     are written that are not in a file of weights. say: is told each file."""
     weights, shipped = kept.weights(folder), learned.SHIPPED
+    values = {learned.VALUES: learned.values_of(kept.built(folder))}
     settings = dict(kept.evaluation)
     about = shipped / f"{name}{learned.ABOUT}"
     shipped.mkdir(exist_ok=True)
     if weights is not None:
         settings["weights"] = name
+        weights = dataclasses.replace(weights, about={**weights.about, **values})
         say(f"ships  {weights.write(shipped / name)}")
     else:
-        write_safely(about, yaml.safe_dump(dict(kept.about), sort_keys=False, width=100))
+        said = {**kept.about, **values}
+        write_safely(about, yaml.safe_dump(said, sort_keys=False, width=100))
     say(f"ships  {about}")
     conf = conf_folder() / "evaluation" / f"{name}.yaml"
     if weights is None or not conf.exists():

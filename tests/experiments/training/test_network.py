@@ -24,7 +24,7 @@ from experiments.training.neural import LIMITS, Inputs, Network
 
 torch: Any = pytest.importorskip("torch", reason="PyTorch is not installed (extra network)")
 
-SMALL = NetworkTraining(data=["made up"], epochs=12, batch=128, stages=3)
+SMALL = NetworkTraining(data=["made up"], epochs=12, batch=128, rate=0.006, stages=3)
 
 
 @pytest.fixture(scope="module")
