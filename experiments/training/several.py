@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import pandas as pd
 from rich.console import Console
 
-from agents.config import load, unknown
+from agents.config import build, unknown
 from core.settings import Constraint, Switch
 from core.shown import counted, plain
 from experiments.config import plan_of
@@ -27,9 +27,13 @@ from experiments.training.kept import WEIGHTS
 from experiments.training.rounds import parts_of
 from experiments.training.running import ROOMS, ROUNDS, TRAININGS, TrainingSession
 from experiments.training.shipping import ship_folder
+from experiments.training.steps import last_rounds, read
 
 DATA_OF = "data_of"
 """Instead of ``data``: the name of an earlier training, from whose positions it learns."""
+
+SHARED = ("depth", "executor", "figures", "games", "limits", "results", "seed")
+"""The settings of a run that are the same in all; the others are as each one's YAML has them."""
 
 
 class Named(Constraint):
@@ -142,12 +146,22 @@ def _part(plan: StudyPlan, name: str, folder: Path | None) -> StudyPlan:
     there. Raises ConfigError."""
     own = dict(several_of(plan).trainings[name])
     source = own.pop(DATA_OF, None)
-    described = load(TRAINING.group, name) | own
+    alone = read(name, ())
+    described = dict(alone.described) | own
     if source is not None and folder is not None:
-        rounds = sorted((folder / source / ROUNDS).iterdir())
+        rounds = [folder / source / ROUNDS / each for each in _learned_from(folder / source)]
         described["data"] = [str(part) for each in rounds for part in parts_of(each)]
-    settings = changed(plan.plan.settings, name=name)
+    shared = {key: getattr(plan.plan.settings, key) for key in SHARED}
+    settings = changed(alone.plan.settings, name=name, **shared)
     return planned(name, described, plan_of(settings), TRAINING, Training)
+
+
+def _learned_from(folder: Path) -> Sequence[str]:
+    """The rounds that the training in this folder learned from at last."""
+    with StudyRecord.open(folder) as record:
+        about = record.study()
+    training = build(about["config"][TRAINING.group], TRAINING.group, Training)
+    return last_rounds(about["name"], training)
 
 
 def _come_of(folder: Path) -> dict[str, Any]:

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
+from omegaconf import OmegaConf
+
+from agents.conf_folder import conf_folder
 from experiments.studies import planning as studies
 from experiments.studies.planning import StudyPlan
 from experiments.studies.record import TRAINING
@@ -22,9 +26,22 @@ def read(name: str, overrides: Sequence[str], folders: Sequence[str] = ()) -> St
     """The plan of the training of this name with overrides (``train.rate=0.1``, ``games=200``), and
     further folders of YAMLs; raises ConfigError."""
     said = {word.lstrip("+~").partition("=")[0].partition("@")[0] for word in overrides}
+    said |= _said_by(name, folders)
     usual = [f"{key}={value}" for key, value in MEASURED_BY.items() if key not in said]
     asked = [each for word in overrides for each in _for_hydra(word)]
     return studies.read(name, [*usual, *asked], folders, TRAINING, Trains, ("depth",))
+
+
+def _said_by(name: str, folders: Sequence[str]) -> set[str]:
+    """Which settings of a run a training's own YAML has."""
+    for folder in [*folders, str(conf_folder())]:
+        path = Path(folder, TRAINING.group, f"{name}.yaml")
+        if path.is_file():
+            content: Any = OmegaConf.to_container(OmegaConf.load(path), resolve=False)
+            chosen = [each for each in content.get("defaults", ()) if isinstance(each, dict)]
+            groups = {str(key).rpartition("/")[2] for each in chosen for key in each}
+            return groups | {str(key) for key in content}
+    return set()
 
 
 def _for_hydra(word: str) -> Iterator[str]:
@@ -89,6 +106,11 @@ class MatchStep(Step):
 def final_label(name: str, curve: Sequence[float]) -> str:
     """What a training learns in the end is called."""
     return f"{name}_{curve[-1]:g}min" if curve else name
+
+
+def last_rounds(name: str, training: Training) -> tuple[str, ...]:
+    """The rounds that a training learns from at last, as far as it makes its own."""
+    return [step for step in steps_of(name, training) if isinstance(step, LearnStep)][-1].rounds
 
 
 def steps_of(name: str, training: Training) -> list[Step]:
