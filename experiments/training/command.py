@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from agents.config import load, resolve
+from agents.config import resolve
 from core.cli import Parser
 from core.shown import plain
 from experiments.command_line import as_typed
@@ -17,7 +17,7 @@ from experiments.studies.record import TRAINING
 from experiments.training.base import Training
 from experiments.training.several import train
 from experiments.training.shipping import ship_folder
-from experiments.training.steps import MEASURED_BY, read
+from experiments.training.steps import MEASURED_BY, own_yaml, read
 
 USAGE = """\
 usage: python -m experiments train NAME [key=value ...]
@@ -67,5 +67,5 @@ def train_help(name: str | None = None, folders: Sequence[str] = ()) -> str:
 
 def _has_common_settings(name: str, folders: Sequence[str]) -> bool:
     """Whether this is one training, not several."""
-    kind = resolve(str(load(TRAINING.group, name, folders)["_target_"]))
-    return isinstance(kind, type) and issubclass(kind, Training)
+    target = own_yaml(name, folders).get(TRAINING.group, {}).get("_target_")
+    return target is None or issubclass(resolve(str(target)), Training)

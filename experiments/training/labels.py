@@ -112,7 +112,8 @@ def labelled(games: Games, rules: Ruleset, data: DataConfig) -> tuple[np.ndarray
         else:
             parts.append(_played(games, told, rules, until))
     before = _rows(whole, told[whole.game])
-    before["score"] = _scores(whole, final, games.values, data.trace)[told[whole.game]]
+    scores = _scores(whole, final, games.values, data.trace, squares)
+    before["score"] = scores[told[whole.game]]
     rows = np.concatenate([before, *parts])
     order = np.argsort(rows["game"], kind="stable")
     return rows[order], {why: number for why, number in left_out.items() if number}
@@ -127,9 +128,10 @@ def _final(whole: Replayed, squares: int) -> np.ndarray:
 
 
 def _scores(
-    whole: Replayed, final: np.ndarray, values: np.ndarray | None, trace: float
+    whole: Replayed, final: np.ndarray, values: np.ndarray | None, trace: float, squares: int
 ) -> np.ndarray:
-    """The score of each position, to its mover. final: of each game, to whose turn it is then."""
+    """The score of each position, to its mover. final: of each game, to whose turn it is then.
+    squares: of the board; no score is more."""
     sign = np.where(whole.turn == 0, 1.0, -1.0)
     ended = np.where(whole.last_turn == 0, final, -final).astype(float)
     score = ended[whole.game]
@@ -147,7 +149,7 @@ def _scores(
             mixed = (1 - trace) * expected[rows] + trace * ended[games]
             score[rows] = np.where(np.isnan(mixed), ended[games], mixed)
             ended[games] = score[rows]
-    return (score * sign).astype(np.float32)
+    return np.clip(score * sign, -squares, squares).astype(np.float32)
 
 
 def _rows(whole: Replayed, kept: np.ndarray) -> np.ndarray:

@@ -34,14 +34,19 @@ def read(name: str, overrides: Sequence[str], folders: Sequence[str] = ()) -> St
 
 def _said_by(name: str, folders: Sequence[str]) -> set[str]:
     """Which settings of a run a training's own YAML has."""
+    content = own_yaml(name, folders)
+    chosen = [each for each in content.get("defaults", ()) if isinstance(each, dict)]
+    return set(content) | {str(key).rpartition("/")[2] for each in chosen for key in each}
+
+
+def own_yaml(name: str, folders: Sequence[str] = ()) -> dict[str, Any]:
+    """What the YAML of a training says itself, without what it is composed of; empty for none."""
     for folder in [*folders, str(conf_folder())]:
         path = Path(folder, TRAINING.group, f"{name}.yaml")
         if path.is_file():
             content: Any = OmegaConf.to_container(OmegaConf.load(path), resolve=False)
-            chosen = [each for each in content.get("defaults", ()) if isinstance(each, dict)]
-            groups = {str(key).rpartition("/")[2] for each in chosen for key in each}
-            return groups | {str(key) for key in content}
-    return set()
+            return {str(key): value for key, value in content.items()}
+    return {}
 
 
 def _for_hydra(word: str) -> Iterator[str]:
