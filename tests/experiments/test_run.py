@@ -134,7 +134,8 @@ TROUBLE = {
 }
 
 
-@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.slow), 2])
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [1, 2])
 def test_a_misbehaving_agent_loses_its_games_and_nothing_else(tmp_path: Path, workers: int) -> None:
     extra = [f"+agents.{name.lower()}._target_=misbehaving.{name}" for name in TROUBLE]
     result = play(

@@ -132,6 +132,7 @@ def play(folder: Path, target: str, *words: str) -> Path:
     return run(read([*common, f"results={folder}", *words]), "test", QUIET).folder
 
 
+@pytest.mark.slow
 def test_a_run_comes_out_the_same_on_any_number_of_workers(tmp_path: Path) -> None:
     target = f"{FILE}:random_strategy"
     runs = [

@@ -94,6 +94,7 @@ def test_a_page_says_what_its_tests_found(place: Path) -> None:
     assert set(targets) <= {anchor(head) for head in re.findall("^#+ (.*)$", text, re.MULTILINE)}
 
 
+@pytest.mark.slow
 def test_the_same_command_makes_nothing_twice(place: Path) -> None:
     before, text = made_in(place), (place / "results" / "players.md").read_text()
     assert main(make(place, "--no-figures")) == 0
@@ -125,6 +126,7 @@ def test_other_settings_are_another_test_and_what_was_begun_is_gone_on_with(plac
     assert content(new) == whole
 
 
+@pytest.mark.slow
 def test_what_was_shipped_is_told_of_without_tests(tmp_path: Path) -> None:
     assert main(["players", "--static", "--output", str(tmp_path / "players.md")]) == 0
     text = (tmp_path / "players.md").read_text()
