@@ -163,6 +163,8 @@ def about_guessing(parts: pd.DataFrame, held: str, stages: pd.DataFrame) -> Iter
                 f"{row.guessing:.1f} discs, this by {row.error:.1f}. More "
                 "games may help, or, where the training has one, a smaller learning rate."
             )
+    if stages.empty:  # too few positions in each: a frame without columns
+        return
     worse = stages[stages["error"] >= stages["guessing"]]
     if len(worse) and (whole["error"] < whole["guessing"]).all():
         yield (
