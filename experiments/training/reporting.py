@@ -81,6 +81,7 @@ def _findings(
         )
     if len(measured.phases):
         yield _about_errors(measured)
+        yield from about_guessing(measured.parts, measured.held, measured.stages)
     if math.isfinite(measured.slope):
         yield _about_calibration(measured)
     yield from found.final.findings
@@ -125,6 +126,10 @@ def _about_curve(curve: pd.DataFrame, gain: tuple[float, float, float]) -> Itera
             f"From {first['minutes']:g} to {last['minutes']:g} minutes on {CORES} cores it gains "
             f"{told} Elo{'' if gain[1] > 0 else ', which may be chance'}."
         )
+    late = curve[curve["spent"] > 1.1 * curve["minutes"]]
+    if len(late):
+        took = [f"{row.spent:.2f} minutes instead of {row.minutes:g}" for row in late.itertuples()]
+        yield f"Stops came later than asked for: after {_named(took)}."
     falls = [
         f"{phase} from {first[f'error_{phase}']:.2f} to {last[f'error_{phase}']:.2f}"
         for phase in PHASES
@@ -145,6 +150,39 @@ def _about_errors(measured: Measured) -> str:
         else f"On the positions that it has learned from it misses the score by {', '.join(told)} "
         "on average; there are none kept apart."
     )
+
+
+def about_guessing(parts: pd.DataFrame, held: str, stages: pd.DataFrame) -> Iterator[str]:
+    """Where an evaluation is of no use, which errors in discs alone do not show; the frames are
+    those of :class:`Measured`."""
+    whole = parts[parts["part"] == held]
+    for row in whole.itertuples():
+        if row.error >= row.guessing:
+            yield (
+                f"That is no better than guessing: always saying the mean score misses by "
+                f"{row.guessing:.1f} discs, this by {row.error:.1f}. More "
+                "games may help, or, where the training has one, a smaller learning rate."
+            )
+    if stages.empty:  # too few positions in each: a frame without columns
+        return
+    worse = stages[stages["error"] >= stages["guessing"]]
+    if len(worse) and (whole["error"] < whole["guessing"]).all():
+        yield (
+            f"With {_ranges(worse)} empty squares it is no better than guessing: always saying "
+            "the mean score misses by less."
+        )
+
+
+def _ranges(stages: pd.DataFrame) -> str:
+    """Numbers of empty squares, stages next to each other as one range: ``0 to 9 and 30 to 49``."""
+    ranges: list[list[int]] = []
+    for row in stages.itertuples():
+        if ranges and ranges[-1][1] + 1 == row.fewest:
+            ranges[-1][1] = row.most
+        else:
+            ranges.append([row.fewest, row.most])
+    *others, last = [f"{fewest} to {most}" for fewest, most in ranges]
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _about_calibration(measured: Measured) -> str:

@@ -34,6 +34,12 @@ interrupted and resumed (python -m experiments resume FOLDER).
 == Settings, here with their defaults; those of a run can be given too (run --help) ==
 """
 
+PLAYED = (
+    *("games", "agent", "agents", "depth", "evaluation", "openings", "limits", "schedule"),
+    *(f"{GROUP}.{name}" for name in ("random_plies", "noise", "noise_plies", "trace", "unit")),
+)
+"""Settings that only games which are played have."""
+
 
 def selfplay_command(arguments: Sequence[str], console: Console) -> int:
     """``selfplay [key=value ...]``; the exit code."""
@@ -63,10 +69,22 @@ def _made(command: str, arguments: Sequence[str], console: Console) -> int:
             raise ConfigError("positions: FILE is needed: a .wtb, a .ggf, or the folder of a run")
         quoted = ",".join(_quoted(file) for file in files)
         words = [word for word in words if word not in files]
+        _check_read(words)
         words = [f"name={command}", f"{GROUP}.read=[{quoted}]", *words]
     folders = [str(options.config_dir)] if options.config_dir else []
     plan = read(words, folders)
     return selfplay(plan, as_typed([command, *arguments]), console).exit_code
+
+
+def _check_read(words: Sequence[str]) -> None:
+    """Refuse what only games that are played could heed."""
+    for word in words:
+        key = word.partition("=")[0]
+        if key in PLAYED or key.partition(".")[0].partition("@")[0] in PLAYED:
+            raise ConfigError(
+                f"{word}: games that are read are taken as they are, so it has no effect; it is a "
+                "setting of selfplay"
+            )
 
 
 def _quoted(file: str) -> str:

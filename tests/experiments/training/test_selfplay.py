@@ -256,6 +256,15 @@ def test_positions_needs_files(capsys: pytest.CaptureFixture[str]) -> None:
     assert "FILE is needed" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("word", ["games=4", "data.noise=0.1", "agent.depth=2", "agents=classics"])
+def test_games_that_are_read_refuse_settings_of_play(
+    word: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["positions", "games.ggf", f"results={tmp_path}/new", word]) == 2
+    assert f"{word}: games that are read are taken as they are" in capsys.readouterr().err
+    assert not (tmp_path / "new").exists()
+
+
 def test_help_tells_the_settings(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["selfplay", "--help"]) == 0
     out = capsys.readouterr().out

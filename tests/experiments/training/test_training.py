@@ -29,7 +29,7 @@ from experiments.training.base import Training
 from experiments.training.command import train_help
 from experiments.training.data import Positions
 from experiments.training.kept import Kept, player
-from experiments.training.reporting import about_matches
+from experiments.training.reporting import about_guessing, about_matches
 from experiments.training.rounds import parts_of
 from experiments.training.several import MAKER as TRAINER
 from experiments.training.several import Several
@@ -161,6 +161,20 @@ def test_the_report_says_how_good_it_is(made: Made) -> None:
     kept = Kept.read(made.folder, "two")
     assert kept.about["data_hash"] and kept.about["seed"] == 1
     assert set(kept.about["scores"]["elo"]) == {"random", "greedy"}
+
+
+def test_what_is_no_better_than_guessing_is_called_so() -> None:
+    stages = pd.DataFrame(
+        {"fewest": [0, 5, 10, 15], "most": [4, 9, 14, 19], "error": [4.0, 9, 9, 4], "guessing": 5.0}
+    )
+    parts = pd.DataFrame({"part": ["train", "test"], "error": [9.0, 4.0], "guessing": 5.0})
+    assert list(about_guessing(parts, "test", stages)) == [
+        "With 5 to 14 empty squares it is no better than guessing: always saying the mean score "
+        "misses by less."
+    ]
+    (told,) = about_guessing(parts, "train", stages)
+    assert "always saying the mean score misses by 5.0 discs, this by 9.0" in told
+    assert not list(about_guessing(parts, "test", stages.iloc[[0, 3]]))
 
 
 def test_only_what_is_certain_is_said_of_matches() -> None:
