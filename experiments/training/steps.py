@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -11,6 +12,7 @@ from typing import Any
 from omegaconf import OmegaConf
 
 from agents.conf_folder import conf_folder
+from agents.config import unknown
 from experiments.studies import planning as studies
 from experiments.studies.planning import StudyPlan
 from experiments.studies.record import TRAINING
@@ -27,9 +29,19 @@ def read(name: str, overrides: Sequence[str], folders: Sequence[str] = ()) -> St
     further folders of YAMLs; raises ConfigError."""
     said = {word.lstrip("+~").partition("=")[0].partition("@")[0] for word in overrides}
     said |= _said_by(name, folders)
+    _check_rounds(name, overrides, folders)
     usual = [f"{key}={value}" for key, value in MEASURED_BY.items() if key not in said]
     asked = [each for word in overrides for each in _for_hydra(word)]
     return studies.read(name, [*usual, *asked], folders, TRAINING, Trains, ("depth",))
+
+
+def _check_rounds(name: str, overrides: Sequence[str], folders: Sequence[str]) -> None:
+    """Raise ConfigError for a setting of a round that there is not: Hydra would begin a new one."""
+    rounds = own_yaml(name, folders).get(TRAINING.group, {}).get("rounds")
+    for word in overrides if rounds else ():
+        found = re.match(rf"{TRAINING.group}\.rounds\.([^.=]+)\.", word)
+        if found and found[1] not in rounds:
+            raise unknown(f"round of {name}", found[1], rounds)
 
 
 def _said_by(name: str, folders: Sequence[str]) -> set[str]:

@@ -390,6 +390,7 @@ def test_what_cannot_be_learned_from_is_told(
         (["train.rounds={}"], "train.data=[...] or train.rounds is needed"),
         (["train.rounds.first.agent=trained"], "in the first one nothing is trained yet"),
         (["train.rounds.first.gmaes=5"], "unknown setting of train.rounds.first 'gmaes'"),
+        (["train.rounds.frist.games=5"], "unknown round of two 'frist'; choose from first"),
         (["train.rounds.first.exact=99"], "exact=99: a whole number from 0 to"),
         (["train.rounds.first.agent=nobody"], "unknown agent 'nobody'"),
         (["train.player=nobody"], "unknown agent 'nobody'"),
