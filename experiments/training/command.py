@@ -17,7 +17,7 @@ from experiments.studies.record import TRAINING
 from experiments.training.base import Training
 from experiments.training.several import train
 from experiments.training.shipping import ship_folder
-from experiments.training.steps import MEASURED_BY, own_yaml, read
+from experiments.training.steps import MEASURED_BY, own_settings, read
 
 USAGE = """\
 usage: python -m experiments train NAME [key=value ...]
@@ -67,5 +67,5 @@ def train_help(name: str | None = None, folders: Sequence[str] = ()) -> str:
 
 def _has_common_settings(name: str, folders: Sequence[str]) -> bool:
     """Whether this is one training, not several."""
-    target = own_yaml(name, folders).get(TRAINING.group, {}).get("_target_")
+    target = own_settings(name, folders).get("_target_")
     return target is None or issubclass(resolve(str(target)), Training)

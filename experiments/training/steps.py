@@ -37,7 +37,7 @@ def read(name: str, overrides: Sequence[str], folders: Sequence[str] = ()) -> St
 
 def _check_rounds(name: str, overrides: Sequence[str], folders: Sequence[str]) -> None:
     """Raise ConfigError for a setting of a round that there is not: Hydra would begin a new one."""
-    rounds = own_yaml(name, folders).get(TRAINING.group, {}).get("rounds")
+    rounds: Mapping[str, Any] = own_settings(name, folders).get("rounds") or {}
     for word in overrides if rounds else ():
         found = re.match(rf"{TRAINING.group}\.rounds\.([^.=]+)\.", word)
         if found and found[1] not in rounds:
@@ -49,6 +49,12 @@ def _said_by(name: str, folders: Sequence[str]) -> set[str]:
     content = own_yaml(name, folders)
     chosen = [each for each in content.get("defaults", ()) if isinstance(each, dict)]
     return set(content) | {str(key).rpartition("/")[2] for each in chosen for key in each}
+
+
+def own_settings(name: str, folders: Sequence[str] = ()) -> dict[str, Any]:
+    """What the YAML of a training says itself of how it learns."""
+    content = own_yaml(name, folders)
+    return dict(content.get(TRAINING.group, content))  # a file may be of its group alone
 
 
 def own_yaml(name: str, folders: Sequence[str] = ()) -> dict[str, Any]:
