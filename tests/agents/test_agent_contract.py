@@ -72,6 +72,7 @@ def keeps_to_the_contract(name: str, folder: Path) -> None:
     # What does not concern an agent: random moves are not searched for, playouts have no depth.
     chance = {"seed", "memory", "twice"}
     without = {"random": {"depth", "nodes"}, "mcts": {"depth"}, "mcts_greedy": {"depth"}}
+    without |= {"mcts_network": {"depth"}}
     without |= {"function": {"depth", "nodes"}}
     without |= dict.fromkeys(("gtp", "line", "nboard", "wpi"), {"depth", "nodes"} | chance)
     without |= {"openspiel": {"depth", "nodes"}}

@@ -330,10 +330,14 @@ def test_what_ships_says_how_it_was_made(
 def test_several_trainings_are_one_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    described = yaml.safe_load(YAML)
-    monkeypatch.setattr("experiments.training.several.load", lambda group, name: dict(described))
+    folders = [str(tmp_path / "conf")]
+    monkeypatch.setattr(
+        "experiments.training.several.read", lambda name, words: read(name, COMMON, folders)
+    )
     conf = tmp_path / "conf" / "train"
     conf.mkdir(parents=True)
+    for name in ("one", "other"):
+        (conf / f"{name}.yaml").write_text(YAML)
     (conf / "both.yaml").write_text(
         "# Both\n_target_: experiments.training.several.Several\n"
         "trainings: {one: {steps: 5}, other: {data_of: one, steps: 6}}\nship: false\n"
