@@ -355,6 +355,8 @@ def test_several_trainings_are_one_command(
     pytest.param(name, marks=pytest.mark.slow if name == "all" else ()) for name in choices("train")
 ])  # fmt: skip
 def test_every_training_of_the_lab_can_be_planned(name: str) -> None:
+    if name in ("network", "all"):
+        pytest.importorskip("torch", exc_type=ImportError)
     plan = read(name, [])
     if isinstance(plan.study, Several):
         TRAINER.session(plan).first_look(plan, Console(quiet=True))
