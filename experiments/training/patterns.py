@@ -68,8 +68,8 @@ class PatternTraining(Training):
                 some = stages[begin : begin + _AT_A_TIME]
                 parts = [
                     _Part(
-                        _with_empties(learn_from, low - self.overlap, high + self.overlap),
-                        _with_empties(check_with, low, high),
+                        learn_from.stage(low - self.overlap, high + self.overlap),
+                        check_with.stage(low, high),
                     )
                     for low, high in some
                 ]
@@ -242,10 +242,6 @@ def _fit(part: _Part, shrink: float, iterations: int) -> Stage:
 
 def _error(foretold: np.ndarray, score: np.ndarray) -> float:
     return float(np.mean((foretold - score) ** 2)) if len(score) else float("nan")
-
-
-def _with_empties(positions: Positions, low: int, high: int) -> Positions:
-    return positions.stage(low, high)
 
 
 # ---------------------------------------------------------------------- what comes of it
