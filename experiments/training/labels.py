@@ -9,6 +9,10 @@ Many things happen between an opening and the end of its game, and only some are
 (1 - trace) x what the search expected there + trace x the score of the position after it. With 1
 only the end counts. That is the lambda-return of temporal-difference learning (R. Sutton, *Learning
 to Predict by the Methods of Temporal Differences*, 1988).
+
+What all searches misjudge alike, such as who will have the last move, they would pass on from round
+to round. So the mean score at each number of empty squares is that of how the games ended
+(:func:`levelled`); what searches expected tells the positions apart.
 """
 
 from __future__ import annotations
@@ -31,14 +35,16 @@ ROW = np.dtype(
         ("mover", np.uint64),
         ("opponent", np.uint64),
         ("score", np.float32),
+        ("end", np.float32),
         ("exact", np.bool_),
         ("game", np.uint32),
     ]
 )
-"""A position of a game. score: to the mover. exact: whether of perfect play. game: its number among
-the games that were asked for."""
+"""A position of a game. score: to the mover. end: what its game came to, to the mover. exact: whether
+of perfect play. game: its number among the games that were asked for."""
 
 _TABLE_MB = 16
+_UNSURE = 100  # games that are as much evidence as what is believed without any
 ILLEGAL, UNFINISHED = "with an illegal move", "unfinished"
 """Games of which nothing can be told."""
 
@@ -107,16 +113,37 @@ def labelled(games: Games, rules: Ruleset, data: DataConfig) -> tuple[np.ndarray
             after = np.zeros(len(lines.mover), dtype=ROW)
             after["mover"], after["opponent"] = lines.mover, lines.opponent
             after["score"], after["game"] = lines.score, solved[lines.line]
+            after["end"] = after["score"]
             after["exact"] = True
             parts.append(after)
         else:
             parts.append(_played(games, told, rules, until))
     before = _rows(whole, told[whole.game])
-    scores = _scores(whole, final, games.values, data.trace, squares)
-    before["score"] = scores[told[whole.game]]
+    for name, values in (("score", games.values), ("end", None)):
+        scores = _scores(whole, final, values, data.trace, squares)
+        before[name] = scores[told[whole.game]]
     rows = np.concatenate([before, *parts])
     order = np.argsort(rows["game"], kind="stable")
     return rows[order], {why: number for why, number in left_out.items() if number}
+
+
+def levelled(rows: np.ndarray, squares: int) -> np.ndarray:
+    """The scores of positions (:data:`ROW`), float32, so that their mean at each number of empty
+    squares is that of how their games ended; of few games only a part of the way. Exact scores stay
+    as they are. squares: of the board; no score is more.
+
+    >>> rows = np.zeros(300, dtype=ROW)
+    >>> rows["score"], rows["end"] = 1, 5
+    >>> float(levelled(rows, 64)[0])
+    4.0
+    """
+    score = rows["score"].copy()
+    empties = squares - np.bitwise_count(rows["mover"] | rows["opponent"]).astype(int)
+    for number in np.unique(empties[~rows["exact"]]):
+        level = (empties == number) & ~rows["exact"]
+        missing = (rows["end"][level] - score[level]).sum() / (level.sum() + _UNSURE)
+        score[level] = np.clip(score[level] + missing, -squares, squares)
+    return score
 
 
 def _final(whole: Replayed, squares: int) -> np.ndarray:
@@ -168,5 +195,6 @@ def _played(games: Games, told: np.ndarray, rules: Ruleset, until: int) -> np.nd
     rows = _rows(whole, told[whole.game] & (empties <= until))
     mover, opponent = (np.ascontiguousarray(rows[name]) for name in ("mover", "opponent"))
     rows["score"], _ = _solver().scores(mover, opponent, rules)
+    rows["end"] = rows["score"]
     rows["exact"] = True
     return rows

@@ -17,7 +17,7 @@ import numpy as np
 from experiments.training.labels import ROW
 
 _HEAD = struct.Struct("<4sIII")  # mark, number of the piece, length, CRC-32
-_MARK = b"lab1"
+_MARK = b"lab2"
 
 
 class Made(NamedTuple):

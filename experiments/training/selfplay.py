@@ -54,7 +54,7 @@ from experiments.stopping import RunStopped, guarded, stoppable
 from experiments.training import data as kept
 from experiments.training.data import SPLITS, Positions
 from experiments.training.folder import FILE, about_of, is_selfplay
-from experiments.training.labels import ROW, Games, prepare_labels
+from experiments.training.labels import ROW, Games, levelled, prepare_labels
 from experiments.training.log import PieceLog, read_log
 from experiments.training.planning import GROUP, DataPlan, of_data, with_defaults
 from experiments.training.playing import TABLE, Batch, make_piece
@@ -301,16 +301,16 @@ class _Session:
             return None
         first = np.array([each.number * _GAMES for each in made])
         game = np.repeat(first, [len(each.rows) for each in made]) + rows["game"]
-        data, side = self._plan.data, self._plan.plan.rules.side
+        data, rules = self._plan.data, self._plan.plan.rules
         found = Positions.of_games(
             rows["mover"].copy(),
             rows["opponent"].copy(),
-            rows["score"],
+            levelled(rows, rules.squares),
             rows["exact"],
             game,
             validation=data.validation,
             test=data.test,
-            side=side,
+            side=rules.side,
         )
         provenance = {"made_by": "selfplay", **about, "config": self._plan.as_data}
         found.write(folder / kept.FILE, provenance)

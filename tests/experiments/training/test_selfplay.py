@@ -24,7 +24,7 @@ from experiments.stopping import RunStopped
 from experiments.training import selfplay
 from experiments.training.data import FILE, Positions, provenance
 from experiments.training.folder import about_of, is_selfplay
-from experiments.training.labels import Games, labelled
+from experiments.training.labels import ROW, Games, labelled, levelled
 from experiments.training.log import PieceLog, read_log
 from experiments.training.planning import DataConfig, read, with_defaults
 from experiments.training.selfplay import PIECES, make
@@ -182,6 +182,8 @@ def test_scores_lean_on_what_searches_expected() -> None:
     games = Games(*start, np.array(squares, dtype=np.uint8), ends, np.float32(values))
     rows, _ = labelled(games, position.ruleset, DataConfig(exact=0, trace=0.7))
     score, player = position.disc_difference, position.to_move
+    ended = [score if before.to_move is player else -score for before in lines]
+    assert rows["end"].tolist() == ended
     for row, before, expected in list(zip(rows, lines, values, strict=True))[::-1]:
         score = score if before.to_move is player else -score
         score, player = (
@@ -190,6 +192,25 @@ def test_scores_lean_on_what_searches_expected() -> None:
         )
         assert (row["mover"], row["opponent"]) == (before.mover, before.opponent)
         assert row["score"] == pytest.approx(score, abs=1e-4)
+
+
+def test_scores_are_levelled_by_how_games_ended() -> None:
+    """What all searches misjudge alike is taken out, number of empty squares by number."""
+    rng = np.random.default_rng(5)
+    rows = np.zeros(3000, dtype=ROW)
+    discs = np.repeat([4, 5, 40], 1000)
+    rows["mover"] = (np.uint64(1) << discs.astype(np.uint64)) - np.uint64(1)
+    rows["exact"] = discs == 40
+    rows["end"] = rng.integers(-20, 21, 3000)
+    rows["score"] = rows["end"] / 2 + np.where(discs == 4, 3, -2)
+    found, score = levelled(rows, 64), rows["score"]
+    assert np.array_equal(found[rows["exact"]], score[rows["exact"]])
+    for number in (4, 5):
+        part = discs == number
+        wrong = float((rows["end"] - score)[part].mean())
+        assert found[part] - score[part] == pytest.approx(wrong * 1000 / 1100, abs=1e-4)
+    rows["score"] = 64
+    assert levelled(rows, 64).max() <= 64 and levelled(rows[:0], 64).shape == (0,)
 
 
 def test_unfinished_games_are_left_out() -> None:
