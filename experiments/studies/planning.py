@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from omegaconf import OmegaConf
 
-from agents.config import ConfigError, build, choices, compose, one_line, unknown
-from experiments.config import Plan, check
+from agents.config import ConfigError, build, choices, compose, one_line, resolve, unknown
+from experiments.config import Plan, RunConfig, check
 from experiments.studies.base import Study
 from experiments.studies.record import STUDY, Kind
 
@@ -56,11 +56,25 @@ def read(
     known = choices(kind.group, folders)
     if name not in known:
         raise unknown(kind.word, name, known)
-    config = compose("run", [f"+{kind.group}={name}", f"name={name}", *overrides], folders)
+    try:
+        config = compose("run", [f"+{kind.group}={name}", f"name={name}", *overrides], folders)
+    except ConfigError:
+        _refuse_bare(name, overrides, folders, kind)
+        raise
     described = OmegaConf.to_container(config[kind.group], resolve=True)
     of_run = OmegaConf.masked_copy(config, [str(key) for key in config if key != kind.group])
     for_agents = [word for word in overrides if word.partition("=")[0] not in used]
     return planned(name, described, check(of_run, for_agents), kind, of)
+
+
+def _refuse_bare(name: str, overrides: Sequence[str], folders: Sequence[str], kind: Kind) -> None:
+    """Raise ConfigError for a setting of its own that was asked for as if it were the run's."""
+    about = compose("run", [f"+{kind.group}={name}"], folders)[kind.group]
+    own = {each.name for each in fields(resolve(about["_target_"]))}
+    for word in overrides:
+        key = word.partition("=")[0]
+        if key in own - RunConfig.__dataclass_fields__.keys():
+            raise ConfigError(f"unknown setting '{key}'. Did you mean '{kind.group}.{key}'?")
 
 
 def planned(

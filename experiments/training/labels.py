@@ -40,8 +40,8 @@ ROW = np.dtype(
         ("game", np.uint32),
     ]
 )
-"""A position of a game. score: to the mover. end: what its game came to, to the mover. exact: whether
-of perfect play. game: its number among the games that were asked for."""
+"""A position of a game. score: to the mover. end: the same by how its game ended alone. exact:
+whether of perfect play. game: its number among the games that were asked for."""
 
 _TABLE_MB = 16
 _UNSURE = 100  # games that are as much evidence as what is believed without any

@@ -294,7 +294,7 @@ def _curve_table(curve: pd.DataFrame) -> ResultTable:
         made = [f"{row.minutes:g}", f"{row.spent:.2f}", _count(row.positions or None)]
         made += [elo_text(row)] if rated else []
         rows.append([*made, *(f"{getattr(row, f'error_{phase}'):.2f}" for phase in phases)])
-    return ResultTable("Learning curve", columns, rows, words=())
+    return ResultTable("What was learned at each stop", columns, rows, words=())
 
 
 # ---------------------------------------------------------------------- figures

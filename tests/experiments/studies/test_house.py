@@ -145,6 +145,10 @@ def test_help_tells_of_every_study() -> None:
         (["nothing"], "unknown study 'nothing'; choose from"),
         (["depth=3"], "depth=3: first the name of a study; choose from"),
         (["pruning", "study.nothing=1"], "unknown setting 'study.nothing'"),
+        (
+            ["pruning", "positions=5"],
+            "unknown setting 'positions'. Did you mean 'study.positions'?",
+        ),
         (["pruning", "study.positions=0"], "positions=0: a whole number of 1 or more"),
         (["pruning", "agents=heuristics"], "no agent of this line-up is a search of the lab's"),
         (["pruning", "study.depths=[]"], "study.depths is empty"),

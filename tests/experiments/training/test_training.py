@@ -391,6 +391,7 @@ def test_what_cannot_be_learned_from_is_told(
     ("words", "refusal"),
     [
         (["train.nothing=1"], "trained.TwoWeights has no setting 'nothing'"),
+        (["matches=false"], "unknown setting 'matches'. Did you mean 'train.matches'?"),
         (["train.steps=0"], "train.steps=0: a whole number of 1 or more is needed"),
         (["train.curve=[5,3]"], "train.curve=[5, 3]: ascending minutes are needed"),
         (["train.rounds={}"], "train.data=[...] or train.rounds is needed"),
