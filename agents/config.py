@@ -406,17 +406,17 @@ def _alone(path: Path) -> dict[str, Any] | None:
     return {str(key): value for key, value in said.items()} if isinstance(said, dict) else None
 
 
-def evaluation_settings(name: str) -> dict[str, Any]:
-    """The settings of an evaluation, given by its name in ``conf/evaluation`` or as
-    ``path/to/file.py:function``; ConfigError."""
+def evaluation_settings(name: str, extra_folders: Sequence[str | Path] = ()) -> dict[str, Any]:
+    """The settings of an evaluation, given by its name in ``conf/evaluation`` (or that of a further
+    folder) or as ``path/to/file.py:function``; ConfigError."""
     if ":" in name:
         return load("evaluation", NEEDS_A_TARGET) | {"target": name}
-    return load("evaluation", name)
+    return load("evaluation", name, extra_folders)
 
 
-def load_evaluation(name: str) -> Evaluation:
+def load_evaluation(name: str, extra_folders: Sequence[str | Path] = ()) -> Evaluation:
     """The evaluation with the :func:`evaluation_settings` of this name; ConfigError."""
-    return build(evaluation_settings(name), "evaluation", Evaluation)
+    return build(evaluation_settings(name, extra_folders), "evaluation", Evaluation)
 
 
 def build_agent(settings: Mapping[str, Any], name: str) -> Agent:

@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
-from agents.commands.shared import announce, chosen_evaluations, empty_table
+from agents.commands.shared import add_config_dir, announce, chosen_evaluations, empty_table
 from agents.evaluation.worth import worth, worth_of_moves
 from core.cli import add_ruleset
 from core.notation import is_obf, square_name
@@ -29,6 +29,7 @@ def add(commands: Any) -> None:
         metavar="NAME",
         help="one of python -m agents list evaluations, path/to/file.py:function, or all (default)",
     )
+    add_config_dir(parser, "know")
     add_ruleset(parser)
     parser.set_defaults(run=run)
 
@@ -39,7 +40,7 @@ def run(options: Namespace, console: Console) -> None:
     rules = options.ruleset
     read = Position.from_obf if is_obf(options.position) else Position.from_transcript
     position = read(options.position, rules)
-    evaluations = chosen_evaluations(options.evaluation, rules.side)
+    evaluations = chosen_evaluations(options.evaluation, rules.side, options.config_dir)
     for evaluation in evaluations.values():
         evaluation.prepare(announce)
     console.print(str(position), highlight=False)

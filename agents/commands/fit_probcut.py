@@ -12,7 +12,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import track
 
-from agents.commands.shared import announce, chosen_evaluations, empty_table
+from agents.commands.shared import add_config_dir, announce, chosen_evaluations, empty_table
 from agents.config import ConfigError
 from agents.search.window.probcut_fit import fit
 from core.cli import whole_number
@@ -44,12 +44,15 @@ def add(commands: Any) -> None:
         action="store_true",
         help="fit to the evaluation alone too, for probcut_glance, and to one check a depth",
     )
+    add_config_dir(parser, "know")
     parser.set_defaults(run=run)
 
 
 def run(options: Namespace, console: Console) -> None:
     """Fit, write the file and print what was found; ConfigError."""
-    (name, evaluation), *rest = chosen_evaluations(options.evaluation, 8).items()
+    (name, evaluation), *rest = chosen_evaluations(
+        options.evaluation, 8, options.config_dir
+    ).items()
     if rest:
         raise ConfigError("--evaluation all: parameters are fitted for one evaluation")
     if not options.file.parent.is_dir():

@@ -58,13 +58,14 @@ def empty_table(*headings: str, left: Collection[str] = ()) -> Table:
     return table
 
 
-def chosen_evaluations(name: str, side: int) -> dict[str, Evaluation]:
-    """The evaluation of this name, or all that are made for a board of this size; ConfigError."""
+def chosen_evaluations(name: str, side: int, folders: Sequence[str]) -> dict[str, Evaluation]:
+    """The evaluation of this name, or all that are made for a board of this size, also of further
+    folders of YAMLs; ConfigError."""
     if name == "all":
-        known = [known for known in choices("evaluation") if known != NEEDS_A_TARGET]
-        found = {known: load_evaluation(known) for known in known}
+        known = [known for known in choices("evaluation", folders) if known != NEEDS_A_TARGET]
+        found = {known: load_evaluation(known, folders) for known in known}
         return {known: each for known, each in found.items() if side in each.sides}
-    evaluation = load_evaluation(name)
+    evaluation = load_evaluation(name, folders)
     if side not in evaluation.sides:
         raise ConfigError(f"evaluation {name} is not made for a board of {side}x{side}")
     return {name: evaluation}

@@ -218,3 +218,18 @@ def test_evaluations_are_listed_with_their_cost(capsys: pytest.CaptureFixture[st
         assert bool(cost) == (name != "function"), line
         if cost:
             assert 0 <= int(cost[1]) < 100_000
+
+
+def test_evaluations_of_a_folder_of_mine(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "evaluation").mkdir()
+    mine = tmp_path / "evaluation" / "mine.yaml"
+    mine.write_text("# Mine\n_target_: agents.evaluation.DiscCount\n")
+    asked = "evaluate", POSITION, "--config-dir", str(tmp_path), "--evaluation"
+    told = printed(capsys, *asked, "mine")
+    theirs = printed(capsys, "evaluate", POSITION, "--evaluation", "disc_count")
+    assert rows(told) == rows(theirs) != []
+    assert "mine" in printed(capsys, *asked, "all")
+    assert main([*asked, "yours"]) == 2
+    assert "mine" in capsys.readouterr().err
