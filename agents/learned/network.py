@@ -80,6 +80,10 @@ class NetworkEvaluation(Evaluation):
     examples. Sparse inputs and whole numbers are those of Y. Nasu, *Efficiently Updatable
     Neural-Network-based Evaluation Functions for Computer Shogi* (2018). Raises ValueError for
     weights that cannot be read or are of another kind.
+
+    Why: nobody has to say what it should look at. Its units find out what belongs together on the
+    whole board, and its weights take little room. But all it knows of Othello are squares, so it
+    needs more games to learn the same, and more time to say it.
     """
 
     sides = frozenset({8})

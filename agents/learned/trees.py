@@ -59,6 +59,10 @@ class TreeEvaluation(Evaluation):
     as it matters who is to move; unchanged under the board's symmetries. Source: J. Friedman,
     *Greedy Function Approximation: A Gradient Boosting Machine* (2001). Raises ValueError for
     weights that cannot be read or are of another kind.
+
+    Why: the questions can be read, and say when a feature matters: few moves are bad unless all
+    corners are taken. A weighted sum cannot say that. But the answers are steps, and what no
+    feature tells, no tree knows.
     """
 
     sides = frozenset({8})
