@@ -211,6 +211,7 @@ def send_signals(
     print(f"{len(signals)} signals were sent in {runs} runs")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mixed"])
 def test_killed_workers_and_players(tmp_path: Path, name: str, undisturbed: Undisturbed) -> None:
     send_signals(tmp_path, name, undisturbed, [signal.SIGKILL, signal.SIGTERM] * 2)

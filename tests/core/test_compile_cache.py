@@ -86,7 +86,8 @@ def test_an_edited_kernel_or_constant_of_another_file_is_noticed(copy: Copy) -> 
     assert copy.run("-c", SCORE)[0][-1] == "32"
 
 
-@pytest.mark.parametrize("portable", ["0", pytest.param("1", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("portable", ["0", "1"])
 def test_an_edited_move_generator_is_noticed_by_perft(copy: Copy, portable: str) -> None:
     perft = ("-m", "core", "perft", "--depth", "3")
     counts, announced = copy.run(*perft, OTHELLO_LAB_PORTABLE=portable)

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from chosen import mostly_slow
 from rich.console import Console
 
 from agents import AlphaBeta, DiscCount, GreedyAgent, SquareWeights
@@ -20,7 +21,7 @@ from experiments.run import resume, run
 
 
 @pytest.mark.parametrize("name", sorted(set(choices("agents")) - {"alone", "duel", "folder"}))
-@pytest.mark.parametrize("rules", ["standard", "wpi"])
+@pytest.mark.parametrize("rules", mostly_slow(["standard", "wpi"], ["standard"]))
 def test_every_line_up_can_be_run(name: str, rules: str) -> None:
     plan = read([f"agents={name}", f"ruleset.name={rules}"])
     assert len(plan.agents) >= 2

@@ -121,6 +121,7 @@ def test_ctrl_c_names_the_way_on(tmp_path: Path, uninterrupted: Path) -> None:
     assert content(folder) == content(uninterrupted)
 
 
+@pytest.mark.slow
 def test_a_full_disk_loses_nothing(tmp_path: Path, uninterrupted: Path) -> None:
     import resource
 
@@ -356,6 +357,7 @@ def test_a_sequential_test_ends_at_the_same_pair_however_it_is_played(tmp_path: 
     assert again.complete and content(again.folder) == one
 
 
+@pytest.mark.slow
 def test_a_test_without_decision_can_be_extended(tmp_path: Path) -> None:
     words = [*SPRT, "schedule.elo1=5", f"results={tmp_path}", "executor=serial"]
     short = run(read([*words, "games=10"]), "test", QUIET)

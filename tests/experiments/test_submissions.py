@@ -144,6 +144,7 @@ def test_only_some_keep_their_processes_between_games(
     assert processes[0] == 4 < processes[1]
 
 
+@pytest.mark.slow
 def test_of_one_that_hangs_nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     trouble = "open('written', 'w').close(); __import__('time').sleep(1000)"
     scratch = tmp_path / "scratch"

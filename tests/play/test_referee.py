@@ -248,6 +248,7 @@ def test_a_whole_game_and_its_transcript(
     assert re.search(r"^The game is over: ", shown, re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_a_series_changes_colours_and_counts(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -298,6 +299,7 @@ def test_an_illegal_move_is_handed_on_to_the_opponent(
     assert note.read_text().strip() == "(W D 9) so there"
 
 
+@pytest.mark.slow
 def test_what_programs_print_is_shown_if_asked_for(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -163,14 +163,14 @@ def of_c(folder: Path) -> str:
     return str(built)
 
 
-@pytest.mark.parametrize("build", [of_python, of_c])
+@pytest.mark.parametrize("build", mostly_slow([of_python, of_c], [of_python]))
 def test_the_examples_play(build: Callable[[Path], str], tmp_path: Path) -> None:
     command = build(tmp_path)
     ends, log = play(tmp_path, command, "games=10", "seed=2", "limits.seconds=5")
     assert {end for _, end in ends} == {FINISHED}, log
 
 
-@pytest.mark.parametrize("build", [of_python, of_c])
+@pytest.mark.parametrize("build", mostly_slow([of_python, of_c], [of_python]))
 def test_the_examples_keep_to_the_contract(build: Callable[[Path], str], tmp_path: Path) -> None:
     verdict = contract.check(LineAgent(build(tmp_path)), patience=30)
     assert verdict.holds, f"\n{verdict}"

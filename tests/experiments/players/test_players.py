@@ -78,6 +78,7 @@ def made_in(place: Path) -> list[Path]:
 # ---------------------------------------------------------------------- the whole page
 
 
+@pytest.mark.slow
 def test_a_page_says_what_its_tests_found(place: Path) -> None:
     text = (place / "results" / "players.md").read_text()
     paper = text[text.index("### ply") :]

@@ -245,6 +245,7 @@ def test_workers_end_in_order_if_they_do_so_soon(
         assert time.monotonic() - begun >= END_SECONDS
 
 
+@pytest.mark.slow
 def test_killing_a_pool_drops_what_is_under_way(tmp_path: Path) -> None:
     pool = WorkerPool(2, begin_and_end, (tmp_path, "ends"))
     futures = [pool.submit(os.getpid) for _ in range(20)]

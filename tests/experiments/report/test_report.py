@@ -264,6 +264,7 @@ def test_nodes_a_second_in_few_digits(nodes: float, text: str) -> None:
     assert _per_second(nodes) == text
 
 
+@pytest.mark.slow
 def test_the_report_audits_itself_where_there_are_openings_enough(tmp_path: Path) -> None:
     words = ["agents=duel", "agent@first=greedy", "agent@second=random", "openings.plies=8"]
     _, _, text = play(tmp_path / "few", *words, "games=78")

@@ -64,6 +64,7 @@ def test_few_pairs_are_no_surer_than_they_may(case: tuple[float, int, float, flo
     assert held >= 0.93
 
 
+@pytest.mark.slow
 def test_intervals_of_pools_hold_the_truth_though_pairings_share_openings() -> None:
     """Four strategies, the first by five names; each opening suits some of them better."""
     model = VALIDITY.SharedOpenings(np.array([150.0, 50, -50, -150]), 200, 200, copies=4)

@@ -134,6 +134,7 @@ def test_evolution_beats_what_it_plays_against(whole: tuple[Workshop, Learned]) 
     assert [figure.name for figure in found.figures()] == ["weights"]
 
 
+@pytest.mark.slow
 def test_interrupted_evolution_goes_on_as_if_nothing_had_happened(
     whole: tuple[Workshop, Learned], tmp_path: Path
 ) -> None:

@@ -9,6 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from chosen import mostly_slow
 from records import edit
 from rich.console import Console
 
@@ -71,7 +72,7 @@ def test_runs_of_all_kinds_hold(
     assert code == 0, printed
 
 
-@pytest.mark.parametrize("how", ["Raises", "Illegal", "Garbage", "Slow"])
+@pytest.mark.parametrize("how", mostly_slow(["Raises", "Illegal", "Garbage", "Slow"], ["Illegal"]))
 def test_forfeits_hold(tmp_path: Path, capsys: pytest.CaptureFixture[str], how: str) -> None:
     words = ["agents=duel", "agent@first=greedy", "agent@second=random", "games=4"]
     words += [f"second._target_=misbehaving.{how}", "+second.after=20"]
