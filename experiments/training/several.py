@@ -169,7 +169,8 @@ def _come_of(folder: Path) -> dict[str, Any]:
     with StudyRecord.open(folder) as record:
         name, steps = record.study()["name"], record.tables()["steps"]
     row = {"name": name, "minutes": float(steps["minutes"].sum()), "weakest": "", "elo": ""}
-    row["bytes"] = sum(path.stat().st_size for path in (folder / WEIGHTS).glob(f"{name}*.npz"))
+    weights = folder / WEIGHTS / f"{name}.npz"
+    row["bytes"] = weights.stat().st_size if weights.is_file() else 0
     if (folder / "matches.csv").is_file():
         matches = pd.read_csv(folder / "matches.csv", keep_default_na=False, na_values=[""])
         worst = matches.loc[matches["score"].idxmin()]
