@@ -346,7 +346,7 @@ def test_several_trainings_are_one_command(
     assert code == 0
     assert not (folder / "other" / "rounds").exists()
     report = (folder / "report.md").read_text()
-    assert "2 trainings took" in report and "| other |" in report
+    assert "2 trainings took" in report and "| other |" in report and "The agents" not in report
     capsys.readouterr()
     assert main(["resume", str(folder)]) == 0
 
