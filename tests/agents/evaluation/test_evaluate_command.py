@@ -230,6 +230,5 @@ def test_evaluations_of_a_folder_of_mine(
     told = printed(capsys, *asked, "mine")
     theirs = printed(capsys, "evaluate", POSITION, "--evaluation", "disc_count")
     assert rows(told) == rows(theirs) != []
-    assert "mine" in printed(capsys, *asked, "all")
     assert main([*asked, "yours"]) == 2
     assert "mine" in capsys.readouterr().err
