@@ -68,10 +68,10 @@ def running(*words: str, environment: dict[str, str], passed: int = -1) -> Itera
 def display() -> Iterator[str]:
     """A screen that nobody sees; its name."""
     ours, theirs = os.pipe()
-    with (
-        os.fdopen(ours) as told,
-        running(str(NEEDED["Xvfb"]), "-displayfd", str(theirs), environment={}, passed=theirs),
-    ):
+    # A screen begins anew when its last program leaves, and drops whoever comes. xdotool leaves
+    # each time that it was asked: without -noreset, Quarry may be dropped.
+    words = [str(NEEDED["Xvfb"]), "-noreset", "-displayfd", str(theirs)]
+    with os.fdopen(ours) as told, running(*words, environment={}, passed=theirs):
         os.close(theirs)
         number = told.readline().strip()
         assert number, "Xvfb does not start"
