@@ -35,10 +35,15 @@ interrupted and resumed (python -m experiments resume FOLDER).
 """
 
 PLAYED = (
-    *("games", "agent", "agents", "depth", "evaluation", "openings", "limits", "schedule"),
+    *("games", "agent", "agents", "depth", "evaluation", "openings", "limits"),
     *(f"{GROUP}.{name}" for name in ("random_plies", "noise", "noise_plies", "trace", "unit")),
 )
 """Settings that only games which are played have."""
+MEASURED = (
+    *("schedule", "rating", "record", "export", "figures"),
+    *("searches", "tuning", "published"),
+)
+"""Settings of a run that say who is compared with whom, and what is told of it."""
 
 
 def selfplay_command(arguments: Sequence[str], console: Console) -> int:
@@ -69,22 +74,22 @@ def _made(command: str, arguments: Sequence[str], console: Console) -> int:
             raise ConfigError("positions: FILE is needed: a .wtb, a .ggf, or the folder of a run")
         quoted = ",".join(_quoted(file) for file in files)
         words = [word for word in words if word not in files]
-        _check_read(words)
+        reason = "games that are read are taken as they are"
+        _refuse(words, PLAYED, f"{reason}, so it has no effect; it is a setting of selfplay")
         words = [f"name={command}", f"{GROUP}.read=[{quoted}]", *words]
+    reason = "positions are made here, and nobody is measured"
+    _refuse(words, MEASURED, f"{reason}, so it has no effect; it is a setting of run")
     folders = [str(options.config_dir)] if options.config_dir else []
     plan = read(words, folders)
     return selfplay(plan, as_typed([command, *arguments]), console).exit_code
 
 
-def _check_read(words: Sequence[str]) -> None:
-    """Refuse what only games that are played could heed."""
+def _refuse(words: Sequence[str], settings: Sequence[str], why: str) -> None:
+    """Raise ConfigError where a word sets one of these, or a part of it."""
     for word in words:
-        key = word.partition("=")[0]
-        if key in PLAYED or key.partition(".")[0].partition("@")[0] in PLAYED:
-            raise ConfigError(
-                f"{word}: games that are read are taken as they are, so it has no effect; it is a "
-                "setting of selfplay"
-            )
+        key = word.lstrip("+~").partition("=")[0]
+        if key in settings or key.partition(".")[0].partition("@")[0] in settings:
+            raise ConfigError(f"{word}: {why}")
 
 
 def _quoted(file: str) -> str:

@@ -260,6 +260,8 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         (["agent=alphabetta"], "unknown agent 'alphabetta'"),
         (["agent=greedy", "depth=3"], "no agent of this line-up leaves its depth open"),
         (["data.read=[nowhere.wtb]"], r"nowhere\.wtb: cannot be read"),
+        (["schedule=swiss"], "schedule=swiss: positions are made here, and nobody is measured"),
+        (["rating.anchor=x"], "it is a setting of run"),
         (["games=0"], "games=0"),
         (["--fast"], "unknown option --fast"),
     ],
