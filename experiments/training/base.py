@@ -159,7 +159,7 @@ class Training(Trains, ABC):
     measured: the learning curve. Rounds then last for minutes, each up to twice the time of all
     before it, as the rounds say in their order; the last of them is repeated."""
     playing: Annotated[float, Number(0, 0.95)] = 0.6
-    """Of a learning curve, the share of the minutes that self-play takes."""
+    """Of a learning curve, how much self-play takes of the minutes that are left until a stop."""
     player: Annotated[str, Text(r".+", "an agent")] = "alphabeta"
     """The agent (of conf/agent) that plays with what was learned, in measuring and in rounds."""
     matches: Annotated[bool, Switch()] = True

@@ -110,10 +110,10 @@ def opponents(matches: pd.DataFrame) -> pd.DataFrame:
 def curve_chart(curve: pd.DataFrame, context: str = "") -> Figure:
     """Rating and error by minutes of training.
 
-    curve: one row a stop; columns ``minutes``, and where known ``elo``, ``low``, ``high``, and
-        ``error_PHASE`` for phases of the game (discs).
+    curve: one row a stop; columns ``spent`` (the minutes that it really took), and where known
+        ``elo``, ``low``, ``high``, and ``error_PHASE`` for phases of the game (discs).
     """
-    check_frame(curve, ["minutes"])
+    check_frame(curve, ["spent"])
     errors = [phase for phase in PHASES if f"error_{phase}" in curve]
     shown = [name for name, there in (("elo", "elo" in curve), ("error", errors)) if there]
     check_frame(pd.DataFrame({"panel": shown}), [])
@@ -126,18 +126,20 @@ def curve_chart(curve: pd.DataFrame, context: str = "") -> Figure:
                 ends = np.abs(np.stack([rows["low"], rows["high"]]) - rows["elo"].to_numpy())
                 ends = np.nan_to_num(ends)
                 axes.errorbar(
-                    rows["minutes"], rows["elo"], yerr=ends, color=BLUE, marker="o", capsize=3
+                    rows["spent"], rows["elo"], yerr=ends, color=BLUE, marker="o", capsize=3
                 )
                 axes.set_ylabel("Elo (95 % interval)")
             else:
                 for phase, style in styled(errors, PHASES):
-                    axes.plot(curve["minutes"], curve[f"error_{phase}"], label=phase, **style)
+                    axes.plot(curve["spent"], curve[f"error_{phase}"], label=phase, **style)
                 axes.set_ylabel("mean absolute error, discs")
                 axes.set_ylim(0, None)
                 axes.legend(frameon=False)
             axes.set_xscale("log", base=2)
-            axes.set_xticks(curve["minutes"].tolist())
-            axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+            axes.set_xticks(curve["spent"].tolist())
+            axes.xaxis.set_major_formatter(
+                FuncFormatter(lambda value, _: f"{value:.2g}" if value < 10 else f"{value:.0f}")
+            )
             axes.xaxis.set_minor_locator(NullLocator())
             axes.set_xlabel(f"minutes of training on {CORES} cores")
             axes.margins(x=0.08)

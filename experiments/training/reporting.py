@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _MATCH = ("opponent", "games", "W-D-L", "score %", RATING, "discs [95 %]")
 _MOST_NAMED = 4
+_MISSED = 0.1  # of its minutes, by which a stop may come earlier or later and nothing is said
 
 
 def concluded(
@@ -126,10 +127,12 @@ def _about_curve(curve: pd.DataFrame, gain: tuple[float, float, float]) -> Itera
             f"From {first['minutes']:g} to {last['minutes']:g} minutes on {CORES} cores it gains "
             f"{told} Elo{'' if gain[1] > 0 else ', which may be chance'}."
         )
-    late = curve[curve["spent"] > 1.1 * curve["minutes"]]
-    if len(late):
-        took = [f"{row.spent:.2f} minutes instead of {row.minutes:g}" for row in late.itertuples()]
-        yield f"Stops came later than asked for: after {_named(took)}."
+    missed = curve[(curve["spent"] / curve["minutes"] - 1).abs() > _MISSED]
+    if len(missed):
+        took = [
+            f"{_minutes(row.spent)} minutes, not {row.minutes:g}" for row in missed.itertuples()
+        ]
+        yield f"Stops came earlier or later than asked for: after {_named(took)}."
     falls = [
         f"{phase} from {first[f'error_{phase}']:.2f} to {last[f'error_{phase}']:.2f}"
         for phase in PHASES

@@ -125,7 +125,8 @@ class TrainingSession(Session):
         )
         began, before = processor_seconds(), self._minutes(step)
         folder = self._round(step.key)
-        make_round(made, folder, self.console, step.minutes, lambda: before + minutes_since(began))
+        minutes = None if step.minutes is None else step.share * self._left(step, step.minutes)
+        make_round(made, folder, self.console, minutes, lambda: before + minutes_since(began))
         return {"positions": len(Positions.read(parts_of(folder)))}
 
     def _learn(self, step: LearnStep) -> dict[str, Any]:
@@ -196,8 +197,12 @@ class TrainingSession(Session):
         """Minutes of learning, on two cores; None without bound."""
         if step.minutes is None or not step.until:
             return step.minutes
+        return self._left(step, step.minutes)
+
+    def _left(self, step: Step, stop: float) -> float:
+        """Minutes, on two cores, that the steps before this one have left until a stop."""
         before = self._steps[: self._steps.index(step)]
-        return max(LEAST_MINUTES, step.minutes - sum(self._minutes(each) for each in before))
+        return max(LEAST_MINUTES, stop - sum(self._minutes(each) for each in before))
 
     def _made_of(self, positions: Positions | None, learned: Learned) -> dict[str, Any]:
         """What the weights' side file says of how they were made."""

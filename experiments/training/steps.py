@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -93,12 +92,15 @@ class Step:
 
 @dataclass(frozen=True)
 class PlayStep(Step):
-    """A round of self-play. settings: of the round. minutes: how long, on two cores; None: as many
-    games as the settings say. trained: the label of what plays as ``trained``."""
+    """A round of self-play. settings: of the round. trained: the label of what plays as
+    ``trained``. minutes: the stop of a learning curve that it leads to, on two cores, and share:
+    how much it may take of the time that the steps before have left until then; None: as many games
+    as the settings say."""
 
     settings: Mapping[str, Any]
-    minutes: float | None = None
     trained: str | None = None
+    minutes: float | None = None
+    share: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -166,7 +168,7 @@ def _whole(name: str, training: Training, rounds: Mapping[str, Any]) -> Iterator
             label = f"{name}_{done[-1]}"
             about = f"learning from {', '.join(done)}"
             yield LearnStep(label, about, f"learn-{done[-1]}", _latest(training, done))
-        yield PlayStep(each, _about_round(each), settings, None, label)
+        yield PlayStep(each, _about_round(each), settings, label)
         done.append(each)
     yield LearnStep(name, "learning", "learn", _latest(training, done), training.minutes)
 
@@ -176,13 +178,12 @@ def _curve(name: str, training: Training, rounds: Mapping[str, Any]) -> Iterator
     kinds, done = list(rounds.values()), list[str]()
     label = None
     stops = _stops(training.curve) if kinds else training.curve
-    for number, (before, stop) in enumerate(pairwise([0.0, *stops])):
+    for number, stop in enumerate(stops):
         text = f"{stop:g}min"
         if kinds:
             settings = kinds[min(number, len(kinds) - 1)]
-            length = training.playing * (stop - before)
             about = f"self-play up to {stop:g} minutes"
-            yield PlayStep(f"round-{text}", about, settings, length, label)
+            yield PlayStep(f"round-{text}", about, settings, label, stop, training.playing)
             done.append(f"round-{text}")
         label, about = f"{name}_{text}", f"learning up to {stop:g} minutes"
         folder = "learn" if training.goes_on else f"learn-{text}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -24,7 +25,7 @@ from experiments import run_match
 from experiments.__main__ import main
 from experiments.config import RunConfig
 from experiments.studies.record import TRAINING, StudyRecord
-from experiments.training import shipping
+from experiments.training import rounds, running, shipping
 from experiments.training.base import Training
 from experiments.training.command import train_help
 from experiments.training.data import Positions
@@ -47,6 +48,8 @@ rounds:
 COMMON = ("executor=serial", "agents=duel", "agent@first=random", "agent@second=greedy")
 
 
+STOPS = (1, 2, 4, 8, 10)
+"""Where rounds end on the way to 8 and 10 minutes."""
 Settings = Mapping[str, Any]
 
 
@@ -282,6 +285,26 @@ def test_a_learning_curve_measures_every_stop(tmp_path: Path) -> None:
         assert isinstance(learned(folder, label), Composite)
 
 
+@pytest.mark.slow
+def test_time_that_learning_leaves_is_for_the_next_round(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = {}
+
+    def make_round(settings: Any, folder: Path, console: Any, minutes: Any, spent: Any) -> None:
+        given[folder.name] = minutes
+        rounds.make_round({**settings, "games": 20}, folder, console, None, spent)
+
+    monkeypatch.setattr(running, "make_round", make_round)
+    words = ["train.curve=[8,10]", "train.matches=false", "figures=false", "train.playing=0.5"]
+    code, folder = train(tmp_path, *words)
+    took = json.loads((folder / "minutes.json").read_text())
+    before = dict(zip(took, np.cumsum([0.0, *took.values()]), strict=False))
+    expected = {f"round-{stop}min": 0.5 * (stop - before[f"round-{stop}min"]) for stop in STOPS}
+    assert code == 0 and given == pytest.approx(expected) and before["round-10min"] > 0
+    assert "Stops came earlier or later than asked for" in (folder / "report.md").read_text()
+
+
 def test_steps_follow_from_the_settings() -> None:
     rounds = {"first": {"agent": "greedy"}, "second": {"agent": "trained"}, "third": {}}
     told = [(type(step), step.key) for step in steps_of("two", TwoWeights(rounds=rounds))]
@@ -302,7 +325,8 @@ def test_a_learning_curve_plays_with_what_it_has_learned() -> None:
     steps = steps_of("two", TwoWeights(rounds=rounds, curve=[5, 15], playing=0.5))
     played = [step for step in steps if isinstance(step, PlayStep)]
     learned = [step for step in steps if isinstance(step, LearnStep)]
-    assert sum(step.minutes or 0 for step in played) == 0.5 * 15
+    assert [step.minutes for step in played] == [step.minutes for step in learned]
+    assert {step.share for step in played} == {0.5}
     assert [step.trained for step in played] == [None, *(step.key for step in learned[:-1])]
     assert [step.mark for step in learned if step.mark is not None] == [5, 15]
     assert learned[-1].rounds == tuple(step.key for step in played)
