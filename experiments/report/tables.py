@@ -40,7 +40,8 @@ def marked(name: str, selective: bool) -> str:
 
 def described(agents: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
     """Each agent's settings in a line: ``AlphaBeta, depth 4, evaluation SquareWeights``. What is as
-    it is by default is left out, unless the agents differ in it."""
+    it is by default is left out, unless the agents differ in it; of parts with settings of their
+    own there is the number."""
     values: dict[str, set[str]] = {}
     for settings in agents.values():
         for key, value in settings.items():
@@ -62,6 +63,8 @@ def _in_words(settings: Mapping[str, Any], differing: Collection[str] = ()) -> s
         elif isinstance(value, Mapping):
             parts = (f"{name} {part}" for name, part in value.items() if part)
             words.append(f"{key} {' '.join(parts)}")
+        elif isinstance(value, list) and any(isinstance(each, Mapping) for each in value):
+            words.append(f"{len(value)} {key}")  # such as weights for each; the settings have them
         elif key in differing or key not in defaults or defaults[key] != value:
             words.append(f"{key} {value}")
     return ", ".join(words)

@@ -212,6 +212,8 @@ def test_agents_are_described_by_what_sets_them_apart() -> None:
     assert "endgame" not in "".join(told.values())  # everybody has it as it is by default
     weights = read(["agents=heuristics"]).settings.agents
     assert "weights corners 25 mobility 8 stable_discs 12" in described(weights)["composite"]
+    learned = read(["agents=learned"]).settings.agents
+    assert described(learned)["tuned"] == "AlphaBeta, depth 4, evaluation Composite, 15 stages"
     program = {"mine": {"object": "__main__.Mine", "depth": 3, "trace": None}}
     assert described(program) == {"mine": "Mine, depth 3"}
 
