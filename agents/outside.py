@@ -22,7 +22,7 @@ from core.confinement import confine
 from core.forked import Forked, Link
 from core.game import Player
 from core.position import Position
-from core.processes import adopt_orphans, die_with_parent, end_descendants
+from core.processes import adopt_orphans, end_descendants, end_with_parent
 
 START_SECONDS = 300.0
 """So long an agent may take to be imported, made and prepared, which may have to compile."""
@@ -169,8 +169,8 @@ def _supervise(
 ) -> None:
     """The main function of a process that never runs the agent's code: it starts the one that does,
     and ends all that it leaves behind."""
-    die_with_parent(parent)
     adopt_orphans()
+    end_with_parent(parent)
     child = Forked(_examine, os.getpid(), outsider, question, limits, most=_MOST)
     try:
         message = child.receive_within(START_SECONDS)

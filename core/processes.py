@@ -29,6 +29,18 @@ def die_with_parent(parent: int, how: int = signal.SIGKILL) -> None:
         os._exit(1)  # it ended before that was asked
 
 
+def end_with_parent(parent: int) -> None:
+    """As :func:`die_with_parent`, for the main thread of a process that has others below it: these
+    are ended first."""
+    signal.signal(signal.SIGTERM, _end_all)
+    die_with_parent(parent, signal.SIGTERM)
+
+
+def _end_all(number: int, frame: object) -> None:
+    end_descendants([os.getpid()])
+    os._exit(1)
+
+
 def adopt_orphans() -> None:
     """From now on become the parent of every process below this one that loses its own (Linux)."""
     _ask(_PR_SET_CHILD_SUBREAPER, 1)

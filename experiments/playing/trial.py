@@ -20,7 +20,7 @@ from core.forked import Forked, Link
 from core.game import ILLEGAL, Fault
 from core.notation import PASS, IllegalMove
 from core.position import Position
-from core.processes import adopt_orphans, die_with_parent, end_descendants
+from core.processes import adopt_orphans, end_descendants, end_with_parent
 from core.rules import Ruleset
 from experiments.playing.conditions import NONE, Conditions
 from experiments.playing.game import in_a_line
@@ -76,8 +76,8 @@ def _flaw(conditions: Conditions, number: int) -> str:
 
 def _try(link: Link, conditions: Conditions, number: int, parent: int) -> None:
     """The main function of a process that has an agent's own process tried."""
-    die_with_parent(parent)
     adopt_orphans()
+    end_with_parent(parent)
     keep_from_children(conditions.stop)
     logging.disable()  # what it says here it will say in the run
     trial = _Trial(conditions, number)

@@ -59,6 +59,17 @@ def begun(folder: Path, command: str, *words: str) -> Command:
     return Command("run", *line_up, *more, *words)
 
 
+def begun_by_a_script(
+    folder: Path, *words: str, trouble: str = "pass", after: int = 10**6
+) -> tuple[Command, Path]:
+    """A run in which a shell script starts the bot."""
+    command, notes = stubborn(folder, trouble, after)
+    script = folder / "run.sh"
+    script.write_text(f"#!/bin/sh\n{command}\ntrue\n")
+    script.chmod(0o755)
+    return begun(folder, str(script), *words), notes
+
+
 @pytest.mark.parametrize(
     ("signals", "code"),
     [
@@ -98,11 +109,16 @@ def test_none_is_left_after_a_forfeit(tmp_path: Path) -> None:
 
 def test_a_wrapper_and_what_it_runs_end_together(tmp_path: Path) -> None:
     """A shell script stands between the lab and the bot."""
-    command, notes = stubborn(tmp_path)
-    script = tmp_path / "run.sh"
-    script.write_text(f"#!/bin/sh\n{command}\ntrue\n")
-    script.chmod(0o755)
-    run = begun(tmp_path, str(script), "games=3000", "executor.workers=1")
+    run, notes = begun_by_a_script(tmp_path, "games=3000", "executor.workers=1", "trial=false")
+    await_(lambda: len(living(notes)) >= 2)
+    os.kill(run.pid, signal.SIGKILL)
+    run.wait()
+    await_(lambda: not living(notes), timeout=30)
+
+
+def test_none_is_left_after_kill_9_during_the_trial(tmp_path: Path) -> None:
+    """It is under way as long as the bot does not answer."""
+    run, notes = begun_by_a_script(tmp_path, trouble="time.sleep(300)", after=0)
     await_(lambda: len(living(notes)) >= 2)
     os.kill(run.pid, signal.SIGKILL)
     run.wait()
