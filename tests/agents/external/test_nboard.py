@@ -103,14 +103,14 @@ def play(folder: Path, command: str, *words: str) -> tuple[set[tuple[str, str]],
         pytest.param("hangs", HUNG, "no answer for 2 s", marks=pytest.mark.slow),
         ("illegal", ILLEGAL, "a1: "),
         ("nonsense", GARBAGE, "answered '=== corner"),
-        pytest.param("same-pong", HUNG, "did not answer within 1 s", marks=pytest.mark.slow),
+        pytest.param("same-pong", HUNG, "did not answer within 5 s", marks=pytest.mark.slow),
     ],
 )
 def test_an_engine_that_does_wrong_loses(
     trait: str, reason: str, told: str, tmp_path: Path
 ) -> None:
     hang = "limits.hang=2" if trait == "hangs" else "limits.hang=60"
-    patience = "first.patience=1" if trait == "same-pong" else "first.patience=30"
+    patience = "first.patience=5" if trait == "same-pong" else "first.patience=30"
     ends, log = play(tmp_path, engine(trait), hang, patience)
     assert ends == {("random", reason)}
     assert told in log, log
