@@ -1,31 +1,6 @@
-"""``python -m agents``: what there is to play with, what it thinks of a position, and whether an
-agent keeps to the contract."""
+"""``othello-lab agents`` in a checkout; everywhere else it is ``othello-lab``."""
 
-from __future__ import annotations
-
-import sys
-
-from rich.console import Console
-
-from agents.commands import check, check_engine, evaluate, fit_probcut, listing, solve
-from core.cli import Parser, in_order
-
-
-def make_parser() -> tuple[Parser, list[str]]:
-    """The parser of all commands, and their names."""
-    parser = Parser(prog="python -m agents", description=__doc__)
-    commands = parser.add_subparsers(dest="command", required=True, parser_class=Parser)
-    for command in (listing, evaluate, check, check_engine, fit_probcut, solve):
-        command.add(commands)
-    return parser, list(commands.choices)
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Run one command; returns the exit code, 2 for bad input (see also the commands)."""
-    options = make_parser()[0].parse_args(arguments)
-    program = f"python -m agents {options.command}"
-    return in_order(program, lambda: options.run(options, Console()) or 0, {ValueError: 2})
-
+from othello_lab.__main__ import run_room
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_room("agents")

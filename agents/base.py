@@ -3,7 +3,7 @@
 An agent is built once, told when each game begins, and asked for a decision whenever it is its
 turn and it has at least one legal move. To write one, subclass :class:`Agent` and fill in
 ``decide``; name the class in a YAML (``_target_: my_module.MyAgent``) and it plays.
-:func:`agents.contract.check` (``python -m agents check``) tells whether it keeps to the contract.
+:func:`agents.contract.check` (``othello-lab agents check``) tells whether it keeps to the contract.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from functools import cached_property
 
 import numpy as np
 
-from core.compile import Announce
-from core.game import Decision, Limits, Player, SearchStats
-from core.position import Position
-from core.rules import Color, Ruleset
-from core.settings import called
-from core.whole_games import CompiledPlayer
+from othello_lab.core.game import Decision, Limits, Player, SearchStats
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color, Ruleset
+from othello_lab.core.system.compile import Announce
+from othello_lab.core.system.settings import called
+from othello_lab.core.whole_games import CompiledPlayer
 
 __all__ = ["Agent", "Decision", "Limits", "Purpose", "SearchStats"]
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from core.settings import ConfigError
+from othello_lab.core.system.settings import ConfigError
 
 
 def conf_folder() -> Path:
-    """The folder of the project's YAMLs: ``conf/`` in a checkout, ``othello_lab_conf`` in an
+    """The folder of the project's YAMLs: ``conf/`` in a checkout, ``conf/`` in an
     installed copy."""
     here = Path(__file__).resolve().parent.parent
-    for name in ("othello_lab_conf", "conf"):
-        if (here / name / "run.yaml").is_file():
-            return here / name
+    if (here / "conf" / "run.yaml").is_file():
+        return here / "conf"
     raise ConfigError(f"no configuration folder beside {here / 'agents'}; install the lab again")
 
 

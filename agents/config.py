@@ -16,11 +16,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agents import loading
-from agents.base import Agent
-from agents.conf_folder import check_folders, conf_folder
-from agents.evaluation import Evaluation
-from core.settings import ConfigError, SettingError, nearest, unknown_choice
+from othello_lab.agents import loading
+from othello_lab.agents.base import Agent
+from othello_lab.agents.conf_folder import check_folders, conf_folder
+from othello_lab.agents.evaluation import Evaluation
+from othello_lab.core.system.renamed import new_name
+from othello_lab.core.system.settings import ConfigError, SettingError, nearest, unknown_choice
 
 # Hydra, in hydra_parts, is imported where it is needed: it takes a quarter of a second, and most
 # that import this module, workers among them, only build.
@@ -88,7 +89,7 @@ def compose(
     from omegaconf.errors import OmegaConfBaseException
     from yaml import YAMLError
 
-    from agents import hydra_parts
+    from othello_lab.agents import hydra_parts
 
     folders = [Path(folder) for folder in extra_folders]
     check_folders(folders)
@@ -172,7 +173,7 @@ def _without_setting(
 ) -> str:
     """What to say of ``second.depth`` where ``agent@second=greedy`` has no depth, and of the same
     for an agent of a line-up; else nothing."""
-    from agents import hydra_parts
+    from othello_lab.agents import hydra_parts
 
     place, _, setting = key.rpartition(".")
     others = [word for word in overrides if word.lstrip("+~").partition("=")[0] != key]
@@ -231,7 +232,7 @@ def known_keys(config_name: str) -> list[str]:
     """All settings of the default configuration, as dotted keys."""
     from omegaconf import OmegaConf
 
-    from agents import hydra_parts
+    from othello_lab.agents import hydra_parts
 
     def walk(node: Mapping[str, Any], prefix: str) -> Iterator[str]:
         for key, value in node.items():
@@ -285,8 +286,9 @@ def build(settings: Mapping[str, Any], where: str, kind: type = object) -> Any:
     _check(settings, where)
     made = _made(settings, where)
     if not isinstance(made, kind):
-        wanted = f"{kind.__module__.rpartition('.')[0]}.{kind.__name__}"
-        raise ConfigError(f"{where}: {settings['_target_']} is no {wanted}; subclass it")
+        raise ConfigError(
+            f"{where}: {settings['_target_']} is no {kind.__name__}; subclass othello_lab's"
+        )
     return made
 
 
@@ -307,7 +309,7 @@ def _check(node: Any, where: str) -> None:
         except Exception as error:
             if ":" in name:  # which is in the message
                 raise ConfigError(f"{where}: {one_line(error)}") from error
-            cause = one_line(error) + loading.searched(error, name)
+            cause = one_line(error) + (new_name(name) or loading.searched(error, name))
             raise ConfigError(f"{where}: cannot import _target_ '{name}': {cause}") from error
         _check_names(target, name, [key for key in node if key != "_target_"], where)
     for key, value in node.items():
@@ -348,7 +350,7 @@ def _check_names(target: Any, name: str, given: Sequence[str], where: str) -> No
 
 def _made(node: Any, where: str) -> Any:
     """What settings that have been checked describe; raises ConfigError."""
-    from agents import hydra_parts
+    from othello_lab.agents import hydra_parts
 
     if isinstance(node, list | tuple):
         return [_made(value, f"{where}[{number}]") for number, value in enumerate(node)]

@@ -1,6 +1,6 @@
 """Whether an agent keeps to the contract of :class:`agents.base.Agent`: a test for any agent.
 
->>> from agents import RandomAgent
+>>> from othello_lab.agents.simple import RandomAgent
 >>> verdict = check(RandomAgent())
 >>> verdict.holds
 True
@@ -27,15 +27,15 @@ from typing import Any
 
 import numpy as np
 
-from agents.base import Agent, Decision, Limits
-from agents.simple import RandomAgent
-from core.compile import Announce
-from core.forked import Forked, Link
-from core.game import FINISHED, Fault, play_game, valid_answer
-from core.notation import PASS, IllegalMove, square_name
-from core.position import Position, prepare_rules
-from core.processes import adopt_orphans, end_descendants
-from core.rules import RULESETS, Color, Ruleset
+from othello_lab.agents.base import Agent, Decision, Limits
+from othello_lab.agents.simple import RandomAgent
+from othello_lab.core.game import FINISHED, Fault, play_game, valid_answer
+from othello_lab.core.notation import PASS, IllegalMove, square_name
+from othello_lab.core.position import Position, prepare_rules
+from othello_lab.core.rules import RULESETS, Color, Ruleset
+from othello_lab.core.system.compile import Announce
+from othello_lab.core.system.forked import Forked, Link
+from othello_lab.core.system.processes import adopt_orphans, end_descendants
 
 OK, FAILED, NOT_ASKED = "ok", "failed", "not asked"
 PATIENCE = 10.0

@@ -29,9 +29,9 @@ from hydra.core.override_parser.types import Override
 from hydra.errors import HydraException
 from omegaconf import DictConfig
 
-from agents import loading
-from agents.conf_folder import conf_folder
-from core.settings import ConfigError
+from othello_lab.agents import loading
+from othello_lab.agents.conf_folder import conf_folder
+from othello_lab.core.system.settings import ConfigError
 
 VERSION_BASE = "1.3"  # of Hydra, whose defaults are used
 

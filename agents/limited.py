@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated, Any
 
-from agents.base import Agent, Decision, Limits, compiled_player
-from core.compile import Announce
-from core.position import Position
-from core.rules import Color, Ruleset
-from core.settings import Number, Whole, checked
-from core.whole_games import CompiledPlayer
+from othello_lab.agents.base import Agent, Decision, Limits, compiled_player
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color, Ruleset
+from othello_lab.core.system.compile import Announce
+from othello_lab.core.system.settings import Number, Whole, checked
+from othello_lab.core.whole_games import CompiledPlayer
 
 
 class Limited(Agent):

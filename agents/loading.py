@@ -14,8 +14,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from core.settings import nearest, unknown_choice
-from core.shown import visible
+from othello_lab.core.system.escaping import visible
+from othello_lab.core.system.renamed import new_name
+from othello_lab.core.system.settings import nearest, unknown_choice
 
 _LONGEST = 300  # characters of what a user has typed that a message repeats
 
@@ -45,7 +46,8 @@ def load_module(place: str) -> Any:
         status = path.stat()
         return _loaded(path.resolve(), (status.st_mtime_ns, status.st_size))
     except (Exception, SystemExit) as error:
-        why = last_line(error, file) + searched(error, place)
+        hint = new_name(error.name or "") if isinstance(error, ImportError) else ""
+        why = last_line(error, file) + (hint or searched(error, place))
         raise ValueError(f"target '{place}' cannot be loaded: {why}") from error
 
 

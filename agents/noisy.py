@@ -7,16 +7,16 @@ from typing import Annotated
 
 import numpy as np
 
-from agents.base import Agent, Decision, Limits, compiled_player
-from agents.simple import draw_move
-from core.bitboard import popcount
-from core.compile import Address, Announce, Int, Mask
-from core.position import Position
-from core.random import draw_below
-from core.rules import Color, Ruleset
-from core.settings import Number, Whole, checked
-from core.vector import load
-from core.whole_games import CompiledPlayer, call_decision, decision
+from othello_lab.agents.base import Agent, Decision, Limits, compiled_player
+from othello_lab.agents.simple import draw_move
+from othello_lab.core.bitboard import popcount
+from othello_lab.core.position import Position
+from othello_lab.core.random import draw_below
+from othello_lab.core.rules import Color, Ruleset
+from othello_lab.core.system.compile import Address, Announce, Int, Mask
+from othello_lab.core.system.settings import Number, Whole, checked
+from othello_lab.core.vector import load
+from othello_lab.core.whole_games import CompiledPlayer, call_decision, decision
 
 _PARTS = 1_000_000  # of 1: as finely as the share is heeded
 _FUNCTION, _MEMORY, _SHARE, _DISCS = (np.int64(place) for place in range(4))

@@ -13,29 +13,29 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from typing import Any
 
-from agents.base import Agent, Decision, Limits
-from agents.config import ConfigError, build_agent, one_line, resolve
-from agents.evaluation import Evaluation
-from agents.evaluation.function import FunctionEvaluation
-from core.compile import Announce
-from core.confinement import confine
-from core.forked import Forked, Link
-from core.game import Player
-from core.position import Position
-from core.processes import adopt_orphans, end_descendants, end_with_parent
+from othello_lab.agents.base import Agent, Decision, Limits
+from othello_lab.agents.config import ConfigError, build_agent, one_line, resolve
+from othello_lab.agents.evaluation import Evaluation
+from othello_lab.agents.evaluation.function import FunctionEvaluation
+from othello_lab.core.game import Player
+from othello_lab.core.position import Position
+from othello_lab.core.system.compile import Announce
+from othello_lab.core.system.confinement import confine
+from othello_lab.core.system.forked import Forked, Link
+from othello_lab.core.system.processes import adopt_orphans, end_descendants, end_with_parent
 
 START_SECONDS = 300.0
 """So long an agent may take to be imported, made and prepared, which may have to compile."""
 _MORE_SECONDS = 10.0  # until its supervisor has said so
 _MOST = 1 << 20
 _LONGEST = 2000  # characters of what an exception says
-_OURS = ("agents", "core", "experiments")
+_OURS = "othello_lab"
 
 
 def is_ours(name: str) -> bool:
     """Whether a module or class of this name is the lab's own; what stands in a file of its own
     (``agents.py:Mine``) is not."""
-    return ".py:" not in name and name.partition(".")[0] in _OURS
+    return ".py:" not in name and name.partition(".")[0] == _OURS
 
 
 def names_outside(settings: Any) -> bool:

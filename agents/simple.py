@@ -6,16 +6,16 @@ from functools import cache
 
 import numpy as np
 
-from agents.base import Agent, Decision, Limits
-from agents.evaluation import DiscCount, Evaluation
-from agents.search.window.minimax import Minimax
-from core.bitboard import ONE, lowest_square, popcount
-from core.compile import Address, Int, Mask, kernel
-from core.position import Position
-from core.random import draw_below
-from core.rules import Ruleset
-from core.vector import store
-from core.whole_games import COUNTERS, COUNTS, DEPTH, JUDGED, CompiledPlayer, decision
+from othello_lab.agents.base import Agent, Decision, Limits
+from othello_lab.agents.evaluation import DiscCount, Evaluation
+from othello_lab.agents.search.window.minimax import Minimax
+from othello_lab.core.bitboard import ONE, lowest_square, popcount
+from othello_lab.core.position import Position
+from othello_lab.core.random import draw_below
+from othello_lab.core.rules import Ruleset
+from othello_lab.core.system.compile import Address, Int, Mask, kernel
+from othello_lab.core.vector import store
+from othello_lab.core.whole_games import COUNTERS, COUNTS, DEPTH, JUDGED, CompiledPlayer, decision
 
 
 @kernel

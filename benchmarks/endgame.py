@@ -11,12 +11,12 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from agents.commands.solve import Problem, read_problem
-from agents.search.endgame.solver import EndgameSolver, Solution
-from agents.search.endgame.sorting import ROUGH
-from core.notation import PASS
-from core.position import Position, prepare_rules
-from core.rules import RULESETS
+from othello_lab.agents.commands.solve import Problem, read_problem
+from othello_lab.agents.search.endgame.solver import EndgameSolver, Solution
+from othello_lab.agents.search.endgame.sorting import ROUGH
+from othello_lab.core.notation import PASS
+from othello_lab.core.position import Position, prepare_rules
+from othello_lab.core.rules import RULESETS
 
 FFO = Path(__file__).resolve().parents[1] / "tests" / "data" / "ffo"
 GENERATED, EMPTIES = 20, 16

@@ -11,13 +11,13 @@ from pathlib import Path
 
 from rich.console import Console
 
-from core import PASS, Position
-from core.notation import parse_ggf, split_transcript, square_name
-from core.wthor import parse_wthor
-from experiments.config import read
-from experiments.export import FORMATS, export
-from experiments.record.store import Record
-from experiments.run import run
+from othello_lab import PASS, Position
+from othello_lab.core.notation import parse_ggf, split_transcript, square_name
+from othello_lab.core.wthor import parse_wthor
+from othello_lab.experiments.config import read
+from othello_lab.experiments.jobs.run import run
+from othello_lab.experiments.record.store import Record
+from othello_lab.experiments.results.export import FORMATS, export
 
 Game = tuple[tuple[int, ...], int]
 """All plies, passes included, and Black's discs minus White's, empty squares to the winner."""

@@ -27,14 +27,14 @@ from typing import Any
 
 from timed_bot import GRACE, overrun, use
 
-from agents import MCTS, PVS, Decision, Limits, RandomAgent, SearchStats, SquareWeights
-from agents.external import GtpAgent, LineAgent, NBoardAgent
-from core.game import FINISHED, LATE_BY_WALL, TOO_LATE, play_game
-from core.position import Position, prepare_rules
-from core.processes import available_cores, descendants
-from core.rules import Color, ruleset
-from experiments.playing.conditions import Conditions
-from experiments.playing.stand_in import Children, StandIn
+from othello_lab import MCTS, PVS, Decision, Limits, RandomAgent, SearchStats, SquareWeights
+from othello_lab.agents.external import GtpAgent, LineAgent, NBoardAgent
+from othello_lab.core.game import FINISHED, LATE_BY_WALL, TOO_LATE, play_game
+from othello_lab.core.position import Position, prepare_rules
+from othello_lab.core.rules import Color, ruleset
+from othello_lab.core.system.processes import available_cores, descendants
+from othello_lab.experiments.playing.conditions import Conditions
+from othello_lab.experiments.playing.stand_in import Children, StandIn
 
 BOT = f"{sys.executable} {Path(__file__).with_name('timed_bot.py')}"
 

@@ -31,18 +31,18 @@ from typing import Any
 
 from rich.console import Console
 
-from agents import Agent, Decision, Limits
-from core.position import Position
-from experiments.config import plan_of, read
-from experiments.pairing.schedule import Draw, Pair
-from experiments.playing import Executor
-from experiments.playing.batch import Watch, play_all
-from experiments.playing.conditions import Conditions
-from experiments.playing.executors import Say
-from experiments.playing.match import PairResult, Play, Workers, play_over
-from experiments.record.provenance import machine, versions
-from experiments.record.store import Record
-from experiments.run import run
+from othello_lab import Agent, Decision, Limits
+from othello_lab.core.position import Position
+from othello_lab.experiments.config import plan_of, read
+from othello_lab.experiments.jobs.run import run
+from othello_lab.experiments.pairing.schedule import Draw, Pair
+from othello_lab.experiments.playing import Executor
+from othello_lab.experiments.playing.batch import Watch, play_all
+from othello_lab.experiments.playing.conditions import Conditions
+from othello_lab.experiments.playing.executors import Say
+from othello_lab.experiments.playing.match import PairResult, Play, Workers, play_over
+from othello_lab.experiments.record.provenance import machine, versions
+from othello_lab.experiments.record.store import Record
 
 SIMPLE = "agents=duel agent@first=random agent@second=greedy"
 ONE_PLY = "agents=duel agent@first=weighted agent@second=maximizer evaluation=mobility"

@@ -11,12 +11,11 @@ import time
 
 import numpy as np
 
-from agents import Agent, Decision, Limits, RandomAgent
-from core.position import Position
-from core.rules import Color, ruleset
-from experiments import run_match
-from experiments.playing.conditions import Conditions
-from experiments.playing.stand_in import Children, StandIn
+from othello_lab import Agent, Decision, Limits, RandomAgent, run_match
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color, ruleset
+from othello_lab.experiments.playing.conditions import Conditions
+from othello_lab.experiments.playing.stand_in import Children, StandIn
 
 
 class AtOnce(Agent):

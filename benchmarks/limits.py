@@ -8,10 +8,10 @@ import time
 
 import numpy as np
 
-from agents import PVS, Limits, RandomAgent, SquareWeights
-from core.game import play_game
-from core.processes import available_cores
-from core.rules import Color
+from othello_lab import PVS, Limits, RandomAgent, SquareWeights
+from othello_lab.core.game import play_game
+from othello_lab.core.rules import Color
+from othello_lab.core.system.processes import available_cores
 
 GRACE = 0.02
 

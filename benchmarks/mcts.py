@@ -10,10 +10,10 @@ from collections.abc import Callable
 from rich.console import Console
 from rich.table import Table
 
-from agents import MCTS, SquareWeights
-from core.bitboard import VECTORISED
-from core.position import Position
-from experiments.run import machine, versions
+from othello_lab import MCTS, SquareWeights
+from othello_lab.core.bitboard import VECTORISED
+from othello_lab.core.position import Position
+from othello_lab.experiments.jobs.run import machine, versions
 
 ROUNDS = 5
 RUST = "rust-reversi, random"

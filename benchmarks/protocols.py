@@ -13,15 +13,15 @@ from contextlib import closing
 import numpy as np
 from fairness import BOT, busy
 
-from agents import RandomAgent
-from agents.external import GtpAgent, LineAgent, NBoardAgent
-from agents.external.base import ProgramAgent
-from core.game import Limits, play_game
-from core.position import Position, prepare_rules
-from core.processes import available_cores
-from core.rules import Color, ruleset
-from experiments.playing.conditions import Conditions
-from experiments.playing.stand_in import Children, StandIn
+from othello_lab import RandomAgent
+from othello_lab.agents.external import GtpAgent, LineAgent, NBoardAgent
+from othello_lab.agents.external.base import ProgramAgent
+from othello_lab.core.game import Limits, play_game
+from othello_lab.core.position import Position, prepare_rules
+from othello_lab.core.rules import Color, ruleset
+from othello_lab.core.system.processes import available_cores
+from othello_lab.experiments.playing.conditions import Conditions
+from othello_lab.experiments.playing.stand_in import Children, StandIn
 
 _PLAY = f"{sys.executable} -m play"
 PERCENTILES = (50, 99, 99.9, 100)

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from rich.console import Console
 from rich.table import Table
 
-from agents import PVS, AlphaBeta, MTDf, SquareWeights
-from agents.search import WindowSearch
-from agents.search.window.probcut_fit import sample_positions
+from othello_lab import PVS, AlphaBeta, MTDf, SquareWeights
+from othello_lab.agents.search import WindowSearch
+from othello_lab.agents.search.window.probcut_fit import sample_positions
 
 BEST: dict[str, Any] = {
     "ordering": "tt+mobility+static",

@@ -14,18 +14,18 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from agents import AlphaBeta, SquareWeights
-from agents.commands.listing import nanoseconds_a_call
-from agents.config import NEEDS_A_TARGET, choices, load_evaluation
-from agents.evaluation import FunctionEvaluation, Iago
-from agents.evaluation.function import check_positions
-from agents.evaluation.square_weights import CORNER_TO_CENTRE, full_board
-from core.bitboard import VECTORISED
-from core.perft import perft
-from core.position import Position
-from experiments.config import read
-from experiments.record.store import Record
-from experiments.run import machine, run, versions
+from othello_lab import AlphaBeta, SquareWeights
+from othello_lab.agents.commands.listing import nanoseconds_a_call
+from othello_lab.agents.config import NEEDS_A_TARGET, choices, load_evaluation
+from othello_lab.agents.evaluation import FunctionEvaluation, Iago
+from othello_lab.agents.evaluation.function import check_positions
+from othello_lab.agents.evaluation.square_weights import CORNER_TO_CENTRE, full_board
+from othello_lab.core.bitboard import VECTORISED
+from othello_lab.core.perft import perft
+from othello_lab.core.position import Position
+from othello_lab.experiments.config import read
+from othello_lab.experiments.jobs.run import machine, run, versions
+from othello_lab.experiments.record.store import Record
 
 REPEATS = 5
 DEPTH = 12

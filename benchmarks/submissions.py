@@ -14,8 +14,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from experiments.config import read
-from experiments.run import run
+from othello_lab.experiments.config import read
+from othello_lab.experiments.jobs.run import run
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 

@@ -22,11 +22,11 @@ import mcts
 import search
 import speed
 
-from agents import AlphaBeta, SquareWeights
-from agents.search.endgame.solver import EndgameSolver
-from core.perft import perft
-from core.position import Position
-from experiments.record.provenance import machine, versions
+from othello_lab import AlphaBeta, SquareWeights
+from othello_lab.agents.search.endgame.solver import EndgameSolver
+from othello_lab.core.perft import perft
+from othello_lab.core.position import Position
+from othello_lab.experiments.record.provenance import machine, versions
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "speed.md"
 BEGIN, END = "<!-- python benchmarks/table.py -->", "<!-- end -->"

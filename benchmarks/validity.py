@@ -2,7 +2,8 @@
 
 Prints how often 95 % intervals hold it, also after sequential tests, how often these are wrong, how
 often cycles are found, how well a ladder is recovered, and how long the bootstrap takes. Pairs of
-matches are drawn from the model of ``plan`` (:func:`experiments.sample_size.pair_shares`), those of
+matches are drawn from the model of ``plan``
+(:func:`experiments.jobs.sample_size.pair_shares`), those of
 pools from that of :class:`SharedOpenings`.
 """
 
@@ -16,15 +17,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import brentq
 
-from experiments.sample_size import pair_shares
-from experiments.statistics.bradley_terry import fit
-from experiments.statistics.cycles import beaten, cycles
-from experiments.statistics.elo import ELO, NELO, elo_of_score, expected_score
-from experiments.statistics.match import match_statistics
-from experiments.statistics.pairs import SHARES, FloatArray, IntArray
-from experiments.statistics.pool import rate, rate_pools
-from experiments.statistics.sequential import Sprt, simulate
-from experiments.statistics.stopped import worse_chances
+from othello_lab.experiments.jobs.sample_size import pair_shares
+from othello_lab.experiments.statistics.bradley_terry import fit
+from othello_lab.experiments.statistics.cycles import beaten, cycles
+from othello_lab.experiments.statistics.elo import ELO, NELO, elo_of_score, expected_score
+from othello_lab.experiments.statistics.match import match_statistics
+from othello_lab.experiments.statistics.pairs import SHARES, FloatArray, IntArray
+from othello_lab.experiments.statistics.pool import rate, rate_pools
+from othello_lab.experiments.statistics.sequential import Sprt, simulate
+from othello_lab.experiments.statistics.stopped import worse_chances
 
 MATCHES = [  # Elo, pairs, share of draws, share of pairs split by the opening
     *((elo, 100, 0.04, 0.0) for elo in (0, 50, 100, 200, 300, 400)),

@@ -18,10 +18,18 @@ from typing import Any
 
 import numpy as np
 
-from core import vector
-from core.compile import Door, Int, Mask, Square, kernel, portable_requested, processor
-from core.vector import highest_bit, popcount
-from core.vector import lowest_square as lowest_square
+from othello_lab.core import vector
+from othello_lab.core.system.compile import (
+    Door,
+    Int,
+    Mask,
+    Square,
+    kernel,
+    portable_requested,
+    processor,
+)
+from othello_lab.core.vector import highest_bit, popcount
+from othello_lab.core.vector import lowest_square as lowest_square
 
 # Constants of the kernels' own type: a literal mixed with uint64 would turn the result into int64.
 ZERO, ONE = np.uint64(0), np.uint64(1)

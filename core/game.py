@@ -17,10 +17,10 @@ from numbers import Integral, Real
 from operator import attrgetter
 from typing import Annotated, Any, NamedTuple, Protocol
 
-from core.notation import PASS, IllegalMove, parse_square, square_name
-from core.position import Position
-from core.rules import Color
-from core.settings import Number, Whole, check_settings
+from othello_lab.core.notation import PASS, IllegalMove, parse_square, square_name
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color
+from othello_lab.core.system.settings import Number, Whole, check_settings
 
 FINISHED = "finished"
 ILLEGAL = "illegal move"
@@ -406,7 +406,7 @@ def play_game(
         raises KeyError where one is missing.
     before_call: called before every call into a player, so that somebody can watch over it.
 
-    >>> from agents import RandomAgent
+    >>> from othello_lab.agents.simple import RandomAgent
     >>> players = {Color.BLACK: RandomAgent(), Color.WHITE: RandomAgent()}
     >>> record = play_game(players, seeds={Color.BLACK: 1, Color.WHITE: 2})
     >>> record.end_reason, record.final.is_over

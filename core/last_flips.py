@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.bitboard import BYTE, FILE_A, TOP_BYTE, file_a_as_byte
-from core.compile import Int, Mask, Square, kernel
-from core.vector import DOWNWARD, UPWARD
+from othello_lab.core.bitboard import BYTE, FILE_A, TOP_BYTE, file_a_as_byte
+from othello_lab.core.system.compile import Int, Mask, Square, kernel
+from othello_lab.core.vector import DOWNWARD, UPWARD
 
 _LINE = 8
 _THREE, _SEVEN = np.uint64(3), np.uint64(7)

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from core.bitboard import ONE, ZERO, after, legal_moves, lowest_square
-from core.compile import Address, Announce, Array, Int, Mask, kernel, prepare
-from core.notation import PASS
-from core.random import draw_below, state_of
-from core.rules import RULESETS, Ruleset
-from core.vector import popcount
+from othello_lab.core.bitboard import ONE, ZERO, after, legal_moves, lowest_square
+from othello_lab.core.notation import PASS
+from othello_lab.core.random import draw_below, state_of
+from othello_lab.core.rules import RULESETS, Ruleset
+from othello_lab.core.system.compile import Address, Announce, Array, Int, Mask, kernel, prepare
+from othello_lab.core.vector import popcount
 
 _TRIES = 1000
 

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from core.rules import Color
+from othello_lab.core.rules import Color
 
 PASS = 64
 """The move number of a pass; squares are 0 (a1) to 63 (h8)."""

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.bitboard import ONE, ZERO, after, legal_moves, lowest_square, popcount
-from core.compile import Announce, Int, Mask, kernel, prepare
-from core.notation import PASS, square_name
-from core.position import Position
+from othello_lab.core.bitboard import ONE, ZERO, after, legal_moves, lowest_square, popcount
+from othello_lab.core.notation import PASS, square_name
+from othello_lab.core.position import Position
+from othello_lab.core.system.compile import Announce, Int, Mask, kernel, prepare
 
 
 @kernel

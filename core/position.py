@@ -26,10 +26,9 @@ from itertools import zip_longest
 
 import numpy as np
 
-from core import bitboard
-from core.compile import Announce, prepare
-from core.drawing import svg
-from core.notation import (
+from othello_lab.core import bitboard
+from othello_lab.core.drawing import svg
+from othello_lab.core.notation import (
     PASS,
     IllegalMove,
     NotationError,
@@ -38,7 +37,8 @@ from core.notation import (
     split_transcript,
     square_name,
 )
-from core.rules import RULESETS, Color, Ruleset, ruleset
+from othello_lab.core.rules import RULESETS, Color, Ruleset, ruleset
+from othello_lab.core.system.compile import Announce, prepare
 
 STANDARD = RULESETS["standard"]
 _U = np.uint64

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.bitboard import ONE, ZERO
-from core.compile import Address, Int, kernel
-from core.vector import load, store
+from othello_lab.core.bitboard import ONE, ZERO
+from othello_lab.core.system.compile import Address, Int, kernel
+from othello_lab.core.vector import load, store
 
 WORDS = 6
 """int64 numbers of a generator: state (high, low), increment (high, low), whether half of the last

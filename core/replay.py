@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.bitboard import ONE, ZERO, after, legal_moves
-from core.compile import Announce, Array, Int, Mask, kernel, prepare
-from core.notation import PASS
-from core.vector import popcount
+from othello_lab.core.bitboard import ONE, ZERO, after, legal_moves
+from othello_lab.core.notation import PASS
+from othello_lab.core.system.compile import Announce, Array, Int, Mask, kernel, prepare
+from othello_lab.core.vector import popcount
 
 LEGAL = -1
 """What is told of a game all of whose moves are legal."""

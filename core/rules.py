@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 
-from core.settings import unknown_choice
+from othello_lab.core.system.settings import unknown_choice
 
 
 class Color(Enum):

@@ -13,8 +13,17 @@ from functools import cache
 
 import numpy as np
 
-from core.bitboard import BYTE, FILE_A, NOT_A, NOT_H, ONE, TOP_BYTE, ZERO, file_a_as_byte
-from core.compile import Array, Mask, kernel
+from othello_lab.core.bitboard import (
+    BYTE,
+    FILE_A,
+    NOT_A,
+    NOT_H,
+    ONE,
+    TOP_BYTE,
+    ZERO,
+    file_a_as_byte,
+)
+from othello_lab.core.system.compile import Array, Mask, kernel
 
 _EDGE = 8
 _INSIDE = np.uint64(0x007E7E7E7E7E7E00)

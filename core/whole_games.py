@@ -21,12 +21,12 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from core.bitboard import ONE, ZERO, after, legal_moves
-from core.compile import Address, Announce, Int, Mask, callback, kernel, prepare
-from core.game import SearchStats
-from core.notation import PASS
-from core.random import WORDS, seed_generator
-from core.vector import load, popcount, store
+from othello_lab.core.bitboard import ONE, ZERO, after, legal_moves
+from othello_lab.core.game import SearchStats
+from othello_lab.core.notation import PASS
+from othello_lab.core.random import WORDS, seed_generator
+from othello_lab.core.system.compile import Address, Announce, Int, Mask, callback, kernel, prepare
+from othello_lab.core.vector import load, popcount, store
 
 # ---------------------------------------------------------------------- the tables
 

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import re
 
-from core.notation import PASS, IllegalMove, parse_square, square_name
-from core.position import Position
-from core.rules import Color, Ruleset
+from othello_lab.core.notation import PASS, IllegalMove, parse_square, square_name
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color, Ruleset
 
 FIRST, SECOND = "W", "B"
 """The side that begins, and the other."""

@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from core.notation import NotationError
+from othello_lab.core.notation import NotationError
 
 GAMES, PLAYERS, TOURNAMENTS = ".wtb", ".jou", ".trn"
 """What the names of the files end with."""

@@ -10,8 +10,7 @@ To enter it elsewhere, put the lab's packages ``agents`` and ``core`` beside thi
 
 import json
 
-from agents import PVS, Limits, SquareWeights
-from core import PASS, Color, Position
+from othello_lab import PASS, PVS, Color, Limits, Position, SquareWeights
 
 SECONDS = 1.0  # for each move
 PLAYER = PVS(

@@ -1,33 +1,191 @@
-"""What the commands share: the console they print to, and what they were typed as."""
+"""Commands that play, measure and report."""
 
 from __future__ import annotations
 
-import os
-import shlex
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, NoReturn
 
-from rich.console import Console
+from othello_lab.core.system.cli import Command, Parser
+from othello_lab.core.system.console import as_typed, make_console
+from othello_lab.core.system.escaping import visible
+from othello_lab.core.system.settings import ConfigError
+from othello_lab.experiments.jobs.stopping import RunStopped
 
-WIDTH_OF_FILES = 120  # columns where the output is no terminal that would tell its own
+if TYPE_CHECKING:
+    from othello_lab.experiments.jobs.run import RunResult
 
-
-class ResultsConsole(Console):
-    """A console that does without a reader: when the program that a run's output is piped into
-    has ended, the run goes on."""
-
-    def on_broken_pipe(self) -> None:
-        self.quiet = True
-        # Python itself would complain at the end that it cannot write what is left.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+# What a command needs is imported there: --help and a misspelt command answer at once.
 
 
-def make_console() -> Console:
-    """The console for results: wide enough for the tables also when written to a file."""
-    console = ResultsConsole()
-    return console if console.is_terminal else ResultsConsole(width=WIDTH_OF_FILES)
+def run_command(arguments: Sequence[str]) -> int:
+    """``run``: one run, a sweep (``-m``), or one of Hydra's own questions (``--cfg``, ...)."""
+    from othello_lab.agents.hydra_parts import command_line_parser, hand_over
+
+    parser = command_line_parser()
+    parser.prog = "othello-lab run"
+    parser.error = _refuse  # type: ignore[method-assign]
+    options, rest = parser.parse_known_intermixed_args(list(arguments))
+    if rest:
+        raise ConfigError(f"unknown option {rest[0]}; see othello-lab run --help")
+    for word in options.overrides:
+        group, _, name = word.lstrip("+").partition("=")
+        if group in ("study", "train"):
+            raise ConfigError(f"{word}: it has a command, othello-lab {group} {name}")
+    folders = [options.config_dir] if options.config_dir else []
+    if options.multirun:
+        from othello_lab.experiments.sweep.running import sweep
+
+        return sweep(arguments, options.overrides, folders, make_console())
+    if options.help:
+        from othello_lab.experiments.help import run_help
+
+        print(visible(run_help(folders), keep="\n"), end="")
+        return 0
+    if options.hydra_help or options.cfg or options.info:
+        if options.cfg:
+            from othello_lab.agents.config import compose
+
+            compose("run", options.overrides, folders)  # which says in one line what is wrong
+        hand_over(parser.prog, arguments, lambda config: None)
+        return 0
+    from othello_lab.experiments.config import read
+
+    plan = read(options.overrides, folders)
+    from othello_lab.experiments.jobs.run import (
+        run,  # after what may be refused, as it takes a while to load
+    )
+
+    return _code(run(plan, as_typed(["run", *arguments]), make_console()))
 
 
-def as_typed(arguments: Sequence[str]) -> str:
-    """The command line that starts the same run."""
-    return "python -m experiments " + shlex.join(arguments)
+def _refuse(message: str) -> NoReturn:
+    raise ConfigError(f"{message}; see othello-lab run --help")
+
+
+def bench_command(arguments: Sequence[str]) -> int:
+    """``bench``: print each algorithm's nodes over the fixed positions, and the signature."""
+    from rich.console import Console
+
+    from othello_lab.agents.commands.bench import POSITIONS, bench, signature
+    from othello_lab.experiments.report.terminal import terminal_table
+
+    Parser(
+        prog="othello-lab bench",
+        description=f"Search {len(POSITIONS)} fixed positions with every algorithm; print its "
+        "nodes. The signature is their sum: it changes only when a search does something else than "
+        "before.",
+    ).parse_args(arguments)
+    rows = bench(lambda line: print(line, file=sys.stderr))
+    drawn = terminal_table(["algorithm", "nodes", "evaluations", "seconds", "nodes/s"])
+    for row in rows:
+        speed = f"{row.nodes / row.seconds / 1e6:.1f} M"
+        drawn.add_row(
+            row.algorithm, f"{row.nodes:,}", f"{row.evaluations:,}", f"{row.seconds:.3f}", speed
+        )
+    Console().print(drawn)
+    print("signature", signature(rows))
+    return 0
+
+
+def _code(result: RunResult) -> int:
+    """The exit code of a run."""
+    return 0 if result.complete else 130
+
+
+def verify_command(arguments: Sequence[str]) -> int:
+    """``verify``: whether what a record says is true."""
+    from othello_lab.experiments.results.verify.command import verify_command
+
+    return verify_command(arguments, make_console())
+
+
+def list_command(arguments: Sequence[str]) -> int:
+    """``list``: all runs under a folder."""
+    from othello_lab.experiments.results.listing import list_command
+
+    return list_command(arguments, make_console())
+
+
+def show_command(arguments: Sequence[str]) -> int:
+    """``show``: what came out of a run."""
+    from othello_lab.experiments.results.showing import show_command
+
+    return show_command(arguments, make_console())
+
+
+def compare_command(arguments: Sequence[str]) -> int:
+    """``compare``: runs side by side."""
+    from othello_lab.experiments.results.compare import compare_command
+
+    return compare_command(arguments, make_console())
+
+
+def report_command(arguments: Sequence[str]) -> int:
+    """``report``: write the report of a run anew, or compare several."""
+    from othello_lab.experiments.results.showing import report_command
+
+    return report_command(arguments, make_console())
+
+
+def study_command(arguments: Sequence[str]) -> int:
+    """``study``: answer a question that one run cannot."""
+    from othello_lab.experiments.studies.command import study_command
+
+    return study_command(arguments, make_console())
+
+
+def players_command(arguments: Sequence[str]) -> int:
+    """``players``: a page on the players."""
+    from othello_lab.experiments.results.papers.command import players_command
+
+    return players_command(arguments, make_console())
+
+
+def openings_command(arguments: Sequence[str]) -> int:
+    """``openings``: make balanced openings."""
+    from othello_lab.experiments.pairing.balanced import openings_command
+
+    return openings_command(arguments)
+
+
+def plan_command(arguments: Sequence[str]) -> int:
+    """``plan``: how many pairs of games a question needs, and how long they take here."""
+    from othello_lab.experiments.jobs.sample_size import run_plan
+
+    return run_plan(arguments, make_console())
+
+
+def recover_command(arguments: Sequence[str]) -> int:
+    """``recover``: save what can be read of a damaged record."""
+    from othello_lab.experiments.results.recover import recover_command
+
+    return recover_command(arguments, make_console())
+
+
+def export_command(arguments: Sequence[str]) -> int:
+    """``export``: write the games of a run for other programs."""
+    from othello_lab.experiments.results.export import export_command
+
+    return export_command(arguments, make_console())
+
+
+COMMANDS: dict[str, Command] = {
+    "run": run_command,
+    "list": list_command,
+    "show": show_command,
+    "compare": compare_command,
+    "report": report_command,
+    "verify": verify_command,
+    "recover": recover_command,
+    "export": export_command,
+    "study": study_command,
+    "players": players_command,
+    "plan": plan_command,
+    "bench": bench_command,
+    "openings": openings_command,
+}
+
+
+FAILURES: dict[type[Exception], int] = {ConfigError: 2, RunStopped: 1}
+"""What commands raise, and the exit code of each."""

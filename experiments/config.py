@@ -13,8 +13,8 @@ from typing import Annotated, Any
 from omegaconf import MISSING, DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from agents.base import Agent
-from agents.config import (
+from othello_lab.agents.base import Agent
+from othello_lab.agents.config import (
     ConfigError,
     build,
     build_agent,
@@ -26,21 +26,37 @@ from agents.config import (
     short_name,
     unknown,
 )
-from agents.evaluation import Evaluation
-from agents.external.submission import submissions
-from agents.outside import Outsider, names_outside
-from agents.search import SearchAgent
-from agents.search.context import MAX_DEPTH
-from core.game import Limits
-from core.notation import split_transcript
-from core.position import Position
-from core.rules import RULESETS, Ruleset, ruleset
-from core.settings import Choice, Each, Number, Switch, Text, Whole, check_settings, nearest
-from experiments.pairing import Openings, Schedule
-from experiments.pairing.openings import Opening
-from experiments.pairing.schedule import Draw
-from experiments.playing import Executor
-from experiments.playing.conditions import AUTO, ISOLATION, NONE, PROCESS, Conditions, Elsewhere
+from othello_lab.agents.evaluation import Evaluation
+from othello_lab.agents.external.submission import submissions
+from othello_lab.agents.outside import Outsider, names_outside
+from othello_lab.agents.search import SearchAgent
+from othello_lab.agents.search.context import MAX_DEPTH
+from othello_lab.core.game import Limits
+from othello_lab.core.notation import split_transcript
+from othello_lab.core.position import Position
+from othello_lab.core.rules import RULESETS, Ruleset, ruleset
+from othello_lab.core.system.settings import (
+    Choice,
+    Each,
+    Number,
+    Switch,
+    Text,
+    Whole,
+    check_settings,
+    nearest,
+)
+from othello_lab.experiments.pairing import Openings, Schedule
+from othello_lab.experiments.pairing.openings import Opening
+from othello_lab.experiments.pairing.schedule import Draw
+from othello_lab.experiments.playing import Executor
+from othello_lab.experiments.playing.conditions import (
+    AUTO,
+    ISOLATION,
+    NONE,
+    PROCESS,
+    Conditions,
+    Elsewhere,
+)
 
 _EVEN_GAMES = Whole(2, even=True, why="each opening is played twice, colours swapped")
 _AGENT_NAME = Text(r".+", "a name")
@@ -577,3 +593,10 @@ def _at(raw: Any, key: str) -> Any:
     for part in key.split("."):
         raw = raw.get(part) if isinstance(raw, Mapping) else None
     return raw
+
+
+def built_from(settings: RunConfig) -> dict[str, Any]:
+    """What of a run's settings describes objects that a plan builds."""
+    return {
+        name: getattr(settings, name) for name in ("agents", "openings", "schedule", "executor")
+    }

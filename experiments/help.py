@@ -1,4 +1,4 @@
-"""What ``python -m experiments run --help`` prints: the project's YAMLs, which explain
+"""What ``othello-lab run --help`` prints: the project's YAMLs, which explain
 themselves."""
 
 from __future__ import annotations
@@ -9,16 +9,16 @@ from pathlib import Path
 
 import yaml
 
-from agents.config import choices, conf_folder
+from othello_lab.agents.config import choices, conf_folder
 
 USAGE = """\
 Play a line-up of agents against each other, and report.
 
-  python -m experiments run [key=value ...]         one run
-  python -m experiments run -m depth=1,2,3,4 ...    a sweep: one run for each combination;
+  othello-lab run [key=value ...]         one run
+  othello-lab run -m depth=1,2,3,4 ...    a sweep: one run for each combination;
                                                     keys with zip(a,b,c) vary together
-  python -m experiments run --cfg job [...]         show the configuration, do not run
-  python -m experiments run --config-dir DIR [...]  also use the YAMLs in DIR
+  othello-lab run --cfg job [...]         show the configuration, do not run
+  othello-lab run --config-dir DIR [...]  also use the YAMLs in DIR
 
 Two agents meet without any file:
   agents=duel agent@first=alphabeta agent@second=greedy first.depth=5
@@ -28,7 +28,7 @@ its own heuristic is +evaluation@first.evaluation=NAME (of a line-up +evaluation
 """
 
 EXPLAINED_ELSEWHERE = ("agents", "agent", "evaluation", "probcut")
-"""Groups whose options have settings of their own; ``python -m agents list`` explains most."""
+"""Groups whose options have settings of their own; ``othello-lab agents list`` explains most."""
 
 
 def run_help(folders: Sequence[str] = ()) -> str:
@@ -44,7 +44,7 @@ def run_help(folders: Sequence[str] = ()) -> str:
     parts = [
         USAGE,
         "== Choices, as group=option, and below each its own settings, as group.key=value ==",
-        "(python -m agents list explains agents, evaluations and line-ups)",
+        "(othello-lab agents list explains agents, evaluations and line-ups)",
         "",
     ]
     for group in EXPLAINED_ELSEWHERE:

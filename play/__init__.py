@@ -1,6 +1,5 @@
-"""People at the board: they play against agents, and see why these move.
+"""People and other programs at the board."""
 
-May use all other packages; none of them imports this one.
-"""
+from othello_lab.core.system.renamed import refuse_old_name
 
-import experiments as experiments  # notices if Python has found somebody else's core or agents
+refuse_old_name(__name__)

@@ -11,7 +11,7 @@ import yaml
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from agents.config import (
+from othello_lab.agents.config import (
     ConfigError,
     choices,
     compose,
@@ -22,9 +22,17 @@ from agents.config import (
     short_name,
     unknown,
 )
-from core.game import Limits
-from core.rules import RULESETS, Color, Ruleset, ruleset
-from core.settings import Choice, Number, Switch, Text, Whole, check_settings, nearest
+from othello_lab.core.game import Limits
+from othello_lab.core.rules import RULESETS, Color, Ruleset, ruleset
+from othello_lab.core.system.settings import (
+    Choice,
+    Number,
+    Switch,
+    Text,
+    Whole,
+    check_settings,
+    nearest,
+)
 
 HUMAN = "human"
 AUTO, UNICODE, ASCII = BOARDS = ("auto", "unicode", "ascii")

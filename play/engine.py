@@ -6,25 +6,25 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 
-from agents.config import ConfigError
-from core.shown import visible
-from play.config import PlayerSettings, Table, config_folders, read
-from play.thinking import Thinkers
+from othello_lab.agents.config import ConfigError
+from othello_lab.core.system.escaping import visible
+from othello_lab.play.config import PlayerSettings, Table, config_folders, read
+from othello_lab.play.thinking import Thinkers
 
 USAGE = """\
-usage: python -m play {name} agent=NAME [key=value ...]
+usage: othello-lab play {name} agent=NAME [key=value ...]
 
 Any agent of the lab as an engine that speaks {protocol},
 on its standard input and output; what it has to tell people goes to its error
 stream.
 
-  python -m play {name} agent=alphabeta agent.depth=5
-  python -m play {name} agent=pvs agent.depth=60 agent.iterative=true
-  python -m play {name} agent=mcts limits.seconds=1
+  othello-lab play {name} agent=alphabeta agent.depth=5
+  othello-lab play {name} agent=pvs agent.depth=60 agent.iterative=true
+  othello-lab play {name} agent=mcts limits.seconds=1
 
 Other settings: depth and evaluation, where the agent leaves them open,
 limits.depth, limits.nodes, limits.seconds, seed, ruleset; --config-dir DIR.
-python -m agents list explains the agents and evaluations.
+othello-lab agents list explains the agents and evaluations.
 """
 _SEAT = "white"  # where conf/play.yaml has an agent
 _OTHERS = ("black", _SEAT, "hint")

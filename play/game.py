@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from agents.base import Decision
-from agents.evaluation.base import FINAL_UNIT
-from core.notation import PASS, square_name
-from core.position import Position
-from core.rules import Color
+from othello_lab.agents.base import Decision
+from othello_lab.agents.evaluation.base import FINAL_UNIT
+from othello_lab.core.notation import PASS, square_name
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""``python -m play gtp``: any agent of the lab as an engine that speaks the Go Text Protocol."""
+"""``othello-lab play gtp``: any agent of the lab as an engine that speaks the Go Text Protocol."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from dataclasses import dataclass, replace
 from importlib import metadata
 from typing import TextIO
 
-from agents.config import ConfigError, one_line
-from core.game import Limits
-from core.notation import PASS, IllegalMove, NotationError, parse_square, square_name
-from core.position import Position
-from core.rules import RULESETS, Color
-from play.config import PlayerSettings, Table
-from play.game import Game, Turn, outcome
-from play.thinking import Thinkers, Trouble
-from play.written import described
+from othello_lab.agents.config import ConfigError, one_line
+from othello_lab.core.game import Limits
+from othello_lab.core.notation import PASS, IllegalMove, NotationError, parse_square, square_name
+from othello_lab.core.position import Position
+from othello_lab.core.rules import RULESETS, Color
+from othello_lab.play.config import PlayerSettings, Table
+from othello_lab.play.game import Game, Turn, outcome
+from othello_lab.play.thinking import Thinkers, Trouble
+from othello_lab.play.written import described
 
 GAME = "Othello"
 _OTHER_NAMES = ("reversi",)

@@ -5,17 +5,17 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from agents.config import choices, conf_folder
-from play.config import HUMAN
+from othello_lab.agents.config import choices, conf_folder
+from othello_lab.play.config import HUMAN
 
 TERMINAL = """\
 Play at the terminal, against an agent, another person, or watch two agents.
 
-  python -m play terminal [key=value ...]
-  python -m play terminal black=human white=alphabeta white.depth=5
-  python -m play terminal black=mcts white=pvs white.evaluation=iago pause=true
-  python -m play series games=5 [key=value ...]     first to 5 games, colours changing
-  python -m play series points=100 [...]            or to 100 points, the sum of winning margins
+  othello-lab play terminal [key=value ...]
+  othello-lab play terminal black=human white=alphabeta white.depth=5
+  othello-lab play terminal black=mcts white=pvs white.evaluation=iago pause=true
+  othello-lab play series games=5 [key=value ...]     first to 5 games, colours changing
+  othello-lab play series points=100 [...]            or to 100 points, the sum of winning margins
 
   --record FILE       keep a readable trace of all games
   --config-dir DIR    also use the YAMLs in DIR
@@ -27,9 +27,9 @@ At the prompt, help lists the commands. Ctrl-C stops an agent that thinks too lo
 WEB = """\
 Play in the browser, against an agent, another person, or watch two agents.
 
-  python -m play web [key=value ...]
-  python -m play web web.port=9000 web.browser=false
-  python -m play web black=human white=pvs white.depth=6
+  othello-lab play web [key=value ...]
+  othello-lab play web web.port=9000 web.browser=false
+  othello-lab play web black=human white=pvs white.depth=6
 
   --config-dir DIR    also use the YAMLs in DIR
 
@@ -46,7 +46,7 @@ def settings_help(usage: str, folders: Sequence[str] = ()) -> str:
     agents = ", ".join(choices("agent", folders))
     lines = [
         usage,
-        "== Choices (python -m agents list explains agents and evaluations) ==",
+        "== Choices (othello-lab agents list explains agents and evaluations) ==",
         *_wrapped(f"black, white: {HUMAN} (black by default), {agents}"),
         *_wrapped(f"hint: {agents}"),
         *_wrapped(f"evaluation, white.evaluation: {', '.join(choices('evaluation', folders))}"),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from agents.evaluation.base import FINAL_UNIT
-from agents.search import SearchAgent, WindowSearch
-from core.notation import PASS
-from play.config import PlayerSettings
-from play.game import Game
-from play.thinking import Thinkers
+from othello_lab.agents.evaluation.base import FINAL_UNIT
+from othello_lab.agents.search import SearchAgent, WindowSearch
+from othello_lab.core.notation import PASS
+from othello_lab.play.config import PlayerSettings
+from othello_lab.play.game import Game
+from othello_lab.play.thinking import Thinkers
 
 _USE = "hint"
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 
-from core.notation import PASS, IllegalMove, parse_square, square_name
-from core.position import Position
-from core.rules import Color, Ruleset
-from core.wpi import move_text
+from othello_lab.core.notation import PASS, IllegalMove, parse_square, square_name
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color, Ruleset
+from othello_lab.core.wpi import move_text
 
 _TOURNAMENT = re.compile(r"\(?\s*([BbWw])\s+([A-Za-z])\s+(\d+)\s*\)?")
 _NUMBERS = re.compile(r"\(?\s*(\d+)[\s,]+(\d+)\s*\)?")

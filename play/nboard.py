@@ -1,4 +1,4 @@
-"""``python -m play nboard``: any agent of the lab as an engine that speaks the NBoard protocol,
+"""``othello-lab play nboard``: any agent of the lab as an engine that speaks the NBoard protocol,
 version 2."""
 
 from __future__ import annotations
@@ -8,17 +8,24 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TextIO
 
-from agents.base import Decision
-from agents.config import ConfigError, one_line
-from agents.evaluation.base import FINAL_UNIT
-from core.notation import PASS, IllegalMove, NotationError, ggf_word, parse_ggf, parse_square
-from core.position import Position
-from core.rules import RULESETS
-from core.shown import visible
-from play.config import PlayerSettings, Table
-from play.game import Game
-from play.thinking import Thinkers, Trouble
-from play.written import described
+from othello_lab.agents.base import Decision
+from othello_lab.agents.config import ConfigError, one_line
+from othello_lab.agents.evaluation.base import FINAL_UNIT
+from othello_lab.core.notation import (
+    PASS,
+    IllegalMove,
+    NotationError,
+    ggf_word,
+    parse_ggf,
+    parse_square,
+)
+from othello_lab.core.position import Position
+from othello_lab.core.rules import RULESETS
+from othello_lab.core.system.escaping import visible
+from othello_lab.play.config import PlayerSettings, Table
+from othello_lab.play.game import Game
+from othello_lab.play.thinking import Thinkers, Trouble
+from othello_lab.play.written import described
 
 _MOVE = re.compile(r"[A-Ha-h][1-8]|[Pp][Aa]")
 

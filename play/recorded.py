@@ -7,16 +7,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from agents.base import Decision, SearchStats
-from agents.config import ConfigError, one_line
-from core.notation import PASS, split_transcript
-from core.position import Position
-from core.rules import Color
-from experiments.pairing.openings import Opening
-from experiments.record.reading import DAMAGES
-from experiments.record.store import COUNTS, FILE, FORMAT, Record
-from play.game import Game, decision_lines
-from play.written import Read
+from othello_lab.agents.base import Decision, SearchStats
+from othello_lab.agents.config import ConfigError, one_line
+from othello_lab.core.notation import PASS, split_transcript
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color
+from othello_lab.experiments.pairing.openings import Opening
+from othello_lab.experiments.record.reading import DAMAGES
+from othello_lab.experiments.record.store import COUNTS, FILE, FORMAT, Record
+from othello_lab.play.game import Game, decision_lines
+from othello_lab.play.written import Read
 
 _MOST_RUNS = 500
 

@@ -1,4 +1,4 @@
-"""``python -m play referee``: games of two programs that speak the file protocol."""
+"""``othello-lab play referee``: games of two programs that speak the file protocol."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 
-from agents.config import ConfigError, one_line
-from agents.external.wpi import WpiAgent
-from core.forked import Forked, Link
-from core.position import prepare_rules
-from core.shown import visible
-from play.config import config_folders, read_plain
-from play.umpire import Contest, RefereeConfig, umpire
-from play.written import write
+from othello_lab.agents.config import ConfigError, one_line
+from othello_lab.agents.external.wpi import WpiAgent
+from othello_lab.core.position import prepare_rules
+from othello_lab.core.system.escaping import visible
+from othello_lab.core.system.forked import Forked, Link
+from othello_lab.play.config import config_folders, read_plain
+from othello_lab.play.umpire import Contest, RefereeConfig, umpire
+from othello_lab.play.written import write
 
 USAGE = """\
-usage: python -m play referee "COMMAND A" "COMMAND B" [key=value ...]
+usage: othello-lab play referee "COMMAND A" "COMMAND B" [key=value ...]
 
 Games of two programs that speak the file protocol (docs/file_protocol.md), in
 any language. Every board is shown, and why a game was lost.
 
-  python -m play referee "./anna" "java Bert"
-  python -m play referee "./anna" "python3 bert.py" games=5 limit=10 seed=1
-  python -m play referee "./anna" "othello-lab play wpi lab agent=pvs"
+  othello-lab play referee "./anna" "java Bert"
+  othello-lab play referee "./anna" "python3 bert.py" games=5 limit=10 seed=1
+  othello-lab play referee "./anna" "othello-lab play wpi lab agent=pvs"
 
   games=1        how many; colours are drawn for the first, and change then
   limit=60       seconds for each move; White's first clock starts with the

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from agents.config import ConfigError, evaluation_settings, load
-from play.config import PlayerSettings
+from othello_lab.agents.config import ConfigError, evaluation_settings, load
+from othello_lab.play.config import PlayerSettings
 
-_MINIMAX = "agents.Minimax"
+_MINIMAX = "othello_lab.Minimax"
 
 
 def with_evaluation(who: PlayerSettings, name: str) -> PlayerSettings:

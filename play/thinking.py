@@ -11,20 +11,20 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from agents.base import Agent, Decision, Limits
-from agents.config import ConfigError, one_line
-from agents.outside import is_outside
-from agents.search import SearchAgent, WindowSearch
-from core.compile import Announce
-from core.game import Fault, valid_answer
-from core.notation import square_name
-from core.position import Position, prepare_rules
-from core.rules import Color, Ruleset
-from experiments.config import check_board, make_agent
-from experiments.playing.conditions import AUTO, Conditions
-from experiments.playing.stand_in import Children, StandIn
-from play.config import PlayerSettings
-from play.game import Game
+from othello_lab.agents.base import Agent, Decision, Limits
+from othello_lab.agents.config import ConfigError, one_line
+from othello_lab.agents.outside import is_outside
+from othello_lab.agents.search import SearchAgent, WindowSearch
+from othello_lab.core.game import Fault, valid_answer
+from othello_lab.core.notation import square_name
+from othello_lab.core.position import Position, prepare_rules
+from othello_lab.core.rules import Color, Ruleset
+from othello_lab.core.system.compile import Announce
+from othello_lab.experiments.config import check_board, make_agent
+from othello_lab.experiments.playing.conditions import AUTO, Conditions
+from othello_lab.experiments.playing.stand_in import Children, StandIn
+from othello_lab.play.config import PlayerSettings
+from othello_lab.play.game import Game
 
 MINUTES = 60.0
 """A search that would take so many seconds is announced."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from agents.base import Decision
-from agents.search import SearchAgent
-from agents.search.watch import Watch
-from agents.search.window.plain import INFINITY
-from core.position import Position
+from othello_lab.agents.base import Decision
+from othello_lab.agents.search import SearchAgent
+from othello_lab.agents.search.watch import Watch
+from othello_lab.agents.search.window.plain import INFINITY
+from othello_lab.core.position import Position
 
 EVALUATED, GAME_OVER = ENDS = ("evaluated", "game over")
 """How a node got its value that was not looked beyond."""

@@ -19,20 +19,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from agents.external.slips import NoFile, slips_of
-from agents.external.wpi import EXIT_SECONDS, Scratch, WpiAgent
-from core.forked import Link
-from core.game import FINISHED, ILLEGAL, GameRecord, Limits, Ply, play_game
-from core.position import Position
-from core.processes import adopt_orphans, descendants, end_descendants
-from core.rules import Color, ruleset
-from core.settings import Number, Switch, Text, Whole
-from core.wpi import LONGEST, move_text
-from experiments.playing.conditions import Conditions
-from experiments.playing.stand_in import Children, StandIn
-from experiments.record.log import OUTPUT
-from play.game import Game
-from play.written import game_text
+from othello_lab.agents.external.slips import NoFile, slips_of
+from othello_lab.agents.external.wpi import EXIT_SECONDS, Scratch, WpiAgent
+from othello_lab.core.game import FINISHED, ILLEGAL, GameRecord, Limits, Ply, play_game
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color, ruleset
+from othello_lab.core.system.forked import Link
+from othello_lab.core.system.processes import adopt_orphans, descendants, end_descendants
+from othello_lab.core.system.settings import Number, Switch, Text, Whole
+from othello_lab.core.wpi import LONGEST, move_text
+from othello_lab.experiments.playing.conditions import Conditions
+from othello_lab.experiments.playing.stand_in import Children, StandIn
+from othello_lab.experiments.record.log import OUTPUT
+from othello_lab.play.game import Game
+from othello_lab.play.written import game_text
 
 RULES = ruleset("wpi")
 START_SECONDS = 10.0

@@ -1,4 +1,4 @@
-"""``python -m play wpi``: any agent of the lab as a program that speaks the file protocol."""
+"""``othello-lab play wpi``: any agent of the lab as a program that speaks the file protocol."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
-from agents.config import ConfigError
-from agents.external.slips import NoFile, Slip, slips_of
-from agents.external.wpi import NAME, check_folder
-from agents.search.context import MAX_DEPTH
-from core.game import Decision
-from core.notation import PASS, IllegalMove
-from core.position import Position
-from core.rules import Color
-from core.settings import Number, Text
-from core.shown import visible
-from core.wpi import FIRST, SECOND, color_letter, may_go_on, move_text, read_move
-from play.config import PlayerSettings, Settings, Table, config_folders, read_plain
-from play.engine import read_engine
-from play.game import Game, Turn, decision_lines, outcome
-from play.thinking import Thinkers, Trouble, changed
+from othello_lab.agents.config import ConfigError
+from othello_lab.agents.external.slips import NoFile, Slip, slips_of
+from othello_lab.agents.external.wpi import NAME, check_folder
+from othello_lab.agents.search.context import MAX_DEPTH
+from othello_lab.core.game import Decision
+from othello_lab.core.notation import PASS, IllegalMove
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color
+from othello_lab.core.system.escaping import visible
+from othello_lab.core.system.settings import Number, Text
+from othello_lab.core.wpi import FIRST, SECOND, color_letter, may_go_on, move_text, read_move
+from othello_lab.play.config import PlayerSettings, Settings, Table, config_folders, read_plain
+from othello_lab.play.engine import read_engine
+from othello_lab.play.game import Game, Turn, decision_lines, outcome
+from othello_lab.play.thinking import Thinkers, Trouble, changed
 
 USAGE = """\
-usage: python -m play wpi NAME agent=AGENT [key=value ...]
+usage: othello-lab play wpi NAME agent=AGENT [key=value ...]
 
 Any agent of the lab as a program that speaks the file protocol
 (docs/file_protocol.md): it plays one game by NAME.in and NAME.out.
 
-  python -m play wpi anna agent=alphabeta
-  python -m play wpi anna agent=pvs agent.evaluation=iago limit=10
-  python -m play wpi anna agent=greedy folder=/tmp/game
+  othello-lab play wpi anna agent=alphabeta
+  othello-lab play wpi anna agent=pvs agent.evaluation=iago limit=10
+  othello-lab play wpi anna agent=greedy folder=/tmp/game
 
   limit=60       seconds that the referee gives for a move; the agent answers
                  within 90 % of them, or within limits.seconds
@@ -42,7 +42,7 @@ Any agent of the lab as a program that speaks the file protocol
 A search goes deeper and deeper until its time is over, unless depth or
 agent.depth says how deep. Other settings: evaluation, where the agent leaves it
 open, limits.depth, limits.nodes, seed; --config-dir DIR.
-python -m agents list explains the agents and evaluations.
+othello-lab agents list explains the agents and evaluations.
 """
 SHARE = 0.9
 """Of the time for a move, in which it is answered."""

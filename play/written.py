@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agents.config import ConfigError
-from core.notation import (
+from othello_lab.agents.config import ConfigError
+from othello_lab.core.notation import (
     PASS,
     NotationError,
     is_ggf,
@@ -20,12 +20,12 @@ from core.notation import (
     split_transcript,
     square_name,
 )
-from core.position import Position
-from core.rules import Color, Ruleset, ruleset
-from core.shown import visible
-from play.config import PlayerSettings
-from play.game import Game, decision_lines, outcome
-from play.moves import written
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color, Ruleset, ruleset
+from othello_lab.core.system.escaping import visible
+from othello_lab.play.config import PlayerSettings
+from othello_lab.play.game import Game, decision_lines, outcome
+from othello_lab.play.moves import written
 
 TITLE = "Othello game"
 BEFORE = "before"

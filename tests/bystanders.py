@@ -8,8 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from agents import Decision, Limits, RandomAgent
-from core import Position
+from othello_lab import Decision, Limits, Position, RandomAgent
 
 
 class Plain(RandomAgent):

@@ -23,7 +23,7 @@ from clocks import Clock
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-    from core import Position
+    from othello_lab import Position
 
     Game = list[Position]
 
@@ -63,9 +63,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 def compile_once(worker: int) -> None:
     """Compile what takes longest before the tests begin, each process beginning with another part:
     in the midst of them several would compile the same."""
-    from agents import MCTS, PVS, AlphaBeta, DiscCount
-    from agents.evaluation import EdgeStability
-    from agents.search.endgame.solver import EndgameSolver
+    from othello_lab import MCTS, PVS, AlphaBeta, DiscCount
+    from othello_lab.agents.evaluation import EdgeStability
+    from othello_lab.agents.search.endgame.solver import EndgameSolver
 
     parts = [
         [PVS(1, DiscCount())],
@@ -81,7 +81,7 @@ def compile_once(worker: int) -> None:
 @pytest.fixture(scope="session")
 def random_game() -> Callable[[str, int], Game]:
     """``random_game(ruleset, seed)``: every position of one game of random moves, in order."""
-    from core import PASS, Position
+    from othello_lab import PASS, Position
 
     @functools.lru_cache(maxsize=500)  # many tests ask for the same ones
     def play(rules: str, seed: int) -> Game:
@@ -98,7 +98,7 @@ def random_game() -> Callable[[str, int], Game]:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """What the tested code takes for the wall clock; nobody ever waits for a processor."""
     clock = Clock()
-    monkeypatch.setattr("core.game.ready_but_not_run", lambda path: 0)
+    monkeypatch.setattr("othello_lab.core.game.ready_but_not_run", lambda path: 0)
     monkeypatch.setattr(time, "perf_counter", clock.look)
     monkeypatch.setattr(time, "perf_counter_ns", lambda: round(clock.look() * 1e9))
     return clock
@@ -107,7 +107,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 @pytest.fixture
 def timers(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The seconds for which the tested code sets timers, which all ring very soon."""
-    from agents.search.limits import Timer
+    from othello_lab.agents.search.limits import Timer
 
     asked = []
     begin = Timer.begin

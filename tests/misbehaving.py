@@ -9,8 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from agents import Agent, Decision, Limits, RandomAgent
-from core import Position
+from othello_lab import Agent, Decision, Limits, Position, RandomAgent
 
 
 class _Trouble(RandomAgent):

@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from experiments.__main__ import main
+from othello_lab.__main__ import main
 
 
 def await_(there: Callable[[], object], timeout: float = 120) -> None:
@@ -35,7 +35,7 @@ def descendants(process: int) -> Iterator[int]:
 
 
 class Command:
-    """``python -m experiments ...`` in a fork of this process, which spares it the second that a
+    """``othello-lab ...`` in a fork of this process, which spares it the second that a
     Python of its own takes to begin; used like :class:`subprocess.Popen`.
 
     It leads a process group of its own, and may print as much as a pipe holds (64 KiB).

@@ -9,7 +9,14 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from experiments.record.store import COUNTS, TOTALS, GameRow, MoveRow, seat_totals, written
+from othello_lab.experiments.record.store import (
+    COUNTS,
+    TOTALS,
+    GameRow,
+    MoveRow,
+    seat_totals,
+    written,
+)
 
 GAMES = ", ".join(name for name in GameRow._fields if not name.endswith("nanoseconds"))
 MOVES = f"game, ply, agent, square, value, depth, {', '.join(COUNTS)}"

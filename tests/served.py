@@ -13,9 +13,9 @@ from typing import Any
 
 from websockets.sync.client import ClientConnection, connect
 
-from core.forked import Forked, Link
-from play.config import Table, read
-from play.web.server import serve
+from othello_lab.core.system.forked import Forked, Link
+from othello_lab.play.config import Table, read
+from othello_lab.play.web.server import serve
 
 HUMAN = {"name": "human", "settings": {}}
 PEOPLE = {"black": HUMAN, "white": HUMAN}

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from core.position import Position
-from core.settings import Each, Whole
-from experiments.config import Plan
-from experiments.playing.pieces import Tables, Workplace
-from experiments.record.store import Record
-from experiments.studies.base import (
+from othello_lab.core.position import Position
+from othello_lab.core.system.settings import Each, Whole
+from othello_lab.experiments.config import Plan
+from othello_lab.experiments.playing.pieces import Tables, Workplace
+from othello_lab.experiments.record.store import Record
+from othello_lab.experiments.studies.base import (
     Asked,
     Conclusion,
     MatchStudy,

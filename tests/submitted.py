@@ -9,7 +9,7 @@ from pathlib import Path
 DOCS = Path(__file__).parents[1] / "docs"
 
 AGENT = """
-from agents import Agent, Decision
+from othello_lab import Agent, Decision
 
 class First(Agent):
     def decide(self, position, limits):

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from agents.evaluation import Composite
-from core.position import Position
-from experiments.training.data import Positions
+from othello_lab.agents.evaluation import Composite
+from othello_lab.core.position import Position
+from othello_lab.training.data import Positions
 
 TEACHER = {"corners": 700, "mobility": 90, "stable_discs": 150}
 """What the scores are made of, in hundredths of a disc."""

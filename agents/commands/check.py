@@ -1,4 +1,4 @@
-"""``python -m agents check``: whether an agent keeps to the contract."""
+"""``othello-lab agents check``: whether an agent keeps to the contract."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 
 from rich.console import Console
 
-from agents.base import Agent
-from agents.commands import check_search
-from agents.commands.shared import add_config_dir, announce, print_finding, typed_agent
-from agents.config import OPEN, ConfigError, build_agent, load
-from agents.contract import FAILED, PATIENCE, findings
-from core.cli import seconds
-from core.shown import plain
+from othello_lab.agents.base import Agent
+from othello_lab.agents.commands import check_search
+from othello_lab.agents.commands.shared import add_config_dir, announce, print_finding, typed_agent
+from othello_lab.agents.config import OPEN, ConfigError, build_agent, load
+from othello_lab.agents.contract import FAILED, PATIENCE, findings
+from othello_lab.core.system.cli import seconds
+from othello_lab.core.system.escaping import plain
 
 HOLDS, BROKEN, INTERRUPTED = 0, 1, 130
 _DEPTH = 2
@@ -33,7 +33,7 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "target",
         metavar="TARGET",
-        help="one of python -m agents list agents, module.Class, or path/to/file.py:Class",
+        help="one of othello-lab agents list agents, module.Class, or path/to/file.py:Class",
     )
     parser.add_argument(
         "settings",

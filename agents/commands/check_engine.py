@@ -1,4 +1,4 @@
-"""``python -m agents check-engine``: whether a program speaks a protocol."""
+"""``othello-lab agents check-engine``: whether a program speaks a protocol."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 
 from rich.console import Console
 
-from agents.external import check_gtp, check_nboard
-from agents.external.checking import FAILED, NOT_ASKED, OK, Finding, findings
-from agents.external.program import PATIENCE, Program, words_of
-from core.cli import seconds
-from core.shown import plain
+from othello_lab.agents.external import check_gtp, check_nboard
+from othello_lab.agents.external.checking import FAILED, NOT_ASKED, OK, Finding, findings
+from othello_lab.agents.external.program import PATIENCE, Program, words_of
+from othello_lab.core.system.cli import seconds
+from othello_lab.core.system.escaping import plain
 
 PROTOCOLS = {
     "gtp": (check_gtp.GtpCase, check_gtp.CHECKS),

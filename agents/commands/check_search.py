@@ -1,4 +1,4 @@
-"""``python -m agents check --search``: whether a search is right, and what is wrong with it."""
+"""``othello-lab agents check --search``: whether a search is right, and what is wrong with it."""
 
 from __future__ import annotations
 
@@ -13,15 +13,29 @@ from typing import Any
 
 from rich.console import Console
 
-from agents.base import Agent
-from agents.commands.shared import announce, print_finding, typed_agent
-from agents.config import OPEN, ConfigError, build, build_agent, evaluation_settings, resolve
-from agents.diagnosis import POSITIONS, Asked, Diagnosis, MadeStrategy, Watched, diagnose
-from agents.evaluation import Evaluation
-from agents.external import FunctionAgent
-from agents.loading import find
-from core.cli import seconds, whole_number
-from core.shown import plain
+from othello_lab.agents.base import Agent
+from othello_lab.agents.commands.shared import announce, print_finding, typed_agent
+from othello_lab.agents.config import (
+    OPEN,
+    ConfigError,
+    build,
+    build_agent,
+    evaluation_settings,
+    resolve,
+)
+from othello_lab.agents.diagnosis import (
+    POSITIONS,
+    Asked,
+    Diagnosis,
+    MadeStrategy,
+    Watched,
+    diagnose,
+)
+from othello_lab.agents.evaluation import Evaluation
+from othello_lab.agents.external import FunctionAgent
+from othello_lab.agents.loading import find
+from othello_lab.core.system.cli import seconds, whole_number
+from othello_lab.core.system.escaping import plain
 
 RIGHT, WRONG = 0, 1
 _DEPTHS = (1, 2, 3)
@@ -52,8 +66,8 @@ def add_options(parser: Any) -> None:
     options.add_argument(
         "--evaluation",
         metavar="NAME",
-        help="the heuristic that it uses, if it brings one of its own: a name of python -m agents "
-        f"list evaluations, or path/to/file.py:function; others are handed {_EVALUATION}",
+        help="the heuristic that it uses, if it brings one of its own: a name of `agents "
+        f"list evaluations`, or path/to/file.py:function; others are handed {_EVALUATION}",
     )
     options.add_argument(
         "--positions",

@@ -1,4 +1,4 @@
-"""``python -m agents evaluate``: what heuristics think of a position."""
+"""``othello-lab agents evaluate``: what heuristics think of a position."""
 
 from __future__ import annotations
 
@@ -7,12 +7,17 @@ from typing import Any
 
 from rich.console import Console
 
-from agents.commands.shared import add_config_dir, announce, chosen_evaluations, empty_table
-from agents.evaluation.worth import worth, worth_of_moves
-from core.cli import add_ruleset
-from core.notation import is_obf, square_name
-from core.position import Position
-from core.shown import plain
+from othello_lab.agents.commands.shared import (
+    add_config_dir,
+    announce,
+    chosen_evaluations,
+    empty_table,
+)
+from othello_lab.agents.evaluation.worth import worth, worth_of_moves
+from othello_lab.core.command_line import add_ruleset
+from othello_lab.core.notation import is_obf, square_name
+from othello_lab.core.position import Position
+from othello_lab.core.system.escaping import plain
 
 
 def add(commands: Any) -> None:
@@ -27,7 +32,7 @@ def add(commands: Any) -> None:
         "--evaluation",
         default="all",
         metavar="NAME",
-        help="one of python -m agents list evaluations, path/to/file.py:function, or all (default)",
+        help="a name of `agents list evaluations`, path/to/file.py:function, or all (default)",
     )
     add_config_dir(parser, "know")
     add_ruleset(parser)

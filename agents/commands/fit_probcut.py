@@ -1,4 +1,4 @@
-"""``python -m agents fit-probcut``: parameters of Multi-ProbCut for an evaluation."""
+"""``othello-lab agents fit-probcut``: parameters of Multi-ProbCut for an evaluation."""
 
 from __future__ import annotations
 
@@ -12,11 +12,16 @@ from typing import Any
 from rich.console import Console
 from rich.progress import track
 
-from agents.commands.shared import add_config_dir, announce, chosen_evaluations, empty_table
-from agents.config import ConfigError
-from agents.search.window.probcut_fit import fit
-from core.cli import whole_number
-from core.shown import plain
+from othello_lab.agents.commands.shared import (
+    add_config_dir,
+    announce,
+    chosen_evaluations,
+    empty_table,
+)
+from othello_lab.agents.config import ConfigError
+from othello_lab.agents.search.window.probcut_fit import fit
+from othello_lab.core.system.cli import whole_number
+from othello_lab.core.system.escaping import plain
 
 
 def add(commands: Any) -> None:
@@ -32,7 +37,7 @@ def add(commands: Any) -> None:
         "--evaluation",
         required=True,
         metavar="NAME",
-        help="one of python -m agents list evaluations, or path/to/file.py:function",
+        help="one of othello-lab agents list evaluations, or path/to/file.py:function",
     )
     parser.add_argument("--depth", type=whole_number(3), default=10, help="deepest (default 10)")
     parser.add_argument(
@@ -58,7 +63,7 @@ def run(options: Namespace, console: Console) -> None:
     if not options.file.parent.is_dir():
         raise ConfigError(f"{options.file}: there is no folder {options.file.parent}")
     evaluation.prepare(announce)
-    command = f"python -m agents fit-probcut {shlex.quote(options.file.name)} --evaluation {name}"
+    command = f"othello-lab agents fit-probcut {shlex.quote(options.file.name)} --evaluation {name}"
     for option in ("depth", "positions", "seed"):
         command += f" --{option} {getattr(options, option)}"
     command += " --glance" * options.glance

@@ -1,4 +1,4 @@
-"""``python -m agents list``: what there is to play with."""
+"""``othello-lab agents list``: what there is to play with."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from agents.commands.shared import add_config_dir, announce
-from agents.config import NEEDS_A_TARGET, choices, load_evaluation
-from agents.evaluation import Evaluation
-from agents.evaluation.function import check_positions
-from core.compile import Address, kernel
-from core.position import Position
-from core.shown import plain
-from core.vector import call_evaluation
+from othello_lab.agents.commands.shared import add_config_dir, announce
+from othello_lab.agents.config import NEEDS_A_TARGET, choices, load_evaluation
+from othello_lab.agents.evaluation import Evaluation
+from othello_lab.agents.evaluation.function import check_positions
+from othello_lab.core.position import Position
+from othello_lab.core.system.compile import Address, kernel
+from othello_lab.core.system.escaping import plain
+from othello_lab.core.vector import call_evaluation
 
 _GROUPS = {
     "agents": ("agent", "agents", "agent@first=NAME, or in a line-up"),
@@ -33,7 +33,7 @@ def add(commands: Any) -> None:
         "list",
         help="agents, evaluations and line-ups, a line each",
         description="List agents, evaluations and line-ups: what each is, and how it is chosen in "
-        "python -m experiments run. Each is a YAML in conf/.",
+        "othello-lab run. Each is a YAML in conf/.",
     )
     parser.add_argument("kind", nargs="?", choices=sorted(_GROUPS), help="only these")
     add_config_dir(parser, "list")

@@ -1,4 +1,4 @@
-"""What several commands of ``python -m agents`` need."""
+"""What several commands of ``othello-lab agents`` need."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from agents.config import (
+from othello_lab.agents.config import (
     NEEDS_A_TARGET,
     OPEN,
     ConfigError,
@@ -24,9 +24,9 @@ from agents.config import (
     load_evaluation,
     resolve,
 )
-from agents.contract import FAILED, NOT_ASKED, OK, Finding
-from agents.evaluation import Evaluation
-from core.shown import plain, visible
+from othello_lab.agents.contract import FAILED, NOT_ASKED, OK, Finding
+from othello_lab.agents.evaluation import Evaluation
+from othello_lab.core.system.escaping import plain, visible
 
 _STYLES = {OK: "green", FAILED: "bold red", NOT_ASKED: "dim"}
 

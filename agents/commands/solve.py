@@ -1,4 +1,4 @@
-"""``python -m agents solve``: exact scores of endgame positions, one or a file of them."""
+"""``othello-lab agents solve``: exact scores of endgame positions, one or a file of them."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from typing import Any
 from rich.console import Console
 from rich.status import Status
 
-from agents.commands.shared import announce, empty_table
-from agents.search.endgame.solver import EndgameSolver, Solution
-from core.cli import add_ruleset, whole_number
-from core.notation import PASS, NotationError, is_obf, parse_square, square_name
-from core.position import Position, prepare_rules
-from core.rules import Ruleset
-from core.shown import counted, visible
+from othello_lab.agents.commands.shared import announce, empty_table
+from othello_lab.agents.search.endgame.solver import EndgameSolver, Solution
+from othello_lab.core.command_line import add_ruleset
+from othello_lab.core.notation import PASS, NotationError, is_obf, parse_square, square_name
+from othello_lab.core.position import Position, prepare_rules
+from othello_lab.core.rules import Ruleset
+from othello_lab.core.system.cli import whole_number
+from othello_lab.core.system.escaping import counted, visible
 
 SOLVED, WRONG, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 _COMMENTS = ("%", "#")

@@ -7,13 +7,20 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 
-from agents.diagnosis.questions import Answer, Question
-from agents.diagnosis.references import AT_EACH_NODE, INFINITY, MISTAKEN, RIGHT, Reply, Search
-from agents.diagnosis.tree import Node
-from agents.evaluation import Evaluation
-from agents.evaluation.base import FINAL_UNIT
-from agents.search.endgame.solver import EndgameSolver
-from core.notation import PASS, square_name
+from othello_lab.agents.diagnosis.questions import Answer, Question
+from othello_lab.agents.diagnosis.references import (
+    AT_EACH_NODE,
+    INFINITY,
+    MISTAKEN,
+    RIGHT,
+    Reply,
+    Search,
+)
+from othello_lab.agents.diagnosis.tree import Node
+from othello_lab.agents.evaluation import Evaluation
+from othello_lab.agents.evaluation.base import FINAL_UNIT
+from othello_lab.agents.search.endgame.solver import EndgameSolver
+from othello_lab.core.notation import PASS, square_name
 
 EXPLAINED = 0.9
 """So large a part of the answers a mistake has to explain to be told."""

@@ -15,17 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from agents.base import Agent, Limits
-from agents.evaluation import Evaluation
-from agents.evaluation.board_list import position_of
-from agents.external import FunctionAgent
-from agents.loading import find
-from core.compile import Announce, Array, Mask
-from core.forked import Forked, Link
-from core.game import Fault, valid_answer
-from core.notation import PASS, IllegalMove
-from core.position import Position
-from core.processes import adopt_orphans, end_descendants
+from othello_lab.agents.base import Agent, Limits
+from othello_lab.agents.evaluation import Evaluation
+from othello_lab.agents.evaluation.board_list import position_of
+from othello_lab.agents.external import FunctionAgent
+from othello_lab.agents.loading import find
+from othello_lab.core.game import Fault, valid_answer
+from othello_lab.core.notation import PASS, IllegalMove
+from othello_lab.core.position import Position
+from othello_lab.core.system.compile import Announce, Array, Mask
+from othello_lab.core.system.forked import Forked, Link
+from othello_lab.core.system.processes import adopt_orphans, end_descendants
 
 POSITIONS = 200
 _SEED = 16

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from agents.diagnosis.tree import Node
-from agents.evaluation.base import FINAL_UNIT
-from agents.search.window.ordering import static_ranks
-from core.rules import Color
+from othello_lab.agents.diagnosis.tree import Node
+from othello_lab.agents.evaluation.base import FINAL_UNIT
+from othello_lab.agents.search.window.ordering import static_ranks
+from othello_lab.core.rules import Color
 
 INFINITY = 65 * FINAL_UNIT
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from agents.evaluation import Evaluation
-from core.notation import PASS
-from core.position import Position
+from othello_lab.agents.evaluation import Evaluation
+from othello_lab.core.notation import PASS
+from othello_lab.core.position import Position
 
 
 class Node:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from agents.contract import FAILED, NOT_ASKED, OK, Finding
-from agents.diagnosis.comparison import (
+from othello_lab.agents.contract import FAILED, NOT_ASKED, OK, Finding
+from othello_lab.agents.diagnosis.comparison import (
     EXPLAINED,
     Case,
     choose_kind,
@@ -16,7 +16,7 @@ from agents.diagnosis.comparison import (
     notice_solved,
     simplest,
 )
-from agents.diagnosis.questions import (
+from othello_lab.agents.diagnosis.questions import (
     Answer,
     Asked,
     Question,
@@ -25,8 +25,8 @@ from agents.diagnosis.questions import (
     ask_in_games,
     positions,
 )
-from agents.diagnosis.references import RIGHT, WASTEFUL, AlphaNotRaised, Reply
-from agents.evaluation import Evaluation
+from othello_lab.agents.diagnosis.references import RIGHT, WASTEFUL, AlphaNotRaised, Reply
+from othello_lab.agents.evaluation import Evaluation
 
 _AFRESH = 8  # wrong answers that are asked for again in a process of their own
 _MOST = 0.75
@@ -202,7 +202,7 @@ class _Examination:
                 "see where it loops, is too slow, or ends its own process",
                 evidence,
             )
-        advice = "see the exception; python -m agents check without --search tells more"
+        advice = "see the exception; othello-lab agents check without --search tells more"
         return Cause("it gives no legal move", advice, evidence)
 
     def _moves(self) -> _Found:

@@ -4,17 +4,17 @@ Each is one file with a formula, its range, units and source; :mod:`agents.evalu
 how one is written and how a search calls it.
 """
 
-from agents.evaluation.base import FINAL_UNIT, Evaluation
-from agents.evaluation.composite import FEATURES, Composite
-from agents.evaluation.corners import CornerCloseness, Corners
-from agents.evaluation.disc_count import DiscCount
-from agents.evaluation.edge_stability import EdgeStability
-from agents.evaluation.function import FunctionEvaluation, heuristic
-from agents.evaluation.iago import Iago
-from agents.evaluation.mobility import FrontierDiscs, Mobility, PotentialMobility
-from agents.evaluation.parity import Parity
-from agents.evaluation.square_weights import ModifiedSquareWeights, SquareWeights
-from agents.evaluation.stable_discs import StableDiscs
+from othello_lab.agents.evaluation.base import FINAL_UNIT, Evaluation
+from othello_lab.agents.evaluation.composite import FEATURES, Composite
+from othello_lab.agents.evaluation.corners import CornerCloseness, Corners
+from othello_lab.agents.evaluation.disc_count import DiscCount
+from othello_lab.agents.evaluation.edge_stability import EdgeStability
+from othello_lab.agents.evaluation.function import FunctionEvaluation, heuristic
+from othello_lab.agents.evaluation.iago import Iago
+from othello_lab.agents.evaluation.mobility import FrontierDiscs, Mobility, PotentialMobility
+from othello_lab.agents.evaluation.parity import Parity
+from othello_lab.agents.evaluation.square_weights import ModifiedSquareWeights, SquareWeights
+from othello_lab.agents.evaluation.stable_discs import StableDiscs
 
 __all__ = [
     "FEATURES",

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from core.compile import Int, kernel
+from othello_lab.core.system.compile import Int, kernel
 
 FORMS = ("difference", "ratio", "own")
 """How two counts can be compared: mine - theirs, (mine - theirs) / (mine + theirs + 2), or -theirs:

@@ -20,7 +20,8 @@ import numpy as np
 from numba import types
 from numba.core.errors import NumbaError
 
-from core.compile import (
+from othello_lab.core.position import Position
+from othello_lab.core.system.compile import (
     Address,
     Announce,
     Array,
@@ -32,9 +33,8 @@ from core.compile import (
     prepare,
     why_not,
 )
-from core.position import Position
-from core.settings import called
-from core.vector import call_evaluation
+from othello_lab.core.system.settings import called
+from othello_lab.core.vector import call_evaluation
 
 FINAL_UNIT = 1 << 24
 """A finished game is worth its disc difference times this. Evaluations stay between -FINAL_UNIT

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.bitboard import bits
-from core.position import Position
-from core.rules import Color
+from othello_lab.core.bitboard import bits
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color
 
 PIECES = {Color.BLACK: "@", Color.WHITE: "o"}
 _OUTER, _EMPTY = "?", "."

@@ -7,20 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from agents.evaluation.base import FINAL_UNIT, Evaluation
-from agents.evaluation.corners import CornerCloseness, Corners
-from agents.evaluation.disc_count import DiscCount
-from agents.evaluation.edge_stability import EdgeStability
-from agents.evaluation.iago import Iago
-from agents.evaluation.mobility import FrontierDiscs, Mobility, PotentialMobility
-from agents.evaluation.parity import Parity
-from agents.evaluation.square_weights import ModifiedSquareWeights, SquareWeights
-from agents.evaluation.stable_discs import StableDiscs
-from core.bitboard import popcount
-from core.compile import Announce, Array, Mask
-from core.position import Position
-from core.settings import Number, called, unknown_choice
-from core.vector import address_of, call_evaluation, load, load_float
+from othello_lab.agents.evaluation.base import FINAL_UNIT, Evaluation
+from othello_lab.agents.evaluation.corners import CornerCloseness, Corners
+from othello_lab.agents.evaluation.disc_count import DiscCount
+from othello_lab.agents.evaluation.edge_stability import EdgeStability
+from othello_lab.agents.evaluation.iago import Iago
+from othello_lab.agents.evaluation.mobility import FrontierDiscs, Mobility, PotentialMobility
+from othello_lab.agents.evaluation.parity import Parity
+from othello_lab.agents.evaluation.square_weights import ModifiedSquareWeights, SquareWeights
+from othello_lab.agents.evaluation.stable_discs import StableDiscs
+from othello_lab.core.bitboard import popcount
+from othello_lab.core.position import Position
+from othello_lab.core.system.compile import Announce, Array, Mask
+from othello_lab.core.system.settings import Number, called, unknown_choice
+from othello_lab.core.vector import address_of, call_evaluation, load, load_float
 
 FEATURES: dict[str, Callable[[], Evaluation]] = {
     "corner_closeness": CornerCloseness,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.evaluation.base import Evaluation
-from core.bitboard import CORNERS, ZERO, around, popcount
-from core.compile import Array, Mask
-from core.position import Position
+from othello_lab.agents.evaluation.base import Evaluation
+from othello_lab.core.bitboard import CORNERS, ZERO, around, popcount
+from othello_lab.core.position import Position
+from othello_lab.core.system.compile import Array, Mask
 
 _CORNER_MASK = np.uint64(sum(1 << corner for corner in CORNERS))
 _NEIGHBOURS = np.array([sum(1 << s for s in around(corner)) for corner in CORNERS], dtype=np.uint64)

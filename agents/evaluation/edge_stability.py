@@ -22,11 +22,11 @@ from functools import cache
 
 import numpy as np
 
-from agents.evaluation.base import Evaluation
-from core.bitboard import BYTE, ONE, TOP_BYTE, file_a_as_byte
-from core.compile import Announce, Array, Int, Mask, kernel, prepare
-from core.position import Position
-from core.stability import base_3
+from othello_lab.agents.evaluation.base import Evaluation
+from othello_lab.core.bitboard import BYTE, ONE, TOP_BYTE, file_a_as_byte
+from othello_lab.core.position import Position
+from othello_lab.core.stability import base_3
+from othello_lab.core.system.compile import Announce, Array, Int, Mask, kernel, prepare
 
 SQUARES = 10
 EDGES = 3**SQUARES

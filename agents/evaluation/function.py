@@ -2,8 +2,8 @@
 
 In a file of yours, say ``mine.py``::
 
-    from agents.evaluation import heuristic
-    from agents.evaluation.helpers import CORNERS, count, moves
+    from othello_lab.agents.evaluation import heuristic
+    from othello_lab.agents.evaluation.helpers import CORNERS, count, moves
 
     @heuristic
     def hollow(mover, opponent):
@@ -32,15 +32,15 @@ from typing import Annotated, Any, cast
 import numba
 import numpy as np
 
-from agents.evaluation.base import FINAL_UNIT, SIGNATURE, Evaluation
-from agents.evaluation.board_list import PIECES, board_list
-from agents.loading import last_line, load_module, split_target
-from core.compile import Announce, Array, Mask, why_not
-from core.forked import Forked, Link
-from core.notation import PASS
-from core.position import Position
-from core.rules import Color
-from core.settings import Number, Switch, check_settings, explained, nearest
+from othello_lab.agents.evaluation.base import FINAL_UNIT, SIGNATURE, Evaluation
+from othello_lab.agents.evaluation.board_list import PIECES, board_list
+from othello_lab.agents.loading import last_line, load_module, split_target
+from othello_lab.core.notation import PASS
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color
+from othello_lab.core.system.compile import Announce, Array, Mask, why_not
+from othello_lab.core.system.forked import Forked, Link
+from othello_lab.core.system.settings import Number, Switch, check_settings, explained, nearest
 
 LARGEST = FINAL_UNIT - 1
 CHECK_POSITIONS = 1000

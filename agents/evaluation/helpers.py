@@ -16,8 +16,8 @@ from __future__ import annotations
 import numpy as np
 from numba.extending import overload, register_jitable
 
-from core import bitboard
-from core.notation import IllegalMove, parse_square
+from othello_lab.core import bitboard
+from othello_lab.core.notation import IllegalMove, parse_square
 
 
 def squares(names: str) -> np.uint64:

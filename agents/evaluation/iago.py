@@ -6,12 +6,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from agents.evaluation.arithmetic import rounded
-from agents.evaluation.edge_stability import EdgeStability, edge_sum, plain_edge_sum
-from agents.evaluation.mobility import Mobility, PotentialMobility
-from core.bitboard import legal_moves, neighbours, popcount
-from core.compile import Array, Mask
-from core.position import Position
+from othello_lab.agents.evaluation.arithmetic import rounded
+from othello_lab.agents.evaluation.edge_stability import EdgeStability, edge_sum, plain_edge_sum
+from othello_lab.agents.evaluation.mobility import Mobility, PotentialMobility
+from othello_lab.core.bitboard import legal_moves, neighbours, popcount
+from othello_lab.core.position import Position
+from othello_lab.core.system.compile import Array, Mask
 
 POTENTIAL = 20_000
 EDGE_DIVISOR = 32_000

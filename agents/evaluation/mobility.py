@@ -7,12 +7,12 @@ from typing import Annotated
 
 import numpy as np
 
-from agents.evaluation.arithmetic import FORMS, compared, plain_compared
-from agents.evaluation.base import Evaluation
-from core.bitboard import around, bits, legal_moves, neighbours, popcount
-from core.compile import Array, Mask
-from core.position import Position
-from core.settings import Choice, check_settings, explained
+from othello_lab.agents.evaluation.arithmetic import FORMS, compared, plain_compared
+from othello_lab.agents.evaluation.base import Evaluation
+from othello_lab.core.bitboard import around, bits, legal_moves, neighbours, popcount
+from othello_lab.core.position import Position
+from othello_lab.core.system.compile import Array, Mask
+from othello_lab.core.system.settings import Choice, check_settings, explained
 
 
 @dataclass(eq=False, repr=False)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.evaluation.base import Evaluation
-from core.bitboard import ZERO, around, bits, neighbours, popcount
-from core.compile import Array, Mask
-from core.position import Position
+from othello_lab.agents.evaluation.base import Evaluation
+from othello_lab.core.bitboard import ZERO, around, bits, neighbours, popcount
+from othello_lab.core.position import Position
+from othello_lab.core.system.compile import Array, Mask
 
 
 class Parity(Evaluation):

@@ -8,11 +8,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from agents.evaluation.base import Evaluation
-from core.bitboard import BYTE, CORNERS, ONE, ZERO, around, bits
-from core.compile import Array, Mask, kernel
-from core.position import Position
-from core.settings import called
+from othello_lab.agents.evaluation.base import Evaluation
+from othello_lab.core.bitboard import BYTE, CORNERS, ONE, ZERO, around, bits
+from othello_lab.core.position import Position
+from othello_lab.core.system.compile import Array, Mask, kernel
+from othello_lab.core.system.settings import called
 
 CORNER_TO_CENTRE = (
     (120, -20, 20, 5),

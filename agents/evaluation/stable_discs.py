@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.evaluation.base import Evaluation
-from core.bitboard import bits, popcount
-from core.compile import Array, Mask
-from core.position import Position
-from core.stability import edge_table, stable_discs
-from core.vector import DOWNWARD, STEPS, UPWARD
+from othello_lab.agents.evaluation.base import Evaluation
+from othello_lab.core.bitboard import bits, popcount
+from othello_lab.core.position import Position
+from othello_lab.core.stability import edge_table, stable_discs
+from othello_lab.core.system.compile import Array, Mask
+from othello_lab.core.vector import DOWNWARD, STEPS, UPWARD
 
 
 class StableDiscs(Evaluation):

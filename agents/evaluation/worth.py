@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from agents.evaluation.base import FINAL_UNIT, Evaluation
-from core.position import Position
+from othello_lab.agents.evaluation.base import FINAL_UNIT, Evaluation
+from othello_lab.core.position import Position
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Annotated
 
-from agents.base import Agent, Limits
-from agents.external.program import PATIENCE, Command, Program, words_of
-from core.compile import Announce
-from core.game import Fault
-from core.position import Position
-from core.rules import Color
-from core.settings import Each, Number, Whole, called, checked
+from othello_lab.agents.base import Agent, Limits
+from othello_lab.agents.external.program import PATIENCE, Command, Program, words_of
+from othello_lab.core.game import Fault
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color
+from othello_lab.core.system.compile import Announce
+from othello_lab.core.system.settings import Each, Number, Whole, called, checked
 
 _CLOSE_SECONDS = 0.5
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from agents.external.checking import Broken, Case, Check, Exchange, NotAsked
-from agents.external.gtp import BOARD_SETTERS, GAMES, PASS_WORDS, GtpConnection, Refused
-from core.game import Fault
-from core.notation import PASS, IllegalMove, parse_square, square_name
-from core.position import Position
+from othello_lab.agents.external.checking import Broken, Case, Check, Exchange, NotAsked
+from othello_lab.agents.external.gtp import BOARD_SETTERS, GAMES, PASS_WORDS, GtpConnection, Refused
+from othello_lab.core.game import Fault
+from othello_lab.core.notation import PASS, IllegalMove, parse_square, square_name
+from othello_lab.core.position import Position
 
 NEEDED = ("list_commands", "boardsize", "clear_board", "play", "genmove", "quit")
 """Commands without which an engine cannot play here."""

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agents.external.checking import Broken, Case, Check, Exchange, NotAsked
-from agents.external.nboard import ANSWER, read_answer
-from core.game import Fault
-from core.notation import PASS, IllegalMove, format_ggf, ggf_word, parse_square
-from core.position import Position
+from othello_lab.agents.external.checking import Broken, Case, Check, Exchange, NotAsked
+from othello_lab.agents.external.nboard import ANSWER, read_answer
+from othello_lab.core.game import Fault
+from othello_lab.core.notation import PASS, IllegalMove, format_ggf, ggf_word, parse_square
+from othello_lab.core.position import Position
 
 _DEPTH = 2
 _LINE = ("D3", "c3", "B3")

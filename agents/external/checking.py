@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from agents.external.program import Program
-from core.game import Fault
+from othello_lab.agents.external.program import Program
+from othello_lab.core.game import Fault
 
 OK, FAILED, NOT_ASKED = "ok", "failed", "not asked"
 

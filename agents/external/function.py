@@ -11,13 +11,13 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from agents.base import Agent, Decision, Limits
-from agents.evaluation.board_list import PIECES, board_list, square_at
-from agents.loading import find
-from core.game import GARBAGE, Fault
-from core.position import Position
-from core.rules import Color
-from core.settings import Switch, checked
+from othello_lab.agents.base import Agent, Decision, Limits
+from othello_lab.agents.evaluation.board_list import PIECES, board_list, square_at
+from othello_lab.agents.loading import find
+from othello_lab.core.game import GARBAGE, Fault
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color
+from othello_lab.core.system.settings import Switch, checked
 
 
 class FunctionAgent(Agent):

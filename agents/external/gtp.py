@@ -7,14 +7,14 @@ import math
 from collections.abc import Sequence
 from typing import Annotated
 
-from agents.base import Decision, Limits
-from agents.external.base import ProgramAgent
-from agents.external.program import PATIENCE, Command, Program
-from core.game import GARBAGE
-from core.notation import PASS, parse_square, square_name
-from core.position import Position
-from core.rules import Color
-from core.settings import Each, Number, Switch, Text, Whole, checked
+from othello_lab.agents.base import Decision, Limits
+from othello_lab.agents.external.base import ProgramAgent
+from othello_lab.agents.external.program import PATIENCE, Command, Program
+from othello_lab.core.game import GARBAGE
+from othello_lab.core.notation import PASS, parse_square, square_name
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color
+from othello_lab.core.system.settings import Each, Number, Switch, Text, Whole, checked
 
 GAMES = ("Othello", "Reversi")
 """What engines of several games call it."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from agents.base import Decision, Limits, SearchStats
-from agents.external.base import ProgramAgent
-from core.game import GARBAGE
-from core.notation import parse_square, square_name
-from core.position import Position
-from core.rules import Color
+from othello_lab.agents.base import Decision, Limits, SearchStats
+from othello_lab.agents.external.base import ProgramAgent
+from othello_lab.core.game import GARBAGE
+from othello_lab.core.notation import parse_square, square_name
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color
 
 READY = "ready"
 _COMMENT = "#"

@@ -7,14 +7,14 @@ import re
 from collections.abc import Sequence
 from typing import Annotated
 
-from agents.base import Decision, Limits, SearchStats
-from agents.external.base import ProgramAgent
-from agents.external.program import PATIENCE, Command
-from core.game import GARBAGE, MOST_COUNTED
-from core.notation import format_ggf, ggf_word, parse_square
-from core.position import Position
-from core.rules import Color
-from core.settings import Each, Number, Whole, checked
+from othello_lab.agents.base import Decision, Limits, SearchStats
+from othello_lab.agents.external.base import ProgramAgent
+from othello_lab.agents.external.program import PATIENCE, Command
+from othello_lab.core.game import GARBAGE, MOST_COUNTED
+from othello_lab.core.notation import format_ggf, ggf_word, parse_square
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color
+from othello_lab.core.system.settings import Each, Number, Whole, checked
 
 ANSWER = "==="
 """What a line with a move begins with."""

@@ -12,15 +12,15 @@ import operator
 from collections.abc import Callable, Iterable
 from typing import Annotated, Any
 
-from agents.base import Agent, Decision, Limits
-from agents.external.base import refuse_counts
-from agents.loading import find
-from core.compile import Announce
-from core.game import GARBAGE, Fault
-from core.notation import PASS
-from core.position import Position
-from core.rules import Color
-from core.settings import Switch, checked
+from othello_lab.agents.base import Agent, Decision, Limits
+from othello_lab.agents.external.base import refuse_counts
+from othello_lab.agents.loading import find
+from othello_lab.core.game import GARBAGE, Fault
+from othello_lab.core.notation import PASS
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color
+from othello_lab.core.system.compile import Announce
+from othello_lab.core.system.settings import Switch, checked
 
 try:
     import pyspiel
@@ -101,7 +101,7 @@ class OpenSpielAgent(Agent):
     def __init__(self, target: str, reproducible: Annotated[bool, Switch()] = True) -> None:
         """
         target: a call that gives a maker of bots (:data:`BotMaker`), such as
-        ``agents.external.openspiel:mcts(1000)``, or one itself, ``file.py:make_bot``.
+        ``othello_lab.agents.external.openspiel:mcts(1000)``, or one itself, ``file.py:make_bot``.
         reproducible: false for a bot that does not follow from its seed.
 
         Raises ValueError, one line, for what cannot be found or called.

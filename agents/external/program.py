@@ -19,10 +19,10 @@ from collections import deque
 from pathlib import Path
 from typing import Annotated, NoReturn
 
-from core.game import DIED, GARBAGE, HUNG, Fault, ready_but_not_run
-from core.processes import die_with_parent, end_descendants
-from core.settings import Text
-from core.shown import visible
+from othello_lab.core.game import DIED, GARBAGE, HUNG, Fault, ready_but_not_run
+from othello_lab.core.system.escaping import visible
+from othello_lab.core.system.processes import die_with_parent, end_descendants
+from othello_lab.core.system.settings import Text
 
 Command = Annotated[str, Text(r"(?s).*\S.*", "a command, such as 'python3 bot.py',")]
 """A setting: a program and its arguments, as one would type them; no shell is asked."""

@@ -21,16 +21,16 @@ from typing import Annotated, Any
 
 import yaml
 
-from agents.base import Agent, Decision, Limits
-from agents.external.base import refuse_counts
-from agents.external.function import FunctionAgent
-from agents.external.line import LineAgent
-from agents.external.wpi import Scratch, WpiAgent
-from agents.loading import find, last_line, split_target
-from core.game import UNFIT, Fault
-from core.position import Position
-from core.rules import Color
-from core.settings import Choice, ConfigError, checked, unknown_choice
+from othello_lab.agents.base import Agent, Decision, Limits
+from othello_lab.agents.external.base import refuse_counts
+from othello_lab.agents.external.function import FunctionAgent
+from othello_lab.agents.external.line import LineAgent
+from othello_lab.agents.external.wpi import Scratch, WpiAgent
+from othello_lab.agents.loading import find, last_line, split_target
+from othello_lab.core.game import UNFIT, Fault
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color
+from othello_lab.core.system.settings import Choice, ConfigError, checked, unknown_choice
 
 FILE, LINE, PYTHON, UNCLEAR = KINDS = "file", "line", "python", "unclear"
 """The file protocol, the line protocol, a class or function in Python, or what nobody knows."""
@@ -146,7 +146,7 @@ def _python(target: str) -> Agent:
     found = find(target)
     if isinstance(found, type):
         if not issubclass(found, Agent):
-            raise ValueError(f"target '{target}': {found.__name__} is no agents.Agent")
+            raise ValueError(f"target '{target}': {found.__name__} is no othello_lab.Agent")
         try:
             found = found()
         except Exception as error:
@@ -301,7 +301,7 @@ def _target(path: Path) -> str:
         return f"{path.name}:{names[0]}"
     if not names:
         raise ValueError(
-            f"{path.name} has neither a class of agents.Agent nor a function of (player, board)"
+            f"{path.name} has neither a class of Agent nor a function of (player, board)"
         )
     raise ValueError(
         f"{path.name} has {', '.join(names)}; a YAML has to tell which of them plays (target: "

@@ -14,16 +14,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, TypeVar
 
-from agents.base import Agent, Decision, Limits
-from agents.external.base import ProgramAgent
-from agents.external.program import PATIENCE, Command, Program, shown, words_in
-from agents.external.slips import NoFile, Slip, slips_of
-from core.game import DIED, GARBAGE, ILLEGAL, LATE, Fault
-from core.notation import PASS, IllegalMove
-from core.position import Position
-from core.rules import Color
-from core.settings import Number, Text, called, checked
-from core.wpi import color_letter, may_go_on, move_text, read_move
+from othello_lab.agents.base import Agent, Decision, Limits
+from othello_lab.agents.external.base import ProgramAgent
+from othello_lab.agents.external.program import PATIENCE, Command, Program, shown, words_in
+from othello_lab.agents.external.slips import NoFile, Slip, slips_of
+from othello_lab.core.game import DIED, GARBAGE, ILLEGAL, LATE, Fault
+from othello_lab.core.notation import PASS, IllegalMove
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color
+from othello_lab.core.system.settings import Number, Text, called, checked
+from othello_lab.core.wpi import color_letter, may_go_on, move_text, read_move
 
 NAME = Text(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}", "one word of letters, digits, - and _")
 Name = Annotated[str | None, NAME]

@@ -10,15 +10,15 @@ from functools import cache
 
 import numpy as np
 
-from agents.evaluation import FEATURES, Mobility, PotentialMobility
-from agents.evaluation.edge_stability import edge_sum
-from agents.evaluation.square_weights import SquareWeights
-from agents.evaluation.stable_discs import plain_stable_discs
-from core.bitboard import CORNERS, around, legal_moves, neighbours, popcount
-from core.compile import Address, Array, Mask, kernel
-from core.position import Position
-from core.stability import stable_discs
-from core.vector import int32_at
+from othello_lab.agents.evaluation import FEATURES, Mobility, PotentialMobility
+from othello_lab.agents.evaluation.edge_stability import edge_sum
+from othello_lab.agents.evaluation.square_weights import SquareWeights
+from othello_lab.agents.evaluation.stable_discs import plain_stable_discs
+from othello_lab.core.bitboard import CORNERS, around, legal_moves, neighbours, popcount
+from othello_lab.core.position import Position
+from othello_lab.core.stability import stable_discs
+from othello_lab.core.system.compile import Address, Array, Mask, kernel
+from othello_lab.core.vector import int32_at
 
 TABLES = ("square_weights", "stable_discs", "edge_stability")
 """The heuristics whose parameters are needed, in this order."""

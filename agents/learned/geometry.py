@@ -17,9 +17,9 @@ from functools import cache
 
 import numpy as np
 
-from core.bitboard import bits, symmetric_forms
-from core.compile import kernel
-from core.rules import RULESETS
+from othello_lab.core.bitboard import bits, symmetric_forms
+from othello_lab.core.rules import RULESETS
+from othello_lab.core.system.compile import kernel
 
 LANES = 48
 """Places that are looked up at a time; a board has no more."""

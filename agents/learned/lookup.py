@@ -12,8 +12,8 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from agents.learned.geometry import BYTES, LANES, ROWS
-from core.vector import I32, I64
+from othello_lab.agents.learned.geometry import BYTES, LANES, ROWS
+from othello_lab.core.vector import I32, I64
 
 _SHORT = ir.IntType(16)
 _CONTENTS = ir.VectorType(_SHORT, LANES)

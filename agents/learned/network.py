@@ -7,14 +7,14 @@ from pathlib import Path
 
 import numpy as np
 
-from agents.evaluation.base import Evaluation
-from agents.learned.lanes import dot, lanes_at, plus, plus_product, squeezed
-from agents.learned.weights import Weights
-from core.bitboard import ONE, ZERO, bits, legal_moves, lowest_square, popcount
-from core.compile import Address, Array, Mask, kernel
-from core.position import Position
-from core.settings import check_settings
-from core.vector import address_of, int32_at, load
+from othello_lab.agents.evaluation.base import Evaluation
+from othello_lab.agents.learned.lanes import dot, lanes_at, plus, plus_product, squeezed
+from othello_lab.agents.learned.weights import Weights
+from othello_lab.core.bitboard import ONE, ZERO, bits, legal_moves, lowest_square, popcount
+from othello_lab.core.position import Position
+from othello_lab.core.system.compile import Address, Array, Mask, kernel
+from othello_lab.core.system.settings import check_settings
+from othello_lab.core.vector import address_of, int32_at, load
 
 KIND, VERSION = "network", 1
 UNIT = 100

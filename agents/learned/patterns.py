@@ -7,15 +7,15 @@ from pathlib import Path
 
 import numpy as np
 
-from agents.evaluation.base import Evaluation
-from agents.learned.geometry import BYTES, LANES, ROWS, board_of, geometry
-from agents.learned.lookup import load_short, sum_of_places
-from agents.learned.weights import Weights
-from core.bitboard import bits, legal_moves, popcount
-from core.compile import Array, Mask
-from core.position import Position
-from core.settings import check_settings
-from core.vector import address_of, load
+from othello_lab.agents.evaluation.base import Evaluation
+from othello_lab.agents.learned.geometry import BYTES, LANES, ROWS, board_of, geometry
+from othello_lab.agents.learned.lookup import load_short, sum_of_places
+from othello_lab.agents.learned.weights import Weights
+from othello_lab.core.bitboard import bits, legal_moves, popcount
+from othello_lab.core.position import Position
+from othello_lab.core.system.compile import Array, Mask
+from othello_lab.core.system.settings import check_settings
+from othello_lab.core.vector import address_of, load
 
 KIND, VERSION = "patterns", 1
 UNIT = 100

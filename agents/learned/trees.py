@@ -8,14 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
-from agents.evaluation.base import Evaluation
-from agents.learned.features import NAMES, plain_features, tables, write_features
-from agents.learned.weights import Weights
-from core.bitboard import popcount
-from core.compile import Array, Mask
-from core.position import Position
-from core.settings import check_settings
-from core.vector import address_of, int32_at, load, room
+from othello_lab.agents.evaluation.base import Evaluation
+from othello_lab.agents.learned.features import NAMES, plain_features, tables, write_features
+from othello_lab.agents.learned.weights import Weights
+from othello_lab.core.bitboard import popcount
+from othello_lab.core.position import Position
+from othello_lab.core.system.compile import Array, Mask
+from othello_lab.core.system.settings import check_settings
+from othello_lab.core.vector import address_of, int32_at, load, room
 
 KIND, VERSION = "trees", 1
 UNIT = 100

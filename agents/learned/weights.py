@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 import yaml
 
-from agents.evaluation.base import Evaluation
-from core.position import Position
-from core.rules import RULESETS
-from core.settings import unknown_choice
+from othello_lab.agents.evaluation.base import Evaluation
+from othello_lab.core.position import Position
+from othello_lab.core.rules import RULESETS
+from othello_lab.core.system.settings import unknown_choice
 
 SHIPPED = Path(__file__).with_name("shipped")
 """The folder of the weights that come with the lab."""

@@ -9,18 +9,18 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from agents.base import Agent, Decision, Limits, Purpose, SearchStats
-from agents.evaluation import Evaluation
-from agents.evaluation.base import in_words
-from agents.search import context as layout
-from agents.search.limits import allotment, limited
-from agents.search.watch import UNWATCHED, Watch
-from core.compile import Address, Announce, Int, Mask, prepare
-from core.notation import PASS
-from core.position import Position
-from core.rules import Color, Ruleset
-from core.settings import Choice, Switch, Whole, check_settings, check_values
-from core.whole_games import CompiledPlayer
+from othello_lab.agents.base import Agent, Decision, Limits, Purpose, SearchStats
+from othello_lab.agents.evaluation import Evaluation
+from othello_lab.agents.evaluation.base import in_words
+from othello_lab.agents.search import context as layout
+from othello_lab.agents.search.limits import allotment, limited
+from othello_lab.agents.search.watch import UNWATCHED, Watch
+from othello_lab.core.notation import PASS
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color, Ruleset
+from othello_lab.core.system.compile import Address, Announce, Int, Mask, prepare
+from othello_lab.core.system.settings import Choice, Switch, Whole, check_settings, check_values
+from othello_lab.core.whole_games import CompiledPlayer
 
 
 @dataclass(eq=False, repr=False)

@@ -12,13 +12,13 @@ from dataclasses import fields
 
 import numpy as np
 
-from agents.base import SearchStats
-from agents.evaluation.base import FINAL_UNIT, Evaluation
-from core.bitboard import ZERO, disc_difference, legal_moves, lowest_square
-from core.compile import Address, Int, Mask, kernel
-from core.rules import Ruleset
-from core.vector import call_evaluation, load, store
-from core.whole_games import COUNTS, DEPTH, JUDGED, VALUE
+from othello_lab.agents.base import SearchStats
+from othello_lab.agents.evaluation.base import FINAL_UNIT, Evaluation
+from othello_lab.core.bitboard import ZERO, disc_difference, legal_moves, lowest_square
+from othello_lab.core.rules import Ruleset
+from othello_lab.core.system.compile import Address, Int, Mask, kernel
+from othello_lab.core.vector import call_evaluation, load, store
+from othello_lab.core.whole_games import COUNTS, DEPTH, JUDGED, VALUE
 
 
 class Layout:

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from agents.base import Limits
-from agents.search.context import COUNTERS, LIMIT, NO_LIMIT
+from othello_lab.agents.base import Limits
+from othello_lab.agents.search.context import COUNTERS, LIMIT, NO_LIMIT
 
 MARGIN = 0.003
 """Seconds kept back from every time limit, for the way from the stop to the answer."""

@@ -6,7 +6,7 @@ import os
 
 import numpy as np
 
-from core.settings import Constraint
+from othello_lab.core.system.settings import Constraint
 
 BUCKET_BYTES = 64
 LOG_BUCKET_BYTES = 6

@@ -3,10 +3,10 @@
 What a run may ask for by ``_target_`` is handed on here; each kind of schedule is a file.
 """
 
-from experiments.pairing.class_tournament import ClassTournament
-from experiments.pairing.gauntlet import Gauntlet
-from experiments.pairing.knockout import Knockout
-from experiments.pairing.openings import (
+from othello_lab.experiments.pairing.class_tournament import ClassTournament
+from othello_lab.experiments.pairing.gauntlet import Gauntlet
+from othello_lab.experiments.pairing.knockout import Knockout
+from othello_lab.experiments.pairing.openings import (
     AllOpenings,
     BalancedOpenings,
     FileOpenings,
@@ -14,10 +14,10 @@ from experiments.pairing.openings import (
     RandomOpenings,
     StartOpening,
 )
-from experiments.pairing.round_robin import RoundRobin
-from experiments.pairing.schedule import Pairing, Results, ResultTable, Schedule
-from experiments.pairing.sprt import SequentialMatch
-from experiments.pairing.swiss import Swiss
+from othello_lab.experiments.pairing.round_robin import RoundRobin
+from othello_lab.experiments.pairing.schedule import Pairing, Results, ResultTable, Schedule
+from othello_lab.experiments.pairing.sprt import SequentialMatch
+from othello_lab.experiments.pairing.swiss import Swiss
 
 __all__ = [
     "AllOpenings",

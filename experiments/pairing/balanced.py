@@ -1,4 +1,4 @@
-"""``python -m experiments openings``: make openings from which both sides have equal chances.
+"""``othello-lab openings``: make openings from which both sides have equal chances.
 
 Every distinct position at a ply is a candidate. A shallow search of them all sets those apart that
 are clearly better for one side. Of the others some, drawn at random, are played out by a search
@@ -33,19 +33,24 @@ from omegaconf import OmegaConf
 from rich.console import Console
 from rich.progress import track
 
-from agents.config import ConfigError, load_evaluation
-from agents.evaluation import FINAL_UNIT
-from agents.search import PVS
-from agents.search.context import MAX_DEPTH
-from core.cli import Parser, whole_number
-from core.game import FINISHED, play_game
-from core.position import Position, prepare_rules
-from core.processes import available_cores, die_with_parent
-from core.rules import RULESETS, Color
-from core.settings import Number, Whole, check_settings
-from core.shown import plain
-from experiments.pairing.openings import Opening, all_openings, position_key, read_openings
-from experiments.record.provenance import versions
+from othello_lab.agents.config import ConfigError, load_evaluation
+from othello_lab.agents.evaluation import FINAL_UNIT
+from othello_lab.agents.search import PVS
+from othello_lab.agents.search.context import MAX_DEPTH
+from othello_lab.core.game import FINISHED, play_game
+from othello_lab.core.position import Position, prepare_rules
+from othello_lab.core.rules import RULESETS, Color
+from othello_lab.core.system.cli import Parser, whole_number
+from othello_lab.core.system.escaping import plain
+from othello_lab.core.system.processes import available_cores, die_with_parent
+from othello_lab.core.system.settings import Number, Whole, check_settings
+from othello_lab.experiments.pairing.openings import (
+    Opening,
+    all_openings,
+    position_key,
+    read_openings,
+)
+from othello_lab.experiments.record.provenance import versions
 
 _PURPOSE = 3  # keeps these random numbers apart from those of openings and games
 TAIL = 0.1
@@ -64,7 +69,7 @@ class Recipe:
 
     plies: Annotated[int, Whole(1), "length of the openings"] = 8
     evaluation: Annotated[
-        str, "heuristic of all searches: one of python -m agents list evaluations"
+        str, "heuristic of all searches: one of othello-lab agents list evaluations"
     ] = "iago"
     depth: Annotated[int, Whole(1, MAX_DEPTH), "plies of the deep search"] = 8
     shallow: Annotated[
@@ -444,7 +449,7 @@ def write(found: Balanced, recipe: Recipe, path: Path) -> Path:
     if compared := found.notes.get("compared"):
         words += f" --compare {shlex.quote(compared['file'])}"
     about = {
-        "command": f"python -m experiments openings {shlex.quote(path.name)} {words}",
+        "command": f"othello-lab openings {shlex.quote(path.name)} {words}",
         "ruleset": "standard",
         "settings": asdict(recipe),
         **found.notes,
@@ -464,7 +469,7 @@ def write(found: Balanced, recipe: Recipe, path: Path) -> Path:
 
 def _parser() -> Parser:
     parser = Parser(
-        prog="python -m experiments openings",
+        prog="othello-lab openings",
         description="Make openings from which both sides have about equal chances: search every "
         "distinct position at a ply, play a sample of them out to learn how a deep search's value "
         "translates into Black's expected score, and keep those within a band. The usual settings "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from experiments.pairing.schedule import Outcome, Pairing, Results, ResultTable
+from othello_lab.experiments.pairing.schedule import Outcome, Pairing, Results, ResultTable
 
 _LOT = "by lot"
 NOTE = (

@@ -6,10 +6,17 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
-from core.settings import Number, Whole, checked
-from experiments.pairing.bracket import Bracket, most_matches, most_rounds, stage_name
-from experiments.pairing.schedule import Outcome, Pairing, Results, ResultTable, Schedule, places
-from experiments.pairing.swiss import BYE, Meeting, round_table
+from othello_lab.core.system.settings import Number, Whole, checked
+from othello_lab.experiments.pairing.bracket import Bracket, most_matches, most_rounds, stage_name
+from othello_lab.experiments.pairing.schedule import (
+    Outcome,
+    Pairing,
+    Results,
+    ResultTable,
+    Schedule,
+    places,
+)
+from othello_lab.experiments.pairing.swiss import BYE, Meeting, round_table
 
 _PAIRS, _COLOURS, _SEEDS = range(3)  # what lots are drawn for
 

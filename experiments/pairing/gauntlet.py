@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.settings import unknown_choice
-from experiments.pairing.schedule import Pairing, Results, Schedule
+from othello_lab.core.system.settings import unknown_choice
+from othello_lab.experiments.pairing.schedule import Pairing, Results, Schedule
 
 
 class Gauntlet(Schedule):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
-from core.settings import Choice, Whole, checked
-from experiments.pairing.bracket import Bracket, most_matches, most_rounds, stage_name
-from experiments.pairing.schedule import Pairing, Results, ResultTable, Schedule, places
+from othello_lab.core.system.settings import Choice, Whole, checked
+from othello_lab.experiments.pairing.bracket import Bracket, most_matches, most_rounds, stage_name
+from othello_lab.experiments.pairing.schedule import Pairing, Results, ResultTable, Schedule, places
 
 LINE_UP, LOT = SEEDINGS = "line_up", "lot"
 

@@ -11,10 +11,10 @@ from typing import Annotated, Any, NoReturn, TypeVar
 
 import numpy as np
 
-from agents.config import ConfigError
-from core.bitboard import symmetric_forms
-from core.lines import LineDrawer, follow_line
-from core.notation import (
+from othello_lab.agents.config import ConfigError
+from othello_lab.core.bitboard import symmetric_forms
+from othello_lab.core.lines import LineDrawer, follow_line
+from othello_lab.core.notation import (
     PASS,
     NotationError,
     is_ggf,
@@ -23,10 +23,10 @@ from core.notation import (
     split_transcript,
     square_name,
 )
-from core.position import Position
-from core.rules import Color, Ruleset
-from core.settings import Switch, Whole, check_settings
-from core.wthor import GAMES, WthorGame, offset, parse_wthor
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color, Ruleset
+from othello_lab.core.system.settings import Switch, Whole, check_settings
+from othello_lab.core.wthor import GAMES, WthorGame, offset, parse_wthor
 
 BALANCED = Path(__file__).parent / "data" / "balanced_8.txt"
 """The balanced openings that come with the project; the YAML beside it tells how they were made

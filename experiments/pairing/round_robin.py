@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
-from experiments.pairing.schedule import Pairing, Results, Schedule
+from othello_lab.experiments.pairing.schedule import Pairing, Results, Schedule
 
 
 class RoundRobin(Schedule):

@@ -11,9 +11,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from experiments.pairing.openings import Opening
-from experiments.record.store import GameRow
-from experiments.statistics.sequential import IntArray
+from othello_lab.experiments.pairing.openings import Opening
+from othello_lab.experiments.record.store import GameRow
+from othello_lab.experiments.statistics.sequential import IntArray
 
 _GAMES, _LOTS = 2, 3  # keep these random numbers apart, and from those of the openings (1)
 

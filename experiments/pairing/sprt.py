@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated
 
-from core.settings import Number, checked
-from experiments.pairing.schedule import Pairing, Results, Schedule
-from experiments.statistics.sequential import IntArray, Sprt
-from experiments.statistics.stopped import stopped_estimate
+from othello_lab.core.system.settings import Number, checked
+from othello_lab.experiments.pairing.schedule import Pairing, Results, Schedule
+from othello_lab.experiments.statistics.sequential import IntArray, Sprt
+from othello_lab.experiments.statistics.stopped import stopped_estimate
 
 _FIRST, _SECOND = 0, 1
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from core.settings import Whole, checked
-from experiments.pairing.schedule import (
+from othello_lab.core.system.settings import Whole, checked
+from othello_lab.experiments.pairing.schedule import (
     Outcome,
     Pairing,
     Results,

@@ -3,6 +3,6 @@
 What a run may ask for by ``_target_`` is handed on here.
 """
 
-from experiments.playing.executors import Dask, Executor, Processes, Serial
+from othello_lab.experiments.playing.executors import Dask, Executor, Processes, Serial
 
 __all__ = ["Dask", "Executor", "Processes", "Serial"]

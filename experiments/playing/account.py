@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from core.game import Spent
+from othello_lab.core.game import Spent
 
 STALL = 2_000_000
 """Nanoseconds that a look may come too late, or a question take to be sent, before that needs an

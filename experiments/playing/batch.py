@@ -15,18 +15,18 @@ from typing import Any
 
 import numpy as np
 
-from agents.base import compiled_player
-from core import whole_games as layout
-from core.game import FINISHED, BeforeCall, leader
-from core.notation import PASS, square_name
-from core.position import Position
-from core.rules import Color
-from core.text import NULL, json_rows
-from core.whole_games import CompiledPlayer
-from experiments.pairing.schedule import Game
-from experiments.playing.conditions import Conditions
-from experiments.playing.game import note_finished, play
-from experiments.record.store import (
+from othello_lab.agents.base import compiled_player
+from othello_lab.core import whole_games as layout
+from othello_lab.core.game import FINISHED, BeforeCall, leader
+from othello_lab.core.notation import PASS, square_name
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color
+from othello_lab.core.system.json_tables import NULL, json_rows
+from othello_lab.core.whole_games import CompiledPlayer
+from othello_lab.experiments.pairing.schedule import Game
+from othello_lab.experiments.playing.conditions import Conditions
+from othello_lab.experiments.playing.game import note_finished, play
+from othello_lab.experiments.record.store import (
     COUNTS,
     FIRST_COUNT,
     PASS_WIDTH,

@@ -23,11 +23,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from agents.config import ConfigError, one_line
-from experiments.playing.cluster_worker import Assignment, Lease, work
-from experiments.playing.conditions import Conditions, Elsewhere
-from experiments.playing.match import Workers
-from experiments.playing.pool import WorkerDied
+from othello_lab.agents.config import ConfigError, one_line
+from othello_lab.experiments.playing.cluster_worker import Assignment, Lease, work
+from othello_lab.experiments.playing.conditions import Conditions, Elsewhere
+from othello_lab.experiments.playing.match import Workers
+from othello_lab.experiments.playing.pool import WorkerDied
 
 log = logging.getLogger("lab.cluster")
 

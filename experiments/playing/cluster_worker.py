@@ -21,11 +21,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agents.config import ConfigError
-from experiments.playing.conditions import Conditions, Elsewhere
-from experiments.playing.guardian import start_worker
-from experiments.playing.pool import WorkerDied, WorkerPool
-from experiments.record.provenance import differences, versions
+from othello_lab.agents.config import ConfigError
+from othello_lab.experiments.playing.conditions import Conditions, Elsewhere
+from othello_lab.experiments.playing.guardian import start_worker
+from othello_lab.experiments.playing.pool import WorkerDied, WorkerPool
+from othello_lab.experiments.record.provenance import differences, versions
 
 
 @dataclass(frozen=True)

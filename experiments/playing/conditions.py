@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from agents.base import Agent, compiled_player
-from agents.config import ConfigError, one_line
-from agents.outside import is_outside
-from core.compile import Announce
-from core.game import Limits
-from core.lines import prepare_lines
-from core.position import prepare_rules
-from core.rules import Ruleset
-from core.text import prepare_text
-from core.whole_games import prepare_games
-from experiments.system import GO_ON, stop_signal
+from othello_lab.agents.base import Agent, compiled_player
+from othello_lab.agents.config import ConfigError, one_line
+from othello_lab.agents.outside import is_outside
+from othello_lab.core.game import Limits
+from othello_lab.core.lines import prepare_lines
+from othello_lab.core.position import prepare_rules
+from othello_lab.core.rules import Ruleset
+from othello_lab.core.system.compile import Announce
+from othello_lab.core.system.json_tables import prepare_text
+from othello_lab.core.system.shared_memory import GO_ON, stop_signal
+from othello_lab.core.whole_games import prepare_games
 
 _LATE_SECONDS = 0.5
 

@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Annotated
 
-from core.processes import available_cores
-from core.settings import Whole, checked
-from experiments.playing.conditions import Conditions
-from experiments.playing.game import close_all
-from experiments.playing.guardian import start_worker
-from experiments.playing.match import Alone, Crew, Team, Workers
-from experiments.playing.pool import WorkerPool
-from experiments.system import STOP_AT_ONCE
+from othello_lab.core.system.processes import available_cores
+from othello_lab.core.system.settings import Whole, checked
+from othello_lab.core.system.shared_memory import STOP_AT_ONCE
+from othello_lab.experiments.playing.conditions import Conditions
+from othello_lab.experiments.playing.game import close_all
+from othello_lab.experiments.playing.guardian import start_worker
+from othello_lab.experiments.playing.match import Alone, Crew, Team, Workers
+from othello_lab.experiments.playing.pool import WorkerPool
 
 Say = Callable[[str], None]
 """Receives one line that the user should know."""
@@ -117,7 +117,7 @@ class Dask(Executor):
     @contextmanager
     def ready(self, conditions: Conditions, say: Say) -> Iterator[Crew]:
         # Dask takes half a second to import.
-        from experiments.playing.cluster import reach
+        from othello_lab.experiments.playing.cluster import reach
 
         with reach(conditions, self.address, self.workers, say) as workers:
             try:

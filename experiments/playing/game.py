@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from operator import attrgetter
 from typing import Any
 
-from agents.base import Agent
-from core.game import FINISHED, BeforeCall, GameRecord, Player, Ply, play_game
-from core.rules import Color
-from experiments.pairing.schedule import Game
-from experiments.playing.conditions import Conditions
-from experiments.record.log import logging_game
-from experiments.record.store import (
+from othello_lab.agents.base import Agent
+from othello_lab.core.game import FINISHED, BeforeCall, GameRecord, Player, Ply, play_game
+from othello_lab.core.rules import Color
+from othello_lab.experiments.pairing.schedule import Game
+from othello_lab.experiments.playing.conditions import Conditions
+from othello_lab.experiments.record.log import logging_game
+from othello_lab.experiments.record.store import (
     COUNTS,
     TIMES,
     GameRow,

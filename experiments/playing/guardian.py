@@ -16,19 +16,19 @@ import pickle
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from agents.external.wpi import remove_abandoned
-from core.game import FINISHED, Decision
-from core.position import Position
-from core.processes import adopt_orphans, end_descendants, reap
-from experiments.pairing.schedule import Game, Pair
-from experiments.playing.conditions import Conditions
-from experiments.playing.game import play
-from experiments.playing.house import BrokenDown, House
-from experiments.playing.pieces import Desk, Job, Piece, PieceResult, worked_on
-from experiments.playing.stand_in import Children, StandIn
-from experiments.record.log import name_game
-from experiments.record.store import PlayedGame
-from experiments.system import STOP_AT_ONCE, keep_from_children
+from othello_lab.agents.external.wpi import remove_abandoned
+from othello_lab.core.game import FINISHED, Decision
+from othello_lab.core.position import Position
+from othello_lab.core.system.processes import adopt_orphans, end_descendants, reap
+from othello_lab.core.system.shared_memory import STOP_AT_ONCE, keep_from_children
+from othello_lab.experiments.pairing.schedule import Game, Pair
+from othello_lab.experiments.playing.conditions import Conditions
+from othello_lab.experiments.playing.game import play
+from othello_lab.experiments.playing.house import BrokenDown, House
+from othello_lab.experiments.playing.pieces import Desk, Job, Piece, PieceResult, worked_on
+from othello_lab.experiments.playing.stand_in import Children, StandIn
+from othello_lab.experiments.record.log import name_game
+from othello_lab.experiments.record.store import PlayedGame
 
 log = logging.getLogger("lab.games")
 

@@ -18,15 +18,15 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from core.forked import Forked, Link
-from core.processes import die_with_parent
-from experiments.pairing.schedule import Game
-from experiments.playing.batch import Watch, play_all
-from experiments.playing.conditions import Conditions
-from experiments.playing.game import close_all
-from experiments.record.log import SendRecords, log_only_to, name_game
-from experiments.record.store import PlayedGame
-from experiments.system import keep_from_children, shared
+from othello_lab.core.system.forked import Forked, Link
+from othello_lab.core.system.processes import die_with_parent
+from othello_lab.core.system.shared_memory import keep_from_children, shared
+from othello_lab.experiments.pairing.schedule import Game
+from othello_lab.experiments.playing.batch import Watch, play_all
+from othello_lab.experiments.playing.conditions import Conditions
+from othello_lab.experiments.playing.game import close_all
+from othello_lab.experiments.record.log import SendRecords, log_only_to, name_game
+from othello_lab.experiments.record.store import PlayedGame
 
 _POLL_SECONDS = 0.1
 

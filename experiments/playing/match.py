@@ -12,14 +12,14 @@ from functools import partial
 from itertools import chain, groupby
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from agents.config import one_line
-from experiments.pairing.schedule import Draw, Pair
-from experiments.playing.batch import Watch, play_all
-from experiments.playing.conditions import Conditions
-from experiments.playing.guardian import play_pairs, work_on
-from experiments.playing.pieces import Desk, Job, Piece, PieceResult, worked_on
-from experiments.playing.pool import WorkerDied
-from experiments.record.store import PlayedGame
+from othello_lab.agents.config import one_line
+from othello_lab.experiments.pairing.schedule import Draw, Pair
+from othello_lab.experiments.playing.batch import Watch, play_all
+from othello_lab.experiments.playing.conditions import Conditions
+from othello_lab.experiments.playing.guardian import play_pairs, work_on
+from othello_lab.experiments.playing.pieces import Desk, Job, Piece, PieceResult, worked_on
+from othello_lab.experiments.playing.pool import WorkerDied
+from othello_lab.experiments.record.store import PlayedGame
 
 _TASK_SECONDS = 0.2  # long enough that handing out work costs little, short enough to be even
 _LARGEST_TASK = 1024

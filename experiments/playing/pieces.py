@@ -7,10 +7,10 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from agents.config import one_line
-from core.game import Decision, valid_answer
-from core.position import Position
-from experiments.playing.conditions import Conditions
+from othello_lab.agents.config import one_line
+from othello_lab.core.game import Decision, valid_answer
+from othello_lab.core.position import Position
+from othello_lab.experiments.playing.conditions import Conditions
 
 log = logging.getLogger("lab.studies")
 

@@ -29,7 +29,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
-from core.processes import (
+from othello_lab.core.system.processes import (
     adopt_orphans,
     descendants,
     die_with_parent,
@@ -37,7 +37,7 @@ from core.processes import (
     is_stopped,
     reap,
 )
-from experiments.record.log import SendRecords, log_only_to
+from othello_lab.experiments.record.log import SendRecords, log_only_to
 
 log = logging.getLogger("lab.pool")
 
@@ -368,7 +368,8 @@ def _start_fresh(
     """Start the nursery as a Python of its own, and send it what it needs."""
     code = (
         f"import sys; sys.path[:] = {sys.path!r}\n"
-        f"from experiments.playing.pool import fresh_nursery; fresh_nursery({theirs.fileno()})"
+        "from othello_lab.experiments.playing.pool import fresh_nursery\n"
+        f"fresh_nursery({theirs.fileno()})"
     )
     process = subprocess.Popen([sys.executable, "-c", code], pass_fds=[theirs.fileno()])
     # A connection only for this message: the socket itself stays open.

@@ -17,14 +17,14 @@ import traceback
 from operator import attrgetter
 from typing import Any
 
-from agents.base import Agent, Decision, Limits
-from agents.outside import Outsider
-from core.confinement import confine
-from core.forked import Link
-from core.game import Fault, SearchStats, valid_answer
-from core.position import Position
-from core.rules import Color, ruleset
-from experiments.record.store import COUNTS
+from othello_lab.agents.base import Agent, Decision, Limits
+from othello_lab.agents.outside import Outsider
+from othello_lab.core.game import Fault, SearchStats, valid_answer
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color, ruleset
+from othello_lab.core.system.confinement import confine
+from othello_lab.core.system.forked import Link
+from othello_lab.experiments.record.store import COUNTS
 
 LONGEST_TEXT = 10_000
 """Characters of a message or traceback that are kept."""

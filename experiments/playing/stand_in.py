@@ -21,16 +21,23 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from agents.base import Agent, Decision, Limits
-from agents.outside import START_SECONDS, observes
-from core.forked import Forked
-from core.game import DIED, FAULTS, GARBAGE, HUNG, RAISED, Fault, Spent
-from core.position import Position
-from core.processes import descendants, end_descendants
-from core.rules import Color
-from experiments.playing.account import CONTINUED, FOUND_STOPPED, STALL, STOPPED, Account, Look
-from experiments.playing.conditions import Conditions
-from experiments.playing.seat import (
+from othello_lab.agents.base import Agent, Decision, Limits
+from othello_lab.agents.outside import START_SECONDS, observes
+from othello_lab.core.game import DIED, FAULTS, GARBAGE, HUNG, RAISED, Fault, Spent
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color
+from othello_lab.core.system.forked import Forked
+from othello_lab.core.system.processes import descendants, end_descendants
+from othello_lab.experiments.playing.account import (
+    CONTINUED,
+    FOUND_STOPPED,
+    STALL,
+    STOPPED,
+    Account,
+    Look,
+)
+from othello_lab.experiments.playing.conditions import Conditions
+from othello_lab.experiments.playing.seat import (
     LONGEST_TEXT,
     MOST_LOGGED,
     plain_limits,
@@ -38,8 +45,8 @@ from experiments.playing.seat import (
     read_decision,
     sit,
 )
-from experiments.playing.usage import Meter, cpu_time, own_ready
-from experiments.record.log import OUTPUT
+from othello_lab.experiments.playing.usage import Meter, cpu_time, own_ready
+from othello_lab.experiments.record.log import OUTPUT
 
 _KILLED = (-signal.SIGKILL, -signal.SIGTERM, None)  # None: somebody else has asked how it ended
 MOST_KILLS = 5

@@ -14,18 +14,18 @@ from contextlib import closing
 
 import numpy as np
 
-from agents.config import ConfigError
-from agents.outside import START_SECONDS, is_outside
-from core.forked import Forked, Link
-from core.game import ILLEGAL, Fault
-from core.notation import PASS, IllegalMove
-from core.position import Position
-from core.processes import adopt_orphans, end_descendants, end_with_parent
-from core.rules import Ruleset
-from experiments.playing.conditions import NONE, Conditions
-from experiments.playing.game import in_a_line
-from experiments.playing.stand_in import Children, StandIn
-from experiments.system import keep_from_children
+from othello_lab.agents.config import ConfigError
+from othello_lab.agents.outside import START_SECONDS, is_outside
+from othello_lab.core.game import ILLEGAL, Fault
+from othello_lab.core.notation import PASS, IllegalMove
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Ruleset
+from othello_lab.core.system.forked import Forked, Link
+from othello_lab.core.system.processes import adopt_orphans, end_descendants, end_with_parent
+from othello_lab.core.system.shared_memory import keep_from_children
+from othello_lab.experiments.playing.conditions import NONE, Conditions
+from othello_lab.experiments.playing.game import in_a_line
+from othello_lab.experiments.playing.stand_in import Children, StandIn
 
 POSITIONS = 10
 SECONDS = 10.0

@@ -6,7 +6,7 @@ import contextlib
 import os
 import time
 
-from core.processes import LINUX
+from othello_lab.core.system.processes import LINUX
 
 _TICK = 10**9 // os.sysconf("SC_CLK_TCK")  # nanoseconds; what /proc/PID/stat counts in
 _ENOUGH = 1 << 16  # bytes; these files are short

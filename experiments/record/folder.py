@@ -10,7 +10,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 
-from agents.config import ConfigError
+from othello_lab.agents.config import ConfigError
 
 _PATIENCE = 3.0  # seconds: a driver that was just killed may take a moment to be gone
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from core.shown import visible
+from othello_lab.core.system.escaping import visible
 
 OUTPUT = "lab.output"
 """The logger of what agents print."""

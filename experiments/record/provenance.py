@@ -17,18 +17,19 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import agents
-import core
-from agents.loading import split_target
-from core.cli import DISTRIBUTION
-from core.compile import processor
-from core.processes import available_cores
+from othello_lab.agents.loading import split_target
+from othello_lab.core.system.cli import DISTRIBUTION
+from othello_lab.core.system.compile import processor
+from othello_lab.core.system.processes import available_cores
 
 _PACKAGES = (DISTRIBUTION, "numba", "llvmlite", "numpy", "scipy", "pandas")
 _HARMLESS = ("scipy", "pandas")  # for reports, not for games
-OURS = ("agents", "core", "experiments")
-"""The lab's own packages."""
-_SHAPE_GAMES = ("pairing", "playing", "statistics")  # rooms of experiments/
+OURS = "othello_lab"
+"""The lab's own package."""
+_SHAPE_GAMES = (
+    *("core", "agents"),
+    *("experiments/pairing", "experiments/playing", "experiments/statistics"),
+)
 
 
 def versions(settings: Mapping[str, Any]) -> dict[str, str]:
@@ -82,13 +83,9 @@ def machine() -> dict[str, Any]:
 
 
 def _our_sources() -> Iterator[Path]:
-    rooms = Path(__file__).parent.parent
-    for folder in (
-        Path(core.__path__[0]),
-        Path(agents.__path__[0]),
-        *(rooms / name for name in _SHAPE_GAMES),
-    ):
-        yield from sorted(folder.rglob("*.py"))
+    lab = Path(__file__).parents[2]
+    for room in _SHAPE_GAMES:
+        yield from sorted((lab / room).rglob("*.py"))
 
 
 class Named(NamedTuple):
@@ -108,7 +105,7 @@ class Named(NamedTuple):
         """Whether its name is one in the lab's own packages."""
         if self.program or ".py:" in self.target:
             return False
-        return self.target.partition(".")[0] in OURS
+        return self.target.partition(".")[0] == OURS
 
 
 def named_code(settings: Any, where: str = "") -> Iterator[Named]:

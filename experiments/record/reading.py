@@ -1,6 +1,6 @@
 """Opening a record that may be damaged, or somebody else's: one clear line instead of a surprise.
 
-Whether what it tells is true is for :mod:`experiments.verify`.
+Whether what it tells is true is for :mod:`experiments.results.verify`.
 """
 
 from __future__ import annotations
@@ -11,15 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from agents.config import ConfigError, one_line
-from experiments.record.store import (
-    FILE,
-    FORMAT,
-    MOVES,
-    Record,
-    fits,
-    made_by_schema,
-)
+from othello_lab.agents.config import ConfigError, one_line
+from othello_lab.experiments.record.store import FILE, FORMAT, MOVES, Record, fits, made_by_schema
 
 _NAMES = {"integer": "a whole number", "real": "a number", "text": "text"}
 
@@ -55,7 +48,7 @@ def way_out(folder: Path, error: Exception) -> str:
     """How to save what can be read of a record where its file is damaged; else nothing."""
     if not isinstance(error, sqlite3.DatabaseError) or isinstance(error, sqlite3.OperationalError):
         return ""
-    command = f"python -m experiments recover {shlex.quote(str(folder))}"
+    command = f"othello-lab recover {shlex.quote(str(folder))}"
     return f". What can be read goes into a new folder with: {command}"
 
 

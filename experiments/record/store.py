@@ -21,9 +21,9 @@ from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, get_args, get_type_hints
 
-from core.game import FINISHED, LATE_BY_WALL, SearchStats
-from core.notation import PASS, square_name
-from experiments.record.folder import sync
+from othello_lab.core.game import FINISHED, LATE_BY_WALL, SearchStats
+from othello_lab.core.notation import PASS, square_name
+from othello_lab.experiments.record.folder import sync
 
 if TYPE_CHECKING:
     import pandas as pd  # loaded when a table is read, since a run starts sooner without it

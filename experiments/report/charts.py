@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 from matplotlib.colors import to_hex
 
-from core.shown import visible
-from experiments.report.facts import RunFacts, zero_text
-from experiments.report.figures.base import coloured
-from experiments.report.figures.cost import pareto, surely
-from experiments.report.tables import elo_text, time_text
+from othello_lab.core.system.escaping import visible
+from othello_lab.experiments.report.facts import RunFacts, zero_text
+from othello_lab.experiments.report.figures.base import coloured
+from othello_lab.experiments.report.figures.cost import pareto, surely
+from othello_lab.experiments.report.tables import elo_text, time_text
 
 if TYPE_CHECKING:
     import altair as alt

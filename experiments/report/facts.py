@@ -7,13 +7,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from agents.search import SearchAgent, WindowSearch
-from core.shown import counted
-from experiments.config import Plan
-from experiments.pairing import Results, ResultTable
-from experiments.record.store import Record
-from experiments.report.moves import Moves, recorded_moves
-from experiments.report.standings import (
+from othello_lab.agents.search import SearchAgent, WindowSearch
+from othello_lab.core.system.escaping import counted
+from othello_lab.experiments.config import Plan
+from othello_lab.experiments.pairing import Results, ResultTable
+from othello_lab.experiments.record.store import Record
+from othello_lab.experiments.report.moves import Moves, recorded_moves
+from othello_lab.experiments.report.searches import (
+    compare_searches,
+    search_costs,
+    searched_positions,
+)
+from othello_lab.experiments.report.standings import (
     OpeningScores,
     matches,
     pair_counts,
@@ -24,11 +29,10 @@ from experiments.report.standings import (
     standings,
     tournament_results,
 )
-from experiments.report.tables import marked
-from experiments.statistics.audit import Audit, self_audit
-from experiments.statistics.pairs import IntArray
-from experiments.statistics.pool import Ratings
-from experiments.studies.searches import compare_searches, search_costs, searched_positions
+from othello_lab.experiments.report.tables import marked
+from othello_lab.experiments.statistics.audit import Audit, self_audit
+from othello_lab.experiments.statistics.pairs import IntArray
+from othello_lab.experiments.statistics.pool import Ratings
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from agents.base import compiled_player
-from agents.search import SearchAgent
-from core.game import FINISHED
-from core.processes import available_cores
-from core.shown import counted
-from experiments.config import Plan
-from experiments.playing.conditions import NONE
-from experiments.record.provenance import differences
-from experiments.record.store import Record
-from experiments.report.facts import RunFacts
-from experiments.report.lead import FEW, FEW_OPENINGS, lead
-from experiments.report.standings import SEATS
-from experiments.report.tables import marked
-from experiments.statistics.intervals import interval_text
+from othello_lab.agents.base import compiled_player
+from othello_lab.agents.search import SearchAgent
+from othello_lab.core.game import FINISHED
+from othello_lab.core.system.escaping import counted
+from othello_lab.core.system.processes import available_cores
+from othello_lab.experiments.config import Plan
+from othello_lab.experiments.playing.conditions import NONE
+from othello_lab.experiments.record.provenance import differences
+from othello_lab.experiments.record.store import Record
+from othello_lab.experiments.report.facts import RunFacts
+from othello_lab.experiments.report.lead import FEW, FEW_OPENINGS, lead
+from othello_lab.experiments.report.standings import SEATS
+from othello_lab.experiments.report.tables import marked
+from othello_lab.experiments.statistics.intervals import interval_text
 
 if TYPE_CHECKING:
     import pandas as pd

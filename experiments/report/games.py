@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from agents.evaluation.base import FINAL_UNIT
-from core import bitboard
-from core.notation import PASS, split_transcript
-from core.position import Position
-from core.rules import Ruleset
-from core.shown import visible
-from experiments.pairing.openings import Opening
-from experiments.record.store import Record
-from experiments.report.facts import RunFacts
+from othello_lab.agents.evaluation.base import FINAL_UNIT
+from othello_lab.core import bitboard
+from othello_lab.core.notation import PASS, split_transcript
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Ruleset
+from othello_lab.core.system.escaping import visible
+from othello_lab.experiments.pairing.openings import Opening
+from othello_lab.experiments.record.store import Record
+from othello_lab.experiments.report.facts import RunFacts
 
 MOST_PAIRS = 60
 """Pairs of games in a page: half a megabyte, before it is compressed."""

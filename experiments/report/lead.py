@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from core.shown import counted
-from experiments.record.store import Record
-from experiments.report.facts import RunFacts, in_sentence, marked_names
-from experiments.report.standings import matches, rated_parts, same_positions
-from experiments.statistics.needed import times_as_many
-from experiments.statistics.pairs import IntArray
-from experiments.statistics.pool import Ratings
+from othello_lab.core.system.escaping import counted
+from othello_lab.experiments.record.store import Record
+from othello_lab.experiments.report.facts import RunFacts, in_sentence, marked_names
+from othello_lab.experiments.report.standings import matches, rated_parts, same_positions
+from othello_lab.experiments.statistics.needed import times_as_many
+from othello_lab.experiments.statistics.pairs import IntArray
+from othello_lab.experiments.statistics.pool import Ratings
 
 if TYPE_CHECKING:
     import pandas as pd

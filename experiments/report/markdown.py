@@ -23,9 +23,9 @@ import jinja2
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from core.shown import counted, visible
-from experiments.record.folder import write_safely
-from experiments.report.page import NO_EXTRAS, Extras, scripts
+from othello_lab.core.system.escaping import counted, visible
+from othello_lab.experiments.record.folder import write_safely
+from othello_lab.experiments.report.page import NO_EXTRAS, Extras, scripts
 
 SHORT_TABLE = 15
 """Rows of a table that is shown unfolded."""
@@ -129,7 +129,7 @@ def _template(file: str) -> jinja2.Template:
     """A template, of Markdown or of HTML by the name of its file; compiled once."""
     is_page = ".html." in file
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("experiments.report"),
+        loader=jinja2.PackageLoader("othello_lab.experiments.report"),
         finalize=None if is_page else _paragraph,
         autoescape=is_page,
         undefined=jinja2.StrictUndefined,

@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from experiments.record.store import Record, read_turns
-from experiments.statistics.pairs import BoolArray, FloatArray, IntArray
+from othello_lab.experiments.record.store import Record, read_turns
+from othello_lab.experiments.statistics.pairs import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from core.compile import user_cache
+from othello_lab.core.system.compile import user_cache
 
 log = logging.getLogger("lab.report")
 

@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agents.external.submission import TARGET
-from core.game import FINISHED
-from experiments.record.log import entries
-from experiments.report.facts import RunFacts
-from experiments.report.markdown import write_report
-from experiments.report.tables import columns_of
+from othello_lab.agents.external.submission import TARGET
+from othello_lab.core.game import FINISHED
+from othello_lab.experiments.record.log import entries
+from othello_lab.experiments.report.facts import RunFacts
+from othello_lab.experiments.report.markdown import write_report
+from othello_lab.experiments.report.tables import columns_of
 
 FOLDER = "programs"
 """Where the pages are, in the folder of the run."""
@@ -55,7 +55,7 @@ def write_programs(facts: RunFacts, folder: Path) -> dict[str, str]:
             losses=Counter(_lost_by(game) for game in losses).most_common(),
             columns=_COLUMNS,
             games=games[name],
-            replay=f"python -m play replay {shlex.quote(str(folder))} game={{}}",
+            replay=f"othello-lab play replay {shlex.quote(str(folder))} game={{}}",
             logs=said[name][:MOST_LINES],
             more=max(0, len(said[name]) - MOST_LINES),
         )

@@ -19,9 +19,9 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from core.shown import plain
-from experiments.report.terminal import terminal_table
-from experiments.system import STOPPING
+from othello_lab.core.system.escaping import plain
+from othello_lab.core.system.shared_memory import STOPPING
+from othello_lab.experiments.report.terminal import terminal_table
 
 STANDINGS_AFTER = 5.0
 """Seconds."""

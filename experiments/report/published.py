@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.notation import square_name
-from core.shown import counted
-from experiments.config import PublishedConfig, PublishedGame
-from experiments.report.facts import RunFacts
-from experiments.report.standings import pairs_by_opening
-from experiments.statistics.intervals import share_interval
-from experiments.statistics.pairs import IntArray, pentanomial
-from experiments.statistics.prediction import joint_p, predicted, tail
-from experiments.studies.searches import compare_searches, game_costs
+from othello_lab.core.notation import square_name
+from othello_lab.core.system.escaping import counted
+from othello_lab.experiments.config import PublishedConfig, PublishedGame
+from othello_lab.experiments.report.facts import RunFacts
+from othello_lab.experiments.report.searches import compare_searches, game_costs
+from othello_lab.experiments.report.standings import pairs_by_opening
+from othello_lab.experiments.statistics.intervals import share_interval
+from othello_lab.experiments.statistics.pairs import IntArray, pentanomial
+from othello_lab.experiments.statistics.prediction import joint_p, predicted, tail
 
 if TYPE_CHECKING:
     import pandas as pd

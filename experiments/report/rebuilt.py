@@ -7,15 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from agents.base import Agent, Decision, Limits
-from agents.config import ConfigError, build, build_agent
-from core.position import Position
-from core.rules import ruleset
-from experiments.config import Plan, RunConfig, typed
-from experiments.foreign import built_from, foreign_code
-from experiments.pairing import Openings, Schedule
-from experiments.playing import Executor
-from experiments.record.store import Record
+from othello_lab.agents.base import Agent, Decision, Limits
+from othello_lab.agents.config import ConfigError, build, build_agent
+from othello_lab.core.position import Position
+from othello_lab.core.rules import ruleset
+from othello_lab.experiments.config import Plan, RunConfig, built_from, typed
+from othello_lab.experiments.pairing import Openings, Schedule
+from othello_lab.experiments.playing import Executor
+from othello_lab.experiments.playing.trust import foreign_code
+from othello_lab.experiments.record.store import Record
 
 
 class AbsentAgent(Agent):

@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Any
 import yaml
 from rich.console import Console
 
-from core.shown import counted, plain
-from experiments.config import Plan
-from experiments.record.store import Record
-from experiments.report.facts import RunFacts, zero_text
-from experiments.report.findings import Findings, findings
-from experiments.report.games import game_sample
-from experiments.report.lead import FEW
-from experiments.report.markdown import link, write_report
-from experiments.report.page import Extras
-from experiments.report.programs import write_programs
-from experiments.report.published import beside_original
-from experiments.report.sections import highest_matches, sections, without_costs
-from experiments.report.tables import (
+from othello_lab.core.system.escaping import counted, plain
+from othello_lab.experiments.config import Plan
+from othello_lab.experiments.record.store import Record
+from othello_lab.experiments.report.facts import RunFacts, zero_text
+from othello_lab.experiments.report.findings import Findings, findings
+from othello_lab.experiments.report.games import game_sample
+from othello_lab.experiments.report.lead import FEW
+from othello_lab.experiments.report.markdown import link, write_report
+from othello_lab.experiments.report.page import Extras
+from othello_lab.experiments.report.programs import write_programs
+from othello_lab.experiments.report.published import beside_original
+from othello_lab.experiments.report.sections import highest_matches, sections, without_costs
+from othello_lab.experiments.report.tables import (
     MATCH_COLUMNS,
     RATING,
     cells,
@@ -35,12 +35,12 @@ from experiments.report.tables import (
     standings_by_part,
     standings_tables,
 )
-from experiments.statistics.intervals import EVERY_SPLIT
+from othello_lab.experiments.statistics.intervals import EVERY_SPLIT
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from experiments.report.figures.base import ReportFigure
+    from othello_lab.experiments.report.figures.base import ReportFigure
 
 
 def conclude(record: Record, plan: Plan, folder: Path, console: Console) -> pd.DataFrame:
@@ -85,8 +85,8 @@ def write(facts: RunFacts, said: Findings, folder: Path, console: Console) -> No
 
 def _draw(facts: RunFacts, folder: Path) -> list[ReportFigure]:
     # Loading matplotlib takes a third of a second, which a run without figures does not need.
-    from experiments.report.figures import RUN_FIGURES
-    from experiments.report.figures.base import draw_figures
+    from othello_lab.experiments.report.figures import RUN_FIGURES
+    from othello_lab.experiments.report.figures.base import draw_figures
 
     return draw_figures(RUN_FIGURES, facts, folder)
 
@@ -120,7 +120,7 @@ def _write(facts: RunFacts, said: Findings, figures: Sequence[ReportFigure], fol
         findings=said.remarks,
         sections=sections(facts),
         games=games,
-        replay=f"python -m play replay {shlex.quote(str(folder))} game=0",
+        replay=f"othello-lab play replay {shlex.quote(str(folder))} game=0",
         figures=figures,
         original=beside_original(facts),
         audit=facts.audit,
@@ -135,7 +135,7 @@ def _charts(facts: RunFacts, figures: Sequence[ReportFigure]) -> dict[str, dict[
     if not figures:
         return {}
     # Loading Altair takes a third of a second, which a run without figures does not need.
-    from experiments.report.charts import run_charts
+    from othello_lab.experiments.report.charts import run_charts
 
     return run_charts(facts, [figure.name for figure in figures])
 

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from core.game import FINISHED
-from core.shown import counted
-from experiments.pairing.schedule import Pairing
-from experiments.report.facts import RunFacts
-from experiments.report.tables import COLUMNS, time_text
+from othello_lab.core.game import FINISHED
+from othello_lab.core.system.escaping import counted
+from othello_lab.experiments.pairing.schedule import Pairing
+from othello_lab.experiments.report.facts import RunFacts
+from othello_lab.experiments.report.tables import COLUMNS, time_text
 
 if TYPE_CHECKING:
     import pandas as pd

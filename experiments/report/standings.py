@@ -13,23 +13,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from core.rules import ruleset
-from experiments.config import RunConfig, draw_of
-from experiments.pairing import Results, Schedule
-from experiments.pairing.openings import Opening
-from experiments.record.store import TOTALS, Record
-from experiments.report.moves import quantiles_by, recorded_moves
-from experiments.statistics.intervals import standard_error, student
-from experiments.statistics.match import match_statistics
-from experiments.statistics.pairs import (
+from othello_lab.core.rules import ruleset
+from othello_lab.experiments.config import RunConfig, draw_of
+from othello_lab.experiments.pairing import Results, Schedule
+from othello_lab.experiments.pairing.openings import Opening
+from othello_lab.experiments.record.store import TOTALS, Record
+from othello_lab.experiments.report.moves import quantiles_by, recorded_moves
+from othello_lab.experiments.report.strategies import strategies
+from othello_lab.experiments.statistics.intervals import standard_error, student
+from othello_lab.experiments.statistics.match import match_statistics
+from othello_lab.experiments.statistics.pairs import (
     OUTCOMES,
     BoolArray,
     FloatArray,
     IntArray,
     pentanomial,
 )
-from experiments.statistics.pool import Ratings, rate_pools
-from experiments.studies.strategies import strategies
+from othello_lab.experiments.statistics.pool import Ratings, rate_pools
 
 if TYPE_CHECKING:
     import pandas as pd

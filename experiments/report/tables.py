@@ -15,13 +15,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from core.game import FINISHED
-from core.shown import plain
-from experiments.pairing import ResultTable
-from experiments.report.standings import MATCH_STATISTICS, OUTCOME_COLUMNS
-from experiments.report.terminal import terminal_table
-from experiments.statistics.intervals import EVERY_SPLIT, interval_text
-from experiments.statistics.match import MatchStatistics
+from othello_lab.core.game import FINISHED
+from othello_lab.core.system.escaping import plain
+from othello_lab.experiments.pairing import ResultTable
+from othello_lab.experiments.report.standings import MATCH_STATISTICS, OUTCOME_COLUMNS
+from othello_lab.experiments.report.terminal import terminal_table
+from othello_lab.experiments.statistics.intervals import EVERY_SPLIT, interval_text
+from othello_lab.experiments.statistics.match import MatchStatistics
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,18 +10,18 @@ from typing import Any
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 
-from core.shown import plain
-from experiments.config import RunConfig, scheduled_of, typed
-from experiments.foreign import foreign_code
-from experiments.record.folder import is_locked
-from experiments.record.reading import not_begun, reading
-from experiments.report.standings import (
+from othello_lab.core.system.escaping import plain
+from othello_lab.experiments.config import RunConfig, scheduled_of, typed
+from othello_lab.experiments.playing.trust import foreign_code
+from othello_lab.experiments.record.folder import is_locked
+from othello_lab.experiments.record.reading import not_begun, reading
+from othello_lab.experiments.report.standings import (
     ranked,
     rated_as_asked,
     standings,
     tournament_results,
 )
-from experiments.report.tables import standings_tables
+from othello_lab.experiments.report.tables import standings_tables
 
 Look = Callable[[Path, Console], tuple[RenderableType, bool]]
 """Says how far what is in a folder is, and whether nobody is playing any more."""

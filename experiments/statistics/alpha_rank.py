@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from experiments.statistics.pairs import FloatArray
+from othello_lab.experiments.statistics.pairs import FloatArray
 
 POPULATION = 50
 """Members of the population, as in the published examples."""

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import scipy  # which loads its parts when they are used
 
-from experiments.statistics.intervals import INSIDE, share_interval
-from experiments.statistics.pairs import SHARES, IntArray, by_opening
+from othello_lab.experiments.statistics.intervals import INSIDE, share_interval
+from othello_lab.experiments.statistics.pairs import SHARES, IntArray, by_opening
 
 MOST_BLOCKS = 10
 FEWEST_BLOCKS = 4

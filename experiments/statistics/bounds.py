@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import scipy  # which loads its parts when they are used
 
-from experiments.statistics.pairs import BoolArray, FloatArray, IntArray
+from othello_lab.experiments.statistics.pairs import BoolArray, FloatArray, IntArray
 
 
 class Layers:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import scipy  # which loads its parts when they are used
 
-from experiments.statistics.pairs import OUTCOMES, SHARES, FloatArray, IntArray
+from othello_lab.experiments.statistics.pairs import OUTCOMES, SHARES, FloatArray, IntArray
 
 _BY_COLOUR = np.array([np.repeat(SHARES[::2], 3), np.tile(SHARES[::2], 3)])  # points b/2, w/2
 _LONGEST_STEP = 0.75  # natural units; see fit

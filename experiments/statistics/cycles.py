@@ -16,8 +16,14 @@ from numpy.typing import ArrayLike
 from scipy.sparse.csgraph import connected_components
 from scipy.special import stdtr
 
-from experiments.statistics.pairs import SHARES, BoolArray, FloatArray, IntArray, pentanomial
-from experiments.statistics.units import Units
+from othello_lab.experiments.statistics.pairs import (
+    SHARES,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    pentanomial,
+)
+from othello_lab.experiments.statistics.units import Units
 
 ERROR_RATE = 0.05
 """The probability that anything is called a cycle where there is none is at most this."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from experiments.statistics.pairs import FloatArray
+from othello_lab.experiments.statistics.pairs import FloatArray
 
 
 def doubling_weights(efforts: ArrayLike) -> FloatArray:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 import scipy  # which loads its parts when they are used
 
-from experiments.statistics.pairs import FloatArray
+from othello_lab.experiments.statistics.pairs import FloatArray
 
 ELO = 400 / math.log(10)
 """Elo points in one natural unit: ratings are fitted as logits and scaled by this at the end."""

@@ -25,7 +25,7 @@ from itertools import combinations as subsets
 
 import numpy as np
 
-from experiments.statistics.pairs import BoolArray, FloatArray
+from othello_lab.experiments.statistics.pairs import BoolArray, FloatArray
 
 
 def combinations(switches: int) -> BoolArray:

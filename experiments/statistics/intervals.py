@@ -8,7 +8,7 @@ import numpy as np
 import scipy  # which loads its parts when they are used
 from numpy.typing import ArrayLike
 
-from experiments.statistics.pairs import SHARES, FloatArray, IntArray, by_opening
+from othello_lab.experiments.statistics.pairs import SHARES, FloatArray, IntArray, by_opening
 
 INSIDE = 0.975
 """Probability below the upper end of a 95 % interval."""

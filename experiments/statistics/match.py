@@ -26,15 +26,21 @@ from dataclasses import dataclass
 import scipy  # which loads its parts when they are used
 from numpy.typing import ArrayLike
 
-from experiments.statistics.elo import NELO, elo_of_score
-from experiments.statistics.intervals import (
+from othello_lab.experiments.statistics.elo import NELO, elo_of_score
+from othello_lab.experiments.statistics.intervals import (
     EVERY_SPLIT,
     ONE_SIDED,
     interval_text,
     standard_error,
     student,
 )
-from experiments.statistics.pairs import OUTCOMES, SHARES, FloatArray, IntArray, by_opening
+from othello_lab.experiments.statistics.pairs import (
+    OUTCOMES,
+    SHARES,
+    FloatArray,
+    IntArray,
+    by_opening,
+)
 
 _FEWEST = 30  # openings of which the variance is known well enough to count in it; with 8, 25 % of
 # normalised Elo's intervals missed the truth

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from experiments.statistics.intervals import bootstrap_intervals, wilson
-from experiments.statistics.pairs import FloatArray
+from othello_lab.experiments.statistics.intervals import bootstrap_intervals, wilson
+from othello_lab.experiments.statistics.pairs import FloatArray
 
 REPLICATES = 1000
 """Of the bootstrap over openings."""

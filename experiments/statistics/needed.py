@@ -6,7 +6,7 @@ import math
 
 import scipy  # which loads its parts when they are used
 
-from experiments.statistics.intervals import INSIDE, student
+from othello_lab.experiments.statistics.intervals import INSIDE, student
 
 
 def sample_size(

@@ -56,12 +56,23 @@ import numpy as np
 import scipy  # which loads its parts when they are used
 from numpy.typing import ArrayLike
 
-from experiments.statistics.bounds import Layers
-from experiments.statistics.bradley_terry import advantage_is_finite, fit, fit_block, pairings
-from experiments.statistics.elo import ELO
-from experiments.statistics.intervals import ONE_SIDED, bootstrap_intervals
-from experiments.statistics.pairs import OUTCOMES, SHARES, BoolArray, FloatArray, IntArray
-from experiments.statistics.units import Units
+from othello_lab.experiments.statistics.bounds import Layers
+from othello_lab.experiments.statistics.bradley_terry import (
+    advantage_is_finite,
+    fit,
+    fit_block,
+    pairings,
+)
+from othello_lab.experiments.statistics.elo import ELO
+from othello_lab.experiments.statistics.intervals import ONE_SIDED, bootstrap_intervals
+from othello_lab.experiments.statistics.pairs import (
+    OUTCOMES,
+    SHARES,
+    BoolArray,
+    FloatArray,
+    IntArray,
+)
+from othello_lab.experiments.statistics.units import Units
 
 _EVEN = 0.5**0.5  # even chances, in games: the two games of a pair have 0.5 = _EVEN ** 2
 _LEAST = 0.01  # pairs won and lost in each pairing where perfect records join the bootstrap

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from experiments.statistics.pairs import OUTCOMES, IntArray, by_opening
+from othello_lab.experiments.statistics.pairs import OUTCOMES, IntArray, by_opening
 
 ORIGINALS = 20_000
 """How many originals are drawn."""

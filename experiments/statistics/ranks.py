@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betainc
 
-from experiments.statistics.pairs import FloatArray
+from othello_lab.experiments.statistics.pairs import FloatArray
 
 LEVEL = 0.05
 

@@ -1,7 +1,7 @@
 """How well a set of openings shows a difference: pairs needed to see so many Elo.
 
 A fixed match tells a difference from 0 by a one-sided test of the mean score of a pair, see
-:mod:`experiments.sample_size`. The fewer its pairs' scores vary, the fewer it needs:
+:mod:`experiments.jobs.sample_size`. The fewer its pairs' scores vary, the fewer it needs:
 
     n = ((z(1 - alpha) + z(power)) sqrt(v) / (s - 1/2))^2,
 
@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from experiments.statistics.elo import NELO, expected_score
-from experiments.statistics.intervals import bootstrap_intervals
-from experiments.statistics.pairs import SHARES, FloatArray, by_opening
+from othello_lab.experiments.statistics.elo import NELO, expected_score
+from othello_lab.experiments.statistics.intervals import bootstrap_intervals
+from othello_lab.experiments.statistics.pairs import SHARES, FloatArray, by_opening
 
 ALPHA, POWER = 0.05, 0.9
 """Error rate of the test, and how probably it finds a difference that is there."""

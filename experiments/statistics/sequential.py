@@ -40,10 +40,10 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import ArrayLike
 
-from core.settings import Choice, Number, check_settings
-from core.shown import counted
-from experiments.statistics.elo import NELO, expected_score
-from experiments.statistics.pairs import OUTCOMES, SHARES, FloatArray, IntArray
+from othello_lab.core.system.escaping import counted
+from othello_lab.core.system.settings import Choice, Number, check_settings
+from othello_lab.experiments.statistics.elo import NELO, expected_score
+from othello_lab.experiments.statistics.pairs import OUTCOMES, SHARES, FloatArray, IntArray
 
 MODELS = ("logistic", "normalized")
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtr
 
-from experiments.statistics.pairs import FloatArray
+from othello_lab.experiments.statistics.pairs import FloatArray
 
 FIRST_LOOK = 40
 """Units before which nothing is said."""

@@ -27,10 +27,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import log_ndtr
 
-from experiments.statistics.elo import expected_score
-from experiments.statistics.intervals import EVERY_SPLIT, INSIDE, interval_text
-from experiments.statistics.pairs import OUTCOMES, SHARES, FloatArray
-from experiments.statistics.sequential import Sprt, with_mean
+from othello_lab.experiments.statistics.elo import expected_score
+from othello_lab.experiments.statistics.intervals import EVERY_SPLIT, INSIDE, interval_text
+from othello_lab.experiments.statistics.pairs import OUTCOMES, SHARES, FloatArray
+from othello_lab.experiments.statistics.sequential import Sprt, with_mean
 
 _OVERSHOOT = 0.5826  # -zeta(1/2) / sqrt(2 pi)
 _IMAGINED = np.array([0.5, 0, 0, 0, 0.5])  # pairs, by outcome

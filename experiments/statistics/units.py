@@ -16,8 +16,14 @@ import numpy as np
 import scipy  # which loads its parts when they are used
 from numpy.typing import ArrayLike
 
-from experiments.statistics.bradley_terry import pairings, points_and_games
-from experiments.statistics.pairs import OUTCOMES, BoolArray, FloatArray, IntArray, pentanomial
+from othello_lab.experiments.statistics.bradley_terry import pairings, points_and_games
+from othello_lab.experiments.statistics.pairs import (
+    OUTCOMES,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    pentanomial,
+)
 
 _BY_COLOUR = 9  # cells of a pairing told apart by colour
 

@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pandas as pd
 
-    from experiments.studies.running import StudyResult
+    from othello_lab.experiments.studies.running import StudyResult
 
 
 def make(name: str, *settings: str, quiet: bool = False) -> StudyResult:
-    """Make a study from Python, as ``python -m experiments study NAME`` does:
+    """Make a study from Python, as ``othello-lab study NAME`` does:
     ``make("pruning", "study.positions=5", "agents=search_family")``. Raises ConfigError (a
     ValueError) for what cannot be made.
     """
     from rich.console import Console
 
-    from experiments.studies.planning import read
-    from experiments.studies.running import study
+    from othello_lab.experiments.studies.planning import read
+    from othello_lab.experiments.studies.running import study
 
-    command = f"experiments.studies.make({', '.join(map(repr, (name, *settings)))})"
+    command = f"othello_lab.experiments.studies.make({', '.join(map(repr, (name, *settings)))})"
     return study(read(name, settings), command, Console(quiet=quiet))
 
 
@@ -36,8 +36,8 @@ def load(folder: str | Path) -> dict[str, pd.DataFrame]:
     """
     import pandas as pd
 
-    from agents.config import ConfigError
-    from experiments.studies.record import is_study
+    from othello_lab.agents.config import ConfigError
+    from othello_lab.experiments.studies.record import is_study
 
     if not is_study(folder):
         raise ConfigError(f"{folder} is no folder of a study")

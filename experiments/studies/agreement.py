@@ -7,7 +7,7 @@ from itertools import combinations
 
 import pandas as pd
 
-from experiments.statistics.means import SHARE, mean_interval
+from othello_lab.experiments.statistics.means import SHARE, mean_interval
 
 
 def agreements(answers: pd.DataFrame, openings: pd.Series, seed: int = 0) -> pd.DataFrame:

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from agents.config import unknown
-from core.settings import Text
-from core.shown import counted
-from experiments.config import Plan
-from experiments.pairing import ResultTable
-from experiments.report.tables import time_text
-from experiments.statistics.factorial import combinations, interactions, main_effects
-from experiments.statistics.intervals import interval_text
-from experiments.studies.base import Asked, Conclusion, MatchStudy, Played, changed
-from experiments.studies.pools import Pool, strengths
+from othello_lab.agents.config import unknown
+from othello_lab.core.system.escaping import counted
+from othello_lab.core.system.settings import Text
+from othello_lab.experiments.config import Plan
+from othello_lab.experiments.pairing import ResultTable
+from othello_lab.experiments.report.tables import time_text
+from othello_lab.experiments.statistics.factorial import combinations, interactions, main_effects
+from othello_lab.experiments.statistics.intervals import interval_text
+from othello_lab.experiments.studies.base import Asked, Conclusion, MatchStudy, Played, changed
+from othello_lab.experiments.studies.pools import Pool, strengths
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from experiments.report.figures.base import ReportFigure
+    from othello_lab.experiments.report.figures.base import ReportFigure
 
 MOST_SWITCHES = 6
 """Their combinations, 64, play in one run."""
@@ -105,7 +105,10 @@ class Attribution(MatchStudy):
             _names(switches), _settings(agents[self.agent], switches), strict=True
         ):
             line_up[_free(name, self.opponent)] = settings
-        schedule = {"_target_": "experiments.pairing.Gauntlet", "champion": self.opponent}
+        schedule = {
+            "_target_": "othello_lab.experiments.pairing.Gauntlet",
+            "champion": self.opponent,
+        }
         made = changed(plan.settings, agents=line_up, schedule=schedule)
         return [Asked(made, counted(len(line_up) - 1, "combination"))]
 
@@ -331,9 +334,9 @@ def _combinations_table(combined: pd.DataFrame, opponent: str) -> ResultTable:
 def _figures(
     effects: pd.DataFrame, combined: pd.DataFrame, opponent: str, pool: Pool
 ) -> Iterator[ReportFigure]:
-    from experiments.report.figures.base import ReportFigure
-    from experiments.report.figures.cost import elo_cost_chart
-    from experiments.studies.figures.matches import effects_chart
+    from othello_lab.experiments.report.figures.base import ReportFigure
+    from othello_lab.experiments.report.figures.cost import elo_cost_chart
+    from othello_lab.experiments.studies.figures.matches import effects_chart
 
     context = f"{counted(pool.openings, 'opening')}, against '{opponent}'"
     if effects["elo"].notna().any():

@@ -2,7 +2,7 @@
 
 A study is an object named by its ``_target_`` in ``conf/study/NAME.yaml``, as schedules and
 executors are: a dataclass whose fields are its settings, with ``Annotated`` saying what each may be
-(:mod:`core.settings`), set on the command line as ``study.KEY=VALUE``. All else (agents,
+(:mod:`core.system.settings`), set on the command line as ``study.KEY=VALUE``. All else (agents,
 evaluation, ruleset, openings, executor, limits, seed, depth, games, figures) is what
 ``conf/run.yaml`` has, and the YAML of a study may give it other defaults (``# @package _global_``).
 
@@ -12,8 +12,8 @@ There are two kinds:
   house does them over any executor, writes the rows of each into the record as it ends, and does a
   piece again whose worker was killed;
 - a :class:`MatchStudy` says which *runs* it needs, also by what the earlier ones gave; the house
-  plays each by :func:`experiments.run.run` in a numbered folder inside the study's own, and goes on
-  with it by :func:`experiments.run.resume`.
+  plays each by :func:`experiments.jobs.run.run` in a numbered folder inside the study's own, and
+  goes on with it by :func:`experiments.jobs.run.resume`.
 
 Both conclude from what is there, complete or not.
 """
@@ -27,17 +27,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from core.compile import Announce
-from core.settings import check_settings
-from experiments.config import Plan, RunConfig
-from experiments.pairing import ResultTable
-from experiments.playing.pieces import Tables, Workplace
-from experiments.record.store import Record
+from othello_lab.core.system.compile import Announce
+from othello_lab.core.system.settings import check_settings
+from othello_lab.experiments.config import Plan, RunConfig
+from othello_lab.experiments.pairing import ResultTable
+from othello_lab.experiments.playing.pieces import Tables, Workplace
+from othello_lab.experiments.record.store import Record
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from experiments.report.figures.base import ReportFigure
+    from othello_lab.experiments.report.figures.base import ReportFigure
 
 __all__ = ["Asked", "Conclusion", "MatchStudy", "Played", "PositionStudy", "ResultTable", "Study"]
 

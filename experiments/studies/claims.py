@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import numpy as np
 import yaml
 
-from agents.config import (
+from othello_lab.agents.config import (
     ConfigError,
     build_agent,
     evaluation_settings,
@@ -20,23 +20,30 @@ from agents.config import (
     load,
     one_line,
 )
-from agents.outside import Outsider
-from agents.search import SearchAgent
-from core.position import Position
-from core.settings import Number, Whole
-from core.shown import counted
-from experiments.config import Plan, RunConfig, make_agent
-from experiments.pairing import ResultTable, SequentialMatch
-from experiments.record.store import Record
-from experiments.report.findings import about_forfeits
-from experiments.report.standings import pair_counts
-from experiments.report.tables import time_text
-from experiments.statistics.pairs import SHARES
-from experiments.statistics.sequential_mean import FIRST_LOOK, mean_side
-from experiments.statistics.stopped import stopped_estimate
-from experiments.studies.base import Asked, Conclusion, MatchStudy, Played, changed
-from experiments.studies.grammar import MEASURES, AgentText, Claim, Cost, Strength, parse
-from experiments.studies.searches import cost_rows, searched_positions
+from othello_lab.agents.outside import Outsider
+from othello_lab.agents.search import SearchAgent
+from othello_lab.core.position import Position
+from othello_lab.core.system.escaping import counted
+from othello_lab.core.system.settings import Number, Whole
+from othello_lab.experiments.config import Plan, RunConfig, make_agent
+from othello_lab.experiments.pairing import ResultTable, SequentialMatch
+from othello_lab.experiments.record.store import Record
+from othello_lab.experiments.report.findings import about_forfeits
+from othello_lab.experiments.report.searches import cost_rows, searched_positions
+from othello_lab.experiments.report.standings import pair_counts
+from othello_lab.experiments.report.tables import time_text
+from othello_lab.experiments.statistics.pairs import SHARES
+from othello_lab.experiments.statistics.sequential_mean import FIRST_LOOK, mean_side
+from othello_lab.experiments.statistics.stopped import stopped_estimate
+from othello_lab.experiments.studies.base import Asked, Conclusion, MatchStudy, Played, changed
+from othello_lab.experiments.studies.grammar import (
+    MEASURES,
+    AgentText,
+    Claim,
+    Cost,
+    Strength,
+    parse,
+)
 
 if TYPE_CHECKING:
     pass
@@ -101,7 +108,7 @@ class Claims(MatchStudy):
                 if isinstance(agent, Outsider):
                     raise ValueError(
                         f"{claim}: {text} is from outside the lab, where searches are not "
-                        "counted; python -m agents check TARGET --search does that"
+                        "counted; othello-lab agents check TARGET --search does that"
                     )
                 if not isinstance(agent, SearchAgent):
                     raise ValueError(f"{claim}: {text} does not search, so it has no such cost")
@@ -159,7 +166,7 @@ class Claims(MatchStudy):
         agents = self._agents(claim, plan)
         if isinstance(claim, Strength):
             return changed(plan.settings, agents=agents, schedule=self._schedule(claim))
-        schedule = {"_target_": "experiments.pairing.RoundRobin"}
+        schedule = {"_target_": "othello_lab.experiments.pairing.RoundRobin"}
         return changed(
             plan.settings, agents=agents, schedule=schedule, games=2 * self.positions, record="all"
         )
@@ -168,7 +175,7 @@ class Claims(MatchStudy):
         """The sequential test of a claim, as its first agent sees it."""
         low, high = self._hypotheses(claim)
         return {
-            "_target_": "experiments.pairing.SequentialMatch",
+            "_target_": "othello_lab.experiments.pairing.SequentialMatch",
             "elo0": low,
             "elo1": high,
             "sprt_alpha": self.error,

@@ -1,4 +1,4 @@
-"""``python -m experiments study``: make a study, or tell which there are."""
+"""``othello-lab study``: make a study, or tell which there are."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from pathlib import Path
 import yaml
 from rich.console import Console
 
-from agents.config import ConfigError, choices, conf_folder, unknown
-from core.cli import Parser
-from core.shown import visible
-from experiments.command_line import as_typed
-from experiments.studies.planning import read
-from experiments.studies.record import STUDY, Kind
-from experiments.studies.running import study
+from othello_lab.agents.config import ConfigError, choices, conf_folder, unknown
+from othello_lab.core.system.cli import Parser
+from othello_lab.core.system.console import as_typed
+from othello_lab.core.system.escaping import visible
+from othello_lab.experiments.studies.planning import read
+from othello_lab.experiments.studies.record import STUDY, Kind
+from othello_lab.experiments.studies.running import study
 
 USAGE = """\
-usage: python -m experiments study NAME [key=value ...]
+usage: othello-lab study NAME [key=value ...]
 
 Answer a question that one run of games cannot: each study has settings of its own, study.key=value,
-and takes all of those of a run (python -m experiments run --help). It is recorded in results/ as a
-run is, can be interrupted and resumed (python -m experiments resume FOLDER), and ends with findings
+and takes all of those of a run (othello-lab run --help). It is recorded in results/ as a
+run is, can be interrupted and resumed (othello-lab resume FOLDER), and ends with findings
 in words, tables, figures and a report.
 
-  python -m experiments study NAME --help    the settings of one
+  othello-lab study NAME --help    the settings of one
 """
 
 
@@ -50,7 +50,7 @@ def named_command(
     make: is given name, settings and further folders of YAMLs. helped: says what ``--help`` says,
     of all or of the one of this name.
     """
-    command = f"python -m experiments {kind.group}"
+    command = f"othello-lab {kind.group}"
     parser = Parser(prog=command, add_help=False)
     parser.add_argument("name", nargs="?")
     parser.add_argument("settings", nargs="*")
@@ -101,11 +101,11 @@ def help_of(kind: Kind, usage: str, name: str | None, folders: Sequence[str]) ->
     if name not in known:
         raise unknown(kind.word, name, known)
     parts = [
-        f"usage: python -m experiments {kind.group} {name} [key=value ...]\n",
+        f"usage: othello-lab {kind.group} {name} [key=value ...]\n",
         f"{known[name]}\n",
         *_settings(kind.group, name, folders),
         "",
-        "All settings of a run can be given too: python -m experiments run --help",
+        "All settings of a run can be given too: othello-lab run --help",
     ]
     return "\n".join(parts) + "\n"
 

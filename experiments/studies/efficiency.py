@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from experiments.statistics.means import mean_interval
-from experiments.studies.searches import COUNTS
+from othello_lab.experiments.report.searches import COUNTS
+from othello_lab.experiments.statistics.means import mean_interval
 
 ALL = "all"
 """Stands for all phases together."""

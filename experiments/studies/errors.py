@@ -10,28 +10,28 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
 
-from agents.search.endgame.solver import EndgameSolver
-from core.compile import Announce
-from core.notation import split_transcript, square_name
-from core.position import Position
-from core.rules import Ruleset, ruleset
-from core.settings import Whole
-from core.shown import counted
-from experiments.config import Plan
-from experiments.pairing.openings import Opening
-from experiments.playing.pieces import Tables, Workplace
-from experiments.record.reading import reading
-from experiments.record.store import Record
-from experiments.report.lead import FEW_OPENINGS
-from experiments.report.tables import marked
-from experiments.statistics.means import SHARE, Mean, mean_interval
-from experiments.studies.base import Conclusion, PositionStudy, ResultTable
-from experiments.studies.positions import RunFolder, run_of
+from othello_lab.agents.search.endgame.solver import EndgameSolver
+from othello_lab.core.notation import split_transcript, square_name
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Ruleset, ruleset
+from othello_lab.core.system.compile import Announce
+from othello_lab.core.system.escaping import counted
+from othello_lab.core.system.settings import Whole
+from othello_lab.experiments.config import Plan
+from othello_lab.experiments.pairing.openings import Opening
+from othello_lab.experiments.playing.pieces import Tables, Workplace
+from othello_lab.experiments.record.reading import reading
+from othello_lab.experiments.record.store import Record
+from othello_lab.experiments.report.lead import FEW_OPENINGS
+from othello_lab.experiments.report.tables import marked
+from othello_lab.experiments.statistics.means import SHARE, Mean, mean_interval
+from othello_lab.experiments.studies.base import Conclusion, PositionStudy, ResultTable
+from othello_lab.experiments.studies.positions import RunFolder, run_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from experiments.report.figures.base import ReportFigure
+    from othello_lab.experiments.report.figures.base import ReportFigure
 
 MOST_EMPTIES = 30
 """The solver may take minutes for a position with more."""
@@ -308,6 +308,6 @@ def _worst(moves: pd.DataFrame) -> Iterable[ResultTable]:
 def _figures(
     profile: pd.DataFrame, costly: pd.DataFrame, rules: Ruleset, about: str
 ) -> Iterable[ReportFigure]:
-    from experiments.studies.figures.errors import error_figures
+    from othello_lab.experiments.studies.figures.errors import error_figures
 
     return error_figures(profile, costly, rules, about)

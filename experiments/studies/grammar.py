@@ -35,7 +35,7 @@ MEASURES = {
     "made": "made",
     "time": "seconds",
 }
-"""What may be compared, and the column of :func:`experiments.studies.searches.cost_rows`."""
+"""What may be compared, and the column of :func:`experiments.report.searches.cost_rows`."""
 
 COMPARISONS = (">=", "<=", ">", "<")
 

@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from core.settings import Number, Whole
-from core.shown import counted
-from experiments.config import Plan
-from experiments.pairing import ResultTable
-from experiments.report.tables import elo_text
-from experiments.statistics.alpha_rank import POPULATION, alpha_rank
-from experiments.statistics.cycles import ERROR_RATE, beaten, cycles
-from experiments.statistics.pairs import SHARES, BoolArray, FloatArray
-from experiments.statistics.pool import score_matrix
-from experiments.studies.base import Asked, Conclusion, MatchStudy, Played
-from experiments.studies.pools import Pool, strengths
+from othello_lab.core.system.escaping import counted
+from othello_lab.core.system.settings import Number, Whole
+from othello_lab.experiments.config import Plan
+from othello_lab.experiments.pairing import ResultTable
+from othello_lab.experiments.report.tables import elo_text
+from othello_lab.experiments.statistics.alpha_rank import POPULATION, alpha_rank
+from othello_lab.experiments.statistics.cycles import ERROR_RATE, beaten, cycles
+from othello_lab.experiments.statistics.pairs import SHARES, BoolArray, FloatArray
+from othello_lab.experiments.statistics.pool import score_matrix
+from othello_lab.experiments.studies.base import Asked, Conclusion, MatchStudy, Played
+from othello_lab.experiments.studies.pools import Pool, strengths
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from experiments.report.figures.base import ReportFigure
+    from othello_lab.experiments.report.figures.base import ReportFigure
 
 REPLICATES = 1000
 """Of the bootstrap over openings, for alpha-rank's intervals."""
@@ -192,8 +192,8 @@ def _figures(
     circles: Sequence[tuple[int, ...]],
     ranks: pd.DataFrame,
 ) -> Iterator[ReportFigure]:
-    from experiments.report.figures.base import ReportFigure
-    from experiments.studies.figures.cycles import graph_chart, ranks_chart
+    from othello_lab.experiments.report.figures.base import ReportFigure
+    from othello_lab.experiments.studies.figures.cycles import graph_chart, ranks_chart
 
     context = f"{len(pool.names)} agents, {counted(pool.openings, 'opening')}"
     yield ReportFigure(

@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from core.settings import Number
-from experiments.config import Plan, chosen, plan_of
-from experiments.pairing import ResultTable
-from experiments.record.store import Record
-from experiments.report.standings import matches, pairs_by_opening
-from experiments.statistics.intervals import INSIDE
-from experiments.statistics.match import MatchStatistics, match_statistics
-from experiments.statistics.pairs import OUTCOMES, IntArray, pentanomial
-from experiments.statistics.resolution import ALPHA, POWER, Resolution, resolution
-from experiments.studies.base import Asked, Conclusion, MatchStudy, Played, changed
+from othello_lab.core.system.settings import Number
+from othello_lab.experiments.config import Plan, chosen, plan_of
+from othello_lab.experiments.pairing import ResultTable
+from othello_lab.experiments.record.store import Record
+from othello_lab.experiments.report.standings import matches, pairs_by_opening
+from othello_lab.experiments.statistics.intervals import INSIDE
+from othello_lab.experiments.statistics.match import MatchStatistics, match_statistics
+from othello_lab.experiments.statistics.pairs import OUTCOMES, IntArray, pentanomial
+from othello_lab.experiments.statistics.resolution import ALPHA, POWER, Resolution, resolution
+from othello_lab.experiments.studies.base import Asked, Conclusion, MatchStudy, Played, changed
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from experiments.report.figures.base import ReportFigure
+    from othello_lab.experiments.report.figures.base import ReportFigure
 
 
 @dataclass(frozen=True)
@@ -191,8 +191,8 @@ class OpeningSets(MatchStudy):
     def _figures(
         self, frame: pd.DataFrame, found: Sequence[_Found], names: Sequence[str]
     ) -> Iterator[ReportFigure]:
-        from experiments.report.figures.base import ReportFigure
-        from experiments.studies.figures.openings import openings_chart
+        from othello_lab.experiments.report.figures.base import ReportFigure
+        from othello_lab.experiments.studies.figures.openings import openings_chart
 
         if frame["pairs_needed"].notna().any():
             yield ReportFigure(

@@ -10,11 +10,11 @@ from typing import Any
 
 from rich.console import Console
 
-from experiments import run as runs
-from experiments.config import RunConfig, plan_of
-from experiments.record.reading import reading
-from experiments.record.store import FILE
-from experiments.sweep.folder import has_begun, put_aside
+from othello_lab.experiments.config import RunConfig, plan_of
+from othello_lab.experiments.jobs import run as runs
+from othello_lab.experiments.record.reading import reading
+from othello_lab.experiments.record.store import FILE
+from othello_lab.experiments.sweep.folder import has_begun, put_aside
 
 
 def play_part(
@@ -28,8 +28,8 @@ def play_part(
     """Play a run in this folder, or go on with it, or take it as played; whether it is complete.
 
     whole: what it is part of: ``study scaling``. about: what tells it from the other parts.
-    options: how a run that has begun is gone on with, see :func:`experiments.run.resume`. Games
-    that are there stay, also where fewer are asked for.
+    options: how a run that has begun is gone on with, see :func:`experiments.jobs.run.resume`.
+    Games that are there stay, also where fewer are asked for.
     """
     begun = has_begun(folder)
     if not begun and (folder / FILE).exists():
@@ -41,7 +41,7 @@ def play_part(
             games = max(settings.games, int(head["config"]["games"]))
             if head["complete"] and head["config"]["games"] == games:
                 return True
-            command = f"python -m experiments resume {shlex.quote(str(folder))}"
+            command = f"othello-lab resume {shlex.quote(str(folder))}"
             going_on = {**options, "games": games, "brief": True}
             return runs.resume(folder, command, console, **going_on).complete
         folder.mkdir(parents=True, exist_ok=True)

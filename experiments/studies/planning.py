@@ -8,10 +8,18 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
-from agents.config import ConfigError, build, choices, compose, one_line, resolve, unknown
-from experiments.config import Plan, RunConfig, check
-from experiments.studies.base import Study
-from experiments.studies.record import STUDY, Kind
+from othello_lab.agents.config import (
+    ConfigError,
+    build,
+    choices,
+    compose,
+    one_line,
+    resolve,
+    unknown,
+)
+from othello_lab.experiments.config import Plan, RunConfig, check
+from othello_lab.experiments.studies.base import Study
+from othello_lab.experiments.studies.record import STUDY, Kind
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from experiments.record.store import Record
-from experiments.report.standings import pairs_by_opening, rated_parts, standings
-from experiments.statistics.pairs import FloatArray, IntArray, pentanomial
-from experiments.statistics.pool import rate_contrasts
+from othello_lab.experiments.record.store import Record
+from othello_lab.experiments.report.standings import pairs_by_opening, rated_parts, standings
+from othello_lab.experiments.statistics.pairs import FloatArray, IntArray, pentanomial
+from othello_lab.experiments.statistics.pool import rate_contrasts
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,18 +9,18 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from agents.config import ConfigError, build
-from agents.evaluation import DiscCount, Evaluation
-from agents.search import AlphaBeta
-from core.compile import Announce
-from core.notation import split_transcript
-from core.position import Position
-from core.rules import Ruleset, ruleset
-from core.settings import Switch, Text, Whole
-from experiments.config import Plan
-from experiments.pairing.openings import Opening
-from experiments.record.store import FILE, Record
-from experiments.studies.base import PositionStudy
+from othello_lab.agents.config import ConfigError, build
+from othello_lab.agents.evaluation import DiscCount, Evaluation
+from othello_lab.agents.search import AlphaBeta
+from othello_lab.core.notation import split_transcript
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Ruleset, ruleset
+from othello_lab.core.system.compile import Announce
+from othello_lab.core.system.settings import Switch, Text, Whole
+from othello_lab.experiments.config import Plan
+from othello_lab.experiments.pairing.openings import Opening
+from othello_lab.experiments.record.store import FILE, Record
+from othello_lab.experiments.studies.base import PositionStudy
 
 PHASES = ("opening", "midgame", "endgame")
 """The first, second and last third of the moves of a game."""

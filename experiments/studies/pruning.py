@@ -6,27 +6,27 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-from agents.base import Agent
-from agents.outside import Outsider
-from agents.search import Minimax, SearchAgent
-from agents.search.context import MAX_DEPTH
-from agents.search.window.proof import prepare_proofs, smallest_tree
-from core.compile import Announce
-from core.settings import Each, Whole
-from core.shown import counted
-from experiments.config import Plan
-from experiments.playing.pieces import Tables, Workplace
-from experiments.record.store import Record
-from experiments.report.tables import marked, time_text
-from experiments.statistics.means import Mean
-from experiments.studies.base import Conclusion, ResultTable
-from experiments.studies.positions import PHASES, Sampled, SampledStudy
-from experiments.studies.searches import cost_rows
+from othello_lab.agents.base import Agent
+from othello_lab.agents.outside import Outsider
+from othello_lab.agents.search import Minimax, SearchAgent
+from othello_lab.agents.search.context import MAX_DEPTH
+from othello_lab.agents.search.window.proof import prepare_proofs, smallest_tree
+from othello_lab.core.system.compile import Announce
+from othello_lab.core.system.escaping import counted
+from othello_lab.core.system.settings import Each, Whole
+from othello_lab.experiments.config import Plan
+from othello_lab.experiments.playing.pieces import Tables, Workplace
+from othello_lab.experiments.record.store import Record
+from othello_lab.experiments.report.searches import cost_rows
+from othello_lab.experiments.report.tables import marked, time_text
+from othello_lab.experiments.statistics.means import Mean
+from othello_lab.experiments.studies.base import Conclusion, ResultTable
+from othello_lab.experiments.studies.positions import PHASES, Sampled, SampledStudy
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from experiments.report.figures.base import ReportFigure
+    from othello_lab.experiments.report.figures.base import ReportFigure
 
 
 PLAIN_DEPTH = 3
@@ -135,7 +135,7 @@ class Pruning(SampledStudy):
         }
 
     def conclude(self, plan: Plan, tables: Mapping[str, pd.DataFrame]) -> Conclusion:
-        from experiments.studies.efficiency import compared, summary, unequal
+        from othello_lab.experiments.studies.efficiency import compared, summary, unequal
 
         searches = tables["searches"]
         trees = tables.get("trees", _no_trees(searches))
@@ -196,7 +196,7 @@ def _at(found: pd.DataFrame, depth: int, phase: str = "all") -> pd.DataFrame:
 def _findings(
     found: pd.DataFrame, table: pd.DataFrame, wrong: pd.DataFrame, left_out: Sequence[str]
 ) -> Iterable[str]:
-    from experiments.studies.efficiency import of_agents
+    from othello_lab.experiments.studies.efficiency import of_agents
 
     deepest = int(found["depth"].max())
     with_trees = found.dropna(subset=["efficiency"])
@@ -311,7 +311,7 @@ def _number(value: float, digits: int = 0) -> str:
 
 
 def _efficiencies(found: pd.DataFrame) -> Iterable[ResultTable]:
-    from experiments.studies.efficiency import of_agents
+    from othello_lab.experiments.studies.efficiency import of_agents
 
     rows = of_agents(found[(found["phase"] == "all") & ~found["efficiency"].isna()])
     depths = sorted(set(rows["depth"]))
@@ -342,6 +342,6 @@ def _by_phase(found: pd.DataFrame) -> Iterable[ResultTable]:
 
 
 def _figures(found: pd.DataFrame, plan: Plan) -> Iterable[ReportFigure]:
-    from experiments.studies.figures.pruning import pruning_figures
+    from othello_lab.experiments.studies.figures.pruning import pruning_figures
 
     return pruning_figures(found, plan.rules.name)

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agents.config import ConfigError, one_line
-from experiments.playing.pieces import PieceResult
-from experiments.record.folder import sync
+from othello_lab.agents.config import ConfigError, one_line
+from othello_lab.experiments.playing.pieces import PieceResult
+from othello_lab.experiments.record.folder import sync
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import yaml
 from rich.console import Console
 
-from core.shown import plain
-from experiments.report.markdown import write_report
-from experiments.report.tables import described, result_table
-from experiments.studies.base import Conclusion
-from experiments.studies.planning import StudyPlan
-from experiments.studies.record import StudyRecord
+from othello_lab.core.system.escaping import plain
+from othello_lab.experiments.report.markdown import write_report
+from othello_lab.experiments.report.tables import described, result_table
+from othello_lab.experiments.studies.base import Conclusion
+from othello_lab.experiments.studies.planning import StudyPlan
+from othello_lab.experiments.studies.record import StudyRecord
 
 if TYPE_CHECKING:
-    from experiments.report.figures.base import ReportFigure
+    from othello_lab.experiments.report.figures.base import ReportFigure
 
 
 def tell(
@@ -43,7 +43,7 @@ def tell(
 
 def _draw(conclusion: Conclusion, folder: Path) -> list[ReportFigure]:
     # Loading seaborn takes a second, which a study without figures does not need.
-    from experiments.report.figures.base import draw_figures
+    from othello_lab.experiments.report.figures.base import draw_figures
 
     return draw_figures([lambda _: conclusion.figures()], None, folder)
 

@@ -27,21 +27,21 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from agents.config import ConfigError, build, one_line
-from core.shown import counted, plain
-from experiments.config import RunConfig, plan_of, typed
-from experiments.foreign import built_from, check_trusted, foreign_code
-from experiments.playing.match import TaskFailed
-from experiments.playing.pieces import Piece, Tables, Workplace
-from experiments.playing.trial import try_agents
-from experiments.record.folder import locked, new_folder, write_safely
-from experiments.record.log import logging_to
-from experiments.record.provenance import file_hash, machine, versions
-from experiments.record.reading import reading
-from experiments.record.store import Record
-from experiments.recorded import changes, moved_executor, refuse_changes
-from experiments.stopping import RunStopped, guarded, stoppable
-from experiments.studies.base import (
+from othello_lab.agents.config import ConfigError, build, one_line
+from othello_lab.core.system.escaping import counted, plain
+from othello_lab.experiments.config import RunConfig, built_from, plan_of, typed
+from othello_lab.experiments.jobs.replan import changes, moved_executor, refuse_changes
+from othello_lab.experiments.jobs.stopping import RunStopped, guarded, stoppable
+from othello_lab.experiments.playing.match import TaskFailed
+from othello_lab.experiments.playing.pieces import Piece, Tables, Workplace
+from othello_lab.experiments.playing.trial import try_agents
+from othello_lab.experiments.playing.trust import check_trusted, foreign_code
+from othello_lab.experiments.record.folder import locked, new_folder, write_safely
+from othello_lab.experiments.record.log import logging_to
+from othello_lab.experiments.record.provenance import file_hash, machine, versions
+from othello_lab.experiments.record.reading import reading
+from othello_lab.experiments.record.store import Record
+from othello_lab.experiments.studies.base import (
     Asked,
     Conclusion,
     MatchStudy,
@@ -49,11 +49,11 @@ from experiments.studies.base import (
     PositionStudy,
     Study,
 )
-from experiments.studies.parts import play_part
-from experiments.studies.planning import StudyPlan, planned
-from experiments.studies.record import FORMAT, STUDY, Kind, StudyRecord
-from experiments.studies.reporting import tell
-from experiments.sweep.folder import has_begun
+from othello_lab.experiments.studies.parts import play_part
+from othello_lab.experiments.studies.planning import StudyPlan, planned
+from othello_lab.experiments.studies.record import FORMAT, STUDY, Kind, StudyRecord
+from othello_lab.experiments.studies.reporting import tell
+from othello_lab.experiments.sweep.folder import has_begun
 
 GAMES = "games"
 """The folder of the run that a study of positions plays first."""
@@ -76,7 +76,7 @@ class StudyResult:
 class Session(ABC):
     """One go at a study: what its record does not have yet is done, and the study concluded.
 
-    options: how runs that have begun are gone on with, see :func:`experiments.run.resume`.
+    options: how runs that have begun are gone on with, see :func:`experiments.jobs.run.resume`.
     """
 
     def __init__(
@@ -191,7 +191,7 @@ def study(
 
 def resume(
     folder: str | Path,
-    command: str = "experiments.resume(...)",
+    command: str = "othello_lab.resume(...)",
     console: Console | None = None,
     *,
     workers: int | None = None,
@@ -202,7 +202,7 @@ def resume(
     trust: bool = False,
     maker: Maker | None = None,
 ) -> StudyResult:
-    """Go on with a study that was interrupted, as :func:`experiments.run.resume` does with a run.
+    """Go on with a study that was interrupted, as :func:`experiments.jobs.run.resume` does a run.
 
     retry_failed: do pieces again that failed. maker: as in :func:`study`.
     """
@@ -442,7 +442,7 @@ def way_on(folder: Path, plan: StudyPlan) -> str:
     """What to type to go on with a study."""
     built = _built(plan.plan.settings, plan.described, plan.kind)
     trust = " --trust" if foreign_code(built, {}, (Study,)) else ""
-    return f"python -m experiments resume {shlex.quote(str(folder))}{trust}"
+    return f"othello-lab resume {shlex.quote(str(folder))}{trust}"
 
 
 @contextmanager

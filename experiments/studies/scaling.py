@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from agents.outside import Outsider
-from agents.search.context import MAX_DEPTH
-from core.settings import Choice, Each, Number
-from experiments.config import Plan
-from experiments.pairing import ResultTable
-from experiments.report.tables import elo_text, time_text
-from experiments.statistics.doubling import doubling_weights, step_weights
-from experiments.statistics.intervals import interval_text
-from experiments.studies.base import Asked, Conclusion, MatchStudy, Played, changed
-from experiments.studies.pools import Pool, strengths
+from othello_lab.agents.outside import Outsider
+from othello_lab.agents.search.context import MAX_DEPTH
+from othello_lab.core.system.settings import Choice, Each, Number
+from othello_lab.experiments.config import Plan
+from othello_lab.experiments.pairing import ResultTable
+from othello_lab.experiments.report.tables import elo_text, time_text
+from othello_lab.experiments.statistics.doubling import doubling_weights, step_weights
+from othello_lab.experiments.statistics.intervals import interval_text
+from othello_lab.experiments.studies.base import Asked, Conclusion, MatchStudy, Played, changed
+from othello_lab.experiments.studies.pools import Pool, strengths
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from experiments.report.figures.base import ReportFigure
+    from othello_lab.experiments.report.figures.base import ReportFigure
 
 DEPTH, NODES, SECONDS = "depth", "nodes", "seconds"
 EFFORTS = {DEPTH: "depth", NODES: "nodes a move", SECONDS: "seconds a move"}
@@ -105,7 +105,7 @@ class Scaling(MatchStudy):
         if "depth" in made:
             made["depth"] = MAX_DEPTH
         own = {self.by: level if self.by == SECONDS else int(level)}
-        return {"_target_": "agents.limited.Limited", "agent": made, **own}
+        return {"_target_": "othello_lab.agents.limited.Limited", "agent": made, **own}
 
     # ------------------------------------------------------------------ numbers
 
@@ -245,9 +245,9 @@ class Scaling(MatchStudy):
         return ResultTable("Every level", [*columns, "Elo by doubling, from the one before"], rows)
 
     def _figures(self, levels: pd.DataFrame, openings: int) -> Iterator[ReportFigure]:
-        from experiments.report.figures.base import ReportFigure
-        from experiments.report.figures.cost import elo_cost_chart
-        from experiments.studies.figures.matches import scaling_chart
+        from othello_lab.experiments.report.figures.base import ReportFigure
+        from othello_lab.experiments.report.figures.cost import elo_cost_chart
+        from othello_lab.experiments.studies.figures.matches import scaling_chart
 
         rated = levels[levels["elo"].notna() & (levels["bound"] == "")]
         context = f"{openings:,} openings"

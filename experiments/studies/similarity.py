@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
 
-from core.game import Fault
-from core.notation import square_name
-from core.settings import Whole
-from core.shown import counted
-from experiments.config import Plan
-from experiments.playing.game import in_a_line
-from experiments.playing.pieces import Tables, Workplace
-from experiments.record.store import Record
-from experiments.report.tables import marked
-from experiments.statistics.means import Mean
-from experiments.studies.base import Conclusion, ResultTable
-from experiments.studies.positions import Sampled, SampledStudy
+from othello_lab.core.game import Fault
+from othello_lab.core.notation import square_name
+from othello_lab.core.system.escaping import counted
+from othello_lab.core.system.settings import Whole
+from othello_lab.experiments.config import Plan
+from othello_lab.experiments.playing.game import in_a_line
+from othello_lab.experiments.playing.pieces import Tables, Workplace
+from othello_lab.experiments.record.store import Record
+from othello_lab.experiments.report.tables import marked
+from othello_lab.experiments.statistics.means import Mean
+from othello_lab.experiments.studies.base import Conclusion, ResultTable
+from othello_lab.experiments.studies.positions import Sampled, SampledStudy
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from experiments.report.figures.base import ReportFigure
+    from othello_lab.experiments.report.figures.base import ReportFigure
 
 _SEEDS = 7  # keeps random numbers apart
 _CLOSEST = 10  # pairs of agents that are shown
@@ -79,7 +79,7 @@ class Similarity(SampledStudy):
         return {"positions": [{**about, "position": piece.sampled.line}], "moves": rows}
 
     def conclude(self, plan: Plan, tables: Mapping[str, pd.DataFrame]) -> Conclusion:
-        from experiments.studies.agreement import agreements, disagreement
+        from othello_lab.experiments.studies.agreement import agreements, disagreement
 
         positions = tables["positions"].set_index("piece")
         moves = tables["moves"]
@@ -180,6 +180,6 @@ def _differing(apart: pd.DataFrame, answers: pd.DataFrame) -> Iterable[ResultTab
 def _figures(
     pairs: pd.DataFrame, apart: pd.DataFrame, answers: pd.DataFrame, plan: Plan
 ) -> Iterable[ReportFigure]:
-    from experiments.studies.figures.similarity import similarity_figures
+    from othello_lab.experiments.studies.figures.similarity import similarity_figures
 
     return similarity_figures(pairs, apart, answers, plan.rules)

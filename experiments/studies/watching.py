@@ -6,11 +6,11 @@ from pathlib import Path
 
 from rich.console import Console, Group, RenderableType
 
-from core.shown import counted, plain
-from experiments.record.folder import is_locked
-from experiments.report import watch
-from experiments.studies.record import StudyRecord
-from experiments.sweep.folder import has_begun
+from othello_lab.core.system.escaping import counted, plain
+from othello_lab.experiments.record.folder import is_locked
+from othello_lab.experiments.report import watch
+from othello_lab.experiments.studies.record import StudyRecord
+from othello_lab.experiments.sweep.folder import has_begun
 
 
 def look_at_study(folder: Path, console: Console) -> tuple[RenderableType, bool]:

@@ -4,6 +4,6 @@
 ``running`` plays them, ``results`` collects what came out, ``reporting`` shows it.
 """
 
-from experiments.sweep.results import load
+from othello_lab.experiments.sweep.results import load
 
 __all__ = ["load"]

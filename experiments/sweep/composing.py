@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from agents.config import ConfigError
+from othello_lab.agents.config import ConfigError
 
 if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override
@@ -31,7 +31,7 @@ def expand(overrides: Sequence[str]) -> list[list[str]]:
     >>> expand(["a=zip(1,2)", "b=zip(x,y)", "games=4,8"])
     [['games=4', 'a=1', 'b=x'], ['games=4', 'a=2', 'b=y'], ['games=8', 'a=1', 'b=x'], ['games=8', 'a=2', 'b=y']]
     """  # noqa: E501
-    from agents.hydra_parts import all_values
+    from othello_lab.agents.hydra_parts import all_values
 
     zipped: dict[str, list[str]] = {}
     crossed: dict[str, list[str]] = {}
@@ -56,7 +56,7 @@ def is_hydras(override: str) -> bool:
 
 def without_guesses(overrides: Sequence[str]) -> list[str]:
     """What a search does not vary of its overrides; raises ConfigError."""
-    from agents.hydra_parts import parse
+    from othello_lab.agents.hydra_parts import parse
 
     if any(_ZIP.match(override) for override in overrides):
         raise ConfigError("zip(...) is for sweeps, not for a search over settings")
@@ -72,7 +72,7 @@ def varied(
     known: each one's settings, by number. overrides: what was asked for; with one combination
     alone, what is not among them was varied.
     """
-    from agents.hydra_parts import parse
+    from othello_lab.agents.hydra_parts import parse
 
     written: dict[str, dict[int, str]] = {}
     for number, its_settings in known.items():

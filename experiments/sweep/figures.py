@@ -13,8 +13,8 @@ from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator
 
-from core.shown import counted
-from experiments.report.figures.base import (
+from othello_lab.core.system.escaping import counted
+from othello_lab.experiments.report.figures.base import (
     BLUE,
     ORANGE,
     SMALL,

@@ -16,10 +16,10 @@ from typing import Any, NoReturn
 
 import yaml
 
-from agents.config import ConfigError, one_line
-from experiments.record.folder import numbered
-from experiments.record.store import FILE, Record
-from experiments.sweep.composing import varied
+from othello_lab.agents.config import ConfigError, one_line
+from othello_lab.experiments.record.folder import numbered
+from othello_lab.experiments.record.store import FILE, Record
+from othello_lab.experiments.sweep.composing import varied
 
 SWEEP = "sweep.yaml"
 """A sweep's own file: ``command``; ``arguments``, the words after ``run``; and ``combinations``,
@@ -84,7 +84,7 @@ class Sweep:
         if not is_sweep(folder):
             raise ConfigError(f"{folder} is no folder of a sweep: it has no {SWEEP}")
         # Loaded late: it brings Hydra, which those who only ask for a run's folder do not need.
-        from agents.hydra_parts import command_line_parser
+        from othello_lab.agents.hydra_parts import command_line_parser
 
         folder = Path(folder).resolve()
         said = about(folder)

@@ -6,12 +6,12 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 
-from agents.config import ConfigError, one_line
-from experiments.config import settings_of, typed
-from experiments.foreign import built_from, foreign_code
-from experiments.record.store import Record
-from experiments.sweep.composing import is_hydras, without_guesses
-from experiments.sweep.folder import State, Sweep
+from othello_lab.agents.config import ConfigError, one_line
+from othello_lab.experiments.config import built_from, settings_of, typed
+from othello_lab.experiments.playing.trust import foreign_code
+from othello_lab.experiments.record.store import Record
+from othello_lab.experiments.sweep.composing import is_hydras, without_guesses
+from othello_lab.experiments.sweep.folder import State, Sweep
 
 _HARMLESS = (
     *("hydra/sweeper", "hydra/launcher", "hydra.launcher.n_jobs", "hydra.sweeper.direction"),
@@ -23,7 +23,7 @@ code."""
 
 def foreign_in(asked: Sweep) -> list[str]:
     """What a sweep would run that is not the lab's own, a line each; see
-    :func:`experiments.foreign.foreign_code`. Raises ConfigError."""
+    :func:`experiments.playing.trust.foreign_code`. Raises ConfigError."""
     try:
         return list(dict.fromkeys(_foreign_in(asked)))
     except sqlite3.Error as error:

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.table import Table
 
-from core.shown import counted, plain
-from experiments.config import TuningConfig
-from experiments.record.store import FILE, Record
-from experiments.report.markdown import link, write_report
-from experiments.report.tables import COLUMNS, cells, elo_text
-from experiments.report.terminal import terminal_table
-from experiments.statistics.intervals import interval_text
-from experiments.sweep.composing import in_a_line, short_names
-from experiments.sweep.folder import CONFIRMATION, Combination, State, about
-from experiments.sweep.results import best_of, elo_of_tuned, grouped, table_of
+from othello_lab.core.system.escaping import counted, plain
+from othello_lab.experiments.config import TuningConfig
+from othello_lab.experiments.record.store import FILE, Record
+from othello_lab.experiments.report.markdown import link, write_report
+from othello_lab.experiments.report.tables import COLUMNS, cells, elo_text
+from othello_lab.experiments.report.terminal import terminal_table
+from othello_lab.experiments.statistics.intervals import interval_text
+from othello_lab.experiments.sweep.composing import in_a_line, short_names
+from othello_lab.experiments.sweep.folder import CONFIRMATION, Combination, State, about
+from othello_lab.experiments.sweep.results import best_of, elo_of_tuned, grouped, table_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from experiments.report.figures.base import ReportFigure
+    from othello_lab.experiments.report.figures.base import ReportFigure
 
 SHOWN = {
     name: COLUMNS[name]
@@ -143,8 +143,8 @@ def _draw(
     table: pd.DataFrame, keys: Sequence[str], search: Mapping[str, Any], folder: Path
 ) -> list[ReportFigure]:
     # Loading matplotlib takes a third of a second, which a sweep without figures does not need.
-    from experiments.report.figures.base import draw_figures
-    from experiments.sweep.figures import SWEEP_FIGURES, SweepFacts
+    from othello_lab.experiments.report.figures.base import draw_figures
+    from othello_lab.experiments.sweep.figures import SWEEP_FIGURES, SweepFacts
 
     short = short_names(keys)
     varied = {", ".join(short[key] for key in group): group for group in grouped(table, keys)}

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from agents.config import ConfigError
-from experiments.config import TuningConfig, typed
-from experiments.record.store import Record
-from experiments.report.standings import pairs_by_opening, rated_as_asked, standings
-from experiments.statistics.elo import elo_of_score
-from experiments.statistics.intervals import share_interval
-from experiments.statistics.pairs import pentanomial
-from experiments.sweep.folder import Combination, State, Sweep
+from othello_lab.agents.config import ConfigError
+from othello_lab.experiments.config import TuningConfig, typed
+from othello_lab.experiments.record.store import Record
+from othello_lab.experiments.report.standings import pairs_by_opening, rated_as_asked, standings
+from othello_lab.experiments.statistics.elo import elo_of_score
+from othello_lab.experiments.statistics.intervals import share_interval
+from othello_lab.experiments.statistics.pairs import pentanomial
+from othello_lab.experiments.sweep.folder import Combination, State, Sweep
 
 if TYPE_CHECKING:
     import pandas as pd  # loaded when a table is made, since a run starts sooner without it

@@ -17,17 +17,23 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 from rich.console import Console
 
-from agents import hydra_parts
-from agents.config import ConfigError, compose, one_line
-from core.shown import plain
-from experiments import run as runs
-from experiments.command_line import as_typed, make_console
-from experiments.config import read
-from experiments.foreign import check_trusted
-from experiments.record.folder import locked, new_folder
-from experiments.record.store import FILE
-from experiments.sweep.composing import expand, in_a_line, is_hydras, varied, without_guesses
-from experiments.sweep.folder import (
+from othello_lab.agents import hydra_parts
+from othello_lab.agents.config import ConfigError, compose, one_line
+from othello_lab.core.system.console import as_typed, make_console
+from othello_lab.core.system.escaping import plain
+from othello_lab.experiments.config import read
+from othello_lab.experiments.jobs import run as runs
+from othello_lab.experiments.playing.trust import check_trusted
+from othello_lab.experiments.record.folder import locked, new_folder
+from othello_lab.experiments.record.store import FILE
+from othello_lab.experiments.sweep.composing import (
+    expand,
+    in_a_line,
+    is_hydras,
+    varied,
+    without_guesses,
+)
+from othello_lab.experiments.sweep.folder import (
     CONFIRMATION,
     FAILURE,
     Combination,
@@ -40,9 +46,9 @@ from experiments.sweep.folder import (
     write_about,
     write_note,
 )
-from experiments.sweep.foreign import foreign_in
-from experiments.sweep.reporting import conclude
-from experiments.sweep.results import best_of, elo_of_tuned
+from othello_lab.experiments.sweep.foreign import foreign_in
+from othello_lab.experiments.sweep.reporting import conclude
+from othello_lab.experiments.sweep.results import best_of, elo_of_tuned
 
 # ---------------------------------------------------------------------- what to run
 
@@ -196,7 +202,7 @@ def _hand_over(asked: Sweep, words: Sequence[str]) -> None:
     # All that a combination has to know goes along, for it may be played in another process.
     lines = [in_a_line(values, number) for number in known]
     task = functools.partial(play_combination, asked=asked, lines=lines)
-    hydra_parts.hand_over("python -m experiments run", arguments, task)
+    hydra_parts.hand_over("othello-lab run", arguments, task)
 
 
 def _confirm(asked: Sweep, console: Console) -> bool:
@@ -225,7 +231,7 @@ def _end(asked: Sweep, folder: Path, console: Console) -> int:
         trust = " --trust" if foreign_in(asked) else ""
         line = (
             f"{len(left)} of {len(found)} combinations are not finished; go on with  "
-            f"python -m experiments resume {shlex.quote(str(folder))}{trust}"
+            f"othello-lab resume {shlex.quote(str(folder))}{trust}"
         )
         console.print(plain(line), soft_wrap=True)
     failed = [each for each in found if each.state is State.FAILED]

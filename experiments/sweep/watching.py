@@ -7,15 +7,15 @@ from pathlib import Path
 
 from rich.console import Console, Group, RenderableType
 
-from core.shown import plain
-from experiments.config import typed
-from experiments.record.folder import is_locked
-from experiments.record.reading import damage_told
-from experiments.record.store import Record
-from experiments.report import watch
-from experiments.report.terminal import terminal_table
-from experiments.sweep.composing import in_a_line
-from experiments.sweep.folder import Combination, Sweep
+from othello_lab.core.system.escaping import plain
+from othello_lab.experiments.config import typed
+from othello_lab.experiments.record.folder import is_locked
+from othello_lab.experiments.record.reading import damage_told
+from othello_lab.experiments.record.store import Record
+from othello_lab.experiments.report import watch
+from othello_lab.experiments.report.terminal import terminal_table
+from othello_lab.experiments.sweep.composing import in_a_line
+from othello_lab.experiments.sweep.folder import Combination, Sweep
 
 _PLAYING = "playing"
 _MOST = 40  # combinations that are shown

@@ -1,1 +1,1 @@
-"""``python -m play terminal``: the board as text, and commands."""
+"""``othello-lab play terminal``: the board as text, and commands."""

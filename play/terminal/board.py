@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from core.notation import PASS
-from core.position import Position
-from core.rules import Color
-from core.shown import visible
+from othello_lab.core.notation import PASS
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color
+from othello_lab.core.system.escaping import visible
 
 _DISCS = {False: {Color.BLACK: "X", Color.WHITE: "O"}, True: {Color.BLACK: "●", Color.WHITE: "○"}}
 _EMPTY = {False: ".", True: "·"}

@@ -8,21 +8,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from agents.config import ConfigError, compose, load
-from core.notation import PASS, is_obf, split_transcript
-from core.position import Position
-from core.rules import Color
-from core.settings import Whole, unknown_choice
-from core.shown import counted
-from play.config import HUMAN, PERSON, PlayerSettings, player, settings_of
-from play.game import line_text, value_text
-from play.hints import hints
-from play.moves import looks_like_move, read_move, written
-from play.switches import with_evaluation, with_pruning, without_pruning
-from play.terminal.series import Series
-from play.terminal.session import Debug, Quit, Session
-from play.thinking import Trouble, changed
-from play.written import described, read
+from othello_lab.agents.config import ConfigError, compose, load
+from othello_lab.core.notation import PASS, is_obf, split_transcript
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color
+from othello_lab.core.system.escaping import counted
+from othello_lab.core.system.settings import Whole, unknown_choice
+from othello_lab.play.config import HUMAN, PERSON, PlayerSettings, player, settings_of
+from othello_lab.play.game import line_text, value_text
+from othello_lab.play.hints import hints
+from othello_lab.play.moves import looks_like_move, read_move, written
+from othello_lab.play.switches import with_evaluation, with_pruning, without_pruning
+from othello_lab.play.terminal.series import Series
+from othello_lab.play.terminal.session import Debug, Quit, Session
+from othello_lab.play.thinking import Trouble, changed
+from othello_lab.play.written import described, read
 
 _DEPTH = Whole(1, 64)
 _ONCE = "once"
@@ -146,7 +146,7 @@ def _ordering(session: Session, words: Words) -> None:
 
 def _evaluation(session: Session, words: Words) -> None:
     once = words.take_once()
-    name = words.one("evaluation: a name (python -m agents list), or path/to/file.py:function,")
+    name = words.one("evaluation: a name (othello-lab agents list), or path/to/file.py:function,")
     words.words = [_ONCE] if once else []
     _switch(session, words, lambda who: with_evaluation(who, name))
 
@@ -169,7 +169,7 @@ def _pruning(session: Session, words: Words) -> None:
 def _agent(session: Session, words: Words) -> None:
     once = words.take_once()
     if not words.words:
-        raise ConfigError("agent: a name is needed (python -m agents list), then key=value")
+        raise ConfigError("agent: a name is needed (othello-lab agents list), then key=value")
     name, *settings = words.words
     color = words.side or _side_for_agent(session)
     if name == HUMAN:
@@ -292,7 +292,7 @@ def _load(session: Session, words: Words) -> None:
     game = games[-1].game
     session.begin(game.start, game.moves)
     if len(games) > 1:
-        session.screen.say(f"The last of {len(games)} games; python -m play replay shows all.")
+        session.screen.say(f"The last of {len(games)} games; othello-lab play replay shows all.")
 
 
 def _resign(session: Session, words: Words) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.base import Agent, Limits
-from agents.search import SearchAgent
-from play.config import PlayerSettings
-from play.game import Game, Turn, value_text
-from play.terminal.screen import Screen
-from play.terminal.trace import MOST_LINES, traced
-from play.thinking import Thinkers, Trouble
+from othello_lab.agents.base import Agent, Limits
+from othello_lab.agents.search import SearchAgent
+from othello_lab.play.config import PlayerSettings
+from othello_lab.play.game import Game, Turn, value_text
+from othello_lab.play.terminal.screen import Screen
+from othello_lab.play.terminal.trace import MOST_LINES, traced
+from othello_lab.play.thinking import Thinkers, Trouble
 
 
 @dataclass

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from play.config import Table
-from play.terminal.commands import obey
-from play.terminal.screen import Screen
-from play.terminal.session import Quit, Session
-from play.thinking import Thinkers
+from othello_lab.play.config import Table
+from othello_lab.play.terminal.commands import obey
+from othello_lab.play.terminal.screen import Screen
+from othello_lab.play.terminal.session import Quit, Session
+from othello_lab.play.thinking import Thinkers
 
 
 def play_at_terminal(table: Table, record: Path | None) -> None:

@@ -1,18 +1,18 @@
-"""``python -m play replay``: step through a game that was played."""
+"""``othello-lab play replay``: step through a game that was played."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-from agents.config import ConfigError
-from core.rules import Color
-from play.game import Turn, outcome
-from play.moves import written
-from play.recorded import game_of_run
-from play.terminal.board import disc_count, draw
-from play.terminal.screen import Screen
-from play.written import Read, read
+from othello_lab.agents.config import ConfigError
+from othello_lab.core.rules import Color
+from othello_lab.play.game import Turn, outcome
+from othello_lab.play.moves import written
+from othello_lab.play.recorded import game_of_run
+from othello_lab.play.terminal.board import disc_count, draw
+from othello_lab.play.terminal.screen import Screen
+from othello_lab.play.written import Read, read
 
 HELP = """\
 Enter or n: next   p: back   12: after move 12   start, end   all: to the end   help   q: leave"""

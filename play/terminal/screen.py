@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from rich.console import Console
 from rich.text import Text
 
-from core.shown import visible
-from play.config import ASCII, AUTO
+from othello_lab.core.system.escaping import visible
+from othello_lab.play.config import ASCII, AUTO
 
 WIDTH = 80
 """Columns where the output is no terminal that would tell its own."""

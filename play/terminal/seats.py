@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from core.rules import Color
-from play.config import PlayerSettings
+from othello_lab.core.rules import Color
+from othello_lab.play.config import PlayerSettings
 
 
 class Seats:

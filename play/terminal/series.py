@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from agents.config import ConfigError
-from core.rules import Color
-from core.shown import counted
-from play.config import SeriesConfig
-from play.game import Game
+from othello_lab.agents.config import ConfigError
+from othello_lab.core.rules import Color
+from othello_lab.core.system.escaping import counted
+from othello_lab.play.config import SeriesConfig
+from othello_lab.play.game import Game
 
 
 @dataclass

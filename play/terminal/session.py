@@ -8,20 +8,20 @@ from pathlib import Path
 
 from rich.text import Text
 
-from core.notation import PASS
-from core.position import Position
-from core.rules import Color
-from play.config import Table
-from play.game import Game, Turn, decision_lines, outcome
-from play.moves import written
-from play.switches import rival as opposite
-from play.terminal.board import disc_count, draw
-from play.terminal.explained import Debug, compare, show_tree
-from play.terminal.screen import Screen
-from play.terminal.seats import Seats
-from play.terminal.series import Series
-from play.thinking import Thinkers, Trouble
-from play.written import BEFORE, described, game_text, write
+from othello_lab.core.notation import PASS
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color
+from othello_lab.play.config import Table
+from othello_lab.play.game import Game, Turn, decision_lines, outcome
+from othello_lab.play.moves import written
+from othello_lab.play.switches import rival as opposite
+from othello_lab.play.terminal.board import disc_count, draw
+from othello_lab.play.terminal.explained import Debug, compare, show_tree
+from othello_lab.play.terminal.screen import Screen
+from othello_lab.play.terminal.seats import Seats
+from othello_lab.play.terminal.series import Series
+from othello_lab.play.thinking import Thinkers, Trouble
+from othello_lab.play.written import BEFORE, described, game_text, write
 
 
 class Quit(Exception):

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from agents.base import Decision
-from agents.search import SearchAgent
-from agents.search.window.plain import INFINITY
-from core.notation import PASS, square_name
-from core.position import Position
-from core.rules import Color
-from core.shown import counted
-from play.game import value_text
-from play.tree import Cut, Look, Node, watched
+from othello_lab.agents.base import Decision
+from othello_lab.agents.search import SearchAgent
+from othello_lab.agents.search.window.plain import INFINITY
+from othello_lab.core.notation import PASS, square_name
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color
+from othello_lab.core.system.escaping import counted
+from othello_lab.play.game import value_text
+from othello_lab.play.tree import Cut, Look, Node, watched
 
 MOST_LINES = 300_000
 """A larger tree is not kept whole."""

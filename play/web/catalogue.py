@@ -18,8 +18,8 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
-from agents.conf_folder import conf_folder
-from agents.config import (
+from othello_lab.agents.conf_folder import conf_folder
+from othello_lab.agents.config import (
     NEEDS_A_TARGET,
     OPEN,
     ConfigError,
@@ -28,13 +28,21 @@ from agents.config import (
     evaluation_settings,
     unknown,
 )
-from agents.evaluation.base import FINAL_UNIT
-from agents.outside import is_ours
-from core.position import Position
-from core.rules import RULESETS, Ruleset
-from core.settings import Choice, Constraint, Number, Switch, Whole, constraints, unknown_choice
-from play.config import HUMAN, PERSON, PlayerSettings, Table, player
-from play.thinking import checked_agent
+from othello_lab.agents.evaluation.base import FINAL_UNIT
+from othello_lab.agents.outside import is_ours
+from othello_lab.core.position import Position
+from othello_lab.core.rules import RULESETS, Ruleset
+from othello_lab.core.system.settings import (
+    Choice,
+    Constraint,
+    Number,
+    Switch,
+    Whole,
+    constraints,
+    unknown_choice,
+)
+from othello_lab.play.config import HUMAN, PERSON, PlayerSettings, Table, player
+from othello_lab.play.thinking import checked_agent
 
 EVALUATION = "evaluation"
 _WORD = re.compile(r"[A-Za-z0-9_+]{1,80}")

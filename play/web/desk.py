@@ -16,16 +16,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agents.config import ConfigError, one_line
-from core.forked import Forked, Link
-from core.processes import die_with_parent
-from core.rules import ruleset
-from play.config import Table
-from play.game import Game
-from play.recorded import game_of_run, games_of_run, runs_below
-from play.thinking import Thinkers, Trouble
-from play.web import why
-from play.web.kept import decision_data, game_data, game_from, player_from
+from othello_lab.agents.config import ConfigError, one_line
+from othello_lab.core.rules import ruleset
+from othello_lab.core.system.forked import Forked, Link
+from othello_lab.core.system.processes import die_with_parent
+from othello_lab.play.config import Table
+from othello_lab.play.game import Game
+from othello_lab.play.recorded import game_of_run, games_of_run, runs_below
+from othello_lab.play.thinking import Thinkers, Trouble
+from othello_lab.play.web import why
+from othello_lab.play.web.kept import decision_data, game_data, game_from, player_from
 
 Answer = Callable[[Thinkers, Game, dict[str, Any]], dict[str, Any]]
 """What is done at a desk: for a game, with the options of the question."""

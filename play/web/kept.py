@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from core.game import Decision, SearchStats, valid_answer
-from core.position import Position
-from core.rules import Color
-from play.config import PERSON, PlayerSettings
-from play.game import Game
+from othello_lab.core.game import Decision, SearchStats, valid_answer
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color
+from othello_lab.play.config import PERSON, PlayerSettings
+from othello_lab.play.game import Game
 
 Data = dict[str, Any]
 

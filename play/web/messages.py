@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields
 from typing import Annotated, Any
 
-from core.rules import RULESETS, Color
-from core.settings import (
+from othello_lab.core.rules import RULESETS, Color
+from othello_lab.core.system.settings import (
     Choice,
     Constraint,
     Number,

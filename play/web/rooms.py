@@ -11,22 +11,22 @@ from collections import deque
 from dataclasses import asdict
 from typing import Any
 
-from core.notation import IllegalMove
-from core.position import Position
-from core.processes import available_cores
-from core.rules import Color, Ruleset, ruleset
-from play.config import PlayerSettings, Table
-from play.game import Game
-from play.thinking import Trouble, checked_agent
-from play.web import messages
-from play.web.catalogue import Catalogue
-from play.web.desk import Cores, Desk, Note
-from play.web.kept import decision_from, game_data, game_from, player_data
-from play.web.shown import texts_of, visit_shown
-from play.web.visits import Refused, Visit, Visits
-from play.written import game_of
+from othello_lab.core.notation import IllegalMove
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color, Ruleset, ruleset
+from othello_lab.core.system.processes import available_cores
+from othello_lab.play.config import PlayerSettings, Table
+from othello_lab.play.game import Game
+from othello_lab.play.thinking import Trouble, checked_agent
+from othello_lab.play.web import messages
+from othello_lab.play.web.catalogue import Catalogue
+from othello_lab.play.web.desk import Cores, Desk, Note
+from othello_lab.play.web.kept import decision_from, game_data, game_from, player_data
+from othello_lab.play.web.shown import texts_of, visit_shown
+from othello_lab.play.web.visits import Refused, Visit, Visits
+from othello_lab.play.written import game_of
 
-log = logging.getLogger("play.web")
+log = logging.getLogger("othello_lab.play.web")
 
 _LINGER = 20.0  # seconds that a visit nobody looks at goes on, as pages are loaded anew
 _IDLE = 600.0  # seconds after which desks that nobody asks are ended

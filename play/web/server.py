@@ -23,14 +23,14 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from agents.config import ConfigError
-from core.position import prepare_rules
-from core.processes import LINUX
-from play.config import Table, WebConfig
-from play.thinking import Trouble
-from play.web import messages
-from play.web.rooms import House, Outbox, Patience, Room
-from play.web.visits import Refused
+from othello_lab.agents.config import ConfigError
+from othello_lab.core.position import prepare_rules
+from othello_lab.core.system.processes import LINUX
+from othello_lab.play.config import Table, WebConfig
+from othello_lab.play.thinking import Trouble
+from othello_lab.play.web import messages
+from othello_lab.play.web.rooms import House, Outbox, Patience, Room
+from othello_lab.play.web.visits import Refused
 
 STATIC = Path(__file__).parent / "static"
 _HEADERS = {

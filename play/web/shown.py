@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.bitboard import bits
-from core.notation import PASS, format_ggf, square_name
-from core.position import Position
-from core.rules import Color
-from play.game import Turn, outcome, value_text
-from play.moves import written
-from play.web.catalogue import Catalogue
-from play.web.visits import Visit
-from play.written import described, game_text
+from othello_lab.core.bitboard import bits
+from othello_lab.core.notation import PASS, format_ggf, square_name
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color
+from othello_lab.play.game import Turn, outcome, value_text
+from othello_lab.play.moves import written
+from othello_lab.play.web.catalogue import Catalogue
+from othello_lab.play.web.visits import Visit
+from othello_lab.play.written import described, game_text
 
 
 def position_shown(position: Position) -> dict[str, Any]:

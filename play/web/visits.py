@@ -15,14 +15,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from agents.config import ConfigError
-from core.game import Decision
-from core.notation import PASS, IllegalMove, parse_square
-from core.position import Position
-from core.rules import Color
-from play.config import HUMAN, PlayerSettings, Table
-from play.game import Game
-from play.web.kept import game_data, game_from, player_data, player_from
+from othello_lab.agents.config import ConfigError
+from othello_lab.core.game import Decision
+from othello_lab.core.notation import PASS, IllegalMove, parse_square
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color
+from othello_lab.play.config import HUMAN, PlayerSettings, Table
+from othello_lab.play.game import Game
+from othello_lab.play.web.kept import game_data, game_from, player_data, player_from
 
 _FORMAT = 1
 _NUMBER = re.compile(r"[A-Za-z0-9_-]{22}")

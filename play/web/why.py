@@ -15,23 +15,23 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from agents.base import Decision, Limits
-from agents.config import ConfigError, build
-from agents.evaluation.base import FINAL_UNIT, Evaluation
-from agents.evaluation.worth import Worth, worth, worth_of_moves
-from agents.search import SearchAgent, WindowSearch
-from agents.search.window.plain import INFINITY
-from core import bitboard
-from core.notation import square_name
-from core.position import Position
-from core.rules import Color
-from play.config import PlayerSettings
-from play.game import Game
-from play.hints import hints
-from play.thinking import Thinkers
-from play.tree import Cut, Look, Node, watched
-from play.web.kept import player_from
-from play.written import described
+from othello_lab.agents.base import Decision, Limits
+from othello_lab.agents.config import ConfigError, build
+from othello_lab.agents.evaluation.base import FINAL_UNIT, Evaluation
+from othello_lab.agents.evaluation.worth import Worth, worth, worth_of_moves
+from othello_lab.agents.search import SearchAgent, WindowSearch
+from othello_lab.agents.search.window.plain import INFINITY
+from othello_lab.core import bitboard
+from othello_lab.core.notation import square_name
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color
+from othello_lab.play.config import PlayerSettings
+from othello_lab.play.game import Game
+from othello_lab.play.hints import hints
+from othello_lab.play.thinking import Thinkers
+from othello_lab.play.tree import Cut, Look, Node, watched
+from othello_lab.play.web.kept import player_from
+from othello_lab.play.written import described
 
 Data = dict[str, Any]
 
@@ -75,7 +75,7 @@ def values(thinkers: Thinkers, game: Game, options: Mapping[str, Any]) -> Data:
 
 def parts(thinkers: Thinkers, game: Game, options: Mapping[str, Any]) -> Data:
     """What a heuristic thinks of the position and of the position after each move, with the terms
-    that it sums up, as ``python -m agents evaluate`` shows it. options: ``evaluation``, its
+    that it sums up, as ``othello-lab agents evaluate`` shows it. options: ``evaluation``, its
     settings.
     """
     position, side = game.position, game.position.ruleset.side

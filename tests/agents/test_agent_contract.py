@@ -18,16 +18,26 @@ import pytest
 from bots import bot, player
 from chosen import mostly_slow
 
-from agents import Agent, Decision, Evaluation, Limits, RandomAgent, SearchStats, contract
-from agents.__main__ import main
-from agents.config import build, build_agent, choices, conf_folder, fill_open, load
-from agents.contract import FAILED, NOT_ASKED, Verdict, check
-from core import PASS, Color, Position
+from othello_lab import (
+    PASS,
+    Agent,
+    Color,
+    Decision,
+    Evaluation,
+    Limits,
+    Position,
+    RandomAgent,
+    SearchStats,
+)
+from othello_lab.agents import contract
+from othello_lab.agents.command_line import main
+from othello_lab.agents.config import build, build_agent, choices, conf_folder, fill_open, load
+from othello_lab.agents.contract import FAILED, NOT_ASKED, Verdict, check
 
-EVALUATION = {"_target_": "agents.DiscCount"}  # plays on every board
+EVALUATION = {"_target_": "othello_lab.DiscCount"}  # plays on every board
 
 
-FITTED = {"_target_": "agents.SquareWeights"}  # for what works with fitted parameters only
+FITTED = {"_target_": "othello_lab.SquareWeights"}  # for what works with fitted parameters only
 
 
 STRATEGIES = Path(__file__).with_name("external") / "paip.py"
@@ -42,7 +52,7 @@ OTHERS: dict[str, dict[str, Callable[[Path], str]]] = {
     "nboard": {"command": lambda _: f"{sys.executable} {ENGINES / 'nboard_engine.py'}"},
     "wpi": {"command": player},
     "function": {"target": lambda _: f"{STRATEGIES}:random_strategy"},
-    "openspiel": {"target": lambda _: "agents.external.openspiel:mcts(20)"},
+    "openspiel": {"target": lambda _: "othello_lab.agents.external.openspiel:mcts(20)"},
 }
 """What agents that stand for something else need: of each setting, what makes it in a folder."""
 
@@ -401,7 +411,7 @@ def test_the_agent_itself_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None
 # ------------------------------------------------------------------ on the command line
 
 MINE = """
-from agents import Agent, Decision
+from othello_lab import Agent, Decision
 
 class Picky(Agent):
     def __init__(self, favourite: int, depth: int) -> None:
@@ -431,7 +441,7 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "greedy",
         "maximizer evaluation=mobility",
         "misbehaving.Mine",
-        "agents.Minimax depth=1",
+        "othello_lab.Minimax depth=1",
     ],
 )
 def test_check_says_that_an_agent_holds(
@@ -504,7 +514,7 @@ def test_bad_input_of_check_is_one_line(
     assert code == 2
     printed = capsys.readouterr()
     assert printed.err.count("\n") == 1 and not printed.out
-    assert printed.err.startswith("python -m agents check: ")
+    assert printed.err.startswith("othello-lab agents check: ")
     assert re.search(complaint, printed.err), printed.err
 
 

@@ -15,12 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from omegaconf import OmegaConf
 
-import agents.evaluation
-import agents.external
-import agents.learned
-from agents import AlphaBeta, Decision, Limited, SquareWeights, hydra_parts
-from agents.conf_folder import conf_folder
-from agents.config import (
+import othello_lab.agents.evaluation
+import othello_lab.agents.external
+import othello_lab.agents.learned
+from othello_lab import AlphaBeta, Decision, Limited, SearchStats, SquareWeights
+from othello_lab.agents import hydra_parts
+from othello_lab.agents.conf_folder import conf_folder
+from othello_lab.agents.config import (
     ConfigError,
     build,
     build_agent,
@@ -32,9 +33,9 @@ from agents.config import (
     load,
     load_evaluation,
 )
-from agents.evaluation import Composite
-from core.game import valid_answer
-from core.position import Position
+from othello_lab.agents.evaluation import Composite
+from othello_lab.core.game import valid_answer
+from othello_lab.core.position import Position
 
 HOME = "${oc.env:HOME}"
 
@@ -122,7 +123,10 @@ def test_a_class_that_takes_all_settings_gets_them() -> None:
         ({"depth": 65}, r"^agent 'x': depth=65: a whole number from 1 to 64 is needed$"),
         ({"_target_": f"{__name__}.Open", "depth": [], "self": 1}, r"multiple values"),
         ({"_target_": f"{__name__}.Nobody"}, r"^agent 'x': cannot import _target_ '.*Nobody'"),
-        ({"_target_": "agents.AlphaBeta"}, r"^agent 'x': agents.AlphaBeta has no setting 'inner'"),
+        (
+            {"_target_": "othello_lab.AlphaBeta"},
+            r"^agent 'x': othello_lab.AlphaBeta has no setting 'inner'",
+        ),
     ],
 )
 def test_settings_that_nothing_can_be_built_of(changes: dict[str, Any], message: str) -> None:
@@ -209,8 +213,13 @@ def test_what_an_agent_within_one_leaves_open_is_filled_too() -> None:
 
 
 def test_what_an_object_is_shown_as_makes_it_again() -> None:
-    rooms = agents, agents.evaluation, agents.external, agents.learned
-    names = {name: value for room in rooms for name, value in vars(room).items()}
+    rooms = (
+        othello_lab,
+        othello_lab.agents.evaluation,
+        othello_lab.agents.external,
+        othello_lab.agents.learned,
+    )
+    names = {name: getattr(room, name) for room in rooms for name in dir(room)}
     paip = Path(__file__).parent / "external" / "paip.py"
     evaluation = evaluation_settings(f"{paip}:mean_weight")
     filled = {"depth": 3, "command": "cat -n", "target": f"{paip}:random_strategy"}
@@ -237,7 +246,7 @@ def test_a_decision_is_shown_with_names_of_squares() -> None:
     decision = AlphaBeta(3, SquareWeights()).search(Position.start())
     shown = repr(decision)
     assert shown.startswith("Decision('d3', value=13, pv=('d3', 'c3', 'b3'), depth=3, stats=")
-    assert valid_answer(eval(shown, vars(agents))) == decision
+    assert valid_answer(eval(shown, {"Decision": Decision, "SearchStats": SearchStats})) == decision
     assert decision.line == ("d3", "c3", "b3")
     assert repr(Decision(64)) == "Decision('--')"
     assert repr(Decision("k9", pv=3)) == "Decision('k9', pv=3)"  # type: ignore[arg-type]

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from agents import MCTS, AlphaBeta, DiscCount, GreedyAgent, Limits
-from agents.base import compiled_player
-from agents.contract import check
-from agents.limited import Limited
-from core import Position
-from core.rules import Color, ruleset
+from othello_lab import MCTS, AlphaBeta, DiscCount, GreedyAgent, Limits, Position
+from othello_lab.agents.base import compiled_player
+from othello_lab.agents.contract import check
+from othello_lab.agents.limited import Limited
+from othello_lab.core.rules import Color, ruleset
 
 STANDARD = ruleset("standard")
 START = Position.start(STANDARD)

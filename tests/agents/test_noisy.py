@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from agents import MCTS, AlphaBeta, GreedyAgent, Limits, RandomAgent, SquareWeights
-from agents.base import Agent, compiled_player
-from agents.contract import check
-from agents.noisy import Noisy
-from core import whole_games as layout
-from core.game import play_game
-from core.position import Position
-from core.rules import Color, ruleset
+from othello_lab import MCTS, AlphaBeta, GreedyAgent, Limits, RandomAgent, SquareWeights
+from othello_lab.agents.base import Agent, compiled_player
+from othello_lab.agents.contract import check
+from othello_lab.agents.noisy import Noisy
+from othello_lab.core import whole_games as layout
+from othello_lab.core.game import play_game
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color, ruleset
 
 STANDARD = ruleset("standard")
 GAMES = 6

@@ -10,10 +10,21 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from agents import DiscCount, GreedyAgent, Limits, Maximizer, RandomAgent, SquareWeights
-from agents.evaluation import FINAL_UNIT
-from core import PASS, RULESETS, Color, Position, play_game
-from core.notation import square_name
+from othello_lab import (
+    PASS,
+    RULESETS,
+    Color,
+    DiscCount,
+    GreedyAgent,
+    Limits,
+    Maximizer,
+    Position,
+    RandomAgent,
+    SquareWeights,
+    play_game,
+)
+from othello_lab.agents.evaluation import FINAL_UNIT
+from othello_lab.core.notation import square_name
 
 RandomGame = Callable[[str, int], list[Position]]
 

@@ -1,7 +1,7 @@
 """Hostile and careless agents: each kind is a function that says in its first line what it does.
 
 A kind strikes once a game, when it is called in a certain way, and then plays on at random, with
-the random numbers of :class:`agents.RandomAgent`. So whoever does no harm by it plays the games
+the random numbers of :class:`RandomAgent`. So whoever does no harm by it plays the games
 that a random agent plays in its place.
 """
 
@@ -40,12 +40,11 @@ from typing import Any
 
 import numpy as np
 
-import core.forked
-import core.game
-from agents import Agent, Decision, Limits, RandomAgent, SearchStats
-from core import PASS, Position
-from core.game import DIED, FINISHED, GARBAGE, HUNG, LATE, RAISED
-from core.notation import square_name
+import othello_lab.core.game
+import othello_lab.core.system.forked
+from othello_lab import PASS, Agent, Decision, Limits, Position, RandomAgent, SearchStats
+from othello_lab.core.game import DIED, FINISHED, GARBAGE, HUNG, LATE, RAISED
+from othello_lab.core.notation import square_name
 
 CALLS = ("constructor", "begin_game", "observe", "decide", "close")
 ANYHOW = "anyhow"
@@ -203,9 +202,9 @@ def others() -> Iterator[int]:
 @kind(FINISHED, default=True)
 def replaces_the_judge(agent: Hostile, *_: Any) -> None:
     """Replaces play_game, Position.play, Decision.flaw and the game's results."""
-    core.game.play_game = lambda *_, **__: None  # type: ignore[assignment]
-    core.game._Game.play = lambda *_: None  # type: ignore[method-assign]
-    core.game._leader = lambda *_: None
+    othello_lab.core.game.play_game = lambda *_, **__: None  # type: ignore[assignment]
+    othello_lab.core.game._Game.play = lambda *_: None  # type: ignore[method-assign]
+    othello_lab.core.game._leader = lambda *_: None
     type.__setattr__(Decision, "flaw", lambda *_: None)
 
 
@@ -455,13 +454,13 @@ def leaves_threads(agent: Hostile, *_: Any) -> None:
 def dies_between_games(agent: Hostile, position: Position) -> None:
     """Ends its process between two games, right after its last answer."""
     if position.is_over and agent.first_time("died"):
-        send = core.forked.Link.send
+        send = othello_lab.core.system.forked.Link.send
 
         def last(link: Any, message: bytes) -> None:
             send(link, message)
             os._exit(3)
 
-        core.forked.Link.send = last  # type: ignore[method-assign]
+        othello_lab.core.system.forked.Link.send = last  # type: ignore[method-assign]
 
 
 @kind(DIED, "begin_game")

@@ -17,10 +17,10 @@ import records
 from records import edit
 from rich.console import Console
 
-from experiments.__main__ import main
-from experiments.config import read
-from experiments.record.store import Record
-from experiments.run import run
+from othello_lab.__main__ import main
+from othello_lab.experiments.config import read
+from othello_lab.experiments.jobs.run import run
+from othello_lab.experiments.record.store import Record
 
 WORDS = ["agents=duel", "agent@first=alphabeta", "agent@second=random", "depth=1", "games=4"]
 WORDS += ["figures=false", "executor=serial", "ruleset=mini6", "openings.plies=2"]
@@ -149,7 +149,7 @@ def test_what_can_be_read_is_recovered_and_the_rest_played_again(
 
     assert main(["resume", str(damaged)]) == 2
     said = capsys.readouterr().err
-    way_out = "python -m experiments recover "
+    way_out = "othello-lab recover "
     assert way_out in said
     assert shlex.split(said[said.index(way_out) :])[-1] == str(damaged)
     assert main(["recover", str(damaged)]) == 0

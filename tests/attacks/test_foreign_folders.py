@@ -20,30 +20,30 @@ from processes import Command, await_
 from records import games_in, runs_in
 from rich.console import Console
 
-from agents.config import ConfigError
-from experiments.__main__ import main
-from experiments.config import read, typed
-from experiments.foreign import built_from, check_trusted
-from experiments.record.provenance import versions
-from experiments.report.tables import described
-from experiments.run import resume, run
+from othello_lab.__main__ import main
+from othello_lab.agents.config import ConfigError
+from othello_lab.experiments.config import built_from, read, typed
+from othello_lab.experiments.jobs.run import resume, run
+from othello_lab.experiments.playing.trust import check_trusted
+from othello_lab.experiments.record.provenance import versions
+from othello_lab.experiments.report.tables import described
 
 QUIET = Console(quiet=True)
 WORDS = ["agents=duel", "agent@first=greedy", "agent@second=random", "games=2", "figures=false"]
 COMMAND = f"{sys.executable} evil.py"
 EVIL = """
 from pathlib import Path
-import agents, experiments.pairing
-from agents.evaluation import heuristic
+import agents, othello_lab.experiments.pairing
+from othello_lab.agents.evaluation import heuristic
 
 Path({marker!r}).touch()
 
 
-class Agent(agents.RandomAgent):
+class Agent(othello_lab.RandomAgent):
     pass
 
 
-class Schedule(experiments.pairing.RoundRobin):
+class Schedule(othello_lab.experiments.pairing.RoundRobin):
     pass
 
 
@@ -110,28 +110,37 @@ def a_package(config: dict[str, Any]) -> None:
 
 
 def a_heuristic(config: dict[str, Any]) -> None:
-    evaluation = {"_target_": "agents.evaluation.FunctionEvaluation", "target": "evil.py:flat"}
-    config["agents"]["greedy"] = {"_target_": "agents.Maximizer", "evaluation": evaluation}
+    evaluation = {
+        "_target_": "othello_lab.agents.evaluation.FunctionEvaluation",
+        "target": "evil.py:flat",
+    }
+    config["agents"]["greedy"] = {"_target_": "othello_lab.Maximizer", "evaluation": evaluation}
 
 
 def a_module(config: dict[str, Any]) -> None:
-    evaluation = {"_target_": "agents.evaluation.FunctionEvaluation", "target": "evil:flat"}
-    config["agents"]["greedy"] = {"_target_": "agents.Maximizer", "evaluation": evaluation}
+    evaluation = {
+        "_target_": "othello_lab.agents.evaluation.FunctionEvaluation",
+        "target": "evil:flat",
+    }
+    config["agents"]["greedy"] = {"_target_": "othello_lab.Maximizer", "evaluation": evaluation}
 
 
 def a_program(config: dict[str, Any]) -> None:
-    config["agents"]["greedy"] = {"_target_": "agents.external.LineAgent", "command": COMMAND}
+    config["agents"]["greedy"] = {
+        "_target_": "othello_lab.agents.external.LineAgent",
+        "command": COMMAND,
+    }
 
 
 def a_program_that_is_not_there(config: dict[str, Any]) -> None:
-    agent = {"_target_": "agents.external.LineAgent", "command": "core evil.sh 'x"}
+    agent = {"_target_": "othello_lab.agents.external.LineAgent", "command": "core evil.sh 'x"}
     config["agents"]["greedy"] = agent
 
 
 def in_a_list(config: dict[str, Any]) -> None:
     stages = [{"empties": [0, 60], "weights": [{"_target_": "evil.Agent"}]}]
-    evaluation = {"_target_": "agents.evaluation.Composite", "stages": stages}
-    config["agents"]["greedy"] = {"_target_": "agents.Maximizer", "evaluation": evaluation}
+    evaluation = {"_target_": "othello_lab.agents.evaluation.Composite", "stages": stages}
+    config["agents"]["greedy"] = {"_target_": "othello_lab.Maximizer", "evaluation": evaluation}
 
 
 def a_schedule(config: dict[str, Any]) -> None:
@@ -139,12 +148,18 @@ def a_schedule(config: dict[str, Any]) -> None:
 
 
 def by_a_name_of_ours(config: dict[str, Any]) -> None:
-    config["agents"]["greedy"] = {"_target_": "experiments.run.os.makedirs", "name": "it_ran"}
+    config["agents"]["greedy"] = {
+        "_target_": "othello_lab.experiments.jobs.run.os.makedirs",
+        "name": "it_ran",
+    }
 
 
 def by_a_function_of_ours(config: dict[str, Any]) -> None:
     folder = {"_target_": "pathlib.Path.cwd"}
-    config["openings"] = {"_target_": "experiments.sweep.folder.put_aside", "folder": folder}
+    config["openings"] = {
+        "_target_": "othello_lab.experiments.sweep.folder.put_aside",
+        "folder": folder,
+    }
 
 
 @pytest.mark.parametrize(
@@ -159,8 +174,8 @@ def by_a_function_of_ours(config: dict[str, Any]) -> None:
         (a_program_that_is_not_there, "agents.greedy: core evil.sh 'x (no file of it is found)"),
         (in_a_list, "agents.greedy.evaluation.stages[0].weights[0]: evil.Agent ("),
         (a_schedule, "schedule: evil.Schedule ("),
-        (by_a_name_of_ours, "agents.greedy: experiments.run.os.makedirs ("),
-        (by_a_function_of_ours, "openings: experiments.sweep.folder.put_aside ("),
+        (by_a_name_of_ours, "agents.greedy: othello_lab.experiments.jobs.run.os.makedirs ("),
+        (by_a_function_of_ours, "openings: othello_lab.experiments.sweep.folder.put_aside ("),
     ],
 )
 def test_code_that_a_record_names_is_listed_and_not_imported(
@@ -215,7 +230,10 @@ def test_a_scheduler_that_a_record_names_is_not_asked(
 ) -> None:
     def elsewhere(config: dict[str, Any]) -> None:
         address = "tcp://192.0.2.1:8786"
-        config["executor"] = {"_target_": "experiments.playing.Dask", "address": address}
+        config["executor"] = {
+            "_target_": "othello_lab.experiments.playing.Dask",
+            "address": address,
+        }
 
     assert main(["resume", str(foreign_run(tmp_path, elsewhere))]) == 2
     assert "the Dask scheduler at tcp://192.0.2.1:8786" in capsys.readouterr().err
@@ -360,4 +378,4 @@ def test_an_interrupted_run_of_foreign_code_names_trust_on_its_way_on(
     finally:
         process.kill()
     (folder,) = runs_in(tmp_path / "own")
-    assert f"go on with  python -m experiments resume {folder} --trust\n" in printed
+    assert f"go on with  othello-lab resume {folder} --trust\n" in printed

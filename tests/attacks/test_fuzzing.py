@@ -18,25 +18,25 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from agents.commands.solve import read_problem
-from agents.conf_folder import conf_folder
-from agents.external.slips import Slip
-from agents.external.wpi import name_of
-from agents.loading import split_target
-from agents.search.window.probcut import ProbCut
-from core import RULESETS, Position
-from core.notation import parse_ggf, parse_obf, parse_square, split_transcript
-from core.rules import ruleset
-from core.wpi import may_go_on, move_text, read_move
-from core.wthor import WthorGame, format_wthor
-from experiments.config import read
-from experiments.pairing.openings import Opening, read_openings
-from experiments.record.reading import damages, reading
-from experiments.recorded import replanned
-from experiments.report.watch import look
-from experiments.run import run
-from experiments.sweep.folder import Sweep
-from play.web import messages
+from othello_lab import RULESETS, Position
+from othello_lab.agents.commands.solve import read_problem
+from othello_lab.agents.conf_folder import conf_folder
+from othello_lab.agents.external.slips import Slip
+from othello_lab.agents.external.wpi import name_of
+from othello_lab.agents.loading import split_target
+from othello_lab.agents.search.window.probcut import ProbCut
+from othello_lab.core.notation import parse_ggf, parse_obf, parse_square, split_transcript
+from othello_lab.core.rules import ruleset
+from othello_lab.core.wpi import may_go_on, move_text, read_move
+from othello_lab.core.wthor import WthorGame, format_wthor
+from othello_lab.experiments.config import read
+from othello_lab.experiments.jobs.replan import replanned
+from othello_lab.experiments.jobs.run import run
+from othello_lab.experiments.pairing.openings import Opening, read_openings
+from othello_lab.experiments.record.reading import damages, reading
+from othello_lab.experiments.report.watch import look
+from othello_lab.experiments.sweep.folder import Sweep
+from othello_lab.play.web import messages
 
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "50"))
 fuzzed = settings(

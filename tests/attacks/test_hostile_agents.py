@@ -24,14 +24,14 @@ from processes import Command
 from records import content
 from rich.console import Console
 
-import core.forked
-import core.processes
-from core.game import END_REASONS, FINISHED, HUNG
-from experiments.config import plan_of, read
-from experiments.playing import stand_in
-from experiments.run import run
+import othello_lab.core.system.forked
+import othello_lab.core.system.processes
+from othello_lab.core.game import END_REASONS, FINISHED, HUNG
+from othello_lab.experiments.config import plan_of, read
+from othello_lab.experiments.jobs.run import run
+from othello_lab.experiments.playing import stand_in
 
-pytestmark = pytest.mark.skipif(not core.processes.LINUX, reason="needs Linux")
+pytestmark = pytest.mark.skipif(not othello_lab.core.system.processes.LINUX, reason="needs Linux")
 
 PARTS = 5
 """A report on all of them at once takes minutes."""
@@ -81,7 +81,7 @@ class Run(Command):
         return 0 if run(plan_of(settings), "test", Console(quiet=True)).complete else 5
 
 
-GREEDY, RANDOM = {"_target_": "agents.GreedyAgent"}, {"_target_": "agents.RandomAgent"}
+GREEDY, RANDOM = {"_target_": "othello_lab.GreedyAgent"}, {"_target_": "othello_lab.RandomAgent"}
 
 
 @pytest.fixture
@@ -89,13 +89,15 @@ def orphanage() -> Iterator[Callable[[], list[int]]]:
     """The processes below this one that were not there before; it inherits all that lose their
     parent meanwhile."""
     libc = ctypes.CDLL(None)
-    before = set(core.processes.descendants([os.getpid()]))
+    before = set(othello_lab.core.system.processes.descendants([os.getpid()]))
     libc.prctl(36, 1, 0, 0, 0)
     try:
-        yield lambda: sorted(set(core.processes.descendants([os.getpid()])) - before)
+        yield lambda: sorted(
+            set(othello_lab.core.system.processes.descendants([os.getpid()])) - before
+        )
     finally:
         libc.prctl(36, 0, 0, 0, 0)
-        core.processes.end_descendants([os.getpid()], before)
+        othello_lab.core.system.processes.end_descendants([os.getpid()], before)
 
 
 def play(folder: Path, names: list[str], *words: str) -> tuple[Run, Run]:
@@ -237,9 +239,9 @@ def test_an_honest_agent_may_count_on_in_one_object(tmp_path: Path) -> None:
 
 def test_nobody_is_blamed_if_the_system_has_no_process_to_give(tmp_path: Path) -> None:
     """Two forks of three fail."""
-    forked, asked = core.forked.Forked, itertools.count(1)
+    forked, asked = othello_lab.core.system.forked.Forked, itertools.count(1)
 
-    def flaky(*arguments: Any, **more: Any) -> core.forked.Forked:
+    def flaky(*arguments: Any, **more: Any) -> othello_lab.core.system.forked.Forked:
         if next(asked) % 3:
             raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
         return forked(*arguments, **more)

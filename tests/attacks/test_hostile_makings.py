@@ -11,20 +11,20 @@ from pathlib import Path
 import pytest
 from attacks.test_hostile_agents import landlocked
 
-import agents.outside
-import core.game
-import core.processes
-from agents.config import ConfigError
-from agents.outside import Outsider
-from core.position import Position
-from experiments.record.provenance import versions
+import othello_lab.agents.outside
+import othello_lab.core.game
+import othello_lab.core.system.processes
+from othello_lab.agents.config import ConfigError
+from othello_lab.agents.outside import Outsider
+from othello_lab.core.position import Position
+from othello_lab.experiments.record.provenance import versions
 
-pytestmark = pytest.mark.skipif(not core.processes.LINUX, reason="needs Linux")
+pytestmark = pytest.mark.skipif(not othello_lab.core.system.processes.LINUX, reason="needs Linux")
 
 AGENT = """
 import os, signal, socket, struct, sys, time
-from agents import Agent, Decision, RandomAgent
-import core.game, core.position
+from othello_lab import Agent, Decision, RandomAgent
+import othello_lab.core.game, othello_lab.core.position
 class Mine(RandomAgent):
     pass
 """
@@ -53,6 +53,7 @@ MAKINGS: dict[str, tuple[str, str]] = {
         "its process ended",
     ),
     "replaces the judge": (
+        "core = othello_lab.core\n"
         "core.game.play_game = core.position.Position.play = Decision.flaw = None",
         FINE,
     ),
@@ -137,9 +138,11 @@ def test_an_agent_that_attacks_while_it_is_made(
     does: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture
 ) -> None:
     source, said = MAKINGS[does]
-    here = os.getcwd(), core.game.play_game, Position.play
-    before = set(core.processes.descendants([os.getpid()]))
-    monkeypatch.setattr(agents.outside, "START_SECONDS", 0.5 if "not made" in said else 10)
+    here = os.getcwd(), othello_lab.core.game.play_game, Position.play
+    before = set(othello_lab.core.system.processes.descendants([os.getpid()]))
+    monkeypatch.setattr(
+        othello_lab.agents.outside, "START_SECONDS", 0.5 if "not made" in said else 10
+    )
     if said == FINE:
         assert made(tmp_path, source, monkeypatch).version == 1
     else:
@@ -148,7 +151,7 @@ def test_an_agent_that_attacks_while_it_is_made(
         assert "\n" not in str(refused.value)
         assert len(str(refused.value)) < 3000
     nobody_left(tmp_path, before)
-    assert here == (os.getcwd(), core.game.play_game, Position.play)
+    assert here == (os.getcwd(), othello_lab.core.game.play_game, Position.play)
     assert capfd.readouterr() == ("", "")
 
 
@@ -159,7 +162,10 @@ def nobody_left(folder: Path, before: set[int]) -> None:
     files = [getattr(module, "__file__", None) or "" for module in list(sys.modules.values())]
     assert not any(file.startswith(str(folder)) for file in files)
     until = time.monotonic() + 10
-    while left := [*set(core.processes.descendants([os.getpid()])) - before, *sessions(ran)]:
+    while left := [
+        *set(othello_lab.core.system.processes.descendants([os.getpid()])) - before,
+        *sessions(ran),
+    ]:
         assert time.monotonic() < until, [about(number) for number in left]
         time.sleep(0.02)
 
@@ -190,6 +196,6 @@ def sessions(leaders: set[int]) -> list[int]:
 def test_an_agent_that_kills_whoever_makes_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = set(core.processes.descendants([os.getpid()]))
+    before = set(othello_lab.core.system.processes.descendants([os.getpid()]))
     assert made(tmp_path, KILLS, monkeypatch).version == 1
     nobody_left(tmp_path, before)

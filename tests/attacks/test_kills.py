@@ -18,10 +18,10 @@ from processes import Command, await_
 from records import content, games_in, query, runs_in
 from rich.console import Console
 
-from core.processes import LINUX, adopt_orphans, descendants, is_stopped
-from experiments.config import read
-from experiments.playing import pool, stand_in
-from experiments.run import run
+from othello_lab.core.system.processes import LINUX, adopt_orphans, descendants, is_stopped
+from othello_lab.experiments.config import read
+from othello_lab.experiments.jobs.run import run
+from othello_lab.experiments.playing import pool, stand_in
 
 pytestmark = pytest.mark.skipif(not LINUX, reason="finds processes by /proc")
 

@@ -18,21 +18,21 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from rich.console import Console
 
-from agents import GreedyAgent, RandomAgent
-from agents.__main__ import main as agents_main
-from agents.config import ConfigError
-from core.shown import visible
-from experiments.__main__ import main
-from experiments.config import plan_of, read
-from experiments.record.log import logging_to
-from experiments.recorded import about_object
-from experiments.report.figures.searches import cost_chart, depth_chart
-from experiments.report.progress import progress_bar
-from experiments.report.watch import look
-from experiments.run import run, run_match
-from experiments.sweep.figures import sweep_chart
-from experiments.sweep.folder import Combination, State
-from experiments.sweep.reporting import conclude
+from othello_lab import GreedyAgent, RandomAgent
+from othello_lab.__main__ import main
+from othello_lab.agents.command_line import main as agents_main
+from othello_lab.agents.config import ConfigError
+from othello_lab.core.system.escaping import visible
+from othello_lab.experiments.config import plan_of, read
+from othello_lab.experiments.jobs.replan import about_object
+from othello_lab.experiments.jobs.run import run, run_match
+from othello_lab.experiments.record.log import logging_to
+from othello_lab.experiments.report.figures.searches import cost_chart, depth_chart
+from othello_lab.experiments.report.progress import progress_bar
+from othello_lab.experiments.report.watch import look
+from othello_lab.experiments.sweep.figures import sweep_chart
+from othello_lab.experiments.sweep.folder import Combination, State
+from othello_lab.experiments.sweep.reporting import conclude
 
 NAMES = (
     "[red]x[/red]",

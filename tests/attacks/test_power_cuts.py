@@ -18,9 +18,9 @@ from processes import Command, await_
 from records import content, games_in, runs_in
 from rich.console import Console
 
-from experiments.__main__ import main
-from experiments.config import read
-from experiments.run import run
+from othello_lab.__main__ import main
+from othello_lab.experiments.config import read
+from othello_lab.experiments.jobs.run import run
 
 WORDS = ["agents=classics", "games=10", "seed=3", "agents.alphabeta_5.depth=4", "figures=false"]
 WORDS += ["executor.workers=2", "compiled_games=false"]  # slowly, so that there is time

@@ -11,7 +11,7 @@ import pytest
 from bots import bot
 from processes import Command, await_
 
-from core.processes import LINUX
+from othello_lab.core.system.processes import LINUX
 
 pytestmark = pytest.mark.skipif(not LINUX, reason="finds processes by /proc")
 

@@ -17,10 +17,10 @@ from processes import Command, await_, descendants
 from records import content, edit, games_in, query, runs_in
 from rich.console import Console
 
-from experiments.__main__ import main
-from experiments.config import read
-from experiments.record.store import PlayedGame, Record
-from experiments.run import run
+from othello_lab.__main__ import main
+from othello_lab.experiments.config import read
+from othello_lab.experiments.jobs.run import run
+from othello_lab.experiments.record.store import PlayedGame, Record
 
 DUEL = ["agents=duel", "agent@first=greedy", "agent@second=random", "figures=false", "games=20"]
 ENDLESS = ["agents=ab_vs_minimax", "depth=11", "figures=false"]  # its first game takes minutes
@@ -71,7 +71,7 @@ def test_a_signal_ends_a_run_in_order(tmp_path: Path, whole: Path, number: signa
     (folder,) = runs_in(tmp_path)
     assert process.returncode == 130, printed
     assert "stopping after the pairs under way; a second signal to stop at once" in printed
-    assert f"python -m experiments resume {folder}" in printed
+    assert f"othello-lab resume {folder}" in printed
     assert "stopped early" in (folder / "report.md").read_text(encoding="utf-8")
     assert games_in(tmp_path) == 2
     assert main(["resume", str(folder)]) == 0
@@ -103,7 +103,7 @@ def test_two_signals_of_any_kind_stop_at_once(tmp_path: Path) -> None:
     assert "Traceback" not in printed
     assert games_in(tmp_path) == 0
     (folder,) = runs_in(tmp_path)
-    assert printed.count(f"go on with  python -m experiments resume {folder}\n") == 1
+    assert printed.count(f"go on with  othello-lab resume {folder}\n") == 1
 
 
 def test_a_hangup_that_is_ignored_stays_so(tmp_path: Path) -> None:
@@ -177,7 +177,7 @@ def test_a_record_that_is_taken_away_stops_the_run(
     printed, _ = process.communicate(timeout=60)
     assert process.returncode == 1, printed
     assert "Traceback" not in printed
-    (said,) = (line for line in printed.splitlines() if "python -m experiments:" in line)
+    (said,) = (line for line in printed.splitlines() if "othello-lab:" in line)
     assert f"{folder}/games.sqlite was deleted, or moved, in mid-run" in said
 
 

@@ -16,15 +16,15 @@ from typing import Any
 import pytest
 from processes import await_
 
-from agents import Agent, Decision, Limits, RandomAgent
-from core.forked import Forked, Link
-from core.game import Spent
-from core.position import Position
-from core.processes import LINUX
-from core.rules import Color, ruleset
-from experiments.playing.conditions import Conditions
-from experiments.playing.stand_in import Children, StandIn
-from experiments.system import shared
+from othello_lab import Agent, Decision, Limits, RandomAgent
+from othello_lab.core.game import Spent
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color, ruleset
+from othello_lab.core.system.forked import Forked, Link
+from othello_lab.core.system.processes import LINUX
+from othello_lab.core.system.shared_memory import shared
+from othello_lab.experiments.playing.conditions import Conditions
+from othello_lab.experiments.playing.stand_in import Children, StandIn
 
 pytestmark = pytest.mark.skipif(not LINUX, reason="reads processor times from /proc")
 

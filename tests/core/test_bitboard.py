@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core import PASS, RULESETS, Color, Position, bitboard, vector
+from othello_lab import PASS, RULESETS, Color, Position
+from othello_lab.core import bitboard, vector
 
 U = np.uint64
 COLORS = {oracle.BLACK: Color.BLACK, oracle.WHITE: Color.WHITE}

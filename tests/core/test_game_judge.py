@@ -11,8 +11,8 @@ from clocks import Clock
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core import PASS, RULESETS, Color, GameRecord, IllegalMove, Position, play_game
-from core.game import (
+from othello_lab import PASS, RULESETS, Color, GameRecord, IllegalMove, Position, play_game
+from othello_lab.core.game import (
     FINISHED,
     GARBAGE,
     ILLEGAL,
@@ -25,7 +25,7 @@ from core.game import (
     Ply,
     SearchStats,
 )
-from core.notation import parse_square, square_name
+from othello_lab.core.notation import parse_square, square_name
 
 BLACK, WHITE = Color.BLACK, Color.WHITE
 MUST_PASS = Position.from_obf("-XOO" + "-" * 12 + " X", "mini4")  # Black cannot move, White can

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core import PASS, RULESETS, Color, NotationError, Position
-from core.notation import is_ggf, is_obf, parse_ggf, square_name
+from othello_lab import PASS, RULESETS, Color, NotationError, Position
+from othello_lab.core.notation import is_ggf, is_obf, parse_ggf, square_name
 
 # As the Generic Game Server writes it.
 START = "8 -------- -------- -------- ---O*--- ---*O--- -------- -------- -------- *"

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.lines import LineDrawer, follow_line
-from core.notation import PASS, IllegalMove
-from core.position import Position
-from core.rules import RULESETS
+from othello_lab.core.lines import LineDrawer, follow_line
+from othello_lab.core.notation import PASS, IllegalMove
+from othello_lab.core.position import Position
+from othello_lab.core.rules import RULESETS
 
 
 @pytest.mark.parametrize("rules", RULESETS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import subprocess
 import sys
@@ -11,9 +12,11 @@ from pathlib import Path
 import oracle
 import pytest
 
-from core import RULESETS, Position
-from core.__main__ import main
-from core.perft import divide, perft
+from othello_lab import RULESETS, Position
+from othello_lab.__main__ import room_main
+from othello_lab.core.perft import divide, perft
+
+main = functools.partial(room_main, "core")
 
 RandomGame = Callable[[str, int], list[Position]]
 
@@ -129,7 +132,7 @@ def test_bad_input_is_one_line_and_exit_code_2(
     out, err = capsys.readouterr()
     assert out == ""
     assert err.count("\n") == 1
-    assert err.startswith("python -m core")
+    assert err.startswith("othello-lab core")
     assert named in err
 
 

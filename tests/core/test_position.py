@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core import PASS, RULESETS, Color, IllegalMove, NotationError, Position, ruleset
-from core.notation import parse_square, square_name
+from othello_lab import PASS, RULESETS, Color, IllegalMove, NotationError, Position, ruleset
+from othello_lab.core.notation import parse_square, square_name
 
 RandomGame = Callable[[str, int], list[Position]]
 

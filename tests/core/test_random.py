@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.random import WORDS, draw_below, seed_generator, state_of
+from othello_lab.core.random import WORDS, draw_below, seed_generator, state_of
 
 LARGEST = (1 << 32) - 1
 BOUNDS = st.lists(

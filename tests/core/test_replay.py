@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.lines import draw_on
-from core.notation import PASS
-from core.position import Position
-from core.replay import LEGAL, UNTOLD, Replayed, replay
-from core.rules import RULESETS
+from othello_lab.core.lines import draw_on
+from othello_lab.core.notation import PASS
+from othello_lab.core.position import Position
+from othello_lab.core.replay import LEGAL, UNTOLD, Replayed, replay
+from othello_lab.core.rules import RULESETS
 
 RULES = ("standard", "mini6", "mini4", "wpi")
 

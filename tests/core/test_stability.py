@@ -10,8 +10,8 @@ import numpy as np
 import oracle
 import pytest
 
-from core import Position
-from core.stability import edge_table, stable_discs
+from othello_lab import Position
+from othello_lab.core.stability import edge_table, stable_discs
 
 RandomGame = Callable[[str, int], list[Position]]
 

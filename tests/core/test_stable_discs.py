@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core import PASS, Position
-from core.bitboard import bits
-from core.stability import edge_table, stable_discs
+from othello_lab import PASS, Position
+from othello_lab.core.bitboard import bits
+from othello_lab.core.stability import edge_table, stable_discs
 
 
 def play_out(seed: int) -> list[Position]:

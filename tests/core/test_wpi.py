@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
-from core import PASS, RULESETS, Color, IllegalMove, Position
-from core.notation import square_name
-from core.wpi import color_letter, may_go_on, move_text, read_move
+from othello_lab import PASS, RULESETS, Color, IllegalMove, Position
+from othello_lab.core.notation import square_name
+from othello_lab.core.wpi import color_letter, may_go_on, move_text, read_move
 
 START = Position.start("wpi")
 PASSING = Position.from_obf(f"XO{'-' * 14}XO{'-' * 46} X", "wpi").play("c1")

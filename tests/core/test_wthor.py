@@ -8,9 +8,9 @@ from datetime import date
 import numpy as np
 import pytest
 
-from core import PASS, NotationError, Position
-from core.notation import square_name
-from core.wthor import (
+from othello_lab import PASS, NotationError, Position
+from othello_lab.core.notation import square_name
+from othello_lab.core.wthor import (
     PLAYERS,
     TOURNAMENTS,
     WthorGame,

@@ -17,15 +17,14 @@ from processes import Command, await_
 from records import runs_in
 from rich.console import Console
 
-import experiments
-from agents.__main__ import main as agents_main
-from experiments.__main__ import COMMANDS, HELP, main
-from experiments.bench import bench, signature
-from experiments.record.store import Record
-from experiments.report.progress import progress_bar
+from othello_lab.__main__ import HELP, all_commands, main
+from othello_lab.agents.command_line import main as agents_main
+from othello_lab.agents.commands.bench import bench, signature
+from othello_lab.experiments.record.store import Record
+from othello_lab.experiments.report.progress import progress_bar
 
 SIGNATURE = 19_035_066
-"""Total nodes of ``python -m experiments bench``. Moves only when a search changes what it does."""
+"""Total nodes of ``othello-lab bench``. Moves only when a search changes what it does."""
 
 
 def test_a_run_prints_its_table_and_where_things_are(
@@ -45,7 +44,7 @@ def test_a_run_prints_its_table_and_where_things_are(
     for name in ("report.html", "games.sqlite"):
         assert str(folder / name) in printed
     with Record.open(folder) as record:
-        assert record.run()["command"] == "python -m experiments " + " ".join(words)
+        assert record.run()["command"] == "othello-lab " + " ".join(words)
 
 
 def test_a_run_told_of_in_one_update_has_a_speed() -> None:
@@ -106,7 +105,7 @@ def test_bad_input_is_one_line_and_exit_code_2(
     assert main(words.split()) == 2
     output = capsys.readouterr()
     assert output.err.count("\n") == 1
-    assert output.err.startswith("python -m experiments: ")
+    assert output.err.startswith("othello-lab: ")
     assert "Traceback" not in output.out + output.err
     assert not list(tmp_path.iterdir()), "something was written"
 
@@ -128,7 +127,7 @@ def test_a_yaml_named_like_one_of_the_labs_is_named(
     monkeypatch.chdir(tmp_path)
     mine = tmp_path / "mine" / "evaluation" / "iago.yaml"
     mine.parent.mkdir(parents=True)
-    mine.write_text("# mine\n_target_: agents.DiscCount\n", encoding="utf-8")
+    mine.write_text("# mine\n_target_: othello_lab.DiscCount\n", encoding="utf-8")
     program, *rest = words.split()
     command = agents_main if program == "agents" else lambda rest: main([program, *rest])
     assert command([*rest, "--config-dir", "mine"]) == 2
@@ -144,8 +143,8 @@ def test_help_explains_itself(capsys: pytest.CaptureFixture[str]) -> None:
     for words in ([], ["--help"], ["-h"]):
         assert main(words) == 0
         assert capsys.readouterr().out == HELP
-    for command in COMMANDS:
-        assert f"\n  {command} " in HELP
+    for command in all_commands():
+        assert f"\n  {command} " in HELP, command
     assert main(["run", "--help"]) == 0
     shown = capsys.readouterr().out
     for expected in (
@@ -278,21 +277,21 @@ def test_all_commands_under_one_name(tmp_path: Path) -> None:
     (tmp_path / "ours.py").write_text(
         "from agents import RandomAgent\nclass Ours(RandomAgent):\n    pass\n", encoding="utf-8"
     )
-    begin = ("-c", "import sys; from play.lab import main; sys.exit(main(sys.argv[1:]))")
+    begin = (
+        "-c",
+        "import sys; from othello_lab.__main__ import main; sys.exit(main(sys.argv[1:]))",
+    )
     process = in_folder(tmp_path, "-P", *begin, "agents", "check", "ours.Ours", "mine=1")
     assert process.returncode == 2
     assert "Ours.__init__() takes" in process.stderr, "it is found, but has no such setting"
     process = in_folder(tmp_path, "-P", *begin, "nonsense")
     assert process.returncode == 2
-    assert (
-        f"choose from {', '.join(sorted([*COMMANDS, 'agents', 'completion', 'core', 'play']))}"
-        in process.stderr
-    )
+    assert f"choose from {', '.join(sorted(all_commands()))}" in process.stderr
 
 
 def in_folder(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """A Python that is started in a folder, and finds the lab as an installed package."""
-    root = str(Path(experiments.__file__).parents[1])
+    root = str(Path(__file__).parents[2])
     return subprocess.run(
         [sys.executable, *words],
         cwd=folder,

@@ -12,12 +12,12 @@ import pytest
 from chosen import mostly_slow
 from rich.console import Console
 
-from agents import AlphaBeta, DiscCount, GreedyAgent, SquareWeights
-from agents.config import ConfigError, choices
-from agents.outside import Outsider
-from experiments.config import read, typed
-from experiments.record.store import Record
-from experiments.run import resume, run
+from othello_lab import AlphaBeta, DiscCount, GreedyAgent, SquareWeights
+from othello_lab.agents.config import ConfigError, choices
+from othello_lab.agents.outside import Outsider
+from othello_lab.experiments.config import read, typed
+from othello_lab.experiments.jobs.run import resume, run
+from othello_lab.experiments.record.store import Record
 
 
 @pytest.mark.parametrize("name", sorted(set(choices("agents")) - {"alone", "duel", "folder"}))
@@ -81,7 +81,7 @@ def test_plain_overrides() -> None:
 MINE = """
 from __future__ import annotations
 from dataclasses import dataclass
-from agents import AlphaBeta, RandomAgent
+from othello_lab import AlphaBeta, RandomAgent
 
 class Careful(RandomAgent):
     def __init__(self, patience: int = 1) -> None:
@@ -154,7 +154,7 @@ def test_agents_and_heuristics_from_outside(tmp_path: Path) -> None:
     )
     (tmp_path / "evaluation").mkdir()
     (tmp_path / "evaluation" / "corners_only.yaml").write_text(
-        "_target_: agents.SquareWeights\n"
+        "_target_: othello_lab.SquareWeights\n"
         "weights: [[1, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]\n",
         encoding="utf-8",
     )
@@ -201,8 +201,8 @@ BAD = {
     "ruleset=wpy": r"unknown ruleset 'wpy'; choose from .* Did you mean 'wpi'",
     "ruleset.name=chess": r"unknown ruleset\.name 'chess'; choose from",
     "executor=threads": r"unknown executor 'threads'; choose from dask, processes, serial",
-    "executor._target_=agents.AlphaBeta": r"executor: .*(has no setting|AlphaBeta)",
-    "executor._target_=agents.GreedyAgent": r"executor: .*has no setting 'workers'",
+    "executor._target_=othello_lab.AlphaBeta": r"executor: .*(has no setting|AlphaBeta)",
+    "executor._target_=othello_lab.GreedyAgent": r"executor: .*has no setting 'workers'",
     "depth=0": r"depth=0: a whole number of 1 or more is needed",
     "depth=-2": r"depth=-2",
     "depth=deep": r"depth=deep.*(integer|Integer)",
@@ -250,12 +250,12 @@ BAD = {
     "agents=duel agent@first=random agent@second=greedy evaluation=disc_count": r"no effect",
     "+agents.extra._target_=nowhere.Agent": r"agent 'extra'.*No module named 'nowhere'",
     "+agents.extra._target_=misbehaving.Nobody": r"agent 'extra'.*misbehaving\.Nobody",
-    "+agents.extra._target_=misbehaving.NotAnAgent": r"agent 'extra'.*no agents\.Agent",
-    "+agents.extra._target_=agents.AlphaBeta": r"agent 'extra': agents\.AlphaBeta needs depth",
+    "+agents.extra._target_=misbehaving.NotAnAgent": r"agent 'extra'.*no Agent",
+    "+agents.extra._target_=othello_lab.AlphaBeta": r"'extra': othello_lab\.AlphaBeta needs depth",
     "+agents.minimax.depht=3": r"agent 'minimax': .* no setting 'depht'.* mean 'depth'\?",
     "+agents.extra.depth=3": r"agent 'extra' has no _target_",
-    "agents.minimax.evaluation._target_=agents.RandomAgent": r"unknown setting|not an Evaluation",
-    "evaluation._target_=agents.RandomAgent": r"evaluation: agents.RandomAgent is no .*Evaluation",
+    "agents.minimax.evaluation._target_=othello_lab.RandomAgent": "unknown setting|not an Eval",
+    "evaluation._target_=othello_lab.RandomAgent": r"othello_lab\.RandomAgent is no .*Evaluation",
     "agents.minimax=5": r"agent 'minimax'",
 }
 

@@ -10,15 +10,15 @@ import pytest
 from rich.console import Console
 from submitted import hand_in
 
-from agents.config import ConfigError
-from core.game import DIED, FINISHED, HUNG, RAISED, UNFIT
-from experiments import resume
-from experiments.__main__ import main
-from experiments.config import read
-from experiments.playing import guardian
-from experiments.record.store import Record
-from experiments.report.programs import file_names
-from experiments.run import RunResult, run
+from othello_lab import resume
+from othello_lab.__main__ import main
+from othello_lab.agents.config import ConfigError
+from othello_lab.core.game import DIED, FINISHED, HUNG, RAISED, UNFIT
+from othello_lab.experiments.config import read
+from othello_lab.experiments.jobs.run import RunResult, run
+from othello_lab.experiments.playing import guardian
+from othello_lab.experiments.record.store import Record
+from othello_lab.experiments.report.programs import file_names
 
 QUIET = Console(quiet=True)
 PYTHON = ["agent", "strategy"]
@@ -200,7 +200,7 @@ def test_a_folder_goes_with_the_line_up_of_folders(tmp_path: Path) -> None:
 def test_what_the_page_says_is_so(tmp_path: Path) -> None:
     text = PAGE.read_text(encoding="utf-8")
     hand_in(tmp_path, ["file", "line"])
-    (command,) = re.findall(r"python -m experiments run (experiment=.*)", text)
+    (command,) = re.findall(r"othello-lab run (experiment=.*)", text)
     plan = read(command.replace("submissions/", str(tmp_path)).split())
     (longer,) = re.findall(r"short for `(agents=.*?)`", text)
     same = read([*longer.split(), f"folder={tmp_path}", "name=class"])

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from core.notation import PASS, IllegalMove
-from core.position import Position
-from core.rules import Color
-from play.game import Game, line_text, outcome, value_text
+from othello_lab.core.notation import PASS, IllegalMove
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color
+from othello_lab.play.game import Game, line_text, outcome, value_text
 
 
 def game_of(transcript: str) -> Game:

@@ -1,7 +1,8 @@
-"""``python -m play gtp``: scripted sessions, as controllers hold them."""
+"""``othello-lab play gtp``: scripted sessions, as controllers hold them."""
 
 from __future__ import annotations
 
+import functools
 import io
 import re
 import sys
@@ -11,13 +12,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core import PASS, Color, Position
-from core.game import Limits
-from core.notation import parse_square, square_name
-from play.__main__ import main
-from play.engine import read_engine
-from play.gtp import Clock, GtpServer, serve
-from play.thinking import Thinkers
+from othello_lab import PASS, Color, Position
+from othello_lab.__main__ import room_main
+from othello_lab.core.game import Limits
+from othello_lab.core.notation import parse_square, square_name
+from othello_lab.play.engine import read_engine
+from othello_lab.play.gtp import Clock, GtpServer, serve
+from othello_lab.play.thinking import Thinkers
+
+main = functools.partial(room_main, "play")
 
 
 def served(words: str) -> Iterator[GtpServer]:
@@ -245,7 +248,7 @@ def test_nothing_else_goes_to_its_output(
 def test_its_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["gtp", "--help"]) == 0
     printed = capsys.readouterr().out
-    assert "python -m play gtp agent=alphabeta agent.depth=5" in printed
+    assert "othello-lab play gtp agent=alphabeta agent.depth=5" in printed
     assert [line for line in printed.splitlines() if len(line) > 80] == []
 
 

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from agents.config import load
-from core.game import Limits
-from core.position import Position
-from core.rules import ruleset
-from play.config import PlayerSettings, player
-from play.game import Game
-from play.hints import hints
-from play.thinking import Thinkers
+from othello_lab.agents.config import load
+from othello_lab.core.game import Limits
+from othello_lab.core.position import Position
+from othello_lab.core.rules import ruleset
+from othello_lab.play.config import PlayerSettings, player
+from othello_lab.play.game import Game
+from othello_lab.play.hints import hints
+from othello_lab.play.thinking import Thinkers
 
 FILL = {"depth": 3, "evaluation": load("evaluation", "square_weights")}
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from core.notation import PASS, IllegalMove
-from core.position import Position
-from core.rules import RULESETS, Color
-from play.moves import looks_like_move, read_move, written
+from othello_lab.core.notation import PASS, IllegalMove
+from othello_lab.core.position import Position
+from othello_lab.core.rules import RULESETS, Color
+from othello_lab.play.moves import looks_like_move, read_move, written
 
 D3 = 19
 

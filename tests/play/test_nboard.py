@@ -1,19 +1,22 @@
-"""``python -m play nboard``: scripted sessions, as a controller holds them."""
+"""``othello-lab play nboard``: scripted sessions, as a controller holds them."""
 
 from __future__ import annotations
 
+import functools
 import io
 import re
 import sys
 
 import pytest
 
-from core import Position
-from core.notation import PASS, format_ggf
-from play.__main__ import main
-from play.engine import read_engine
-from play.nboard import serve
-from play.thinking import Thinkers
+from othello_lab import Position
+from othello_lab.__main__ import room_main
+from othello_lab.core.notation import PASS, format_ggf
+from othello_lab.play.engine import read_engine
+from othello_lab.play.nboard import serve
+from othello_lab.play.thinking import Thinkers
+
+main = functools.partial(room_main, "play")
 
 
 def session(words: str, *lines: str) -> list[str]:

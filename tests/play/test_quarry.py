@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from processes import await_
 
-from core import Position
-from core.processes import end_descendants
+from othello_lab import Position
+from othello_lab.core.system.processes import end_descendants
 
 ROOT = Path(__file__).parents[2]
 GAMES = f"{os.environ.get('PATH', '')}:/usr/games"

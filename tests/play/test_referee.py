@@ -3,6 +3,7 @@ nothing is left of it."""
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import signal
@@ -15,13 +16,15 @@ from bots import player
 from chosen import mostly_slow
 from processes import Command, await_
 
-from core import Color
-from core.game import DIED, GARBAGE, ILLEGAL, LATE
-from core.processes import LINUX
-from core.wpi import move_text
-from play.__main__ import main
-from play.umpire import RULES, RefereeConfig
-from play.written import read
+from othello_lab import Color
+from othello_lab.__main__ import room_main
+from othello_lab.core.game import DIED, GARBAGE, ILLEGAL, LATE
+from othello_lab.core.system.processes import LINUX
+from othello_lab.core.wpi import move_text
+from othello_lab.play.umpire import RULES, RefereeConfig
+from othello_lab.play.written import read
+
+main = functools.partial(room_main, "play")
 
 pytestmark = pytest.mark.skipif(not LINUX, reason="finds processes by /proc")
 
@@ -34,7 +37,7 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "scratch"
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    monkeypatch.setattr("play.umpire.EXIT_SECONDS", 0.3)
+    monkeypatch.setattr("othello_lab.play.umpire.EXIT_SECONDS", 0.3)
     return folder
 
 
@@ -168,7 +171,7 @@ def test_a_program_that_does_not_take_its_colour_loses(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """With either colour. The other has so long to begin, too."""
-    monkeypatch.setattr("play.umpire.START_SECONDS", 5.0)
+    monkeypatch.setattr("othello_lab.play.umpire.START_SECONDS", 5.0)
     hostile = player(tmp_path, begin="time.sleep(300)", name="hostile")
     honest = player(tmp_path, name="honest")
     shown = refereed(tmp_path, capsys, hostile, honest, "limit=1", f"seed={seed}")
@@ -286,7 +289,7 @@ def test_both_may_play_in_a_folder_of_yours(
 def test_an_illegal_move_is_handed_on_to_the_opponent(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("play.umpire.EXIT_SECONDS", 5.0)
+    monkeypatch.setattr("othello_lab.play.umpire.EXIT_SECONDS", 5.0)
     note = tmp_path / "note"
     begin = (
         "os.remove = lambda path, remove=os.remove: ("

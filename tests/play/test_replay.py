@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import re
 import sqlite3
@@ -10,13 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from agents import AlphaBeta, DiscCount, RandomAgent
-from core.position import Position
-from core.rules import Color
-from experiments import run_match
-from play.__main__ import main
-from play.game import Game
-from play.written import game_text, write
+from othello_lab import AlphaBeta, DiscCount, RandomAgent, run_match
+from othello_lab.__main__ import room_main
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color
+from othello_lab.play.game import Game
+from othello_lab.play.written import game_text, write
+
+main = functools.partial(room_main, "play")
 
 
 def replayed(

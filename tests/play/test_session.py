@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import re
 from collections.abc import Callable
@@ -10,10 +11,12 @@ from typing import Any
 
 import pytest
 
-from play.__main__ import main
-from play.config import PlayerSettings, read
-from play.terminal.loop import play_at_terminal
-from play.thinking import Thinkers, _Patience
+from othello_lab.__main__ import room_main
+from othello_lab.play.config import PlayerSettings, read
+from othello_lab.play.terminal.loop import play_at_terminal
+from othello_lab.play.thinking import Thinkers, _Patience
+
+main = functools.partial(room_main, "play")
 
 Play = Callable[..., str]
 
@@ -184,7 +187,7 @@ def test_a_series_changes_colours_and_keeps_the_score(play: Play) -> None:
 
 BAD = """
 import os, time
-from agents import Agent, Decision
+from othello_lab import Agent, Decision
 
 class Crash(Agent):
     def decide(self, position, limits):

@@ -8,12 +8,12 @@ from collections.abc import Callable
 
 import pytest
 
-from agents import PVS, AlphaBeta, DiscCount, Minimax, MTDf, SquareWeights
-from agents.search import SearchAgent
-from agents.search.window.ordering import CRITERIA_NAMES
-from core.notation import square_name
-from core.position import Position
-from play.terminal.trace import traced
+from othello_lab import PVS, AlphaBeta, DiscCount, Minimax, MTDf, SquareWeights
+from othello_lab.agents.search import SearchAgent
+from othello_lab.agents.search.window.ordering import CRITERIA_NAMES
+from othello_lab.core.notation import square_name
+from othello_lab.core.position import Position
+from othello_lab.play.terminal.trace import traced
 
 RandomGame = Callable[[str, int], list[Position]]
 

@@ -1,8 +1,9 @@
-"""``python -m play wpi``: an agent of the lab as a program of the file protocol. The test is the
+"""``othello-lab play wpi``: an agent of the lab as a program of the file protocol. The test is the
 referee, and its opponent."""
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 import time
@@ -13,13 +14,15 @@ import pytest
 from chosen import mostly_slow
 from processes import Command, await_
 
-from agents.external.slips import Slip, slips_of
-from agents.search.context import MAX_DEPTH
-from core import Color, Position
-from core.processes import LINUX
-from core.wpi import may_go_on, move_text, read_move
-from play.__main__ import main
-from play.wpi import SHARE, FilePlayer, read_player
+from othello_lab import Color, Position
+from othello_lab.__main__ import room_main
+from othello_lab.agents.external.slips import Slip, slips_of
+from othello_lab.agents.search.context import MAX_DEPTH
+from othello_lab.core.system.processes import LINUX
+from othello_lab.core.wpi import may_go_on, move_text, read_move
+from othello_lab.play.wpi import SHARE, FilePlayer, read_player
+
+main = functools.partial(room_main, "play")
 
 
 @pytest.fixture

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from agents.config import ConfigError
-from core.notation import PASS
-from core.position import Position
-from core.rules import Color
-from play.game import Game
-from play.written import TITLE, game_text, read, write
+from othello_lab.agents.config import ConfigError
+from othello_lab.core.notation import PASS
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color
+from othello_lab.play.game import Game
+from othello_lab.play.written import TITLE, game_text, read, write
 
 PLAYERS = {Color.BLACK: "human", Color.WHITE: "greedy"}
 

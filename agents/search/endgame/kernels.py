@@ -32,10 +32,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.search import context as layout
-from agents.search.context import MADE, count, count_more, enter_again, out_of_budget
-from agents.search.endgame import memory
-from agents.search.endgame.last_squares import (
+from othello_lab.agents.search import context as layout
+from othello_lab.agents.search.context import MADE, count, count_more, enter_again, out_of_budget
+from othello_lab.agents.search.endgame import memory
+from othello_lab.agents.search.endgame.last_squares import (
     UNKNOWN,
     finished,
     last_four,
@@ -44,7 +44,7 @@ from agents.search.endgame.last_squares import (
     last_two,
     stability_bound,
 )
-from agents.search.endgame.memory import (
+from othello_lab.agents.search.endgame.memory import (
     NO_MOVE,
     best_move_of,
     bucket_of,
@@ -53,7 +53,7 @@ from agents.search.endgame.memory import (
     remember,
     upper_of,
 )
-from core.bitboard import (
+from othello_lab.core.bitboard import (
     ONE,
     ZERO,
     after,
@@ -63,8 +63,8 @@ from core.bitboard import (
     lowest_square,
     popcount,
 )
-from core.compile import Address, Index, Int, Mask, Square, kernel
-from core.vector import load, prefetch, store
+from othello_lab.core.system.compile import Address, Index, Int, Mask, Square, kernel
+from othello_lab.core.vector import load, prefetch, store
 
 FEW = 5
 """Up to so many empty squares are searched without a table."""

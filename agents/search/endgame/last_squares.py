@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.search.context import BOARD, NODES, SQUARES, STABILITY_RETURNS, count
-from agents.search.endgame.memory import EDGES, QUADRANT, STABILITY_FROM
-from core.bitboard import (
+from othello_lab.agents.search.context import BOARD, NODES, SQUARES, STABILITY_RETURNS, count
+from othello_lab.agents.search.endgame.memory import EDGES, QUADRANT, STABILITY_FROM
+from othello_lab.core.bitboard import (
     ONE,
     ZERO,
     after_flips,
@@ -25,10 +25,10 @@ from core.bitboard import (
     lowest_square,
     popcount,
 )
-from core.compile import Address, Int, Mask, Square, kernel
-from core.last_flips import last_flips
-from core.stability import stable_discs
-from core.vector import int32_at, load, store
+from othello_lab.core.last_flips import last_flips
+from othello_lab.core.stability import stable_discs
+from othello_lab.core.system.compile import Address, Int, Mask, Square, kernel
+from othello_lab.core.vector import int32_at, load, store
 
 UNKNOWN = np.int64(-(1 << 20))
 """Less than any score: no move was found yet."""

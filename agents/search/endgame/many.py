@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agents.search import context as layout
-from agents.search.context import enter_again
-from agents.search.endgame import memory
-from agents.search.endgame.kernels import (
+from othello_lab.agents.search import context as layout
+from othello_lab.agents.search.context import enter_again
+from othello_lab.agents.search.endgame import memory
+from othello_lab.agents.search.endgame.kernels import (
     FEW,
     best_known,
     decide,
@@ -18,11 +18,11 @@ from agents.search.endgame.kernels import (
     principal,
     rank_moves,
 )
-from agents.search.endgame.last_squares import UNKNOWN
-from agents.search.endgame.memory import NO_MOVE, SolverMemory
-from core.bitboard import ONE, ZERO, after, legal_moves, lowest_square, popcount
-from core.compile import Address, Array, Int, Mask, kernel
-from core.vector import load, store
+from othello_lab.agents.search.endgame.last_squares import UNKNOWN
+from othello_lab.agents.search.endgame.memory import NO_MOVE, SolverMemory
+from othello_lab.core.bitboard import ONE, ZERO, after, legal_moves, lowest_square, popcount
+from othello_lab.core.system.compile import Address, Array, Int, Mask, kernel
+from othello_lab.core.vector import load, store
 
 
 class Lines(NamedTuple):

@@ -25,22 +25,22 @@ from typing import Any
 
 import numpy as np
 
-from agents.search import context as layout
-from agents.search.context import Layout
-from agents.search.endgame.sorting import Sorting
-from agents.search.table import GOLDEN_RATIO, LOG_BUCKET_BYTES, TableMemory
-from core.bitboard import bits
-from core.compile import Address, Int, Mask, Square, kernel
-from core.rules import Ruleset
-from core.stability import edge_table
-from core.vector import load, store
+from othello_lab.agents.search import context as layout
+from othello_lab.agents.search.context import Layout
+from othello_lab.agents.search.endgame.sorting import Sorting
+from othello_lab.agents.search.table import GOLDEN_RATIO, LOG_BUCKET_BYTES, TableMemory
+from othello_lab.core.bitboard import bits
+from othello_lab.core.rules import Ruleset
+from othello_lab.core.stability import edge_table
+from othello_lab.core.system.compile import Address, Int, Mask, Square, kernel
+from othello_lab.core.vector import load, store
 
 _layout = Layout(behind=layout.SHARED)
 TABLE = _layout.word()  # address of the large table
 TABLE_SHIFT = _layout.word()  # what brings a hash down to the number of a bucket of it
 SMALL_TABLE = _layout.word()  # address of the small one
 GENERATION = _layout.word()
-EDGES = _layout.word()  # address of core.stability.edge_table
+EDGES = _layout.word()  # address of othello_lab.core.stability.edge_table
 CORNERS = _layout.word()  # mask of the board's corners
 MOBILITY_WEIGHT = _layout.word()  # what a reply takes off a move's rank; 0: not looked at
 FREEDOM = _layout.word()  # what each move of the mover adds to the values that sort

@@ -1,6 +1,6 @@
 """Solving endgames: the exact score of a position with perfect play.
 
->>> from core import Position
+>>> from othello_lab.core.position import Position
 >>> solution = EndgameSolver(table_mb=1).solve(Position.start("mini4"))
 >>> solution.score, solution.complete, len(solution.best)
 (-10, True, 1)
@@ -22,19 +22,19 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from agents.base import Limits, SearchStats
-from agents.search import context as layout
-from agents.search.endgame import kernels, many, memory
-from agents.search.endgame.last_squares import UNKNOWN
-from agents.search.endgame.sorting import ROUGH, TRAINED, WEIGHTS, Sorting, sorting_of
-from agents.search.limits import allotment, limited
-from agents.search.table import Megabytes
-from core.bitboard import bits
-from core.compile import Announce, prepare
-from core.notation import PASS
-from core.position import Position
-from core.rules import Ruleset
-from core.settings import Switch, check_settings
+from othello_lab.agents.base import Limits, SearchStats
+from othello_lab.agents.search import context as layout
+from othello_lab.agents.search.endgame import kernels, many, memory
+from othello_lab.agents.search.endgame.last_squares import UNKNOWN
+from othello_lab.agents.search.endgame.sorting import ROUGH, TRAINED, WEIGHTS, Sorting, sorting_of
+from othello_lab.agents.search.limits import allotment, limited
+from othello_lab.agents.search.table import Megabytes
+from othello_lab.core.bitboard import bits
+from othello_lab.core.notation import PASS
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Ruleset
+from othello_lab.core.system.compile import Announce, prepare
+from othello_lab.core.system.settings import Switch, check_settings
 
 NO_LIMITS = Limits()
 

@@ -14,14 +14,14 @@ from pathlib import Path
 
 import numpy as np
 
-from agents.evaluation.base import Evaluation
-from agents.learned.geometry import board_of
-from agents.learned.patterns import PatternEvaluation
-from agents.learned.weights import shipped
-from core.bitboard import NOT_A, NOT_H, around, bits, legal_moves, neighbours, popcount
-from core.compile import Array, Mask, kernel
-from core.position import Position
-from core.vector import address_of, load
+from othello_lab.agents.evaluation.base import Evaluation
+from othello_lab.agents.learned.geometry import board_of
+from othello_lab.agents.learned.patterns import PatternEvaluation
+from othello_lab.agents.learned.weights import shipped
+from othello_lab.core.bitboard import NOT_A, NOT_H, around, bits, legal_moves, neighbours, popcount
+from othello_lab.core.position import Position
+from othello_lab.core.system.compile import Array, Mask, kernel
+from othello_lab.core.vector import address_of, load
 
 TRAINED, ROUGH = "trained", "rough"
 """Sorting with the weights that come with the lab, where there are some for the board; and never

@@ -12,16 +12,29 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from agents.base import Agent, Decision, Limits, Purpose
-from agents.evaluation import Evaluation
-from agents.search.limits import SHORTEST, allotment
-from agents.search.montecarlo.plain import ROLLOUTS, Method, MoveEstimate, PlainTree, choose
-from agents.search.montecarlo.tree import WORDS, CompiledTree, NodePool
-from core.compile import Announce, prepare
-from core.notation import PASS
-from core.position import Position
-from core.rules import Color
-from core.settings import Choice, Number, Switch, Whole, check_settings, explained
+from othello_lab.agents.base import Agent, Decision, Limits, Purpose
+from othello_lab.agents.evaluation import Evaluation
+from othello_lab.agents.search.limits import SHORTEST, allotment
+from othello_lab.agents.search.montecarlo.plain import (
+    ROLLOUTS,
+    Method,
+    MoveEstimate,
+    PlainTree,
+    choose,
+)
+from othello_lab.agents.search.montecarlo.tree import WORDS, CompiledTree, NodePool
+from othello_lab.core.notation import PASS
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color
+from othello_lab.core.system.compile import Announce, prepare
+from othello_lab.core.system.settings import (
+    Choice,
+    Number,
+    Switch,
+    Whole,
+    check_settings,
+    explained,
+)
 
 EXPLORATION = {"win": 0.7, "discs": 0.2}
 """The rewards, and the constant of UCT that suits rollouts with each."""

@@ -30,11 +30,11 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from agents.evaluation.base import FINAL_UNIT, Evaluation
-from core.game import SearchStats
-from core.notation import PASS
-from core.position import Position
-from core.rules import Ruleset
+from othello_lab.agents.evaluation.base import FINAL_UNIT, Evaluation
+from othello_lab.core.game import SearchStats
+from othello_lab.core.notation import PASS
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Ruleset
 
 # ------------------------------------------------------------------ what both versions share
 

@@ -13,9 +13,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.search.context import BOARD, LEAVES, NODES, SHARED, SQUARES, Layout, count, leaf
-from agents.search.montecarlo.plain import SplitMix64
-from core.bitboard import (
+from othello_lab.agents.search.context import (
+    BOARD,
+    LEAVES,
+    NODES,
+    SHARED,
+    SQUARES,
+    Layout,
+    count,
+    leaf,
+)
+from othello_lab.agents.search.montecarlo.plain import SplitMix64
+from othello_lab.core.bitboard import (
     FILE_A,
     ONE,
     ZERO,
@@ -25,8 +34,8 @@ from core.bitboard import (
     lowest_square,
     popcount,
 )
-from core.compile import Address, Index, Int, Mask, Square, kernel
-from core.vector import load, store
+from othello_lab.core.system.compile import Address, Index, Int, Mask, Square, kernel
+from othello_lab.core.vector import load, store
 
 _layout = Layout(behind=SHARED)
 RANDOM = _layout.word()

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from agents.search import context as layout
-from agents.search.context import (
+from othello_lab.agents.search import context as layout
+from othello_lab.agents.search.context import (
     Layout,
     count,
     count_evaluation,
@@ -23,9 +23,15 @@ from agents.search.context import (
     read_stats,
     set_constants,
 )
-from agents.search.limits import limited
-from agents.search.montecarlo.plain import CLEAR_WIN, FINE, ROLLOUTS, Method, MoveEstimate
-from agents.search.montecarlo.rollout import (
+from othello_lab.agents.search.limits import limited
+from othello_lab.agents.search.montecarlo.plain import (
+    CLEAR_WIN,
+    FINE,
+    ROLLOUTS,
+    Method,
+    MoveEstimate,
+)
+from othello_lab.agents.search.montecarlo.rollout import (
     EPSILON,
     RANDOM,
     ROLLOUT,
@@ -34,12 +40,12 @@ from agents.search.montecarlo.rollout import (
     greedy_rollout,
     random_rollout,
 )
-from core.bitboard import ONE, ZERO, after, legal_moves, lowest_square, popcount
-from core.compile import Address, Index, Int, Mask, Square, kernel
-from core.game import SearchStats
-from core.notation import PASS
-from core.position import Position
-from core.vector import load, load_float, store
+from othello_lab.core.bitboard import ONE, ZERO, after, legal_moves, lowest_square, popcount
+from othello_lab.core.game import SearchStats
+from othello_lab.core.notation import PASS
+from othello_lab.core.position import Position
+from othello_lab.core.system.compile import Address, Index, Int, Mask, Square, kernel
+from othello_lab.core.vector import load, load_float, store
 
 # The words of a node. Total and bounds are worth that much to the side that moved here; the total
 # is in units of 1 / FINE of a result.

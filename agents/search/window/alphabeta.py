@@ -6,9 +6,9 @@ from functools import cache
 
 import numpy as np
 
-from agents.base import Limits
-from agents.search import context as layout
-from agents.search.context import (
+from othello_lab.agents.base import Limits
+from othello_lab.agents.search import context as layout
+from othello_lab.agents.search.context import (
     begin_decision,
     clear_pv,
     count,
@@ -18,14 +18,14 @@ from agents.search.context import (
     leaf,
     out_of_budget,
 )
-from agents.search.window.search import WindowSearch
-from core.bitboard import ONE, ZERO, after, legal_moves, lowest_square
-from core.compile import Address, Int, Mask, kernel
-from core.notation import PASS
-from core.rules import Ruleset
-from core.settings import explained
-from core.vector import load
-from core.whole_games import CompiledPlayer, decision
+from othello_lab.agents.search.window.search import WindowSearch
+from othello_lab.core.bitboard import ONE, ZERO, after, legal_moves, lowest_square
+from othello_lab.core.notation import PASS
+from othello_lab.core.rules import Ruleset
+from othello_lab.core.system.compile import Address, Int, Mask, kernel
+from othello_lab.core.system.settings import explained
+from othello_lab.core.vector import load
+from othello_lab.core.whole_games import CompiledPlayer, decision
 
 
 @kernel

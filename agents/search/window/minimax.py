@@ -6,10 +6,10 @@ from functools import cache
 
 import numpy as np
 
-from agents.base import Limits, SearchStats
-from agents.search import context as layout
-from agents.search.base import SearchAgent
-from agents.search.context import (
+from othello_lab.agents.base import Limits, SearchStats
+from othello_lab.agents.search import context as layout
+from othello_lab.agents.search.base import SearchAgent
+from othello_lab.agents.search.context import (
     begin_decision,
     clear_pv,
     count,
@@ -19,16 +19,16 @@ from agents.search.context import (
     leaf,
     out_of_budget,
 )
-from agents.search.watch import Watch
-from agents.search.window import plain
-from core.bitboard import ONE, ZERO, after, legal_moves, lowest_square
-from core.compile import Address, Int, Mask, kernel
-from core.notation import PASS
-from core.position import Position
-from core.rules import Ruleset
-from core.settings import explained
-from core.vector import load
-from core.whole_games import CompiledPlayer, decision
+from othello_lab.agents.search.watch import Watch
+from othello_lab.agents.search.window import plain
+from othello_lab.core.bitboard import ONE, ZERO, after, legal_moves, lowest_square
+from othello_lab.core.notation import PASS
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Ruleset
+from othello_lab.core.system.compile import Address, Int, Mask, kernel
+from othello_lab.core.system.settings import explained
+from othello_lab.core.vector import load
+from othello_lab.core.whole_games import CompiledPlayer, decision
 
 
 @kernel

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agents.search import context as layout
-from agents.search.context import INFINITY
-from agents.search.window.search import WindowSearch
-from core.position import Position
-from core.settings import explained
+from othello_lab.agents.search import context as layout
+from othello_lab.agents.search.context import INFINITY
+from othello_lab.agents.search.window.search import WindowSearch
+from othello_lab.core.position import Position
+from othello_lab.core.system.settings import explained
 
 
 @explained

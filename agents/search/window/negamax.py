@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.evaluation.base import FINAL_UNIT
-from agents.search import context as layout
-from agents.search.context import (
+from othello_lab.agents.evaluation.base import FINAL_UNIT
+from othello_lab.agents.search import context as layout
+from othello_lab.agents.search.context import (
     MADE,
     clear_pv,
     count,
@@ -23,11 +23,11 @@ from agents.search.context import (
     leaf,
     out_of_budget,
 )
-from agents.search.window import ordering, selective, transposition
-from core.bitboard import ONE, ZERO, after, legal_moves, lowest_square, popcount
-from core.compile import Address, Int, Mask, kernel
-from core.notation import PASS
-from core.vector import load, store
+from othello_lab.agents.search.window import ordering, selective, transposition
+from othello_lab.core.bitboard import ONE, ZERO, after, legal_moves, lowest_square, popcount
+from othello_lab.core.notation import PASS
+from othello_lab.core.system.compile import Address, Int, Mask, kernel
+from othello_lab.core.vector import load, store
 
 _1 = np.int64(1)
 _TOP = np.int64(layout.MAX_DEPTH)

@@ -17,15 +17,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from agents.evaluation.base import FINAL_UNIT
-from agents.evaluation.square_weights import CORNER_TO_CENTRE
-from agents.search import context as layout
-from agents.search.context import count_evaluation
-from core.bitboard import ONE, ZERO, after, legal_moves, lowest_square, popcount
-from core.compile import Address, Index, Int, Mask, Square, kernel
-from core.rules import Ruleset
-from core.settings import unknown_choice
-from core.vector import load, store
+from othello_lab.agents.evaluation.base import FINAL_UNIT
+from othello_lab.agents.evaluation.square_weights import CORNER_TO_CENTRE
+from othello_lab.agents.search import context as layout
+from othello_lab.agents.search.context import count_evaluation
+from othello_lab.core.bitboard import ONE, ZERO, after, legal_moves, lowest_square, popcount
+from othello_lab.core.rules import Ruleset
+from othello_lab.core.system.compile import Address, Index, Int, Mask, Square, kernel
+from othello_lab.core.system.settings import unknown_choice
+from othello_lab.core.vector import load, store
 
 _SIX = np.int64(6)
 _MASK = np.int64(63)

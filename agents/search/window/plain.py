@@ -2,7 +2,7 @@
 
 They count what the compiled searches count, node for node, and tests hold the two equal. Run an
 agent with ``compiled: false`` to play with them; a :class:`~agents.search.watch.Watch` is told of
-each step (``debug on`` in ``python -m play terminal`` shows them).
+each step (``debug on`` in ``othello-lab play terminal`` shows them).
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from agents.evaluation.base import FINAL_UNIT
-from agents.search.watch import UNWATCHED, Watch
-from agents.search.window.ordering import HISTORY_CAP, LOOKING, static_ranks
-from core.game import SearchStats
-from core.notation import PASS
-from core.position import Position
-from core.rules import Ruleset
+from othello_lab.agents.evaluation.base import FINAL_UNIT
+from othello_lab.agents.search.watch import UNWATCHED, Watch
+from othello_lab.agents.search.window.ordering import HISTORY_CAP, LOOKING, static_ranks
+from othello_lab.core.game import SearchStats
+from othello_lab.core.notation import PASS
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Ruleset
 
 Line = tuple[int, ...]
 Evaluate = Callable[[Position], int]

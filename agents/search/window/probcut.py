@@ -16,11 +16,17 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from agents.conf_folder import conf_folder
-from agents.evaluation import Evaluation
-from agents.evaluation.function import check_positions
-from agents.search.window.selective import CHECKS, DEEPEST, GLANCE, PROBCUT_SHAPE, STAGE_DISCS
-from core.settings import Number, Text, Whole, check_settings
+from othello_lab.agents.conf_folder import conf_folder
+from othello_lab.agents.evaluation import Evaluation
+from othello_lab.agents.evaluation.function import check_positions
+from othello_lab.agents.search.window.selective import (
+    CHECKS,
+    DEEPEST,
+    GLANCE,
+    PROBCUT_SHAPE,
+    STAGE_DISCS,
+)
+from othello_lab.core.system.settings import Number, Text, Whole, check_settings
 
 
 def fingerprint(evaluation: Evaluation) -> str:
@@ -71,13 +77,13 @@ class ProbCut:
                     return found
             raise ValueError(
                 f"probcut: no parameters are fitted for {evaluation.name} with these settings; "
-                "make them with python -m agents fit-probcut, and set probcut to the file"
+                "make them with othello-lab agents fit-probcut, and set probcut to the file"
             )
         found = cls.load(Path(str(setting)).expanduser())
         if found.fingerprint != own:
             raise ValueError(
                 f"probcut {setting}: fitted for {found.evaluation}, not for {evaluation.name} with "
-                "these settings; fit them with python -m agents fit-probcut"
+                "these settings; fit them with othello-lab agents fit-probcut"
             )
         return found
 
@@ -118,7 +124,7 @@ class ProbCut:
         if glance is not None and not any(check.check == 0 for check in self.checks):
             raise ValueError(
                 f"probcut_glance={glance:g}: the parameters for {self.evaluation} were fitted "
-                "without; fit them with python -m agents fit-probcut --glance"
+                "without; fit them with othello-lab agents fit-probcut --glance"
             )
         array = np.zeros(PROBCUT_SHAPE)  # which allows no cut
         for check in (*self.checks, *self._deeper()):

@@ -16,17 +16,17 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from agents.evaluation import FINAL_UNIT, Evaluation
-from agents.search.window.probcut import Check, ProbCut, fingerprint
-from agents.search.window.pvs import PVS
-from agents.search.window.search import WindowSearch
-from agents.search.window.selective import DEEPEST, STAGE_DISCS, STAGES
-from core.cli import DISTRIBUTION
-from core.game import Limits, play_game
-from core.position import Position
-from core.processes import available_cores
-from core.rules import Color
-from core.settings import Whole, check_values
+from othello_lab.agents.evaluation import FINAL_UNIT, Evaluation
+from othello_lab.agents.search.window.probcut import Check, ProbCut, fingerprint
+from othello_lab.agents.search.window.pvs import PVS
+from othello_lab.agents.search.window.search import WindowSearch
+from othello_lab.agents.search.window.selective import DEEPEST, STAGE_DISCS, STAGES
+from othello_lab.core.game import Limits, play_game
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color
+from othello_lab.core.system.cli import DISTRIBUTION
+from othello_lab.core.system.processes import available_cores
+from othello_lab.core.system.settings import Whole, check_values
 
 Row = list[int]
 

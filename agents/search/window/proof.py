@@ -15,17 +15,17 @@ import math
 
 import numpy as np
 
-from agents.evaluation import Evaluation
-from agents.search import context as layout
-from agents.search.context import final_value, leaf
-from agents.search.watch import UNWATCHED
-from agents.search.window import plain
-from core.bitboard import ONE, ZERO, after, legal_moves, lowest_square
-from core.compile import Address, Announce, Int, Mask, kernel, prepare
-from core.game import SearchStats
-from core.notation import PASS
-from core.position import Position
-from core.vector import load, popcount
+from othello_lab.agents.evaluation import Evaluation
+from othello_lab.agents.search import context as layout
+from othello_lab.agents.search.context import final_value, leaf
+from othello_lab.agents.search.watch import UNWATCHED
+from othello_lab.agents.search.window import plain
+from othello_lab.core.bitboard import ONE, ZERO, after, legal_moves, lowest_square
+from othello_lab.core.game import SearchStats
+from othello_lab.core.notation import PASS
+from othello_lab.core.position import Position
+from othello_lab.core.system.compile import Address, Announce, Int, Mask, kernel, prepare
+from othello_lab.core.vector import load, popcount
 
 NO_PROOF = np.int64(1 << 62)
 _1 = np.int64(1)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agents.search.window.search import WindowSearch
-from core.settings import explained
+from othello_lab.agents.search.window.search import WindowSearch
+from othello_lab.core.system.settings import explained
 
 
 @explained

@@ -10,30 +10,30 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from agents.base import Decision, Limits, Purpose, SearchStats
-from agents.evaluation import FINAL_UNIT
-from agents.search import context as layout
-from agents.search.base import SearchAgent
-from agents.search.context import INFINITY, MAX_DEPTH
-from agents.search.endgame.solver import EndgameSolver, solvable
-from agents.search.limits import FAST_MOVES, allotment
-from agents.search.table import Megabytes, TableMemory
-from agents.search.watch import Watch
-from agents.search.window import plain
-from agents.search.window.negamax import negamax
-from agents.search.window.ordering import (
+from othello_lab.agents.base import Decision, Limits, Purpose, SearchStats
+from othello_lab.agents.evaluation import FINAL_UNIT
+from othello_lab.agents.search import context as layout
+from othello_lab.agents.search.base import SearchAgent
+from othello_lab.agents.search.context import INFINITY, MAX_DEPTH
+from othello_lab.agents.search.endgame.solver import EndgameSolver, solvable
+from othello_lab.agents.search.limits import FAST_MOVES, allotment
+from othello_lab.agents.search.table import Megabytes, TableMemory
+from othello_lab.agents.search.watch import Watch
+from othello_lab.agents.search.window import plain
+from othello_lab.agents.search.window.negamax import negamax
+from othello_lab.agents.search.window.ordering import (
     CRITERIA,
     forget_cutoffs,
     read_ordering,
     set_criteria,
     set_static,
 )
-from agents.search.window.probcut import ProbCut
-from agents.search.window.selective import taper_widths
-from agents.search.window.transposition import NO_MOVE, new_generation
-from core.compile import Address, Announce, Int, Mask, prepare
-from core.position import Position
-from core.settings import Meanings, Number, Switch, Whole
+from othello_lab.agents.search.window.probcut import ProbCut
+from othello_lab.agents.search.window.selective import taper_widths
+from othello_lab.agents.search.window.transposition import NO_MOVE, new_generation
+from othello_lab.core.position import Position
+from othello_lab.core.system.compile import Address, Announce, Int, Mask, prepare
+from othello_lab.core.system.settings import Meanings, Number, Switch, Whole
 
 _ROOT = np.int64(0)
 
@@ -83,7 +83,7 @@ class WindowSearch(SearchAgent):
     probcut: Annotated[bool | str | Path | None, Purpose.PRUNING] = None
     """Multi-ProbCut: what a shallow search finds so far outside the window that a deep one would
     hardly find it inside is not searched deeply (selective). True for the parameters fitted for
-    this evaluation in ``conf/probcut``, or the path of a file written by ``python -m agents
+    this evaluation in ``conf/probcut``, or the path of a file written by ``othello-lab agents
     fit-probcut``."""
     probcut_confidence: Annotated[float, Number(above=0, below=100), Purpose.PRUNING] = 1.5
     """Standard deviations by which a check has to be clear."""

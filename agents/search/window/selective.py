@@ -17,14 +17,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from agents.evaluation.base import FINAL_UNIT
-from agents.search import context as layout
-from agents.search.context import INFINITY, MAX_DEPTH, count_evaluation
-from agents.search.window.ordering import glance
-from agents.search.window.transposition import NO_MOVE
-from core.bitboard import ONE, ZERO, after, lowest_square, popcount
-from core.compile import Address, Index, Int, Mask, kernel
-from core.vector import load, load_float
+from othello_lab.agents.evaluation.base import FINAL_UNIT
+from othello_lab.agents.search import context as layout
+from othello_lab.agents.search.context import INFINITY, MAX_DEPTH, count_evaluation
+from othello_lab.agents.search.window.ordering import glance
+from othello_lab.agents.search.window.transposition import NO_MOVE
+from othello_lab.core.bitboard import ONE, ZERO, after, lowest_square, popcount
+from othello_lab.core.system.compile import Address, Index, Int, Mask, kernel
+from othello_lab.core.vector import load, load_float
 
 # ------------------------------------------------------------------ ProbCut
 # Its parameters: for each depth, stage and number of the check the check's depth (0: none), slope,

@@ -18,10 +18,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.search.context import GENERATION, OLDEST, TABLE, TABLE_SHIFT
-from agents.search.table import GOLDEN_RATIO, LOG_BUCKET_BYTES
-from core.compile import Address, Int, Mask, kernel
-from core.vector import load, store
+from othello_lab.agents.search.context import GENERATION, OLDEST, TABLE, TABLE_SHIFT
+from othello_lab.agents.search.table import GOLDEN_RATIO, LOG_BUCKET_BYTES
+from othello_lab.core.system.compile import Address, Int, Mask, kernel
+from othello_lab.core.vector import load, store
 
 # An entry: four words; two entries are a bucket.
 _MOVER, _OPPONENT, _BOUNDS, _ABOUT = range(4)

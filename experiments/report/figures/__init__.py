@@ -4,16 +4,20 @@ A new figure is a function in a file of its own that yields a
 :class:`~experiments.report.figures.base.ReportFigure`, and its name in this list.
 """
 
-from experiments.report.figures.cost import cost_figures
-from experiments.report.figures.course import course_figures, values_figures
-from experiments.report.figures.discs import discs_figures
-from experiments.report.figures.elo import elo_figures
-from experiments.report.figures.matrices import superiority_figures, win_rates_figures
-from experiments.report.figures.openings import colours_figures, openings_figures, pairs_figures
-from experiments.report.figures.pruning import pruning_figures
-from experiments.report.figures.ranks import ranks_figures
-from experiments.report.figures.searches import searches_figures
-from experiments.report.figures.times import times_figures
+from othello_lab.experiments.report.figures.cost import cost_figures
+from othello_lab.experiments.report.figures.course import course_figures, values_figures
+from othello_lab.experiments.report.figures.discs import discs_figures
+from othello_lab.experiments.report.figures.elo import elo_figures
+from othello_lab.experiments.report.figures.matrices import superiority_figures, win_rates_figures
+from othello_lab.experiments.report.figures.openings import (
+    colours_figures,
+    openings_figures,
+    pairs_figures,
+)
+from othello_lab.experiments.report.figures.pruning import pruning_figures
+from othello_lab.experiments.report.figures.ranks import ranks_figures
+from othello_lab.experiments.report.figures.searches import searches_figures
+from othello_lab.experiments.report.figures.times import times_figures
 
 RUN_FIGURES = (
     elo_figures,

@@ -29,7 +29,7 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-from core.shown import visible
+from othello_lab.core.system.escaping import visible
 
 COLOURS = (
     *("#0173b2", "#de8f05", "#029e73", "#d55e00", "#cc78bc"),

@@ -12,8 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from experiments.report.facts import RunFacts, zero_text
-from experiments.report.figures.base import (
+from othello_lab.experiments.report.facts import RunFacts, zero_text
+from othello_lab.experiments.report.figures.base import (
     GREY,
     ReportFigure,
     axis_time,

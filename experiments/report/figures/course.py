@@ -12,10 +12,10 @@ from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
-from agents.evaluation.base import FINAL_UNIT
-from core.shown import counted
-from experiments.report.facts import RunFacts
-from experiments.report.figures.base import (
+from othello_lab.agents.evaluation.base import FINAL_UNIT
+from othello_lab.core.system.escaping import counted
+from othello_lab.experiments.report.facts import RunFacts
+from othello_lab.experiments.report.figures.base import (
     BLUE,
     GREY,
     MINUS,
@@ -30,8 +30,8 @@ from experiments.report.figures.base import (
     styled,
     wrapped,
 )
-from experiments.report.moves import Moves, quantiles_by
-from experiments.statistics.pairs import BoolArray
+from othello_lab.experiments.report.moves import Moves, quantiles_by
+from othello_lab.experiments.statistics.pairs import BoolArray
 
 MEASURES = {"microseconds": "time a move", "nodes": "nodes a move"}
 MOST_LINES = 8

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from experiments.report.facts import RunFacts
-from experiments.report.figures.base import (
+from othello_lab.experiments.report.facts import RunFacts
+from othello_lab.experiments.report.figures.base import (
     GREY,
     ReportFigure,
     blank,
@@ -21,7 +21,7 @@ from experiments.report.figures.base import (
     resize,
     signed,
 )
-from experiments.report.standings import disc_differences
+from othello_lab.experiments.report.standings import disc_differences
 
 _BIN = 4  # discs
 _ROOM = 0.3  # of the 0.33 inches that a name of one line has

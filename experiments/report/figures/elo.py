@@ -11,8 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from experiments.report.facts import RunFacts, marked_names, zero_text
-from experiments.report.figures.base import (
+from othello_lab.experiments.report.facts import RunFacts, marked_names, zero_text
+from othello_lab.experiments.report.figures.base import (
     GREY,
     MINUS,
     ReportFigure,
@@ -25,7 +25,7 @@ from experiments.report.figures.base import (
     name_rows,
     resize,
 )
-from experiments.statistics.intervals import interval_text
+from othello_lab.experiments.statistics.intervals import interval_text
 
 
 def elo_figures(facts: RunFacts) -> Iterator[ReportFigure]:

@@ -9,11 +9,18 @@ import pandas as pd
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
-from core.shown import counted
-from experiments.report.facts import RunFacts
-from experiments.report.figures.base import ReportFigure, blank, entitle, heat, resize, wrapped
-from experiments.statistics.pairs import FloatArray, IntArray
-from experiments.statistics.pool import score_matrix
+from othello_lab.core.system.escaping import counted
+from othello_lab.experiments.report.facts import RunFacts
+from othello_lab.experiments.report.figures.base import (
+    ReportFigure,
+    blank,
+    entitle,
+    heat,
+    resize,
+    wrapped,
+)
+from othello_lab.experiments.statistics.pairs import FloatArray, IntArray
+from othello_lab.experiments.statistics.pool import score_matrix
 
 SUPERIORITY_AGENTS = range(3, 21)
 """For so many agents the report shows how sure each one's superiority is; of two, LOS says it."""

@@ -11,8 +11,8 @@ import pandas as pd
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
-from experiments.report.facts import RunFacts
-from experiments.report.figures.base import (
+from othello_lab.experiments.report.facts import RunFacts
+from othello_lab.experiments.report.figures.base import (
     GREY,
     ReportFigure,
     blank,
@@ -26,9 +26,9 @@ from experiments.report.figures.base import (
     resize,
     wrapped,
 )
-from experiments.report.standings import scores_from
-from experiments.statistics.intervals import points_interval
-from experiments.statistics.pairs import OUTCOMES
+from othello_lab.experiments.report.standings import scores_from
+from othello_lab.experiments.statistics.intervals import points_interval
+from othello_lab.experiments.statistics.pairs import OUTCOMES
 
 MOST_OPENINGS = 30
 """Up to so many openings are shown one by one."""

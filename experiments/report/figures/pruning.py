@@ -11,12 +11,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
-from agents.evaluation import Evaluation
-from agents.search import SearchAgent
-from core.position import Position
-from core.shown import counted
-from experiments.report.facts import RunFacts
-from experiments.report.figures.base import (
+from othello_lab.agents.evaluation import Evaluation
+from othello_lab.agents.search import SearchAgent
+from othello_lab.core.position import Position
+from othello_lab.core.system.escaping import counted
+from othello_lab.experiments.report.facts import RunFacts
+from othello_lab.experiments.report.figures.base import (
     BLUE,
     GREY,
     SMALL,
@@ -28,8 +28,13 @@ from experiments.report.figures.base import (
     entitle,
     share_text,
 )
-from experiments.report.tables import marked
-from experiments.studies.searches import ALGORITHMS, NODE_BUDGET, count_nodes, searched_positions
+from othello_lab.experiments.report.searches import (
+    ALGORITHMS,
+    NODE_BUDGET,
+    count_nodes,
+    searched_positions,
+)
+from othello_lab.experiments.report.tables import marked
 
 PRUNING_POSITIONS = 20
 """Positions of the run on which nodes are counted where all of them would be too many."""

@@ -9,9 +9,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from core.shown import counted
-from experiments.report.facts import RunFacts
-from experiments.report.figures.base import (
+from othello_lab.core.system.escaping import counted
+from othello_lab.experiments.report.facts import RunFacts
+from othello_lab.experiments.report.figures.base import (
     GREY,
     SMALL,
     ReportFigure,
@@ -20,7 +20,7 @@ from experiments.report.figures.base import (
     drawn,
     entitle,
 )
-from experiments.statistics.ranks import MeanRanks, mean_ranks
+from othello_lab.experiments.statistics.ranks import MeanRanks, mean_ranks
 
 LEAST_AGENTS = 3
 LEAST_OPENINGS = 10

@@ -8,9 +8,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
-from core.shown import counted
-from experiments.report.facts import RunFacts, marked_names
-from experiments.report.figures.base import (
+from othello_lab.core.system.escaping import counted
+from othello_lab.experiments.report.facts import RunFacts, marked_names
+from othello_lab.experiments.report.figures.base import (
     ReportFigure,
     blank,
     check_frame,

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 import pandas as pd
 from matplotlib.figure import Figure
 
-from experiments.report.facts import RunFacts, marked_names
-from experiments.report.figures.base import (
+from othello_lab.experiments.report.facts import RunFacts, marked_names
+from othello_lab.experiments.report.figures.base import (
     ReportFigure,
     axis_time,
     blank,
@@ -20,7 +20,7 @@ from experiments.report.figures.base import (
     name_rows,
     resize,
 )
-from experiments.report.tables import time_text
+from othello_lab.experiments.report.tables import time_text
 
 
 def times_figures(facts: RunFacts) -> Iterator[ReportFigure]:

@@ -165,7 +165,7 @@
       slider, step("▶", "On", () => ply + 1), step("▶|", "To the end", () => last), where),
     boards,
     element("p", { className: "hint", textContent: "Arrow keys step, Home and End lead to the ends. The red dot is the last move, small dots are the discs that it turned. A value is the mover's own, in the units of its evaluation." }));
-  const replay = [...document.querySelectorAll("pre code")].find(({ textContent }) => textContent.startsWith("python -m play replay "));
+  const replay = [...document.querySelectorAll("pre code")].find(({ textContent }) => textContent.startsWith("othello-lab play replay "));
   let ply = 0;
   let last = 0;
 

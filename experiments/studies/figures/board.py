@@ -9,10 +9,10 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.patches import Circle, Rectangle
 
-from core.bitboard import bits
-from core.drawing import BOARD, DISCS, LINES
-from core.position import Position
-from experiments.report.figures.base import GREY, SMALL, blank, entitle
+from othello_lab.core.bitboard import bits
+from othello_lab.core.drawing import BOARD, DISCS, LINES
+from othello_lab.core.position import Position
+from othello_lab.experiments.report.figures.base import GREY, SMALL, blank, entitle
 
 _RADIUS = 0.4  # of a square's side
 

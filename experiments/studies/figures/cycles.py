@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from experiments.report.figures.base import (
+from othello_lab.experiments.report.figures.base import (
     BLUE,
     GREY,
     ORANGE,
@@ -21,7 +21,7 @@ from experiments.report.figures.base import (
     resize,
     wrapped,
 )
-from experiments.statistics.pairs import BoolArray
+from othello_lab.experiments.statistics.pairs import BoolArray
 
 
 def ranks_chart(ranks: pd.DataFrame, context: str = "") -> Figure:

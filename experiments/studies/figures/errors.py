@@ -8,10 +8,10 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from core.notation import parse_square
-from core.position import Position
-from core.rules import Ruleset
-from experiments.report.figures.base import (
+from othello_lab.core.notation import parse_square
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Ruleset
+from othello_lab.experiments.report.figures.base import (
     SMALL,
     ReportFigure,
     blank,
@@ -21,7 +21,7 @@ from experiments.report.figures.base import (
     styled,
     wrapped,
 )
-from experiments.studies.figures.board import boards, draw_board, turn_text
+from othello_lab.experiments.studies.figures.board import boards, draw_board, turn_text
 
 SHADED = 4
 """So many agents have intervals that can be told apart."""

@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from experiments.report.figures.base import (
+from othello_lab.experiments.report.figures.base import (
     BLUE,
     GREY,
     MINUS,
@@ -25,7 +25,7 @@ from experiments.report.figures.base import (
     styled,
     wrapped,
 )
-from experiments.statistics.intervals import interval_text
+from othello_lab.experiments.statistics.intervals import interval_text
 
 
 def effects_chart(effects: pd.DataFrame, context: str = "") -> Figure:

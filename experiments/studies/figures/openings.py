@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from experiments.report.figures.base import (
+from othello_lab.experiments.report.figures.base import (
     BLUE,
     GREY,
     ORANGE,

@@ -11,8 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator
 
-from core.shown import counted
-from experiments.report.figures.base import (
+from othello_lab.core.system.escaping import counted
+from othello_lab.experiments.report.figures.base import (
     GREY,
     SMALL,
     ReportFigure,
@@ -22,8 +22,8 @@ from experiments.report.figures.base import (
     entitle,
     styled,
 )
-from experiments.studies.efficiency import ALL, FLOOR, MINIMAX, is_reference, of_agents
-from experiments.studies.positions import PHASES
+from othello_lab.experiments.studies.efficiency import ALL, FLOOR, MINIMAX, is_reference, of_agents
+from othello_lab.experiments.studies.positions import PHASES
 
 SHADED = 4
 """So many searches have intervals that can be told apart."""

@@ -13,11 +13,11 @@ from matplotlib.figure import Figure
 from scipy.cluster.hierarchy import dendrogram, leaves_list, linkage, optimal_leaf_ordering
 from scipy.spatial.distance import squareform
 
-from core.notation import parse_square
-from core.position import Position
-from core.rules import Ruleset
-from core.shown import counted
-from experiments.report.figures.base import (
+from othello_lab.core.notation import parse_square
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Ruleset
+from othello_lab.core.system.escaping import counted
+from othello_lab.experiments.report.figures.base import (
     GREY,
     ReportFigure,
     blank,
@@ -25,8 +25,8 @@ from experiments.report.figures.base import (
     entitle,
     wrapped,
 )
-from experiments.studies.agreement import choices_text
-from experiments.studies.figures.board import boards, draw_board, turn_text
+from othello_lab.experiments.studies.agreement import choices_text
+from othello_lab.experiments.studies.figures.board import boards, draw_board, turn_text
 
 _SHOWN = 40
 """Agents up to which the numbers stand in the cells."""

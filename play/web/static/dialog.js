@@ -184,7 +184,7 @@ export function openDialog({ catalogue, state, ask, choose }) {
   async function showRuns() {
     try {
       const { runs: found } = await ask("runs");
-      if (!found.length) runs.replaceChildren(element("p", {}, "There are no runs yet. python -m experiments run plays one."));
+      if (!found.length) runs.replaceChildren(element("p", {}, "There are no runs yet. othello-lab run plays one."));
       else runs.replaceChildren(runField(found));
     } catch (error) {
       runs.replaceChildren(element("p", {}, sentence(error.message)));

@@ -13,14 +13,14 @@ from typing import NamedTuple
 import pytest
 from chosen import mostly_slow
 
-from agents.__main__ import main
-from agents.config import build_agent, load_evaluation
-from agents.diagnosis import Asked, Diagnosis, Watched, diagnose
-from agents.diagnosis.questions import positions
-from agents.diagnosis.references import MISTAKEN, RIGHT, Search
-from agents.diagnosis.tree import Node
-from agents.search import AlphaBeta, Minimax
-from core import Position
+from othello_lab import Position
+from othello_lab.agents.command_line import main
+from othello_lab.agents.config import build_agent, load_evaluation
+from othello_lab.agents.diagnosis import Asked, Diagnosis, Watched, diagnose
+from othello_lab.agents.diagnosis.questions import positions
+from othello_lab.agents.diagnosis.references import MISTAKEN, RIGHT, Search
+from othello_lab.agents.diagnosis.tree import Node
+from othello_lab.agents.search import AlphaBeta, Minimax
 
 STUDENTS = Path(__file__).with_name("students")
 NEGAMAX, TWO_SIDED = "negamax.py", "two_sided.py"

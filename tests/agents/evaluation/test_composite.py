@@ -13,11 +13,10 @@ from typing import Any
 
 import pytest
 
-from agents import AlphaBeta
-from agents.config import ConfigError, choices, load, load_evaluation
-from agents.evaluation import FEATURES, FINAL_UNIT, Composite, DiscCount, Mobility
-from core import Position
-from experiments.config import read
+from othello_lab import AlphaBeta, Position
+from othello_lab.agents.config import ConfigError, choices, load, load_evaluation
+from othello_lab.agents.evaluation import FEATURES, FINAL_UNIT, Composite, DiscCount, Mobility
+from othello_lab.experiments.config import read
 
 RandomGame = Callable[[str, int], list[Position]]
 
@@ -199,11 +198,14 @@ def test_every_feature_can_be_swept_from_the_command_line() -> None:
 
 def test_features_are_the_evaluations_there_are() -> None:
     targets = {name: load("evaluation", name)["_target_"] for name in choices("evaluation")}
-    made_of_others = "agents.evaluation.Composite", "agents.evaluation.FunctionEvaluation"
+    made_of_others = (
+        "othello_lab.agents.evaluation.Composite",
+        "othello_lab.agents.evaluation.FunctionEvaluation",
+    )
     by_hand = {
         name
         for name, target in targets.items()
-        if target.startswith("agents.evaluation.") and target not in made_of_others
+        if target.startswith("othello_lab.agents.evaluation.") and target not in made_of_others
     }
     assert set(FEATURES) == by_hand
     start = Position.from_transcript("f5d6c3d3c4")

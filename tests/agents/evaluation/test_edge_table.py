@@ -9,9 +9,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-from agents.evaluation import EdgeStability, edge_stability
-from agents.evaluation.edge_stability import EDGES, edge_values
-from core import Position
+from othello_lab import Position
+from othello_lab.agents.evaluation import EdgeStability, edge_stability
+from othello_lab.agents.evaluation.edge_stability import EDGES, edge_values
 
 # ------------------------------------------------------------------ the twin
 #

@@ -1,4 +1,4 @@
-"""``python -m agents evaluate`` and ``list evaluations``, as typed."""
+"""``othello-lab agents evaluate`` and ``list evaluations``, as typed."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from agents.__main__ import main
-from agents.config import choices, load_evaluation
-from core import Position
+from othello_lab import Position
+from othello_lab.agents.command_line import main
+from othello_lab.agents.config import choices, load_evaluation
 
 POSITION = "f5d6c3d3c4"
 NAMES = [
@@ -150,8 +150,8 @@ def test_on_a_small_board_only_what_is_made_for_it(capsys: pytest.CaptureFixture
 def test_a_heuristic_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "mine.py"
     path.write_text(
-        "from agents.evaluation import heuristic\n"
-        "from agents.evaluation.helpers import count\n\n"
+        "from othello_lab.agents.evaluation import heuristic\n"
+        "from othello_lab.agents.evaluation.helpers import count\n\n"
         "@heuristic\ndef five(mover, opponent):\n    return 5 * count(mover)\n",
         encoding="utf-8",
     )
@@ -184,7 +184,7 @@ def test_bad_input_is_one_line_and_exit_code_2(
     assert main(["evaluate", *words]) == 2
     output = capsys.readouterr()
     assert output.err.count("\n") == 1
-    assert output.err.startswith("python -m agents evaluate: ")
+    assert output.err.startswith("othello-lab agents evaluate: ")
     assert re.search(complaint, output.err)
     assert output.out == ""
 
@@ -225,7 +225,7 @@ def test_evaluations_of_a_folder_of_mine(
 ) -> None:
     (tmp_path / "evaluation").mkdir()
     mine = tmp_path / "evaluation" / "mine.yaml"
-    mine.write_text("# Mine\n_target_: agents.evaluation.DiscCount\n")
+    mine.write_text("# Mine\n_target_: othello_lab.agents.evaluation.DiscCount\n")
     asked = "evaluate", POSITION, "--config-dir", str(tmp_path), "--evaluation"
     told = printed(capsys, *asked, "mine")
     theirs = printed(capsys, "evaluate", POSITION, "--evaluation", "disc_count")

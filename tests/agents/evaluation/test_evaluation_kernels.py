@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from agents import Limits, Maximizer
-from agents.config import choices, load_evaluation
-from agents.evaluation import FINAL_UNIT, Corners, Evaluation
-from core import Position
+from othello_lab import Limits, Maximizer, Position
+from othello_lab.agents.config import choices, load_evaluation
+from othello_lab.agents.evaluation import FINAL_UNIT, Corners, Evaluation
 
 every_evaluation = pytest.mark.parametrize(
     "name", sorted(set(choices("evaluation")) - {"function"})

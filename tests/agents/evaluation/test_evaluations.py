@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents import DiscCount, Evaluation, SquareWeights
-from agents.evaluation import FINAL_UNIT
-from core import RULESETS, Position, bitboard
-from core.notation import square_name
+from othello_lab import RULESETS, DiscCount, Evaluation, Position, SquareWeights
+from othello_lab.agents.evaluation import FINAL_UNIT
+from othello_lab.core import bitboard
+from othello_lab.core.notation import square_name
 
 RandomGame = Callable[[str, int], list[Position]]
 

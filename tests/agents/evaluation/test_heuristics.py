@@ -16,9 +16,9 @@ import oracle
 import pytest
 from rich.console import Console
 
-from agents import AlphaBeta, Maximizer
-from agents.config import ConfigError, load_evaluation
-from agents.evaluation import (
+from othello_lab import AlphaBeta, Maximizer, Position
+from othello_lab.agents.config import ConfigError, load_evaluation
+from othello_lab.agents.evaluation import (
     FEATURES,
     FINAL_UNIT,
     Composite,
@@ -36,12 +36,12 @@ from agents.evaluation import (
     SquareWeights,
     StableDiscs,
 )
-from agents.evaluation.arithmetic import rounded
-from agents.evaluation.edge_stability import edge_values
-from core import Position, bitboard
-from core.rules import ruleset
-from experiments.config import check_board, read
-from experiments.run import run
+from othello_lab.agents.evaluation.arithmetic import rounded
+from othello_lab.agents.evaluation.edge_stability import edge_values
+from othello_lab.core import bitboard
+from othello_lab.core.rules import ruleset
+from othello_lab.experiments.config import check_board, read
+from othello_lab.experiments.jobs.run import run
 
 RandomGame = Callable[[str, int], list[Position]]
 

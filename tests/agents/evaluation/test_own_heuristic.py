@@ -13,22 +13,21 @@ import pytest
 from numba import njit
 from rich.console import Console
 
-from agents import AlphaBeta, Maximizer
-from agents.config import ConfigError
-from agents.evaluation import FINAL_UNIT, FunctionEvaluation, helpers
-from agents.evaluation import function as function_module
-from core import Position
-from core.notation import square_name
-from experiments.config import read
-from experiments.run import run
+from othello_lab import AlphaBeta, Maximizer, Position
+from othello_lab.agents.config import ConfigError
+from othello_lab.agents.evaluation import FINAL_UNIT, FunctionEvaluation, helpers
+from othello_lab.agents.evaluation import function as function_module
+from othello_lab.core.notation import square_name
+from othello_lab.experiments.config import read
+from othello_lab.experiments.jobs.run import run
 
 RandomGame = Callable[[str, int], list[Position]]
 Write = Callable[..., str]
 
 GOOD = '''\
-from agents.evaluation import heuristic
-from agents.evaluation.helpers import ALL, CORNERS, NORTH, around, count, flips
-from agents.evaluation.helpers import moves, shift, squares
+from othello_lab.agents.evaluation import heuristic
+from othello_lab.agents.evaluation.helpers import ALL, CORNERS, NORTH, around, count, flips
+from othello_lab.agents.evaluation.helpers import moves, shift, squares
 
 CENTRE = squares("c3 f3 c6 f6")
 WEIGHTS = (10, 3)
@@ -129,8 +128,8 @@ def test_a_float_is_scaled_and_rounded_half_to_even(mine: str, write: Write) -> 
     assert FunctionEvaluation(f"{mine}:share", scale=-3)(position) == -1
     halves = write(
         """
-        from agents.evaluation import heuristic
-        from agents.evaluation.helpers import count
+        from othello_lab.agents.evaluation import heuristic
+        from othello_lab.agents.evaluation.helpers import count
 
         @heuristic
         def half(mover, opponent):
@@ -178,7 +177,7 @@ def test_searches_with_it_are_the_same_compiled_and_plain(
 def test_a_finished_game_counts_more_than_anything_it_says(write: Write) -> None:
     path = write(
         """
-        from agents.evaluation import heuristic
+        from othello_lab.agents.evaluation import heuristic
 
         @heuristic
         def glad(mover, opponent):
@@ -199,8 +198,8 @@ def test_it_may_import_what_stands_beside_it(write: Write) -> None:
     path = write(
         """
         from own_heuristic_weights import WEIGHT
-        from agents.evaluation import heuristic
-        from agents.evaluation.helpers import count
+        from othello_lab.agents.evaluation import heuristic
+        from othello_lab.agents.evaluation.helpers import count
 
         @heuristic
         def weighed(mover, opponent):
@@ -220,7 +219,7 @@ def test_a_module_can_be_named_instead(write: Write, monkeypatch: pytest.MonkeyP
 
 def test_an_edited_file_is_read_anew(write: Write) -> None:
     code = """
-        from agents.evaluation import heuristic
+        from othello_lab.agents.evaluation import heuristic
 
         @heuristic
         def constant(mover, opponent):
@@ -247,7 +246,7 @@ def test_kinds_of_numbers(result: str, value: int, compiled: bool, write: Write)
     path = write(
         f"""
         import numpy as np
-        from agents.evaluation import heuristic
+        from othello_lab.agents.evaluation import heuristic
 
         @heuristic
         def number(mover, opponent):
@@ -336,8 +335,8 @@ def test_bad_settings_are_one_line(mine: str, words: list[str], complaint: str) 
 HEAD = """\
 import os, time
 import numpy as np
-from agents.evaluation import heuristic
-from agents.evaluation.helpers import count, moves
+from othello_lab.agents.evaluation import heuristic
+from othello_lab.agents.evaluation.helpers import count, moves
 
 @heuristic
 def wrong(mover, opponent):
@@ -380,7 +379,7 @@ def test_what_is_not_there(mine: str, tmp_path: Path, target: str, complaint: st
         ("x = 1\nf = 3\n", "has no @heuristic"),
         ("\0", "null bytes"),
         (
-            "from agents.evaluation import heuristic\n\n@heuristic(boards=(5,))\n"
+            "from othello_lab.agents.evaluation import heuristic\n\n@heuristic(boards=(5,))\n"
             "def f(mover, opponent):\n    return 1\n",
             "line 3: ValueError: boards [5]",
         ),

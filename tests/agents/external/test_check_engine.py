@@ -1,4 +1,4 @@
-"""``python -m agents check-engine``: each check finds the engine that fails it."""
+"""``othello-lab agents check-engine``: each check finds the engine that fails it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from chosen import mostly_slow
 
-from agents.__main__ import main
-from agents.external.check_gtp import CHECKS, GtpCase
-from agents.external.checking import FAILED, NOT_ASKED, OK, Finding, findings
-from agents.external.program import Program
+from othello_lab.agents.command_line import main
+from othello_lab.agents.external.check_gtp import CHECKS, GtpCase
+from othello_lab.agents.external.checking import FAILED, NOT_ASKED, OK, Finding, findings
+from othello_lab.agents.external.program import Program
 
 ROOT = Path(__file__).parents[3]
 ENGINE = ROOT / "tests" / "gtp_engine.py"

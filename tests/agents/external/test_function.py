@@ -14,18 +14,27 @@ import pytest
 from records import content, query
 from rich.console import Console
 
-from agents import AlphaBeta, DiscCount, GreedyAgent, Maximizer, SquareWeights, contract
-from agents.__main__ import main as agents_main
-from agents.base import Limits
-from agents.evaluation import FunctionEvaluation
-from agents.evaluation.board_list import board_list, list_index, square_at
-from agents.external import FunctionAgent
-from agents.outside import Outsider, is_outside
-from core import Color, Position, play_game
-from core.game import FINISHED, GARBAGE, ILLEGAL, RAISED
-from experiments.__main__ import main
-from experiments.config import read
-from experiments.run import run
+from othello_lab import (
+    AlphaBeta,
+    Color,
+    DiscCount,
+    GreedyAgent,
+    Maximizer,
+    Position,
+    SquareWeights,
+    play_game,
+)
+from othello_lab.__main__ import main
+from othello_lab.agents import contract
+from othello_lab.agents.base import Limits
+from othello_lab.agents.command_line import main as agents_main
+from othello_lab.agents.evaluation import FunctionEvaluation
+from othello_lab.agents.evaluation.board_list import board_list, list_index, square_at
+from othello_lab.agents.external import FunctionAgent
+from othello_lab.agents.outside import Outsider, is_outside
+from othello_lab.core.game import FINISHED, GARBAGE, ILLEGAL, RAISED
+from othello_lab.experiments.config import read
+from othello_lab.experiments.jobs.run import run
 
 FILE = Path(__file__).with_name("paip.py")
 QUIET = Console(quiet=True)

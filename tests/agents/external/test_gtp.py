@@ -13,15 +13,15 @@ from chosen import mostly_slow
 from records import query
 from rich.console import Console
 
-from agents import contract
-from agents.base import Limits
-from agents.external import GtpAgent
-from agents.outside import is_outside
-from core import PASS, Color, Position, play_game
-from core.game import DIED, FINISHED, GARBAGE, HUNG, ILLEGAL, Fault
-from experiments.__main__ import main
-from experiments.config import read
-from experiments.run import run
+from othello_lab import PASS, Color, Position, play_game
+from othello_lab.__main__ import main
+from othello_lab.agents import contract
+from othello_lab.agents.base import Limits
+from othello_lab.agents.external import GtpAgent
+from othello_lab.agents.outside import is_outside
+from othello_lab.core.game import DIED, FINISHED, GARBAGE, HUNG, ILLEGAL, Fault
+from othello_lab.experiments.config import read
+from othello_lab.experiments.jobs.run import run
 
 ROOT = Path(__file__).parents[3]
 ENGINE = ROOT / "tests" / "gtp_engine.py"
@@ -31,7 +31,7 @@ needs_rhino = pytest.mark.skipif(RHINO is None, reason="needs gtp-rhino (Debian'
 
 @pytest.fixture(autouse=True)
 def here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))  # of python -m play
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))  # of othello-lab play
 
 
 def engine(*traits: str) -> str:

@@ -17,17 +17,17 @@ from processes import await_
 from records import query
 from rich.console import Console
 
-from agents import contract
-from agents.__main__ import main
-from agents.base import Decision, Limits, SearchStats
-from agents.external import LineAgent
-from agents.outside import is_outside
-from core import PASS, Color, Position
-from core.game import DIED, FINISHED, GARBAGE, HUNG, ILLEGAL, LATE, Fault
-from core.processes import descendants
-from experiments.__main__ import main as experiments_main
-from experiments.config import read
-from experiments.run import run
+from othello_lab import PASS, Color, Position
+from othello_lab.__main__ import main as experiments_main
+from othello_lab.agents import contract
+from othello_lab.agents.base import Decision, Limits, SearchStats
+from othello_lab.agents.command_line import main
+from othello_lab.agents.external import LineAgent
+from othello_lab.agents.outside import is_outside
+from othello_lab.core.game import DIED, FINISHED, GARBAGE, HUNG, ILLEGAL, LATE, Fault
+from othello_lab.core.system.processes import descendants
+from othello_lab.experiments.config import read
+from othello_lab.experiments.jobs.run import run
 
 PAGE = Path(__file__).parents[3] / "docs" / "line_protocol.md"
 

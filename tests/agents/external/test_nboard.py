@@ -12,19 +12,19 @@ from chosen import mostly_slow
 from records import query
 from rich.console import Console
 
-from agents import AlphaBeta, SquareWeights, contract
-from agents.__main__ import main
-from agents.base import Decision, Limits, SearchStats
-from agents.external import NBoardAgent
-from agents.external.check_nboard import CHECKS, NBoardCase
-from agents.external.checking import FAILED, NOT_ASKED, OK, findings
-from agents.external.program import Program
-from agents.outside import is_outside
-from core import Color, Position, play_game
-from core.game import DIED, FINISHED, GARBAGE, HUNG, ILLEGAL
-from core.notation import format_ggf, parse_ggf
-from experiments.config import read
-from experiments.run import run
+from othello_lab import AlphaBeta, Color, Position, SquareWeights, play_game
+from othello_lab.agents import contract
+from othello_lab.agents.base import Decision, Limits, SearchStats
+from othello_lab.agents.command_line import main
+from othello_lab.agents.external import NBoardAgent
+from othello_lab.agents.external.check_nboard import CHECKS, NBoardCase
+from othello_lab.agents.external.checking import FAILED, NOT_ASKED, OK, findings
+from othello_lab.agents.external.program import Program
+from othello_lab.agents.outside import is_outside
+from othello_lab.core.game import DIED, FINISHED, GARBAGE, HUNG, ILLEGAL
+from othello_lab.core.notation import format_ggf, parse_ggf
+from othello_lab.experiments.config import read
+from othello_lab.experiments.jobs.run import run
 
 ROOT = Path(__file__).parents[3]
 ENGINE = ROOT / "tests" / "nboard_engine.py"

@@ -10,17 +10,16 @@ import pytest
 from records import content, query
 from rich.console import Console
 
-from agents import AlphaBeta, GreedyAgent, SquareWeights
-from agents.base import Agent, Decision, Limits
-from agents.external.openspiel import LabBot, OpenSpielAgent, position_of, state_of
-from core import PASS, Color, Position, play_game
-from core.game import FINISHED, GARBAGE, RAISED
-from experiments.__main__ import main
-from experiments.config import read
-from experiments.run import run
+from othello_lab import PASS, AlphaBeta, Color, GreedyAgent, Position, SquareWeights, play_game
+from othello_lab.__main__ import main
+from othello_lab.agents.base import Agent, Decision, Limits
+from othello_lab.agents.external.openspiel import LabBot, OpenSpielAgent, position_of, state_of
+from othello_lab.core.game import FINISHED, GARBAGE, RAISED
+from othello_lab.experiments.config import read
+from othello_lab.experiments.jobs.run import run
 
 HERE = Path(__file__).with_name("openspiel_bots.py")
-MCTS = "agents.external.openspiel:mcts(20)"
+MCTS = "othello_lab.agents.external.openspiel:mcts(20)"
 
 
 @pytest.fixture
@@ -123,8 +122,11 @@ def test_a_bot_that_goes_wrong_loses(maker: str, reason: str, detail: str) -> No
     ("words", "complaint"),
     [
         ([f"first.target={HERE}:First"], "a function of (game, player, seed)"),
-        (["first.target=agents.external.openspiel:mcts"], "no bot of OpenSpiel. A function"),
-        (["first.target='agents.external.openspiel:mtcs(9)'"], "no 'mtcs' there"),
+        (
+            ["first.target=othello_lab.agents.external.openspiel:mcts"],
+            "no bot of OpenSpiel. A function",
+        ),
+        (["first.target='othello_lab.agents.external.openspiel:mtcs(9)'"], "no 'mtcs' there"),
         ([f"first.target='{MCTS}'", "limits.depth=3"], "another program cannot be told"),
         ([f"first.target='{MCTS}'", "ruleset=mini6"], "plays on boards of 8x8"),
     ],
@@ -142,7 +144,7 @@ def test_bad_input_is_one_line(
 def test_without_openspiel_it_says_what_is_missing(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("agents.external.openspiel.pyspiel", None)
+    monkeypatch.setattr("othello_lab.agents.external.openspiel.pyspiel", None)
     common = ["agents=duel", "agent@first=openspiel", "agent@second=random", "games=2"]
     assert main(["run", *common, f"first.target='{MCTS}'", f"results={tmp_path}"]) == 2
     error = capsys.readouterr().err

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from processes import await_
 
-from agents.external.program import LONGEST_LINE, Program, words_of
-from core.game import DIED, GARBAGE, HUNG, Fault
-from core.processes import LINUX, descendants
+from othello_lab.agents.external.program import LONGEST_LINE, Program, words_of
+from othello_lab.core.game import DIED, GARBAGE, HUNG, Fault
+from othello_lab.core.system.processes import LINUX, descendants
 
 
 @pytest.fixture

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 from submitted import AGENT, STRATEGY, hand_in
 
-from agents import Limits
-from agents.external.submission import Submission, submissions
-from core import Color, Position
-from core.game import UNFIT, Fault
-from core.settings import ConfigError
+from othello_lab import Color, Limits, Position
+from othello_lab.agents.external.submission import Submission, submissions
+from othello_lab.core.game import UNFIT, Fault
+from othello_lab.core.system.settings import ConfigError
 
 ODD = "pattern = '\\d'  # a warning\n"
 TRAP = "raise SystemExit('this must not be run')\n"
@@ -22,7 +21,7 @@ PAIR = "def one(player, board): ...\ndef two(player, board): ...\n"
 def only(folder: Path, protocol: str = "file") -> dict[str, str]:
     """The settings of the one submission in a folder."""
     ((name, about),) = submissions(str(folder), protocol).items()
-    assert about["_target_"] == "agents.external.Submission"
+    assert about["_target_"] == "othello_lab.agents.external.Submission"
     assert name == "anna"
     return about
 

@@ -16,17 +16,17 @@ from processes import await_
 from records import query
 from rich.console import Console
 
-from agents.base import Limits
-from agents.external import WpiAgent
-from agents.external.wpi import Scratch, name_of
-from agents.outside import is_outside
-from agents.simple import RandomAgent
-from core import Color, Position, play_game
-from core.game import DIED, FINISHED, GARBAGE, ILLEGAL, LATE, Fault
-from core.processes import descendants
-from experiments.__main__ import main as experiments_main
-from experiments.config import read
-from experiments.run import run
+from othello_lab import Color, Position, play_game
+from othello_lab.__main__ import main as experiments_main
+from othello_lab.agents.base import Limits
+from othello_lab.agents.external import WpiAgent
+from othello_lab.agents.external.wpi import Scratch, name_of
+from othello_lab.agents.outside import is_outside
+from othello_lab.agents.simple import RandomAgent
+from othello_lab.core.game import DIED, FINISHED, GARBAGE, ILLEGAL, LATE, Fault
+from othello_lab.core.system.processes import descendants
+from othello_lab.experiments.config import read
+from othello_lab.experiments.jobs.run import run
 
 
 @pytest.fixture(autouse=True)

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.learned import NetworkEvaluation
-from agents.learned import network as model
-from agents.learned.lanes import dot, lanes_at, plus, plus_product, squeezed
-from agents.learned.weights import Weights
-from core import Position
-from core.compile import kernel
+from othello_lab import Position
+from othello_lab.agents.learned import NetworkEvaluation
+from othello_lab.agents.learned import network as model
+from othello_lab.agents.learned.lanes import dot, lanes_at, plus, plus_product, squeezed
+from othello_lab.agents.learned.weights import Weights
+from othello_lab.core.system.compile import kernel
 
 STAGES = 3
 

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.learned import PatternEvaluation
-from agents.learned import patterns as model
-from agents.learned.geometry import LANES, board_of, geometry
-from agents.learned.weights import Weights
-from core.bitboard import bits, symmetric_forms
-from core.position import Position
+from othello_lab.agents.learned import PatternEvaluation
+from othello_lab.agents.learned import patterns as model
+from othello_lab.agents.learned.geometry import LANES, board_of, geometry
+from othello_lab.agents.learned.weights import Weights
+from othello_lab.core.bitboard import bits, symmetric_forms
+from othello_lab.core.position import Position
 
 RULES = {4: "mini4", 6: "mini6", 8: "standard"}
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from agents.config import choices, load_evaluation
-from agents.learned.weights import ABOUT, SHIPPED, VALUES, values_of
-from core.position import Position
-from core.rules import RULESETS
+from othello_lab.agents.config import choices, load_evaluation
+from othello_lab.agents.learned.weights import ABOUT, SHIPPED, VALUES, values_of
+from othello_lab.core.position import Position
+from othello_lab.core.rules import RULESETS
 
 LEARNED = sorted(path.stem for path in SHIPPED.glob(f"*{ABOUT}"))
 
@@ -27,5 +27,5 @@ def test_shipped_evaluations_say_what_they_said(name: str) -> None:
 def test_side_files_tell_how_it_was_made(name: str) -> None:
     about = yaml.safe_load((SHIPPED / f"{name}{ABOUT}").read_text(encoding="utf-8"))
     assert name in choices("evaluation")
-    assert about["command"].startswith("python -m experiments train ")
+    assert about["command"].startswith("othello-lab train ")
     assert isinstance(about["seed"], int) and about["versions"]

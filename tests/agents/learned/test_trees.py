@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.learned import TreeEvaluation
-from agents.learned import trees as model
-from agents.learned.features import NAMES, features, plain_features
-from agents.learned.weights import Weights
-from core import Position
+from othello_lab import Position
+from othello_lab.agents.learned import TreeEvaluation
+from othello_lab.agents.learned import trees as model
+from othello_lab.agents.learned.features import NAMES, features, plain_features
+from othello_lab.agents.learned.weights import Weights
 
 STAGES, TREES = 2, 33
 """One tree more than are looked at side by side."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agents.learned.weights import SHIPPED, Weights, shipped
+from othello_lab.agents.learned.weights import SHIPPED, Weights, shipped
 
 ARRAYS = {"first": np.arange(6, dtype=np.int16).reshape(2, 3), "second": np.float32([1.5])}
 

@@ -17,26 +17,25 @@ import pytest
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
-from agents import AlphaBeta, DiscCount, Limits
-from agents.__main__ import main
-from agents.commands import solve
-from agents.commands.solve import read_problem
-from agents.evaluation import FINAL_UNIT
-from agents.learned import PatternEvaluation
-from agents.learned import patterns as model
-from agents.learned.geometry import geometry
-from agents.learned.weights import Weights
-from agents.search.context import read_stats
-from agents.search.endgame import kernels, memory
-from agents.search.endgame.solver import EndgameSolver, Solution
-from agents.search.endgame.sorting import ROUGH, TRAINED, RoughEvaluation, sorting_of
-from agents.search.limits import allotment
-from core import PASS, Position
-from core.bitboard import bits
-from core.last_flips import last_flips
-from core.notation import square_name
-from core.position import prepare_rules
-from core.rules import RULESETS
+from othello_lab import PASS, AlphaBeta, DiscCount, Limits, Position
+from othello_lab.agents.command_line import main
+from othello_lab.agents.commands import solve
+from othello_lab.agents.commands.solve import read_problem
+from othello_lab.agents.evaluation import FINAL_UNIT
+from othello_lab.agents.learned import PatternEvaluation
+from othello_lab.agents.learned import patterns as model
+from othello_lab.agents.learned.geometry import geometry
+from othello_lab.agents.learned.weights import Weights
+from othello_lab.agents.search.context import read_stats
+from othello_lab.agents.search.endgame import kernels, memory
+from othello_lab.agents.search.endgame.solver import EndgameSolver, Solution
+from othello_lab.agents.search.endgame.sorting import ROUGH, TRAINED, RoughEvaluation, sorting_of
+from othello_lab.agents.search.limits import allotment
+from othello_lab.core.bitboard import bits
+from othello_lab.core.last_flips import last_flips
+from othello_lab.core.notation import square_name
+from othello_lab.core.position import prepare_rules
+from othello_lab.core.rules import RULESETS
 
 RandomGame = Callable[[str, int], list[Position]]
 

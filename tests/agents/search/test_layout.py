@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from agents import SearchStats
-from agents.search.context import Layout
+from othello_lab import SearchStats
+from othello_lab.agents.search.context import Layout
 
 ROOT = Path(__file__).parents[3]
 NEW = ("at_the_beginning", "in_the_middle", "at_the_end")
@@ -22,9 +22,9 @@ NEW = ("at_the_beginning", "in_the_middle", "at_the_end")
 SEARCH = """
 import json
 from dataclasses import asdict
-from agents import MCTS, PVS, AlphaBeta, SquareWeights
-from agents.search.endgame.solver import EndgameSolver
-from core import Position
+from othello_lab import MCTS, PVS, AlphaBeta, SquareWeights
+from othello_lab.agents.search.endgame.solver import EndgameSolver
+from othello_lab import Position
 
 midgame = Position.from_transcript("f5d6c3d3c4")
 late = Position.from_transcript(

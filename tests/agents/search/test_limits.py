@@ -8,8 +8,8 @@ import time
 
 import numpy as np
 
-from agents.search.context import LIMIT, NO_LIMIT, SIZE
-from agents.search.limits import limited
+from othello_lab.agents.search.context import LIMIT, NO_LIMIT, SIZE
+from othello_lab.agents.search.limits import limited
 
 
 def _await_stop(context: np.ndarray) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from agents.search.endgame.solver import EndgameSolver
-from core.notation import PASS
-from core.position import Position
+from othello_lab.agents.search.endgame.solver import EndgameSolver
+from othello_lab.core.notation import PASS
+from othello_lab.core.position import Position
 
 
 @pytest.fixture(scope="module")

@@ -20,16 +20,33 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from agents import MCTS, AlphaBeta, Decision, DiscCount, Limits, Maximizer, SquareWeights
-from agents.evaluation import FINAL_UNIT, FunctionEvaluation
-from agents.search import MoveEstimate
-from agents.search.context import BOARD, EVALUATION, LEAVES, NODES, PARAMETERS, SQUARES
-from agents.search.limits import MARGIN, SHORTEST, allotment
-from agents.search.montecarlo import rollout
-from agents.search.montecarlo.plain import CLEAR_WIN, FINE, PlainTree, SplitMix64, choose
-from agents.search.montecarlo.tree import CompiledTree
-from core import PASS, RULESETS, Color, Position
-from core.bitboard import bits
+from othello_lab import (
+    MCTS,
+    PASS,
+    RULESETS,
+    AlphaBeta,
+    Color,
+    Decision,
+    DiscCount,
+    Limits,
+    Maximizer,
+    Position,
+    SquareWeights,
+)
+from othello_lab.agents.evaluation import FINAL_UNIT, FunctionEvaluation
+from othello_lab.agents.search import MoveEstimate
+from othello_lab.agents.search.context import BOARD, EVALUATION, LEAVES, NODES, PARAMETERS, SQUARES
+from othello_lab.agents.search.limits import MARGIN, SHORTEST, allotment
+from othello_lab.agents.search.montecarlo import rollout
+from othello_lab.agents.search.montecarlo.plain import (
+    CLEAR_WIN,
+    FINE,
+    PlainTree,
+    SplitMix64,
+    choose,
+)
+from othello_lab.agents.search.montecarlo.tree import CompiledTree
+from othello_lab.core.bitboard import bits
 
 RandomGame = Callable[[str, int], list[Position]]
 
@@ -138,7 +155,7 @@ def test_twins_agree_through_a_game_with_a_kept_tree(way: dict[str, Any]) -> Non
 
 
 def test_twins_agree_when_the_memory_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
-    import agents.search.montecarlo.mcts as module
+    import othello_lab.agents.search.montecarlo.mcts as module
 
     monkeypatch.setattr(module, "WORDS", 1 << 15)  # a MiB is then 4 nodes
     fast, slow = (

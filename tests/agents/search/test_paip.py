@@ -7,13 +7,21 @@ from typing import Any
 
 import pytest
 
-from agents import PVS, AlphaBeta, DiscCount, Maximizer, Minimax, SquareWeights
-from agents.config import build, choices, load
-from agents.evaluation import FINAL_UNIT, Evaluation, ModifiedSquareWeights
-from agents.search import SearchAgent
-from core import Color, Position
-from core.game import play_game
-from core.notation import square_name
+from othello_lab import (
+    PVS,
+    AlphaBeta,
+    Color,
+    DiscCount,
+    Maximizer,
+    Minimax,
+    Position,
+    SquareWeights,
+)
+from othello_lab.agents.config import build, choices, load
+from othello_lab.agents.evaluation import FINAL_UNIT, Evaluation, ModifiedSquareWeights
+from othello_lab.agents.search import SearchAgent
+from othello_lab.core.game import play_game
+from othello_lab.core.notation import square_name
 
 RandomGame = Callable[[str, int], list[Position]]
 

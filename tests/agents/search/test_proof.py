@@ -8,16 +8,16 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
-from agents.evaluation import DiscCount, Evaluation, SquareWeights
-from agents.search import AlphaBeta, Minimax
-from agents.search import context as layout
-from agents.search.window.proof import (
+from othello_lab import PASS, Position
+from othello_lab.agents.evaluation import DiscCount, Evaluation, SquareWeights
+from othello_lab.agents.search import AlphaBeta, Minimax
+from othello_lab.agents.search import context as layout
+from othello_lab.agents.search.window.proof import (
     NO_PROOF,
     fewest_leaves,
     fewest_leaves_plainly,
     smallest_tree,
 )
-from core import PASS, Position
 
 Game = Callable[[str, int], list[Position]]
 

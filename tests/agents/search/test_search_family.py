@@ -13,27 +13,29 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agents import (
+from othello_lab import (
+    PASS,
     PVS,
     AlphaBeta,
+    Color,
     DiscCount,
     Evaluation,
     Limits,
     Minimax,
     MTDf,
+    Position,
     SearchStats,
     SquareWeights,
 )
-from agents.evaluation import FINAL_UNIT, Iago, Mobility
-from agents.search import WindowSearch, context
-from agents.search.endgame.solver import solvable
-from agents.search.limits import allotment
-from agents.search.window import plain, transposition
-from agents.search.window.negamax import negamax
-from agents.search.window.probcut import ProbCut
-from agents.search.window.probcut_fit import check_depths, fit
-from agents.search.window.selective import taper_widths
-from core import PASS, Color, Position
+from othello_lab.agents.evaluation import FINAL_UNIT, Iago, Mobility
+from othello_lab.agents.search import WindowSearch, context
+from othello_lab.agents.search.endgame.solver import solvable
+from othello_lab.agents.search.limits import allotment
+from othello_lab.agents.search.window import plain, transposition
+from othello_lab.agents.search.window.negamax import negamax
+from othello_lab.agents.search.window.probcut import ProbCut
+from othello_lab.agents.search.window.probcut_fit import check_depths, fit
+from othello_lab.agents.search.window.selective import taper_widths
 
 RandomGame = Callable[[str, int], list[Position]]
 
@@ -504,7 +506,7 @@ def test_the_clock_is_kept_where_the_next_depth_would_not_be_completed(
         search._context[context.EVALUATIONS] += 1
         return 0, position.moves[:1]
 
-    monkeypatch.setattr("agents.search.window.search.time.perf_counter", lambda: now[0])
+    monkeypatch.setattr("othello_lab.agents.search.window.search.time.perf_counter", lambda: now[0])
     monkeypatch.setattr(search, "_at_depth", at_depth)
     search.decide(Position.start(), Limits(clock=25))  # of which a second is for this move
     assert depths == [1, 2, 3, 4, 5, 6, 7]
@@ -542,7 +544,7 @@ def test_the_endgame_begins_earlier_the_more_time_there_is() -> None:
         ({"singular_margin": 5, "singular_plies": 0}, "1 or more"),
         ({"probcut": True, "probcut_confidence": 0}, "more than 0"),
         ({"probcut_glance": 1}, "that of probcut"),
-        ({"probcut": True, "probcut_glance": 1}, "fit them with python -m agents fit-probcut"),
+        ({"probcut": True, "probcut_glance": 1}, "fit them with othello-lab agents fit-probcut"),
         ({"endgame_by_time": True}, "without a limit on time endgame decides"),
         ({"endgame": 61}, "endgame=61: a whole number from 0 to 60 (0: never) is needed"),
         (

@@ -14,7 +14,9 @@ import pytest
 from hypothesis import event, given, note, settings
 from hypothesis import strategies as st
 
-from agents import (
+from othello_lab import (
+    PASS,
+    RULESETS,
     AlphaBeta,
     Decision,
     DiscCount,
@@ -22,16 +24,16 @@ from agents import (
     Limits,
     Maximizer,
     Minimax,
+    Position,
     SearchStats,
     SquareWeights,
 )
-from agents.evaluation import FINAL_UNIT
-from agents.search import SearchAgent, context
-from agents.search.window import plain
-from agents.search.window.alphabeta import alphabeta
-from core import PASS, RULESETS, Position
-from core.notation import square_name
-from core.perft import perft
+from othello_lab.agents.evaluation import FINAL_UNIT
+from othello_lab.agents.search import SearchAgent, context
+from othello_lab.agents.search.window import plain
+from othello_lab.agents.search.window.alphabeta import alphabeta
+from othello_lab.core.notation import square_name
+from othello_lab.core.perft import perft
 
 RandomGame = Callable[[str, int], list[Position]]
 

@@ -14,13 +14,14 @@ from hypothesis import strategies as st
 from omegaconf import OmegaConf
 from rich.console import Console
 
-from agents.config import ConfigError
-from core import PASS, RULESETS, Color, Position, Ruleset
-from core.notation import split_transcript
-from core.wthor import WthorGame, format_wthor
-from experiments.__main__ import main
-from experiments.config import read
-from experiments.pairing import (
+from othello_lab import PASS, RULESETS, Color, Position, Ruleset
+from othello_lab.__main__ import main
+from othello_lab.agents.config import ConfigError
+from othello_lab.core.notation import split_transcript
+from othello_lab.core.wthor import WthorGame, format_wthor
+from othello_lab.experiments.config import read
+from othello_lab.experiments.jobs.run import run
+from othello_lab.experiments.pairing import (
     AllOpenings,
     BalancedOpenings,
     FileOpenings,
@@ -28,16 +29,10 @@ from experiments.pairing import (
     StartOpening,
     balanced,
 )
-from experiments.pairing import openings as openings_module
-from experiments.pairing.openings import (
-    BALANCED,
-    Opening,
-    all_openings,
-    read_openings,
-)
-from experiments.record.store import Record
-from experiments.run import run
-from experiments.studies.searches import searched_positions
+from othello_lab.experiments.pairing import openings as openings_module
+from othello_lab.experiments.pairing.openings import BALANCED, Opening, all_openings, read_openings
+from othello_lab.experiments.record.store import Record
+from othello_lab.experiments.report.searches import searched_positions
 
 STANDARD = RULESETS["standard"]
 START_OBF = Position.start().to_obf()
@@ -471,7 +466,7 @@ def test_the_command_writes_a_file_that_openings_file_reads(
     assert re.search(rf"about \d+ seconds by 2 workers: {foretold}", printed)
     about = OmegaConf.load("mine.yaml")
     assert balanced.Recipe(**about.settings) == QUICK
-    assert about.command == f"python -m experiments {words}"
+    assert about.command == f"othello-lab {words}"
     openings = choose(about.kept, kind="file", file="mine.txt")
     assert openings == one.openings
 

@@ -12,14 +12,13 @@ import pytest
 from records import content
 from rich.console import Console
 
-from agents.config import ConfigError
-from core import RULESETS
-from experiments import resume
-from experiments.config import read
-from experiments.pairing import Gauntlet, RoundRobin, Schedule
-from experiments.pairing.openings import Opening, RandomOpenings
-from experiments.pairing.schedule import Draw, Pair
-from experiments.run import run
+from othello_lab import RULESETS, resume
+from othello_lab.agents.config import ConfigError
+from othello_lab.experiments.config import read
+from othello_lab.experiments.jobs.run import run
+from othello_lab.experiments.pairing import Gauntlet, RoundRobin, Schedule
+from othello_lab.experiments.pairing.openings import Opening, RandomOpenings
+from othello_lab.experiments.pairing.schedule import Draw, Pair
 
 QUIET = Console(quiet=True)
 NAMES = ["a", "b", "c", "d"]
@@ -147,8 +146,8 @@ def test_a_schedule_from_outside_is_resumed(
 
 
 def test_what_is_no_schedule_is_refused(cup: list[str], tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"schedule: agents.RandomAgent is no .*Schedule"):
-        read([*cup, "schedule._target_=agents.RandomAgent"], [tmp_path / "conf"])
+    with pytest.raises(ConfigError, match=r"schedule: othello_lab.RandomAgent is no .*Schedule"):
+        read([*cup, "schedule._target_=othello_lab.RandomAgent"], [tmp_path / "conf"])
     with pytest.raises(ConfigError, match=r"schedule: a sequential test needs two agents; .* 4"):
         read([*cup[1:], "schedule=sprt"])
     with pytest.raises(ConfigError, match="schedule: unknown champion 'nobody'; choose from ran"):

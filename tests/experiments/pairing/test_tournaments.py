@@ -14,18 +14,17 @@ from chosen import mostly_slow
 from records import content
 from rich.console import Console
 
-from agents.config import ConfigError
-from core import RULESETS
-from core.game import FINISHED, RAISED
-from experiments import resume, run_match
-from experiments.__main__ import main
-from experiments.config import read
-from experiments.pairing import ClassTournament, Knockout, Schedule, Swiss
-from experiments.pairing.openings import RandomOpenings
-from experiments.pairing.schedule import Draw, Game, Pair
-from experiments.pairing.swiss import BYE, matched
-from experiments.record.store import GameRow
-from experiments.run import run
+from othello_lab import RULESETS, resume, run_match
+from othello_lab.__main__ import main
+from othello_lab.agents.config import ConfigError
+from othello_lab.core.game import FINISHED, RAISED
+from othello_lab.experiments.config import read
+from othello_lab.experiments.jobs.run import run
+from othello_lab.experiments.pairing import ClassTournament, Knockout, Schedule, Swiss
+from othello_lab.experiments.pairing.openings import RandomOpenings
+from othello_lab.experiments.pairing.schedule import Draw, Game, Pair
+from othello_lab.experiments.pairing.swiss import BYE, matched
+from othello_lab.experiments.record.store import GameRow
 
 QUIET = Console(quiet=True)
 Winner = Callable[[Game], int | None]

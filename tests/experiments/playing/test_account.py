@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from core.game import Spent
-from experiments.playing.account import CONTINUED, FOUND_STOPPED, STOPPED, Account, Look
+from othello_lab.core.game import Spent
+from othello_lab.experiments.playing.account import CONTINUED, FOUND_STOPPED, STOPPED, Account, Look
 
 MS = 1_000_000
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from chosen import mostly_slow
 
-from agents import (
+from othello_lab import (
     PVS,
     Agent,
     AlphaBeta,
@@ -22,15 +22,15 @@ from agents import (
     RandomAgent,
     SquareWeights,
 )
-from agents.base import compiled_player
-from agents.config import build, load
-from agents.evaluation import Evaluation
-from core import whole_games
-from core.game import ILLEGAL
-from core.rules import RULESETS
-from core.whole_games import CompiledPlayer
-from experiments.pairing import RoundRobin
-from experiments.pairing.openings import (
+from othello_lab.agents.base import compiled_player
+from othello_lab.agents.config import build, load
+from othello_lab.agents.evaluation import Evaluation
+from othello_lab.core import whole_games
+from othello_lab.core.game import ILLEGAL
+from othello_lab.core.rules import RULESETS
+from othello_lab.core.whole_games import CompiledPlayer
+from othello_lab.experiments.pairing import RoundRobin
+from othello_lab.experiments.pairing.openings import (
     AllOpenings,
     BalancedOpenings,
     Opening,
@@ -38,10 +38,10 @@ from experiments.pairing.openings import (
     RandomOpenings,
     StartOpening,
 )
-from experiments.pairing.schedule import Draw, Game
-from experiments.playing.batch import Watch, play_all
-from experiments.playing.conditions import Conditions
-from experiments.record.store import PlayedGame, read_turns
+from othello_lab.experiments.pairing.schedule import Draw, Game
+from othello_lab.experiments.playing.batch import Watch, play_all
+from othello_lab.experiments.playing.conditions import Conditions
+from othello_lab.experiments.record.store import PlayedGame, read_turns
 
 
 def conditions(

@@ -21,15 +21,15 @@ from processes import await_, descendants
 from records import content, games_in, query, runs_in
 from rich.console import Console
 
-from agents.config import ConfigError
-from experiments.__main__ import main
-from experiments.config import Plan, read
-from experiments.pairing.schedule import Draw
-from experiments.playing import cluster, cluster_worker
-from experiments.playing.pool import WorkerPool
-from experiments.record.provenance import versions
-from experiments.report import report
-from experiments.run import resume, run
+from othello_lab.__main__ import main
+from othello_lab.agents.config import ConfigError
+from othello_lab.experiments.config import Plan, read
+from othello_lab.experiments.jobs.run import resume, run
+from othello_lab.experiments.pairing.schedule import Draw
+from othello_lab.experiments.playing import cluster, cluster_worker
+from othello_lab.experiments.playing.pool import WorkerPool
+from othello_lab.experiments.record.provenance import versions
+from othello_lab.experiments.report import report
 
 pytest.importorskip("distributed")
 
@@ -218,7 +218,7 @@ FATAL = """
 import os
 import signal
 from pathlib import Path
-from agents import RandomAgent
+from othello_lab import RandomAgent
 
 class Fatal(RandomAgent):
     "Kills the Dask worker it plays for, in games of certain seeds."
@@ -281,7 +281,7 @@ def test_without_its_scheduler_a_run_ends_and_is_resumed_elsewhere(
     assert driver.returncode == 1, printed
     (folder,) = runs_in(results)
     assert "the scheduler does not answer any more" in printed
-    assert f"python -m experiments resume {folder}" in printed
+    assert f"othello-lab resume {folder}" in printed
     assert "Traceback" not in printed
     resume(folder, console=QUIET, executor="processes", workers=2)
     assert content(folder) == long_serial
@@ -303,7 +303,7 @@ def test_ctrl_c_finishes_what_is_under_way(
             printed, _ = driver.communicate(timeout=60)
         assert driver.returncode == 130, printed
         (folder,) = runs_in(results)
-        assert f"python -m experiments resume {folder}" in printed
+        assert f"othello-lab resume {folder}" in printed
         assert "Traceback" not in printed and "distributed" not in printed
         assert 20 <= games_in(results) < 400
         assert main(["resume", str(folder), "--address", scheduler.address]) == 0
@@ -386,7 +386,7 @@ def test_a_file_that_is_not_on_the_worker_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "mine.py").write_text(
-        "from agents.evaluation import heuristic\n\n"
+        "from othello_lab.agents.evaluation import heuristic\n\n"
         "@heuristic\ndef flat(mover, opponent):\n    return 0\n"
     )
     monkeypatch.chdir(tmp_path)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from core.processes import available_cores
-from experiments.playing import Dask, Processes
-from experiments.playing.executors import Executor
+from othello_lab.core.system.processes import available_cores
+from othello_lab.experiments.playing import Dask, Processes
+from othello_lab.experiments.playing.executors import Executor
 
 ADDRESS = "tcp://10.0.0.1:8786"
 

@@ -15,17 +15,17 @@ import pytest
 from processes import Command, await_, descendants
 from rich.console import Console
 
-from agents import Limits, RandomAgent
-from core.rules import ruleset
-from experiments.config import read
-from experiments.pairing import RoundRobin
-from experiments.pairing.openings import Opening
-from experiments.pairing.schedule import Draw, Game
-from experiments.playing.conditions import Conditions
-from experiments.playing.game import close_all
-from experiments.playing.guardian import Guardian
-from experiments.playing.house import BrokenDown, House
-from experiments.run import RunResult, run
+from othello_lab import Limits, RandomAgent
+from othello_lab.core.rules import ruleset
+from othello_lab.experiments.config import read
+from othello_lab.experiments.jobs.run import RunResult, run
+from othello_lab.experiments.pairing import RoundRobin
+from othello_lab.experiments.pairing.openings import Opening
+from othello_lab.experiments.pairing.schedule import Draw, Game
+from othello_lab.experiments.playing.conditions import Conditions
+from othello_lab.experiments.playing.game import close_all
+from othello_lab.experiments.playing.guardian import Guardian
+from othello_lab.experiments.playing.house import BrokenDown, House
 
 
 def play(folder: Path, *words: str) -> RunResult:
@@ -189,7 +189,7 @@ def test_whenever_a_house_breaks_down_every_game_is_played_once(
     conditions = Conditions(["a", "b"], agents, ruleset("standard"), Limits(), 0.0, 30.0, 30)
     pairs = Draw(RoundRobin(), ["a", "b"], [Opening()] * 3, seed=1).take(3)
     monkeypatch.setattr(Breaks, "after", after)
-    monkeypatch.setattr("experiments.playing.guardian.House", Breaks)
+    monkeypatch.setattr("othello_lab.experiments.playing.guardian.House", Breaks)
     guardian = Guardian(conditions)
     try:
         played = [each.game.game for some in guardian.play(pairs) for each in pickle.loads(some)]
@@ -202,7 +202,7 @@ def test_whenever_a_house_breaks_down_every_game_is_played_once(
 
 ENDLESS = '''
 import numpy as np
-from agents.evaluation import heuristic
+from othello_lab.agents.evaluation import heuristic
 
 @heuristic
 def endless(mover, opponent):

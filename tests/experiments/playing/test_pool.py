@@ -18,14 +18,14 @@ from typing import Any
 
 import pytest
 
-from core.game import FINISHED
-from experiments.pairing import RoundRobin
-from experiments.pairing.openings import Opening
-from experiments.pairing.schedule import Draw, Pair
-from experiments.playing import pool as pool_module
-from experiments.playing.match import MOST_DEATHS, Workers, play_over
-from experiments.playing.pool import END_SECONDS, WorkerDied, WorkerPool
-from experiments.record.store import GameRow, PlayedGame
+from othello_lab.core.game import FINISHED
+from othello_lab.experiments.pairing import RoundRobin
+from othello_lab.experiments.pairing.openings import Opening
+from othello_lab.experiments.pairing.schedule import Draw, Pair
+from othello_lab.experiments.playing import pool as pool_module
+from othello_lab.experiments.playing.match import MOST_DEATHS, Workers, play_over
+from othello_lab.experiments.playing.pool import END_SECONDS, WorkerDied, WorkerPool
+from othello_lab.experiments.record.store import GameRow, PlayedGame
 
 _begun_with: list[str] = []
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from chosen import mostly_slow
 
-from core.rules import RULESETS
-from experiments import run_match
-from experiments.__main__ import main
-from experiments.config import read
-from experiments.playing import trial
-from experiments.playing.trial import lines, try_agents
+from othello_lab import run_match
+from othello_lab.__main__ import main
+from othello_lab.core.rules import RULESETS
+from othello_lab.experiments.config import read
+from othello_lab.experiments.playing import trial
+from othello_lab.experiments.playing.trial import lines, try_agents
 
 FAILING = {
     "Raises": "raised an exception: RuntimeError: a bug in a student's agent (misbehaving.py, line",

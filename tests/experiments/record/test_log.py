@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from multiprocessing_logging import MultiProcessingHandler
 
-from experiments.record.log import OUTPUT, logging_to
+from othello_lab.experiments.record.log import OUTPUT, logging_to
 
 
 def _dies_while_it_writes(queue: Any) -> None:
@@ -79,7 +79,7 @@ def test_nobody_waits_for_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_what_agents_print_has_a_file_of_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("experiments.record.log.MOST_OUTPUT", 300)
+    monkeypatch.setattr("othello_lab.experiments.record.log.MOST_OUTPUT", 300)
     with logging_to(tmp_path / "log.txt", "error"):
         logging.getLogger("lab.test").error("logged")
         for number in range(100):

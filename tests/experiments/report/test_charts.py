@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from experiments.report.charts import log_ticks, place_names
+from othello_lab.experiments.report.charts import log_ticks, place_names
 
 
 def agents(*rows: tuple[str, float, float, bool]) -> pd.DataFrame:

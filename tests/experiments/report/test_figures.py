@@ -17,7 +17,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from experiments.report.figures.base import (
+from othello_lab.experiments.report.figures.base import (
     BLUE,
     COLOURS,
     MINUS,
@@ -29,18 +29,22 @@ from experiments.report.figures.base import (
     save,
     styled,
 )
-from experiments.report.figures.cost import elo_cost_chart, pareto, surely
-from experiments.report.figures.course import course_chart, values_chart
-from experiments.report.figures.discs import discs_chart
-from experiments.report.figures.elo import elo_chart
-from experiments.report.figures.matrices import matrix_chart
-from experiments.report.figures.openings import colours_chart, openings_chart, pairs_chart
-from experiments.report.figures.pruning import pruning_chart
-from experiments.report.figures.ranks import ranks_chart
-from experiments.report.figures.searches import cost_chart, depth_chart
-from experiments.report.figures.times import time_chart
-from experiments.report.tables import time_text
-from experiments.statistics.ranks import mean_ranks
+from othello_lab.experiments.report.figures.cost import elo_cost_chart, pareto, surely
+from othello_lab.experiments.report.figures.course import course_chart, values_chart
+from othello_lab.experiments.report.figures.discs import discs_chart
+from othello_lab.experiments.report.figures.elo import elo_chart
+from othello_lab.experiments.report.figures.matrices import matrix_chart
+from othello_lab.experiments.report.figures.openings import (
+    colours_chart,
+    openings_chart,
+    pairs_chart,
+)
+from othello_lab.experiments.report.figures.pruning import pruning_chart
+from othello_lab.experiments.report.figures.ranks import ranks_chart
+from othello_lab.experiments.report.figures.searches import cost_chart, depth_chart
+from othello_lab.experiments.report.figures.times import time_chart
+from othello_lab.experiments.report.tables import time_text
+from othello_lab.experiments.statistics.ranks import mean_ranks
 
 LONG = [
     "alphabeta-depth-8-mobility-and-corner-weights-with-parity",

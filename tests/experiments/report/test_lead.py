@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from agents import AlphaBeta, DiscCount, GreedyAgent, Minimax, RandomAgent, SquareWeights
-from experiments.looking.showing import facts_of
-from experiments.report.lead import _strategies, lead
-from experiments.run import run_match
-from experiments.studies.strategies import strategies
+from othello_lab import AlphaBeta, DiscCount, GreedyAgent, Minimax, RandomAgent, SquareWeights
+from othello_lab.experiments.jobs.run import run_match
+from othello_lab.experiments.report.lead import _strategies, lead
+from othello_lab.experiments.report.strategies import strategies
+from othello_lab.experiments.results.showing import facts_of
 
 
 def told(folder: Path, agents: dict[str, Any], **how: Any) -> tuple[list[str], Any, Path]:

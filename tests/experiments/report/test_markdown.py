@@ -11,7 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from experiments.report.markdown import SHORT_TABLE, code, escaped, html_of, table, write_report
+from othello_lab.experiments.report.markdown import (
+    SHORT_TABLE,
+    code,
+    escaped,
+    html_of,
+    table,
+    write_report,
+)
 
 NASTY = [
     "a|b",

@@ -10,12 +10,19 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from agents.evaluation.base import FINAL_UNIT
-from experiments.record.store import AgentRow, GameRow, MoveRow, PlayedGame, Record, written
-from experiments.report.facts import RunFacts
-from experiments.report.figures import course as figures
-from experiments.report.figures.course import course, values, values_figures
-from experiments.report.moves import Moves, quantiles_by, recorded_moves
+from othello_lab.agents.evaluation.base import FINAL_UNIT
+from othello_lab.experiments.record.store import (
+    AgentRow,
+    GameRow,
+    MoveRow,
+    PlayedGame,
+    Record,
+    written,
+)
+from othello_lab.experiments.report.facts import RunFacts
+from othello_lab.experiments.report.figures import course as figures
+from othello_lab.experiments.report.figures.course import course, values, values_figures
+from othello_lab.experiments.report.moves import Moves, quantiles_by, recorded_moves
 
 AGENTS = ("ann", "bob")
 

@@ -15,10 +15,10 @@ pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 from playwright.sync_api import expect
 
-from core import Position
-from core.notation import PASS, split_transcript, square_name
-from experiments.record.store import Record
-from experiments.run import run_match
+from othello_lab import Position
+from othello_lab.core.notation import PASS, split_transcript, square_name
+from othello_lab.experiments.jobs.run import run_match
+from othello_lab.experiments.record.store import Record
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -29,7 +29,7 @@ HOSTILE = "<script>document.title='taken'</script>"
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of three agents with figures, one of them with a name that is code."""
-    from agents import AlphaBeta, GreedyAgent, RandomAgent, SquareWeights
+    from othello_lab import AlphaBeta, GreedyAgent, RandomAgent, SquareWeights
 
     agents = {
         HOSTILE: AlphaBeta(2, SquareWeights()),
@@ -164,7 +164,8 @@ def test_arrow_keys_step_wherever_the_focus_is(open_report: Open) -> None:
     expect(where).to_contain_text(re.compile(f"^{begin + 1} of"))
     assert pairs.evaluate("select => select.selectedIndex") == 1
     number = page.locator(".browser h3").first.inner_text().removeprefix("Game ")
-    expect(page.get_by_text(re.compile("^python -m play replay"))).to_contain_text(f"game={number}")
+    replay = page.get_by_text(re.compile("^othello-lab play replay"))
+    expect(replay).to_contain_text(f"game={number}")
     assert number != "0"
 
 

@@ -7,8 +7,8 @@ import io
 import pytest
 from rich.console import Console
 
-from experiments.report import progress
-from experiments.report.progress import Tally, progress_bar
+from othello_lab.experiments.report import progress
+from othello_lab.experiments.report.progress import Tally, progress_bar
 
 FIELDS = {"before": 0, "note": "", "warnings": []}
 

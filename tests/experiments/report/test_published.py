@@ -11,16 +11,15 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from agents import AlphaBeta, Maximizer, Minimax, SquareWeights
-from agents.config import ConfigError, choices
-from agents.evaluation import Mobility
-from core import Position
-from core.notation import square_name
-from experiments.config import read
-from experiments.record.store import Record
-from experiments.report.figures.searches import depth_chart
-from experiments.run import RunResult, run
-from experiments.studies.searches import (
+from othello_lab import AlphaBeta, Maximizer, Minimax, Position, SquareWeights
+from othello_lab.agents.config import ConfigError, choices
+from othello_lab.agents.evaluation import Mobility
+from othello_lab.core.notation import square_name
+from othello_lab.experiments.config import read
+from othello_lab.experiments.jobs.run import RunResult, run
+from othello_lab.experiments.record.store import Record
+from othello_lab.experiments.report.figures.searches import depth_chart
+from othello_lab.experiments.report.searches import (
     COUNTS,
     MEASURES,
     compare_searches,

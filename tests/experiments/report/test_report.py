@@ -16,23 +16,21 @@ import pytest
 from records import edit_moves
 from rich.console import Console
 
-from agents import Decision, GreedyAgent, Limits, RandomAgent
-from agents.config import ConfigError
-from core import Position
-from experiments import run_match
-from experiments.config import read
-from experiments.pairing.sprt import SequentialMatch
-from experiments.record.store import Record
-from experiments.report.findings import FEW, _about_late_moves, _about_time, repeated
-from experiments.report.tables import (
+from othello_lab import Decision, GreedyAgent, Limits, Position, RandomAgent, run_match
+from othello_lab.agents.config import ConfigError
+from othello_lab.experiments.config import read
+from othello_lab.experiments.jobs.run import RunResult, run
+from othello_lab.experiments.pairing.sprt import SequentialMatch
+from othello_lab.experiments.record.store import Record
+from othello_lab.experiments.report.findings import FEW, _about_late_moves, _about_time, repeated
+from othello_lab.experiments.report.tables import (
     COLUMNS,
     MATCH_COLUMNS,
     _per_second,
     described,
     standings_tables,
 )
-from experiments.run import RunResult, run
-from experiments.statistics.sequential import Sprt
+from othello_lab.experiments.statistics.sequential import Sprt
 
 SOURCE = Path(__file__).read_text(encoding="utf-8").splitlines()
 

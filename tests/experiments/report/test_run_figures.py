@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from agents import Agent, Decision, GreedyAgent, Limits, RandomAgent
-from core import Position
-from experiments import run_match
-from experiments.report.figures.course import _left_out, course
-from experiments.report.moves import Moves
+from othello_lab import Agent, Decision, GreedyAgent, Limits, Position, RandomAgent, run_match
+from othello_lab.experiments.report.figures.course import _left_out, course
+from othello_lab.experiments.report.moves import Moves
 
 NAMES = ("<script>alert(1)</script>", "$x_1$ & _y", "オセロ", "never moves")
 

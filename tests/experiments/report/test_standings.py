@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments.record.store import (
+from othello_lab.experiments.record.store import (
     FORMAT,
     AgentRow,
     GameRow,
@@ -21,7 +21,7 @@ from experiments.record.store import (
     seat_totals,
     written,
 )
-from experiments.report.standings import (
+from othello_lab.experiments.report.standings import (
     disc_differences,
     matches,
     pair_counts,
@@ -31,8 +31,8 @@ from experiments.report.standings import (
     scores_from,
     standings,
 )
-from experiments.report.tables import time_text
-from experiments.statistics.match import match_statistics
+from othello_lab.experiments.report.tables import time_text
+from othello_lab.experiments.statistics.match import match_statistics
 
 AGENTS = ("ann", "bob", "cid", "dan")
 # a result: points of Black, disc difference, end reason, transcript

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from rich.console import Console
 
-from experiments.config import read
-from experiments.report.tables import elo_text
-from experiments.report.watch import look, watch
-from experiments.run import run
+from othello_lab.experiments.config import read
+from othello_lab.experiments.jobs.run import run
+from othello_lab.experiments.report.tables import elo_text
+from othello_lab.experiments.report.watch import look, watch
 
 
 def test_ratings_are_those_of_the_report(tmp_path: Path) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from experiments.statistics.audit import self_audit
-from experiments.statistics.pairs import OUTCOMES, IntArray
+from othello_lab.experiments.statistics.audit import self_audit
+from othello_lab.experiments.statistics.pairs import OUTCOMES, IntArray
 
 RATES = (0.1, 0.15, 0.4, 0.15, 0.2)
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments.statistics.alpha_rank import alpha_rank
-from experiments.statistics.cycles import beaten, cycles, superiority_chances
+from othello_lab.experiments.statistics.alpha_rank import alpha_rank
+from othello_lab.experiments.statistics.cycles import beaten, cycles, superiority_chances
 
 VALIDITY = Path(__file__).parents[3] / "benchmarks" / "validity.py"
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from experiments.statistics.elo import elo_of_score, expected_score
+from othello_lab.experiments.statistics.elo import elo_of_score, expected_score
 
 
 def test_expected_score_and_its_inverse() -> None:

@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from experiments.statistics.intervals import share_interval
+from othello_lab.experiments.statistics.intervals import share_interval
 
 
 def test_shares_of_points_have_intervals_even_when_all_pairs_went_alike() -> None:

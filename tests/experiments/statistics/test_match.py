@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest, t
 
-from experiments.statistics.elo import elo_of_score
-from experiments.statistics.match import match_statistics
-from experiments.statistics.sequential import Sprt
+from othello_lab.experiments.statistics.elo import elo_of_score
+from othello_lab.experiments.statistics.match import match_statistics
+from othello_lab.experiments.statistics.sequential import Sprt
 
 
 def test_a_match_by_hand() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from experiments.statistics.means import SHARE, mean_interval
+from othello_lab.experiments.statistics.means import SHARE, mean_interval
 
 
 def test_intervals_count_openings() -> None:

@@ -10,11 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from experiments.statistics.bradley_terry import fit
-from experiments.statistics.elo import ELO, elo_of_score, expected_score
-from experiments.statistics.match import match_statistics
-from experiments.statistics.pairs import pentanomial
-from experiments.statistics.pool import Ratings, rate, rate_contrasts, rate_pools, score_matrix
+from othello_lab.experiments.statistics.bradley_terry import fit
+from othello_lab.experiments.statistics.elo import ELO, elo_of_score, expected_score
+from othello_lab.experiments.statistics.match import match_statistics
+from othello_lab.experiments.statistics.pairs import pentanomial
+from othello_lab.experiments.statistics.pool import (
+    Ratings,
+    rate,
+    rate_contrasts,
+    rate_pools,
+    score_matrix,
+)
 
 Outcomes = tuple[int, int, int, int, int]
 

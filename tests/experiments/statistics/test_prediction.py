@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from experiments.statistics.prediction import joint_p, predicted, tail
+from othello_lab.experiments.statistics.prediction import joint_p, predicted, tail
 
 
 def rng() -> np.random.Generator:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from experiments.statistics.ranks import MeanRanks, critical_difference, mean_ranks
+from othello_lab.experiments.statistics.ranks import MeanRanks, critical_difference, mean_ranks
 
 
 def test_ranks_are_those_of_the_scores() -> None:

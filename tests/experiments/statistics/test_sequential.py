@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from experiments.statistics.elo import NELO
-from experiments.statistics.sequential import MODELS, Sprt
+from othello_lab.experiments.statistics.elo import NELO
+from othello_lab.experiments.statistics.sequential import MODELS, Sprt
 
 SHARE = np.arange(5) / 4
 

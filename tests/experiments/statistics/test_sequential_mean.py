@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from experiments.statistics.resolution import resolution
-from experiments.statistics.sequential_mean import looks, mean_side
+from othello_lab.experiments.statistics.resolution import resolution
+from othello_lab.experiments.statistics.sequential_mean import looks, mean_side
 
 
 def test_a_mean_of_nought_is_rarely_called_anything() -> None:

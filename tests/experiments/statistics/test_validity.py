@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from experiments.statistics.pool import rate
-from experiments.statistics.sequential import Sprt
+from othello_lab.experiments.statistics.pool import rate
+from othello_lab.experiments.statistics.sequential import Sprt
 
 
 def _load() -> ModuleType:

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments.__main__ import main
-from experiments.studies import load
-from experiments.studies.claims import Claims
-from experiments.studies.grammar import Cost, Strength, parse
+from othello_lab.__main__ import main
+from othello_lab.experiments.studies import load
+from othello_lab.experiments.studies.claims import Claims
+from othello_lab.experiments.studies.grammar import Cost, Strength, parse
 
 READ = {
     "alphabeta(depth 4, iago) >= greedy + 200 Elo": None,
@@ -113,7 +113,7 @@ def test_all_claims_hold(tmp_path: Path) -> None:
 
 
 STUDENT = """
-from agents.base import Agent, Decision
+from othello_lab.agents.base import Agent, Decision
 
 
 class Student(Agent):

@@ -7,14 +7,14 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from agents.search.endgame.solver import EndgameSolver
-from core import PASS, Position
-from core.rules import ruleset
-from experiments import studies
-from experiments.__main__ import main
-from experiments.studies.errors import ALL, costliest, error_profile, judged
-from experiments.studies.figures.errors import error_figures
-from experiments.studies.record import FILE
+from othello_lab import PASS, Position
+from othello_lab.__main__ import main
+from othello_lab.agents.search.endgame.solver import EndgameSolver
+from othello_lab.core.rules import ruleset
+from othello_lab.experiments import studies
+from othello_lab.experiments.studies.errors import ALL, costliest, error_profile, judged
+from othello_lab.experiments.studies.figures.errors import error_figures
+from othello_lab.experiments.studies.record import FILE
 
 
 @pytest.fixture(scope="module")

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from agents.config import choices
-from experiments import studies
-from experiments.__main__ import main
-from experiments.studies.command import study_help
-from experiments.studies.record import FILE, StudyRecord
+from othello_lab.__main__ import main
+from othello_lab.agents.config import choices
+from othello_lab.experiments import studies
+from othello_lab.experiments.studies.command import study_help
+from othello_lab.experiments.studies.record import FILE, StudyRecord
 
 YAMLS = {
     "growing": "# Runs that grow\n_target_: studied.Growing\nmost: 4\n",
@@ -63,7 +63,7 @@ def test_every_number_of_workers_gives_the_same(
     where = made[0][1]
     assert len(studies.load(where)["moves"]) == 12
     assert "<b>" not in (where / "report.html").read_text()
-    assert "python -m experiments study asking" in (where / "report.md").read_text()
+    assert "othello-lab study asking" in (where / "report.md").read_text()
 
 
 @pytest.mark.slow
@@ -109,7 +109,7 @@ def test_after_ctrl_c_the_rest_is_done_by_resume(
     code, where = study(folder, "asking", *words)
     assert code == 130 and len(rows(where)) == 6
     printed = re.sub(r"\s+", " ", capsys.readouterr().out)
-    assert f"go on with python -m experiments resume {where} --trust" in printed
+    assert f"go on with othello-lab resume {where} --trust" in printed
     assert main(["watch", str(where), "--once"]) == 0
     assert "asking: 3 of 6 pieces, stopped" in capsys.readouterr().out
     assert main(["resume", str(where), "--trust", "--executor", "serial"]) == 0

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agents.evaluation.composite import Composite
-from core import Position
-from experiments.__main__ import main
-from experiments.studies import load
-from experiments.studies.attribution import Switch, ranked
+from othello_lab import Position
+from othello_lab.__main__ import main
+from othello_lab.agents.evaluation.composite import Composite
+from othello_lab.experiments.studies import load
+from othello_lab.experiments.studies.attribution import Switch, ranked
 
 SMALL = ("executor=serial", "openings.plies=6")
 
@@ -102,7 +102,7 @@ def test_cycles_and_alpha_rank(tmp_path: Path) -> None:
     line_up = [f"agent@{name}=random" for name in ("first", "second")]
     tables, report, _ = made(
         tmp_path, "intransitivity", "games=8", "agents=duel", *line_up,
-        "+agents.greedy={_target_:agents.GreedyAgent}",
+        "+agents.greedy={_target_:othello_lab.GreedyAgent}",
     )  # fmt: skip
     ranks = tables["ranks"]
     assert ranks["alpha_rank"].sum() == pytest.approx(1)

@@ -8,11 +8,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core import Position
-from experiments import studies
-from experiments.__main__ import main
-from experiments.studies.efficiency import ALL, FLOOR, MINIMAX, compared, summary, unequal
-from experiments.studies.record import FILE
+from othello_lab import Position
+from othello_lab.__main__ import main
+from othello_lab.experiments import studies
+from othello_lab.experiments.studies.efficiency import (
+    ALL,
+    FLOOR,
+    MINIMAX,
+    compared,
+    summary,
+    unequal,
+)
+from othello_lab.experiments.studies.record import FILE
 
 PARTS = ["agents=duel", "agent@first=alphabeta", "agent@second=pvs", "second.ordering=static"]
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from core.rules import ruleset
-from experiments import studies
-from experiments.__main__ import main
-from experiments.studies.agreement import agreements, choices_text, disagreement
-from experiments.studies.figures.similarity import similarity_figures
-from experiments.studies.record import FILE
+from othello_lab.__main__ import main
+from othello_lab.core.rules import ruleset
+from othello_lab.experiments import studies
+from othello_lab.experiments.studies.agreement import agreements, choices_text, disagreement
+from othello_lab.experiments.studies.figures.similarity import similarity_figures
+from othello_lab.experiments.studies.record import FILE
 
 ANSWERS = pd.DataFrame(
     {"one": ["a1", "b1", "c1"], "two": ["a1", "b1", None], "three": ["a1", "h8", "c1"]}

@@ -15,18 +15,23 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from agents import hydra_parts
-from agents.config import ConfigError
-from experiments import run as runs
-from experiments.__main__ import main
-from experiments.config import TuningConfig
-from experiments.record.folder import locked
-from experiments.record.store import FILE, Record
-from experiments.report import report
-from experiments.sweep import composing, load, reporting, results, running, watching
-from experiments.sweep import folder as folders
-from experiments.sweep.figures import MOST_LINES, SweepFacts, heat_chart, setting_figures
-from experiments.sweep.folder import State, Sweep
+from othello_lab.__main__ import main
+from othello_lab.agents import hydra_parts
+from othello_lab.agents.config import ConfigError
+from othello_lab.experiments.config import TuningConfig
+from othello_lab.experiments.jobs import run as runs
+from othello_lab.experiments.record.folder import locked
+from othello_lab.experiments.record.store import FILE, Record
+from othello_lab.experiments.report import report
+from othello_lab.experiments.sweep import composing, load, reporting, results, running, watching
+from othello_lab.experiments.sweep import folder as folders
+from othello_lab.experiments.sweep.figures import (
+    MOST_LINES,
+    SweepFacts,
+    heat_chart,
+    setting_figures,
+)
+from othello_lab.experiments.sweep.folder import State, Sweep
 
 
 @pytest.fixture(autouse=True)
@@ -364,7 +369,7 @@ def test_games_are_added_to_all_runs_of_a_sweep(
 
     monkeypatch.setattr(runs, "resume", stopped)
     assert main(["extend", str(folder), "games=8"]) == 130
-    assert "python -m experiments resume" in capsys.readouterr().out
+    assert "othello-lab resume" in capsys.readouterr().out
     assert running.resume(folder, Console(quiet=True)) == 0
     assert load(folder)["games"].tolist() == [8] * 4
     assert [each.state for each in Sweep.read(folder).combinations()] == [State.FINISHED] * 2

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from agents.config import ConfigError, choices
-from core.rules import ruleset
-from play.config import read
-from play.web.catalogue import Catalogue
+from othello_lab.agents.config import ConfigError, choices
+from othello_lab.core.rules import ruleset
+from othello_lab.play.config import read
+from othello_lab.play.web.catalogue import Catalogue
 
 
 def test_who_is_nothing_without_a_program_or_a_file_is_not_listed() -> None:
@@ -21,7 +21,8 @@ def test_who_is_nothing_without_a_program_or_a_file_is_not_listed() -> None:
 def test_a_page_cannot_change_what_a_program_is(tmp_path: Path) -> None:
     (tmp_path / "agent").mkdir()
     (tmp_path / "agent" / "rhino.yaml").write_text(
-        "# An engine\n_target_: agents.external.GtpAgent\ncommand: gtp-rhino\nsettings: []\n",
+        "# An engine\n_target_: othello_lab.agents.external.GtpAgent\n"
+        "command: gtp-rhino\nsettings: []\n",
         encoding="utf-8",
     )
     catalogue = Catalogue(read([], [str(tmp_path)]))

@@ -15,7 +15,7 @@ pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 from playwright.sync_api import expect
 from served import served
 
-from core.position import Position
+from othello_lab.core.position import Position
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -282,8 +282,7 @@ def test_games_are_shared_and_opened(open_page: Open, shot: Shot) -> None:
 
 @pytest.mark.slow
 def test_a_game_of_a_run_is_opened(tmp_path: Path, open_page: Open, shot: Shot) -> None:
-    from agents import AlphaBeta, DiscCount, RandomAgent
-    from experiments import run_match
+    from othello_lab import AlphaBeta, DiscCount, RandomAgent, run_match
 
     agents = {"searcher": AlphaBeta(2, DiscCount()), "random": RandomAgent()}
     where = {"results": tmp_path / "runs", "ruleset": "mini6", "workers": 0}

@@ -11,16 +11,16 @@ from typing import Any
 
 import pytest
 
-from core.position import Position
-from core.processes import LINUX
-from core.rules import Color
-from play.config import Table, read
-from play.game import Game
-from play.thinking import Trouble
-from play.web import messages
-from play.web.desk import Cores, Desk
-from play.web.kept import game_data, player_data
-from play.web.rooms import House, Outbox, Patience, Room
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color
+from othello_lab.core.system.processes import LINUX
+from othello_lab.play.config import Table, read
+from othello_lab.play.game import Game
+from othello_lab.play.thinking import Trouble
+from othello_lab.play.web import messages
+from othello_lab.play.web.desk import Cores, Desk
+from othello_lab.play.web.kept import game_data, player_data
+from othello_lab.play.web.rooms import House, Outbox, Patience, Room
 
 START = game_data(Game(Position.start()))
 
@@ -62,7 +62,7 @@ def test_a_slow_page_gets_the_newest_state_and_all_answers() -> None:
 
 def test_so_many_messages_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
-    monkeypatch.setattr("play.web.rooms.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("othello_lab.play.web.rooms.time.monotonic", lambda: now[0])
     patience = Patience(2)
     assert [patience.take() for _ in range(7)] == [True] * 6 + [False]
     now[0] += 1
@@ -153,7 +153,7 @@ def test_what_nobody_looks_at_is_ended(
         room.leave(page)
         house.tidy()
         assert not process.has_ended(), "a page that is loaded again comes back soon"
-        monkeypatch.setattr("play.web.rooms._LINGER", 0.0)
+        monkeypatch.setattr("othello_lab.play.web.rooms._LINGER", 0.0)
         house.tidy()
         assert process.has_ended()
         again = house.room(room.visit.number)
@@ -183,7 +183,7 @@ def test_desks_that_nobody_asks_are_ended(
         assert process is not None
         house.tidy()
         assert not process.has_ended()
-        monkeypatch.setattr("play.web.rooms._IDLE", 0.0)
+        monkeypatch.setattr("othello_lab.play.web.rooms._IDLE", 0.0)
         house.tidy()
         assert process.has_ended()
         await room.obey(messages.Move(room.visit.game.position.legal_moves()[0], 2), page)

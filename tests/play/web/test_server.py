@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import socket
@@ -20,7 +21,9 @@ pytest.importorskip("starlette", reason="the extra play is not installed")
 from served import HUMAN, PEOPLE, Page, Server, served
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from play.__main__ import main
+from othello_lab.__main__ import room_main
+
+main = functools.partial(room_main, "play")
 
 Serve = Callable[..., Server]
 GREEDY = {"name": "greedy"}
@@ -264,7 +267,7 @@ def test_a_search_has_an_end(serve: Serve) -> None:
 
 CRASHING = """\
 import os
-from agents.base import Agent, Decision
+from othello_lab.agents.base import Agent, Decision
 
 class Crashing(Agent):
     def __init__(self, how="raise"):
@@ -499,7 +502,7 @@ def test_help_shows_the_settings(capsys: pytest.CaptureFixture[str]) -> None:
 def test_without_the_extra_it_is_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.delitem(sys.modules, "play.web.server", raising=False)
+    monkeypatch.delitem(sys.modules, "othello_lab.play.web.server", raising=False)
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     assert main(["web"]) == 2
     assert "uvicorn is not installed; it comes with the extra play" in capsys.readouterr().err

@@ -10,20 +10,20 @@ from typing import Any
 
 import pytest
 
-from agents.config import ConfigError, build_agent, choices, load, load_evaluation
-from agents.evaluation.base import FINAL_UNIT
-from agents.search import SearchAgent
-from agents.search.window.ordering import CRITERIA_NAMES
-from core.game import Limits
-from core.notation import PASS, parse_square, split_transcript, square_name
-from core.position import Position
-from core.rules import Color, ruleset
-from play.config import PlayerSettings, player
-from play.game import Game
-from play.switches import with_evaluation
-from play.thinking import Thinkers
-from play.web import why
-from play.web.kept import player_data
+from othello_lab.agents.config import ConfigError, build_agent, choices, load, load_evaluation
+from othello_lab.agents.evaluation.base import FINAL_UNIT
+from othello_lab.agents.search import SearchAgent
+from othello_lab.agents.search.window.ordering import CRITERIA_NAMES
+from othello_lab.core.game import Limits
+from othello_lab.core.notation import PASS, parse_square, split_transcript, square_name
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color, ruleset
+from othello_lab.play.config import PlayerSettings, player
+from othello_lab.play.game import Game
+from othello_lab.play.switches import with_evaluation
+from othello_lab.play.thinking import Thinkers
+from othello_lab.play.web import why
+from othello_lab.play.web.kept import player_data
 
 RandomGame = Callable[[str, int], list[Position]]
 Data = dict[str, Any]

@@ -14,10 +14,10 @@ pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 from playwright.sync_api import expect
 
-from agents import PVS, AlphaBeta, Minimax, SquareWeights
-from agents.config import load_evaluation
-from agents.search import SearchAgent
-from core.position import Position
+from othello_lab import PVS, AlphaBeta, Minimax, SquareWeights
+from othello_lab.agents.config import load_evaluation
+from othello_lab.agents.search import SearchAgent
+from othello_lab.core.position import Position
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page

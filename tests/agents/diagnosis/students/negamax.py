@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from agents import Agent, Decision, SearchStats
-from core import PASS
+from othello_lab import PASS, Agent, Decision, SearchStats
 
 INFINITY = 10**12
 WON = 10**6

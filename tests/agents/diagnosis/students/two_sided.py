@@ -3,8 +3,7 @@ write mistakes into it."""
 
 from __future__ import annotations
 
-from agents import Agent, Decision
-from core import PASS
+from othello_lab import PASS, Agent, Decision
 
 INFINITY = 10**12
 

@@ -1,0 +1,114 @@
+"""What the command lines of the packages share."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import math
+import os
+import signal
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from importlib import metadata
+from typing import NoReturn
+
+from othello_lab.core.system.escaping import NARROW, visible
+from othello_lab.core.system.settings import unknown_choice
+
+DISTRIBUTION = "othello-strategy-lab"
+"""The lab's name for pip."""
+
+Command = Callable[[Sequence[str]], int]
+"""Does what its arguments say; returns the exit code."""
+
+
+def dispatch(
+    program: str,
+    usage: str,
+    commands: Mapping[str, Command],
+    arguments: Sequence[str] | None,
+    failures: Mapping[type[Exception], int],
+) -> int:
+    """Run the command that the first of the arguments names; returns the exit code: 2 if there is
+    no such command, else as :func:`in_order`.
+
+    usage: is printed where ``--help``, or nothing, is asked for. arguments: None for those of this
+    process. failures: exceptions that are told in one line, and the exit code of each.
+    """
+    name, *rest = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+
+    def run() -> int:
+        if name in ("--help", "-h"):
+            print(usage, end="")
+            return 0
+        if name == "--version":
+            print(f"Othello strategy lab {metadata.version(DISTRIBUTION)}")
+            return 0
+        if name in commands:
+            return commands[name](rest)
+        said = unknown_choice("command", name, sorted(commands))
+        print(f"{program}: {visible(said)}", file=sys.stderr)
+        return 2
+
+    return in_order(program, run, failures)
+
+
+def in_order(program: str, run: Callable[[], int], failures: Mapping[type[Exception], int]) -> int:
+    """Run a command line; returns its exit code: what ``run`` returns, 130 after Ctrl-C, 141 where
+    nobody reads any more what it prints.
+
+    failures: exceptions that are told in one line, and the exit code of each.
+    """
+    if signal.getsignal(signal.SIGINT) == signal.SIG_DFL:  # see core/__init__.py
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=NARROW)
+    try:
+        code = run()
+        sys.stdout.flush()
+        return code
+    except KeyboardInterrupt:
+        print("stopped", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        with suppress(OSError):  # Python would complain at its end of what it cannot print
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    except tuple(failures) as error:
+        print(f"{program}: {visible(error)}", file=sys.stderr)
+        return next(code for kind, code in failures.items() if isinstance(error, kind))
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser that answers bad input with one line and exit code 2."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {visible(message)}\n")
+
+
+def seconds(text: str) -> float:
+    """The type of an option that takes a time of more than 0 seconds."""
+    try:
+        number = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number") from None
+    if not 0 < number < math.inf:
+        raise argparse.ArgumentTypeError(f"{text}: seconds of more than 0 are needed")
+    return number
+
+
+def whole_number(least: int) -> argparse._ActionType:
+    """The type of an option that takes an integer of at least ``least``."""
+
+    def convert(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"'{text}' is not a whole number") from None
+        if number < least:
+            raise argparse.ArgumentTypeError(f"{number} is too small; {least} or more")
+        return number
+
+    return convert

@@ -1,0 +1,222 @@
+"""How the lab compiles its hot functions: plain Python, compiled by Numba on first use.
+
+Numba keeps compiled code on disk, but does not notice when a function *called* by the cached one
+was edited in another file: the old code would go on answering. Here every kernel is therefore
+cached under a folder whose name is a hash of all that can change the machine code: the kernel
+sources, the versions of numba and llvmlite, the processor, and the choice of code path. Editing
+any kernel file moves the cache, so a stale kernel cannot be loaded.
+
+The folder is ``$OTHELLO_LAB_CACHE`` or ``othello-strategy-lab`` in the user's cache folder.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import hashlib
+import inspect
+import linecache
+import os
+import platform
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+import llvmlite
+import numba
+import numpy as np
+from llvmlite import binding
+
+Announce = Callable[[str], None]
+"""Receives one human-readable line, e.g. ``print``."""
+
+# The types of what kernels work on, for readers and callers: Numba finds them out by itself.
+Mask = np.uint64
+"""A set of squares, a bit a square."""
+Square = np.uint64
+"""A square, 0 (a1) to 63 (h8)."""
+Int = np.int64
+"""Any other whole number: a value, a depth, a count."""
+Index = int | np.int64
+"""A number that may come from a loop over a range."""
+Address = np.intp
+"""Where an array of int64 starts in memory: passed on faster than the array itself."""
+Array = np.ndarray
+"""An array, or a pointer to its first element."""
+
+_Parameters = ParamSpec("_Parameters")
+_Result = TypeVar("_Result")
+
+_ROOT = Path(__file__).resolve().parents[2]
+_PACKAGES = ("core", "agents", "training/kernels")
+"""Where kernels live, and every constant they take in."""
+
+
+def portable_requested() -> bool:
+    """Whether ``OTHELLO_LAB_PORTABLE`` asks for the plain kernels instead of the vector ones."""
+    return os.environ.get("OTHELLO_LAB_PORTABLE", "0") not in ("", "0")
+
+
+@lru_cache(maxsize=1)
+def processor() -> tuple[str, frozenset[str]]:
+    """LLVM's name of this processor and the set of its features, e.g. ``{"avx2", "bmi2"}``."""
+    features = binding.get_host_cpu_features()
+    return binding.get_host_cpu_name(), frozenset(name for name, on in features.items() if on)
+
+
+def is_ours(function: Callable[..., Any]) -> bool:
+    """Whether machine code of ``function`` may be kept: only if the cache folder's name answers
+    for its source, so not for a user's own function, which may call others of theirs."""
+    path = Path(function.__code__.co_filename).resolve()
+    return any(path.is_relative_to(_ROOT / package) for package in _PACKAGES)
+
+
+def user_cache() -> Path:
+    """The folder for everything the lab computes once and keeps, per user."""
+    if chosen := os.environ.get("OTHELLO_LAB_CACHE"):
+        return Path(chosen).expanduser()
+    if sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return base / "othello-strategy-lab"
+
+
+@lru_cache(maxsize=1)
+def cache_folder() -> Path:
+    """Where this combination of sources, compiler and processor keeps its machine code."""
+    digest = hashlib.sha256()
+    for part in (
+        platform.python_version(),
+        numba.__version__,
+        llvmlite.__version__,
+        processor()[0],
+        *sorted(processor()[1]),
+        str(portable_requested()),
+    ):
+        digest.update(part.encode() + b"\0")
+    # All sources: choosing only those that hold kernels would miss the constants they import.
+    for package in _PACKAGES:
+        for path in sorted((_ROOT / package).rglob("*.py")):
+            digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return user_cache() / "kernels" / digest.hexdigest()[:16]
+
+
+@contextmanager
+def _own_cache() -> Iterator[None]:
+    # Numba reads the folder when a function is decorated. Setting it only for that moment leaves
+    # the user's other numba functions alone, and works even if numba was imported before us.
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(cache_folder())
+    try:
+        yield
+    finally:
+        numba.config.CACHE_DIR = before
+
+
+def kernel(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
+    """Compile ``function`` with Numba when it is first called, and cache the machine code.
+
+    Kernels release the GIL, so that a timer thread can run beside them, and use C division.
+    """
+    with _own_cache():
+        compiled: Any = numba.njit(
+            function, cache=is_ours(function), nogil=True, error_model="numpy"
+        )
+    return compiled
+
+
+def callback(function: Callable[..., Any], signature: Any) -> Any:
+    """Compile ``function`` at once into a C function; its ``address`` can be handed to a kernel."""
+    with _own_cache():
+        compiled = numba.cfunc(
+            signature, cache=is_ours(function), nopython=True, error_model="numpy"
+        )
+        return compiled(function)
+
+
+class Door:
+    """A kernel of masks as ordinary Python calls it with its own whole numbers, in half the time
+    that Numba takes to look at the arguments of each call."""
+
+    def __init__(self, function: Callable[..., Mask], masks: int) -> None:
+        """function: takes so many masks and returns one; compiled when it is first called."""
+        self._function, self._masks = function, masks
+
+    @cached_property
+    def open(self) -> Callable[..., int]:
+        """The compiled function, which an often repeated call goes to straight."""
+        compiled = callback(self._function, f"uint64({', '.join(['uint64'] * self._masks)})")
+        # One that holds the GIL: giving it back takes longer than a kernel of some nanoseconds.
+        kind = ctypes.PYFUNCTYPE(ctypes.c_uint64, *[ctypes.c_uint64] * self._masks)
+        opened: Any = kind(compiled.address)
+        opened.compiled = compiled  # lives as long as this
+        return opened
+
+
+def why_not(error: Exception, function: Callable[..., Any]) -> str:
+    """Why ``function`` could not be compiled: Numba's message of many lines boiled down to the
+    function's own line and the reason."""
+    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
+    reasons = [line.strip() for line in text.splitlines()]
+    skip = ("Failed in nopython", "File ", "During:", "There are", "- ", "<source", "Overload")
+    reason = next((r for r in reasons if r and not r.startswith(skip)), type(error).__name__)
+    file = function.__code__.co_filename
+    numbers = re.findall(r'File "([^"]+)", line (\d+)', text)
+    own = [int(number) for name, number in numbers if Path(file).name == Path(name).name]
+    if not own and (missing := re.search(r"name '(\w+)' is not defined", reason)):
+        # Numba does not say where; the first line with the name is where it is missing.
+        lines, first = inspect.getsourcelines(function)
+        word = re.compile(rf"\b{missing[1]}\b")
+        own = [number for number, line in enumerate(lines, first) if word.search(line)][:1]
+    if not own:
+        return reason
+    return f"line {own[-1]}, `{linecache.getline(file, own[-1]).strip()}`: {reason}"
+
+
+_prepared: set[str] = set()  # what this process has loaded; says nothing about any agent
+
+
+@contextmanager
+def _alone(done: Path) -> Iterator[None]:
+    """Of several processes that begin at once, only one compiles; the others wait for it, and then
+    load what it has compiled. Where files cannot be locked, each one compiles."""
+    with ExitStack() as stack:
+        with suppress(OSError):
+            done.parent.mkdir(parents=True, exist_ok=True)
+            lock = stack.enter_context(done.with_name(f"{done.name}.lock").open("w"))
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def prepare(
+    name: str, load: Callable[[], Any], announce: Announce | None = None, key: str = ""
+) -> None:
+    """Load the kernels called ``name`` by running ``load`` once in this process.
+
+    ``announce`` hears of it only when they have to be compiled, that is on the first use on this
+    machine (or after a change of the sources): once before and once after, with the seconds.
+    ``key`` tells apart what has the same name; by default it is the name.
+    """
+    key = key or name
+    if key in _prepared:
+        return
+    done = cache_folder() / "ready" / key
+    first_use = not done.exists()
+    if first_use and announce:
+        announce(f"compiling {name} for this machine (first use only) ...")
+    started = time.perf_counter()
+    with _alone(done) if first_use else nullcontext():
+        load()
+    _prepared.add(key)
+    if first_use:
+        with suppress(OSError):  # a read-only cache costs time at the next start, nothing else
+            done.parent.mkdir(parents=True, exist_ok=True)
+            done.touch()
+        if announce:
+            announce(f"compiled {name} in {time.perf_counter() - started:.1f} s")

@@ -1,0 +1,214 @@
+"""A process forked from this one, for work that may hang or die, and the line that leads to it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import socket
+import struct
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+from othello_lab.core.system.processes import LINUX
+
+_LENGTH = struct.Struct("<I")
+_CHUNK = 1 << 16
+_LOOK_SECONDS = 0.1
+_END_SECONDS = 2.0
+"""A process whose line has ended may live on for so long."""
+# Packets, as the system notes for each when it was sent.
+_KIND = socket.SOCK_SEQPACKET if LINUX else socket.SOCK_STREAM
+_SO_TIMESTAMPNS = 35  # asm-generic/socket.h
+_TIMESTAMP = struct.Struct("qq")  # seconds and nanoseconds
+
+
+class Link:
+    """One end of a line between two processes, for messages of bytes.
+
+    What comes in is never more than bytes: who does not trust the other end must not unpickle them.
+
+    most: the longest message that is accepted; None for any.
+    """
+
+    def __init__(self, end: socket.socket, most: int | None = None) -> None:
+        self._end = end
+        self._most = most
+        self._received = bytearray()
+        self._stamped = False
+        self._stamp = 0
+        self.ended = False
+
+    def fileno(self) -> int:
+        """Of the socket, to wait for it together with others."""
+        return self._end.fileno()
+
+    def send(self, message: bytes, wait: bool = True) -> None:
+        """Send a message; OSError if nobody is there, or without ``wait``, if nobody reads."""
+        flags = 0 if wait else socket.MSG_DONTWAIT
+        data = _LENGTH.pack(len(message)) + message
+        for begin in range(0, len(data), _CHUNK):
+            self._end.sendall(data[begin : begin + _CHUNK], flags)
+
+    def receive(self) -> bytes:
+        """Wait for the next message; EOFError if there will be none."""
+        while (message := self.take()) is None:
+            if self.ended:
+                raise EOFError
+            self._read(0)
+        return message
+
+    def read(self) -> None:
+        """Read what is there, without waiting; notice whether the line has ended."""
+        with contextlib.suppress(BlockingIOError):
+            self._read(socket.MSG_DONTWAIT)
+
+    def _read(self, flags: int) -> None:
+        try:
+            if self._stamped:
+                found, notes, _, _ = self._end.recvmsg(_CHUNK, 64, flags)
+                self._stamp = _nanoseconds(notes[0][2]) if notes else 0
+            else:
+                found = self._end.recv(_CHUNK, flags)
+        except ConnectionError:
+            found = b""
+        self.ended = self.ended or not found
+        self._received += found
+
+    def note_when_sent(self) -> None:
+        """From now on note when the other end has sent what is read."""
+        with contextlib.suppress(OSError):
+            self._end.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
+            self._stamped = LINUX
+
+    def sent_ago(self) -> int:
+        """Nanoseconds since the other end has sent what was read last; 0 where the system does not
+        tell. By the clock of the day, which somebody may set meanwhile."""
+        return max(0, time.time_ns() - self._stamp) if self._stamp else 0
+
+    def take(self) -> bytes | None:
+        """The next message, if all of it has been read; ValueError if it is longer than allowed."""
+        if len(self._received) < _LENGTH.size:
+            return None
+        (length,) = _LENGTH.unpack_from(self._received)
+        if self._most is not None and length > self._most:
+            raise ValueError(f"a message of {length} bytes; {self._most} are allowed")
+        end = _LENGTH.size + length
+        if len(self._received) < end:
+            return None
+        message = bytes(self._received[_LENGTH.size : end])
+        del self._received[:end]
+        return message
+
+    def close(self) -> None:
+        """Close this end."""
+        self._end.close()
+
+
+def _nanoseconds(stamp: bytes) -> int:
+    if len(stamp) != _TIMESTAMP.size:
+        return 0
+    seconds, rest = _TIMESTAMP.unpack(stamp)
+    return int(seconds) * 10**9 + int(rest)
+
+
+def _forget_handlers() -> None:
+    """Do with every signal what is usual; but it is the parent that ends this process, not
+    Ctrl-C."""
+    signal.set_wakeup_fd(-1)
+    for number in signal.valid_signals():
+        if callable(signal.getsignal(number)):
+            signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+class Forked(Link):
+    """Runs ``main(link, *arguments)`` in a child process; this is the line to it.
+
+    number: of the process. most: see :class:`Link`.
+    """
+
+    def __init__(self, main: Callable[..., None], *arguments: Any, most: int | None = None) -> None:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, _KIND)
+        super().__init__(ours, most)
+        self._exit_code: int | None = None
+        self._gone = False
+        # What the parent does when a signal comes is not what the child is to do.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+        self.number = os.fork()
+        if self.number:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        else:
+            code = 1
+            try:
+                _forget_handlers()
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)
+                ours.close()
+                main(Link(theirs), *arguments)
+                code = 0
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                with contextlib.suppress(Exception):
+                    sys.stdout.flush()
+                os._exit(code)
+        theirs.close()
+
+    def receive_within(self, seconds: float) -> bytes | None:
+        """The next message, or None if none comes in time; EOFError if there will be none."""
+        until = time.monotonic() + seconds
+        while (message := self.take()) is None:
+            if self.ended:
+                raise EOFError
+            left = until - time.monotonic()
+            if left <= 0:
+                return None
+            if select.select([self], [], [], min(left, _LOOK_SECONDS))[0]:
+                self.read()
+            elif self.has_ended() and not select.select([self], [], [], 0)[0]:
+                self.ended = True  # a child of its own may hold the line open
+        return message
+
+    def has_ended(self, within: float = 0.0) -> bool:
+        """Whether the process is no more, now or in so many seconds."""
+        until = time.monotonic() + within
+        while not (ended := self._wait(os.WNOHANG)) and time.monotonic() < until:
+            time.sleep(0.002)
+        return ended
+
+    def exit_code(self) -> int | None:
+        """Of a process whose line has ended: its exit code, negative for a signal, None if nobody
+        knows. If it does not end, it is killed."""
+        if not self.has_ended(_END_SECONDS):
+            self.kill()
+        return self._exit_code
+
+    def _wait(self, options: int) -> bool:
+        if not self._gone:
+            try:
+                number, status = os.waitpid(self.number, options)
+            except ChildProcessError:  # somebody else has asked
+                self._gone = True
+            else:
+                # A process that has asked to be traced is seen to stop.
+                if number and not os.WIFSTOPPED(status):
+                    self._gone = True
+                    self._exit_code = os.waitstatus_to_exitcode(status)
+        return self._gone
+
+    def kill(self) -> None:
+        """End the process, whatever it does; what it has sent can still be read."""
+        if not self.has_ended():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.number, signal.SIGKILL)
+            while not self._wait(0):
+                pass
+
+    def close(self) -> None:
+        """End the process, and close the line."""
+        self.kill()
+        super().close()

@@ -1,0 +1,420 @@
+"""What a setting may be, declared where the setting is.
+
+The annotation of a setting says what it may be, and one mechanism checks it and words the refusal:
+
+>>> from dataclasses import dataclass
+>>> @dataclass
+... class Search:
+...     depth: Annotated[int, Whole(1, 64)]
+...     seconds: Annotated[float | None, Number(above=0)] = None
+...     reward: Annotated[str, Choice("win", "discs")] = "win"
+...     def __post_init__(self) -> None:
+...         check_settings(self)
+>>> Search(depth=65)
+Traceback (most recent call last):
+othello_lab.core.system.settings.SettingError: depth=65: a whole number from 1 to 64 is needed
+>>> Search(3, reward="dsc")  # doctest: +ELLIPSIS
+Traceback (most recent call last):
+othello_lab.core.system.settings.SettingError: unknown reward 'dsc'; choose from win, ...
+
+``None`` is allowed where the type allows it. The arguments of a class that is no dataclass are
+checked by putting :func:`checked` on its ``__init__``. Refusals are SettingErrors.
+
+From the same declarations :func:`explained` makes what ``help`` says of a class, :func:`called` the
+call that makes an object again; :func:`declared` gives them to who shows them otherwise.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import functools
+import inspect
+import itertools
+import math
+import re
+import sys
+import textwrap
+import tokenize
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from types import NoneType
+from typing import Annotated, Any, TypeVar, cast, get_args, get_origin
+
+_Init = TypeVar("_Init", bound=Callable[..., None])
+
+_Class = TypeVar("_Class", bound=type[Any])
+_Note = TypeVar("_Note")
+_LONGEST = 60  # letters of a value that a message shows
+
+
+def nearest(word: str, choices: Iterable[str]) -> str:
+    """`` Did you mean 'x'?`` for the nearest choice, or nothing: the end of an error message."""
+    match = difflib.get_close_matches(word, list(choices), n=1, cutoff=0.5)
+    return f" Did you mean '{match[0]}'?" if match else ""
+
+
+def unknown_choice(kind: str, name: object, choices: Iterable[str]) -> str:
+    """The message for a name that is not among the choices: lists them and the nearest spelling."""
+    choices = list(choices)
+    return (
+        f"unknown {kind} '{name}'; choose from {', '.join(choices)}.{nearest(str(name), choices)}"
+    )
+
+
+def _shown(value: object) -> str:
+    """A value as one would write it, cut where it is long. A text that looks like a number is
+    quoted, to tell the two apart."""
+    if value is None:
+        return "null"
+    if isinstance(value, str):
+        with suppress(ValueError):
+            float(value)
+            return repr(value)
+    return f"{value!s:.{_LONGEST}}"
+
+
+class SettingError(ValueError):
+    """A setting has a value that its declaration does not allow; the message begins with the name
+    of the setting, unless it is a choice's."""
+
+
+class ConfigError(ValueError):
+    """A configuration that cannot be used; the message is one line that names the bad part."""
+
+
+class Constraint(ABC):
+    """What values a setting may have. To be put into ``Annotated[type, constraint]``."""
+
+    @property
+    @abstractmethod
+    def needed(self) -> str:
+        """What is needed, in words: ``a whole number from 1 to 64``."""
+
+    @abstractmethod
+    def allows(self, value: object) -> bool:
+        """Whether the value may be used; None is not asked about."""
+
+    def refusal(self, name: str, value: object, optional: bool) -> str:
+        """The message for a value that is not allowed."""
+        null = ", or null," if optional else ""
+        return f"{name}={_shown(value)}: {self.needed}{null} is needed"
+
+
+@dataclass(frozen=True)
+class Whole(Constraint):
+    """A whole number from ``low`` to ``high`` (None: without end); truth values are none.
+
+    even: whether it must be even. word: a word that is allowed instead. why: what the message adds,
+    the reason for the range.
+    """
+
+    low: int = 0
+    high: int | None = None
+    even: bool = False
+    word: str | None = None
+    why: str = ""
+
+    @property
+    def needed(self) -> str:
+        kind = "an even number" if self.even else "a whole number"
+        end = f" of {self.low} or more" if self.high is None else f" from {self.low} to {self.high}"
+        word = "" if self.word is None else f", or {self.word},"
+        return kind + end + word + (f" ({self.why})" if self.why else "")
+
+    def allows(self, value: object) -> bool:
+        return (self.word is not None and value == self.word) or (
+            type(value) is int
+            and self.low <= value
+            and (self.high is None or value <= self.high)
+            and not (self.even and value % 2)
+        )
+
+
+@dataclass(frozen=True)
+class Number(Constraint):
+    """A finite number: at least ``low`` or more than ``above``, at most ``high`` or less than
+    ``below``."""
+
+    low: float = -math.inf
+    high: float = math.inf
+    above: float = -math.inf
+    below: float = math.inf
+
+    @property
+    def needed(self) -> str:
+        words = []
+        if self.low > -math.inf and self.high < math.inf:
+            words = [f"from {self.low:g} to {self.high:g}"]
+        elif self.low > -math.inf:
+            words = [f"of {self.low:g} or more"]
+        elif self.high < math.inf:
+            words = [f"of at most {self.high:g}"]
+        if self.above > -math.inf:
+            words.append(f"of more than {self.above:g}")
+        if self.below < math.inf:
+            words.append(f"{'less' if words else 'of less'} than {self.below:g}")
+        return " ".join(["a number", " and ".join(words)]).strip()
+
+    def allows(self, value: object) -> bool:
+        return (
+            isinstance(value, int | float)
+            and type(value) is not bool
+            and abs(value) <= sys.float_info.max
+            and self.low <= value <= self.high
+            and self.above < value < self.below
+        )
+
+
+class Choice(Constraint):
+    """One of some words."""
+
+    def __init__(self, *choices: str) -> None:
+        self.choices = choices
+
+    @property
+    def needed(self) -> str:
+        return f"one of {', '.join(self.choices)}"
+
+    def allows(self, value: object) -> bool:
+        return value in self.choices
+
+    def refusal(self, name: str, value: object, optional: bool) -> str:
+        return unknown_choice(name, value, self.choices)
+
+
+@dataclass(frozen=True)
+class Each(Constraint):
+    """A list, each element of which the inner constraint allows."""
+
+    inner: Constraint
+
+    @property
+    def needed(self) -> str:
+        return f"a list is needed, of which each element is {self.inner.needed}"
+
+    def allows(self, value: object) -> bool:
+        return isinstance(value, list | tuple) and all(map(self.inner.allows, value))
+
+    def refusal(self, name: str, value: object, optional: bool) -> str:
+        if not isinstance(value, list | tuple):
+            return f"{name}={_shown(value)}: {self.needed}"
+        bad = next(each for each in value if not self.inner.allows(each))
+        return self.inner.refusal(name, bad, optional=False)
+
+
+@dataclass(frozen=True)
+class Text(Constraint):
+    """A text that matches a regular expression as a whole; ``words`` say what that is. Halves of
+    characters, which no file can hold, are none."""
+
+    pattern: str
+    words: str
+
+    @property
+    def needed(self) -> str:
+        return self.words
+
+    def allows(self, value: object) -> bool:
+        if not isinstance(value, str) or re.search("[\ud800-\udfff]", value):
+            return False
+        return re.fullmatch(self.pattern, value, re.DOTALL) is not None
+
+
+class Switch(Constraint):
+    """``true`` or ``false``."""
+
+    needed = "true or false"
+
+    def allows(self, value: object) -> bool:
+        return type(value) is bool
+
+
+@dataclass(frozen=True)
+class Meanings:
+    """What each word means that a setting may be a sum of (``tt+killer``). To be put into
+    ``Annotated``, as constraints are; it allows and refuses nothing."""
+
+    of: Mapping[str, str]
+
+    def __call__(self, value: str) -> dict[str, str]:
+        """The words of a value, each with what it means."""
+        return {word: self.of[word] for word in value.split("+")}
+
+
+def checked(init: _Init) -> _Init:
+    """Check the arguments of an ``__init__`` by its annotations before it runs; ValueError."""
+    signature = inspect.signature(init)
+
+    @functools.wraps(init)
+    def check_first(*arguments: Any, **settings: Any) -> None:
+        try:
+            bound = signature.bind(*arguments, **settings)
+        except TypeError:
+            pass  # Python says it better: which argument of which function
+        else:
+            check_values(init, bound.arguments)
+        init(*arguments, **settings)
+
+    return check_first  # type: ignore[return-value]
+
+
+def check_settings(settings: Any, where: str = "") -> None:
+    """Check the fields of a dataclass, and of the dataclasses in it; ValueError for the first
+    value that its annotation does not allow.
+
+    where: what stands before the names in messages, such as ``limits.``.
+    """
+    values = {field.name: getattr(settings, field.name) for field in fields(settings)}
+    check_values(type(settings), values, where)
+    for name, value in values.items():
+        if is_dataclass(value):
+            check_settings(value, f"{where}{name}.")
+
+
+def check_values(
+    declared_by: Callable[..., Any], values: Mapping[str, Any], where: str = ""
+) -> None:
+    """Check values by the annotations of a function's arguments or a dataclass's fields of the
+    same names; ValueError. Names that are not declared there are left alone."""
+    for name, (constraint, optional) in constraints(declared_by).items():
+        if name not in values:
+            continue
+        value = values[name]
+        if not (optional and value is None) and not constraint.allows(value):
+            raise SettingError(constraint.refusal(f"{where}{name}", value, optional))
+
+
+@functools.cache
+def constraints(declared_by: Callable[..., Any]) -> dict[str, tuple[Constraint, bool]]:
+    """The constraints that a function's or a dataclass's annotations declare, by name of the
+    setting, each with whether None is allowed too."""
+    found = {}
+    for name, hint in _annotations(declared_by):
+        if get_origin(hint) is Annotated:
+            kind, *notes = get_args(hint)
+            for note in notes:
+                if isinstance(note, Constraint):
+                    found[name] = note, NoneType in get_args(kind)
+    return found
+
+
+def _annotations(declared_by: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
+    """Names and annotations of a function's arguments, or of a class's and its bases' fields. One
+    that names what is imported for type checkers alone is left out."""
+    for part in reversed(getattr(declared_by, "__mro__", (declared_by,))):
+        known = getattr(part, "__globals__", None) or vars(sys.modules[part.__module__])
+        for name, hint in inspect.get_annotations(part).items():
+            with suppress(NameError):
+                yield name, eval(hint, known) if isinstance(hint, str) else hint
+
+
+# ---------------------------------------------------------------------- told of
+
+
+def called(thing: object, given: Mapping[str, Any] | None = None) -> str:
+    """The call that makes an object again, ``Search(depth=3)``: the arguments of its class that
+    are not what they are by default, each from the attribute of that name. What no attribute tells
+    is written as three dots.
+
+    given: arguments that no attribute tells.
+    """
+    told = []
+    for each in inspect.signature(type(thing)).parameters.values():
+        if each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD):
+            continue
+        known = given if given is not None and each.name in given else vars(thing)
+        value = known.get(each.name, ...)
+        if each.default is each.empty or value != each.default:
+            told.append(f"{each.name}={'...' if value is ... else repr(value)}")
+    return f"{type(thing).__name__}({', '.join(told)})"
+
+
+def explained(settings: _Class) -> _Class:
+    """Put into a dataclass's documentation what each of its settings may be, its default, and what
+    stands below it where it is declared."""
+    lines = [inspect.cleandoc(settings.__doc__ or ""), "", "Settings:"]
+    allowed, about = constraints(cast("Any", settings)), _written_below(settings)
+    for field in fields(settings):
+        constraint, optional = allowed.get(field.name, (None, False))
+        may_be = constraint.needed.rstrip(", ") if constraint else _bare(str(field.type))
+        may_be += ", or None" if optional else ""
+        default = "" if field.default is MISSING else f" (default {field.default!r})"
+        lines += ["", f"{field.name}: {may_be}{default}"]
+        lines += textwrap.indent(about.get(field.name, ""), "    ").splitlines()
+    settings.__doc__ = "\n".join(lines)
+    return settings
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a class declares of one of its settings. about: what stands below it. default: MISSING
+    of :mod:`dataclasses` for none. notes: what stands in its ``Annotated`` beside the type."""
+
+    about: str
+    default: Any
+    notes: tuple[Any, ...]
+
+    def note(self, kind: type[_Note]) -> _Note | None:
+        """The note of this kind, if there is one."""
+        return next((note for note in self.notes if isinstance(note, kind)), None)
+
+
+@functools.cache
+def declared(settings: type) -> dict[str, Setting]:
+    """The settings of a dataclass, by name; none where it is no dataclass."""
+    if not is_dataclass(settings):
+        return {}
+    about, hints = _written_below(settings), dict(_annotations(settings))
+    return {
+        field.name: Setting(
+            about.get(field.name, ""),
+            field.default,
+            get_args(hint)[1:] if get_origin(hint := hints.get(field.name)) is Annotated else (),
+        )
+        for field in fields(settings)
+    }
+
+
+def summary(thing: type) -> str:
+    """The documentation of a class as it was written, without what :func:`explained` adds."""
+    return inspect.cleandoc(thing.__doc__ or "").partition("\n\nSettings:\n")[0]
+
+
+def _bare(annotation: str) -> str:
+    """A type as it is written, without the notes of ``Annotated``.
+
+    >>> _bare("Annotated[int | None, Whole(1)]"), _bare("int")
+    ('int | None', 'int')
+    """
+    tree = ast.parse(annotation, mode="eval").body
+    if isinstance(tree, ast.Subscript) and ast.unparse(tree.value) == "Annotated":
+        assert isinstance(tree.slice, ast.Tuple)
+        return ast.unparse(tree.slice.elts[0])
+    return annotation
+
+
+def _written_below(settings: type) -> dict[str, str]:
+    """The texts that stand below the fields of a class and of its bases, by field."""
+    found = {}
+    for part in reversed(settings.__mro__):
+        file = getattr(sys.modules[part.__module__], "__file__", None)
+        body = _bodies(file).get(part.__name__) if is_dataclass(part) and file else None
+        for field, below in itertools.pairwise(body or ()):
+            text = below.value if isinstance(below, ast.Expr) else None
+            if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Constant):
+                found[ast.unparse(field.target)] = inspect.cleandoc(str(text.value))
+    return found
+
+
+@functools.cache
+def _bodies(file: str) -> dict[str, list[ast.stmt]]:
+    """What stands in the classes of a file; nothing where there is no source to be read."""
+    try:
+        with tokenize.open(file) as source:
+            tree = ast.parse(source.read())
+    except (OSError, SyntaxError):
+        return {}
+    return {each.name: each.body for each in tree.body if isinstance(each, ast.ClassDef)}

@@ -1,0 +1,35 @@
+"""What the lab asks of the operating system."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+from typing import Any
+
+from othello_lab.core.system.processes import LINUX
+
+_MADV_DONTFORK = 10
+
+GO_ON, FINISH_PAIRS, STOP_AT_ONCE = range(3)
+"""What workers are told: play on, end after the pair under way, drop everything."""
+STOPPING = "stopping after the pairs under way"
+"""What a user is told then."""
+
+
+def shared(kind: Any) -> Any:
+    """An object of a ctypes type, all 0, that this process shares with those it forks. No file is
+    behind it, so a full disk is no matter."""
+    return kind.from_buffer(mmap.mmap(-1, ctypes.sizeof(kind)))
+
+
+def stop_signal() -> Any:
+    """A number that all forked processes see; ``value`` is GO_ON, FINISH_PAIRS or STOP_AT_ONCE."""
+    return shared(ctypes.c_int)  # which is 0, GO_ON
+
+
+def keep_from_children(thing: Any) -> None:
+    """Take what :func:`shared` made away from the processes that this one forks (Linux)."""
+    if LINUX:
+        # It begins a page of its own, as every mapping does.
+        where = ctypes.c_void_p(ctypes.addressof(thing))
+        ctypes.CDLL(None).madvise(where, ctypes.c_size_t(mmap.PAGESIZE), _MADV_DONTFORK)

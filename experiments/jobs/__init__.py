@@ -1,0 +1,1 @@
+"""The one lifecycle of all that is planned, done in pieces, recorded and resumed."""

@@ -1,0 +1,530 @@
+"""A run from end to end: a plan in, a folder with record, figures and report out. It may be
+interrupted at any moment, and resumed: what is in the record stays, the rest is played.
+
+>>> from othello_lab.agents.simple import GreedyAgent, RandomAgent
+>>> line_up = {"greedy": GreedyAgent(), "random": RandomAgent()}
+>>> import tempfile
+>>> with tempfile.TemporaryDirectory() as folder:
+...     result = run_match(line_up, games=20, workers=0, results=folder, quiet=True, figures=False)
+...     len(result.games), result.standings["agent"].tolist()
+(20, ['greedy', 'random'])
+"""
+
+from __future__ import annotations
+
+import functools
+import html
+import logging
+import shlex
+import sqlite3
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import BrokenExecutor
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+from rich.console import Console
+
+from othello_lab.agents.base import Agent
+from othello_lab.agents.config import ConfigError, fill_open, load, one_line, short_name
+from othello_lab.core.game import FINISHED
+from othello_lab.core.system.escaping import counted, plain, visible
+from othello_lab.core.system.shared_memory import FINISH_PAIRS
+from othello_lab.experiments.config import (
+    LimitsConfig,
+    Plan,
+    RunConfig,
+    built_from,
+    chosen,
+    plan_of,
+)
+from othello_lab.experiments.jobs.replan import about_object, replanned
+from othello_lab.experiments.jobs.stopping import RunStopped, guarded, stoppable
+from othello_lab.experiments.pairing.openings import Opening
+from othello_lab.experiments.pairing.schedule import Draw
+from othello_lab.experiments.playing.conditions import Conditions
+from othello_lab.experiments.playing.executors import Say
+from othello_lab.experiments.playing.match import MOST_DEATHS, PairResult, Play, TaskFailed
+from othello_lab.experiments.playing.trial import try_agents
+from othello_lab.experiments.playing.trust import check_trusted, foreign_code
+from othello_lab.experiments.record.folder import locked, new_folder, write_safely
+from othello_lab.experiments.record.log import logging_to
+from othello_lab.experiments.record.provenance import machine, versions
+from othello_lab.experiments.record.reading import damage_told, way_out
+from othello_lab.experiments.record.store import FILE, FORMAT, AgentRow, Record
+from othello_lab.experiments.report.progress import Tally, progress_bar
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+log = logging.getLogger("lab.run")
+
+SKIPPED = f"the worker that played it died {MOST_DEATHS} times"
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """What a run left behind.
+
+    folder: its results folder. standings: one row an agent, best first (see
+    :func:`experiments.report.standings.standings`). games, moves, matches: tables of the record,
+    read when asked for. complete: whether all scheduled games were played. interrupted: whether
+    Ctrl-C, or another signal, asked it to end.
+    """
+
+    folder: Path
+    standings: pd.DataFrame
+    complete: bool
+    interrupted: bool = False
+
+    @property
+    def games(self) -> pd.DataFrame:
+        """One row a game."""
+        with Record.open(self.folder) as record:
+            return record.games()
+
+    @property
+    def moves(self) -> pd.DataFrame:
+        """One row a move."""
+        with Record.open(self.folder) as record:
+            return record.moves()
+
+    @property
+    def matches(self) -> pd.DataFrame:
+        """One row a pairing, see :func:`experiments.report.standings.matches`."""
+        from othello_lab.experiments.report.standings import matches
+
+        with Record.open(self.folder) as record:
+            return matches(record)
+
+    def _repr_html_(self) -> str:
+        """The standings as a notebook shows them."""
+        import pandas as pd
+
+        from othello_lab.experiments.report.tables import COLUMNS, cells
+
+        table = pd.DataFrame(cells(COLUMNS, self.standings), columns=list(COLUMNS))
+        state = "" if self.complete else " (not complete)"
+        where = html.escape(visible(self.folder / "report.html"))
+        return f"{table.to_html(index=False)}<p>{where}{state}</p>"
+
+
+# ---------------------------------------------------------------------- ways in
+
+
+def run_match(
+    agents: Mapping[str, Agent] | Sequence[str],
+    games: int = 100,
+    *,
+    seed: int = 1,
+    depth: int = 4,
+    evaluation: str = "square_weights",
+    ruleset: str = "standard",
+    openings: str | Mapping[str, Any] = "random",
+    schedule: str | Mapping[str, Any] = "round_robin",
+    nodes: int | None = None,
+    seconds: float | None = None,
+    clock: float | None = None,
+    hang: float = 60.0,
+    isolation: str = "auto",
+    trial: bool = True,
+    workers: int | None = None,
+    results: str | Path = "results",
+    name: str = "match",
+    export: Sequence[str] = (),
+    figures: bool = True,
+    quiet: bool = False,
+) -> RunResult:
+    """Play a match, or a tournament, from Python, as ``othello-lab run`` does.
+
+    agents: names in ``conf/agent`` or ``path/to/file.py:Class``, or objects by names of your own.
+    games: per pairing, even; of a sequential test at most so many.
+    openings, schedule: names in ``conf/openings`` and ``conf/schedule``, or a mapping with the name
+        as ``kind`` and other settings (``{"kind": "random", "plies": 12}``).
+    nodes, seconds: limits per move. clock: seconds per player and game.
+    isolation: who plays in a process of its own; by ``auto`` agents that are not the lab's.
+    trial: whether such an agent must first play in one of ten positions.
+    workers: processes, default all cores; 0 plays in this process.
+    export: what else to write the tables as, ``csv`` or ``parquet``.
+    figures: whether to draw them, which takes about two seconds.
+    The rest as in ``conf/run.yaml``. Raises ConfigError (a ValueError) for what cannot be played.
+    """
+    settings = RunConfig(name, games=games, seed=seed, depth=depth, export=list(export))
+    settings.results, settings.figures = str(results), figures
+    settings.isolation, settings.trial = isolation, trial
+    settings.limits = LimitsConfig(nodes=nodes, seconds=seconds, clock=clock, hang=hang)
+    settings.ruleset.name = ruleset
+    settings.evaluation = load("evaluation", evaluation)
+    settings.openings = chosen("openings", openings)
+    settings.schedule = chosen("schedule", schedule)
+    executor = "serial" if workers == 0 else {"kind": "processes", "workers": workers}
+    settings.executor = chosen("executor", executor)
+    objects = _line_up(settings, agents)
+    return run(plan_of(settings, objects), "othello_lab.run_match(...)", Console(quiet=quiet))
+
+
+def _line_up(
+    settings: RunConfig, agents: Mapping[str, Agent] | Sequence[str]
+) -> Mapping[str, Agent] | None:
+    """Write the agents into the settings; returns them where they are objects."""
+    if isinstance(agents, Mapping):
+        for name, agent in agents.items():
+            if not isinstance(agent, Agent):
+                raise ConfigError(f"agent '{name}' is {agent!r}, which is no othello_lab.Agent")
+        settings.agents = {name: about_object(agent) for name, agent in agents.items()}
+        return agents
+    if len(set(map(short_name, agents))) < len(agents):
+        raise ConfigError("an agent is named twice; use a mapping to give each a name")
+    loaded = {short_name(name): load("agent", name) for name in agents}
+    filled, _ = fill_open(loaded, depth=settings.depth, evaluation=settings.evaluation)
+    settings.agents = filled
+    return None
+
+
+def run(
+    plan: Plan,
+    command: str,
+    console: Console | None = None,
+    folder: Path | None = None,
+    brief: bool = False,
+) -> RunResult:
+    """Play what was planned, and write record, figures and report.
+
+    command: how the run was asked for, for the report. folder: where results go, made already
+    (default: a new one named by date and time). brief: print how far it is, but no results.
+
+    Nothing is written before everything that can be checked has been. Raises ConfigError, and
+    RunStopped where the record can no longer be written or no worker be started.
+    """
+    console = console or Console()
+    settings = plan.settings
+    started = datetime.now()
+    conditions = _prepared(plan, console)
+    openings = plan.choose_openings()
+    if settings.trial:
+        try_agents(conditions)
+    with ExitStack() as crew:
+        play = crew.enter_context(plan.executor.ready(conditions, _line_to(console)))
+        dated = Path(settings.results, settings.name, f"{started:%Y-%m-%d_%H-%M-%S}")
+        folder = folder or new_folder(dated)
+        with locked(folder), _told_why(folder, plan):
+            _write_config(plan, folder)
+            with Record.create(folder / FILE) as record:
+                with record.transaction():
+                    _write_head(record, plan, openings, command, started)
+                session = _Session(plan, record, folder, console, conditions, brief=brief)
+                return session.play(play, crew, openings)
+
+
+def resume(
+    folder: str | Path,
+    command: str = "othello_lab.resume(...)",
+    console: Console | None = None,
+    *,
+    agents: Mapping[str, Agent] | None = None,
+    games: int | None = None,
+    workers: int | None = None,
+    executor: str | None = None,
+    address: str | None = None,
+    force: bool = False,
+    retry_skipped: bool = False,
+    trust: bool = False,
+    brief: bool = False,
+) -> RunResult:
+    """Go on with a run that was interrupted, or add games to it.
+
+    agents: the agents of a run that was given objects, by the same names.
+    games: so many a pairing from now on; at least as many as the run has.
+    workers: processes, if not as many as before. executor, address: where to play, if not where it
+        was: as in ``conf/executor``; the games are the same.
+    force: go on even if the lab's code, a version, or an agent is no longer the same.
+    retry_skipped: play the pairs that were skipped. brief: print how far it is, but no results.
+    trust: run what the record names from outside the lab, with your rights, without asking; a
+        program without a terminal to ask on has to say it.
+
+    The record is in the end that of an uninterrupted run, timings aside. Raises ConfigError and
+    RunStopped.
+    """
+    console = console or Console()
+    folder = Path(folder)
+    _check_is_run(folder)
+    with locked(folder):
+        moved = {"workers": workers, "executor": executor, "address": address}
+        trusted = functools.partial(check_trusted, folder, trust=trust, console=console)
+        plan, openings = replanned(folder, agents, games, moved, force, retry_skipped, trusted)
+        conditions = _prepared(plan, console)
+        with ExitStack() as crew, _told_why(folder, plan):
+            # Workers first: a process that is forked would have the record open too.
+            play = crew.enter_context(plan.executor.ready(conditions, _line_to(console)))
+            with Record.append(folder) as record:
+                with record.transaction():
+                    record.continue_with(plan.as_data, plan.schedule.games_each, retry_skipped)
+                    record.write_openings(opening.text for opening in openings)
+                    record.write_row("sessions", _session(plan, command, datetime.now()))
+                _write_config(plan, folder)
+                session = _Session(plan, record, folder, console, conditions, True, brief)
+                return session.play(play, crew, openings)
+
+
+def _check_is_run(folder: Path) -> None:
+    if not folder.is_dir():
+        raise ConfigError(f"{folder}: there is no such folder")
+    if not (folder / FILE).is_file():
+        raise ConfigError(f"{folder} is no run: there is no {FILE} in it")
+
+
+# ---------------------------------------------------------------------- before the games
+
+
+def _prepared(plan: Plan, console: Console) -> Conditions:
+    """The conditions of a run, all kernels loaded or compiled, saying so."""
+    announced: set[str] = set()
+
+    def announce(line: str) -> None:
+        if line not in announced:  # agents may share a heuristic
+            announced.add(line)
+            console.print(plain(line))
+
+    conditions = plan.conditions()
+    conditions.prepare(announce)
+    return conditions
+
+
+def _line_to(console: Console) -> Say:
+    return lambda line: console.print(plain(line), soft_wrap=True)
+
+
+def _write_config(plan: Plan, folder: Path) -> None:
+    text = yaml.safe_dump(plan.as_data, sort_keys=False, allow_unicode=True)
+    write_safely(folder / "config.yaml", text)
+
+
+def _write_head(
+    record: Record, plan: Plan, openings: Sequence[Opening], command: str, started: datetime
+) -> None:
+    settings = plan.settings
+    session = _session(plan, command, started)
+    record.write_row(
+        "run",
+        {
+            "name": settings.name,
+            "format": FORMAT,
+            "ruleset": plan.rules.name,
+            "seed": settings.seed,
+            "config": plan.as_data,
+            **session,
+        },
+    )
+    record.write_row("sessions", session)
+    record.write_agents(
+        AgentRow.of(
+            number,
+            name,
+            settings.agents[name],
+            agent.version,
+            agent.reproducible and not (agent.watches_clock and plan.limits.timed),
+            agent.selective,
+        )
+        for number, (name, agent) in enumerate(plan.agents.items())
+    )
+    record.write_openings(opening.text for opening in openings)
+
+
+def _session(plan: Plan, command: str, started: datetime) -> dict[str, Any]:
+    return {
+        "command": command,
+        "versions": versions(built_from(plan.settings)),
+        "machine": machine(),
+        "started": started.isoformat(timespec="seconds"),
+    }
+
+
+# ---------------------------------------------------------------------- playing
+
+
+class _Session:
+    """One go at a run: what the record does not have yet is played, and the run concluded."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        record: Record,
+        folder: Path,
+        console: Console,
+        conditions: Conditions,
+        resumed: bool = False,
+        brief: bool = False,
+    ) -> None:
+        self._plan, self._record, self._folder = plan, record, folder
+        self._console, self._conditions = console, conditions
+        self._resumed, self._told = resumed, brief
+        self._results = Console(quiet=True) if brief else console
+
+    def play(self, play: Play, crew: ExitStack, openings: Sequence[Opening]) -> RunResult:
+        """Play, and conclude. crew: the workers; closed, lets them go, as their last words belong
+        in the log.
+
+        Raises RunStopped if no game could be played, KeyboardInterrupt if none was before Ctrl-C.
+        """
+        clock = time.perf_counter()
+        plan, record, stop = self._plan, self._record, self._conditions.stop
+        log_file = logging_to(self._folder / "log.txt", plan.settings.log_level)
+        with self._way_on_told(), stoppable(stop), log_file:
+            with self._reading():
+                draw = self._drawn(openings)
+            with guarded(record.path, stop):
+                self._write_down(play(draw), draw)
+            interrupted = stop.value == FINISH_PAIRS
+            crew.close()
+            settled = record.settled(plan.schedule.games_each)
+            complete = draw.complete(len(settled), plan.pairs)
+            record.finish(time.perf_counter() - clock, complete)
+            played = record.count_games()
+            log.info("%d of %d games", played, played if complete else plan.games)
+            if not played and complete:
+                raise RunStopped(f"no game could be played: of every pair, {SKIPPED}")
+            if not played and not interrupted:
+                raise RunStopped("no game could be played: its record and settings do not agree")
+            if not played:
+                raise KeyboardInterrupt
+            if not complete:
+                self._tell_way_on()
+            # pandas takes a third of a second to import, which the first game need not wait for.
+            from othello_lab.experiments.report.report import conclude
+
+            with self._reading():
+                standings = conclude(record, plan, self._folder, self._results)
+            if plan.settings.export:
+                record.export(self._folder, plan.settings.export)
+        return RunResult(self._folder, standings, complete, interrupted)
+
+    @contextmanager
+    def _way_on_told(self) -> Iterator[None]:
+        """Within it Ctrl-C may end everything at once."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            self._tell_way_on()
+            raise
+
+    def _tell_way_on(self) -> None:
+        if not self._told:
+            _line_to(self._console)(f"go on with  {way_on(self._folder, self._plan)}")
+        self._told = True
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Within it games are read that another session may have recorded."""
+        with damage_told(self._folder) if self._resumed else nullcontext():
+            try:
+                yield
+            except Exception:
+                log.exception("what the record says cannot be used")
+                raise
+
+    def _drawn(self, openings: Sequence[Opening]) -> Draw:
+        """The pairs of the run, those in the record played already."""
+        plan = self._plan
+        draw, each = plan.draw(openings), plan.schedule.games_each
+        settled = self._record.settled(each)
+        draw.skip(settled)
+        if plan.schedule.listens:
+            for number, games in self._record.pairs(each):
+                draw.tell(number, games)
+        log.info("begins, with %d of %d pairs to play", plan.pairs - len(settled), plan.pairs)
+        return draw
+
+    def _write_down(self, results: Iterator[list[PairResult]], draw: Draw) -> None:
+        """Write results into the record as they come, and show how far the run is."""
+        plan, record = self._plan, self._record
+        played, forfeits = record.count_games(), record.count_games(forfeited=True)
+        skipped = len(record.skipped())
+        tally = Tally(plan.names)
+        with self._reading():
+            tally.tell(record.results())
+        with progress_bar(self._console, tally, lambda: self._conditions.stopping) as progress:
+            bar = progress.add_task(
+                plan.settings.name,
+                total=plan.games,
+                completed=played,
+                before=played,
+                note=draw.note,
+                warnings=[],
+            )
+            for batch in in_order(results, draw):
+                games = [game for result in batch for game in result.games]
+                with record.transaction():
+                    record.write_games(games)
+                    for result in batch:
+                        if not result.games:
+                            record.write_skipped(result.number, SKIPPED)
+                            log.error("pair %d is skipped: %s", result.number, SKIPPED)
+                tally.tell(
+                    (each.game.black, each.game.white, each.game.result, 1) for each in games
+                )
+                played += len(games)
+                forfeits += sum(each.game.end_reason != FINISHED for each in games)
+                skipped += sum(not result.games for result in batch)
+                warnings = [f"{forfeits} forfeited"] if forfeits else []
+                warnings += [f"{counted(skipped, 'pair')} skipped"] if skipped else []
+                progress.update(bar, completed=played, note=draw.note, warnings=warnings)
+            if draw.complete(len(record.settled(plan.schedule.games_each)), plan.pairs):
+                progress.update(bar, total=played)  # there may have been more
+
+
+def in_order(results: Iterator[list[PairResult]], draw: Draw) -> Iterator[list[PairResult]]:
+    """Results as they are to be recorded; the schedule is told of them.
+
+    Where it may end the run they come in its order, up to the pair that ends it, so that the record
+    is the same on any number of workers; otherwise as they come.
+    """
+    held: dict[int, PairResult] = {}
+    if draw.verdict:
+        return
+    for batch in results:
+        for result in batch:
+            draw.tell(result.number, [played.game for played in result.games])
+        if not draw.schedule.may_end_early:
+            yield batch
+            continue
+        held.update((result.number, result) for result in batch)
+        ready = [held.pop(number) for number in sorted(held) if number < len(draw.results)]
+        if ready:
+            yield ready
+        if draw.verdict:
+            return
+
+
+@contextmanager
+def _told_why(folder: Path, plan: Plan) -> Iterator[None]:
+    """Say in a line why a run cannot go on, and how to go on later."""
+    try:
+        yield
+    except (sqlite3.Error, OSError) as error:
+        why = f"{folder} cannot be written: {one_line(error)}"
+        if saved := way_out(folder, error):
+            raise RunStopped(f"{why}{saved}") from error
+    except (BrokenExecutor, TaskFailed) as error:
+        why = one_line(error)
+    else:
+        return
+    then = "Nothing was played; start it again"
+    with suppress(sqlite3.Error, OSError), Record.open(folder) as record:
+        if record.format() is not None:
+            then = f"What was played is kept; go on with: {way_on(folder, plan)}"
+    raise RunStopped(f"{why}. {then}")
+
+
+def way_on(folder: Path, plan: Plan) -> str:
+    """What to type to go on with a run."""
+    described = built_from(plan.settings)
+    if plan.of_objects:
+        del described["agents"]
+        trust = ", trust=True" if foreign_code(described, {}) else ""
+        return f"othello_lab.resume({str(folder)!r}, agents={{...}}{trust})"
+    trust = " --trust" if foreign_code(described, {}) else ""
+    return f"othello-lab resume {shlex.quote(str(folder))}{trust}"

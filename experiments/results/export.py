@@ -1,0 +1,350 @@
+"""``othello-lab export``: the games of a run for other programs."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import asdict, dataclass
+from datetime import date
+from pathlib import Path
+from typing import BinaryIO, ClassVar
+
+from rich.console import Console
+
+from othello_lab.agents.config import ConfigError
+from othello_lab.core.game import FINISHED, LATE
+from othello_lab.core.notation import PASS, format_ggf, split_transcript, square_name
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color, Ruleset, ruleset
+from othello_lab.core.system.cli import Parser
+from othello_lab.core.system.escaping import counted, plain
+from othello_lab.core.wthor import (
+    GAMES,
+    PLAYERS,
+    TOURNAMENTS,
+    WthorGame,
+    fitting,
+    format_names,
+    format_wthor,
+)
+from othello_lab.experiments.pairing.openings import Opening
+from othello_lab.experiments.record.reading import reading
+
+_COLUMNS = "game, black, white, result, disc_difference, end_reason, opening, transcript"
+_SQUARES = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a record says of all its games. names: of the agents, by their numbers."""
+
+    name: str
+    started: date
+    rules: Ruleset
+    names: dict[int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Game:
+    """A row of a record's games (``results/README.md`` explains the columns)."""
+
+    number: int
+    black: int
+    white: int
+    result: str
+    disc_difference: int | None
+    end_reason: str
+    opening: str
+    transcript: str
+
+    def follow(self, rules: Ruleset) -> tuple[Position, tuple[int, ...]]:
+        """Where it begins, and its plies, passes included; ValueError where it cannot be played."""
+        start = Opening.read(self.opening, rules).begin(rules)
+        return start, start.follow(split_transcript(self.transcript))[1]
+
+
+class Format(ABC):
+    """Writes the games of a run to files. Raises ConfigError for a run that it cannot hold."""
+
+    about: ClassVar[str]
+    """What it is, for the help."""
+    endings: ClassVar[tuple[str, ...]]
+    """Of the names of its files; the games' is the first."""
+
+    def __init__(self, run: Run, files: Mapping[str, BinaryIO]) -> None:
+        """``files``: by their endings."""
+        self.run, self.files = run, files
+
+    @abstractmethod
+    def add(self, game: Game) -> str | None:
+        """Write a game; or say what kind it is, if this format has no place for such games.
+        ValueError where it cannot be played."""
+
+    def finish(self) -> None:  # noqa: B027
+        """There are no more games."""
+
+    def _write(self, text: str) -> None:
+        self.files[self.endings[0]].write(text.encode())
+
+
+class Ggf(Format):
+    """One game a line, by any rules, from any position, passes and forfeits included."""
+
+    about = "the format of the Generic Game Server"
+    endings = (".ggf",)
+    _ENDS: ClassVar = {FINISHED: "", LATE: ":t"}
+    _RESIGNED = ":r"  # how GGF tells of any other loss that the board does not show
+
+    def add(self, game: Game) -> None:
+        position, plies = game.follow(self.run.rules)
+        start, moves = position, []
+        for ply in plies:
+            moves.append((position.to_move, ply))
+            position = position.play(ply)
+        about = {
+            "PC": self.run.name,
+            "DT": self.run.started.isoformat(),
+            "PB": self.run.names[game.black],
+            "PW": self.run.names[game.white],
+            "RE": self._result(game),
+        }
+        self._write(f"{format_ggf(start.to_obf(), moves, **about)}\n")
+
+    def _result(self, game: Game) -> str:
+        """As Black sees it: discs, and for a forfeit a whole board and how it was lost."""
+        end = self._ENDS.get(game.end_reason, self._RESIGNED)
+        if not end:
+            return f"{game.disc_difference:+.3f}"
+        return f"{_SQUARES if game.result == Color.BLACK.value else -_SQUARES:+.3f}{end}"
+
+
+class Wthor(Format):
+    """A file of games, and beside it one of players and one of tournaments (the run's name)."""
+
+    about = "the database of the French federation"
+    endings = (GAMES, PLAYERS, TOURNAMENTS)
+
+    def __init__(self, run: Run, files: Mapping[str, BinaryIO]) -> None:
+        if run.rules is not ruleset("standard"):
+            raise ConfigError(
+                f"wthor is for games from the usual start on 8x8 (ruleset standard), and these are "
+                f"of ruleset {run.rules.name}; ggf holds them"
+            )
+        super().__init__(run, files)
+        self._games: list[WthorGame] = []
+        self._numbers = {agent: number for number, agent in enumerate(run.names)}
+
+    def add(self, game: Game) -> str | None:
+        if game.end_reason != FINISHED or game.disc_difference is None:
+            return "forfeited"
+        start, plies = game.follow(self.run.rules)
+        if start != Position.start(self.run.rules):
+            return "from positions of their own"
+        self._games.append(
+            WthorGame(
+                bytes(ply for ply in plies if ply != PASS),
+                (_SQUARES + game.disc_difference) // 2,
+                self._numbers[game.black],
+                self._numbers[game.white],
+            )
+        )
+        return None
+
+    def finish(self) -> None:
+        started = self.run.started
+        names = _distinct(self.run.names, lambda name: fitting(name, PLAYERS))
+        self.files[GAMES].write(format_wthor(self._games, started, started.year))
+        self.files[PLAYERS].write(format_names(names.values(), PLAYERS, started))
+        tournament = fitting(self.run.name, TOURNAMENTS)
+        self.files[TOURNAMENTS].write(format_names([tournament], TOURNAMENTS, started))
+
+
+class PgnResults(Format):
+    """The tags of PGN without moves, for programs that rate players. White is who has White,
+    though Black begins."""
+
+    about = "results only, as Ordo and BayesElo read them"
+    endings = (".pgn",)
+    _POINTS: ClassVar = {Color.BLACK.value: "0-1", Color.WHITE.value: "1-0"}
+    _TERMINATIONS: ClassVar = {FINISHED: "normal", LATE: "time forfeit"}
+
+    def __init__(self, run: Run, files: Mapping[str, BinaryIO]) -> None:
+        super().__init__(run, files)
+        self._names = _distinct(run.names, _tag_text)
+
+    def add(self, game: Game) -> None:
+        result = self._POINTS.get(game.result, "1/2-1/2")
+        tags = {
+            "Event": _tag_text(self.run.name),
+            "Site": "?",
+            "Date": self.run.started.strftime("%Y.%m.%d"),
+            "Round": str(game.number),
+            "White": self._names[game.white],
+            "Black": self._names[game.black],
+            "Result": result,
+            "Variant": "othello",
+            "Termination": self._TERMINATIONS.get(game.end_reason, "rules infraction"),
+        }
+        lines = "".join(f'[{name} "{text}"]\n' for name, text in tags.items())
+        self._write(f"{lines}\n{result}\n\n")
+
+
+class JsonLines(Format):
+    """One game a line, as an object with the columns of the record, agents by name."""
+
+    about = "a JSON object a line, with the record's columns"
+    endings = (".jsonl",)
+
+    def add(self, game: Game) -> None:
+        _, plies = game.follow(self.run.rules)
+        about = asdict(game) | {
+            "black": self.run.names[game.black],
+            "white": self.run.names[game.white],
+            "moves": [square_name(ply) for ply in plies],
+        }
+        self._write(f"{json.dumps(about)}\n")
+
+
+FORMATS: dict[str, type[Format]] = {
+    "ggf": Ggf,
+    "wthor": Wthor,
+    "pgn-results": PgnResults,
+    "jsonl": JsonLines,
+}
+TABLES = {"csv": "", "parquet": "pyarrow"}
+"""Formats in which all tables of a record can be written, and the package that each needs."""
+
+
+def _tag_text(text: str) -> str:
+    """A text in the one line between the quotes of a PGN tag; not all programs know its escapes."""
+    return "".join(letter for letter in text if letter.isprintable() and letter not in '"\\')
+
+
+def _distinct(names: Mapping[int, str], form: Callable[[str], str]) -> dict[int, str]:
+    """The names in the form that a format has for them; where two become one, the second gets its
+    agent's number."""
+    formed: dict[int, str] = {}
+    for agent, name in names.items():
+        text = form(name)
+        while text in formed.values():
+            text = form(f"{agent}~{text}")
+        formed[agent] = text
+    return formed
+
+
+# ---------------------------------------------------------------------- the command
+
+
+def export_command(arguments: Sequence[str], console: Console) -> int:
+    """Write the games of a run to a file; ConfigError."""
+    kinds = "; ".join(f"{name}, {each.about}" for name, each in FORMATS.items())
+    parser = Parser(
+        prog="othello-lab export",
+        description=f"Write the games of a run to a file that other programs read: {kinds}. "
+        "openings=file reads the first two. csv and parquet: the tables agents, games and moves, "
+        "a file each.",
+    )
+    parser.add_argument("folder", type=Path, help="the run's folder, results/NAME/DATE")
+    parser.add_argument("format", choices=(*FORMATS, *TABLES))
+    parser.add_argument(
+        "--output",
+        type=Path,
+        metavar="PATH",
+        help="the file, or the folder for tables (default: in the run's folder)",
+    )
+    options = parser.parse_args(arguments)
+    if options.format in TABLES:
+        _export_tables(options.folder, options.format, options.output or options.folder, console)
+        return 0
+    output = options.output or options.folder / f"games{FORMATS[options.format].endings[0]}"
+    count, left_out = export(options.folder, options.format, output)
+    told = f"{counted(count, 'game')} in {output}"
+    if others := FORMATS[options.format].endings[1:]:
+        told += f", with {' and '.join(others)} beside it"
+    if left_out:
+        these = ", ".join(f"{number:,} {what}" for what, number in left_out.items())
+        told += f"; left out, as {options.format} cannot tell of them: {these}"
+    console.print(plain(told), soft_wrap=True)
+    return 0
+
+
+def _export_tables(folder: Path, kind: str, output: Path, console: Console) -> None:
+    """Write all tables of a run into a folder; ConfigError."""
+    needed = TABLES[kind]
+    if needed and importlib.util.find_spec(needed) is None:
+        raise ConfigError(f"{kind} needs {needed}; pip install {needed}")
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        with reading(folder) as record:
+            names = record.export(output, [kind])
+    except OSError as error:
+        raise ConfigError(f"{output}: cannot be written ({error.strerror})") from error
+    console.print(plain(f"{', '.join(names)} in {output}"), soft_wrap=True)
+
+
+def export(folder: Path, format: str, output: Path) -> tuple[int, Counter[str]]:
+    """Write the games of a run in one of :data:`FORMATS`, whole or not at all: how many, and how
+    many of which kind were left out. ConfigError.
+
+    Where a format has more than one file, the others stand beside ``output`` with their own
+    endings.
+    """
+    first, *others = FORMATS[format].endings
+    paths = {first: output} | {ending: output.with_suffix(ending) for ending in others}
+    count, left_out = 0, Counter[str]()
+    with reading(folder) as record, _whole(paths) as files:
+        about = record.run()
+        run = Run(
+            str(about["name"]),
+            date.fromisoformat(re.sub(r"[T_ ].*", "", str(about["started"]))),
+            ruleset(about["config"]["ruleset"]["name"]),
+            {
+                number: str(name)
+                for number, name in record.rows("select agent, name from agents order by agent")
+            },
+        )
+        writer = FORMATS[format](run, files)
+        for row in record.rows(f"select {_COLUMNS} from games order by game"):
+            game = Game(*row)
+            try:
+                what = writer.add(game)
+            except ValueError as error:
+                raise ConfigError(f"{folder}: game {game.number}: {error}") from error
+            if what is None:
+                count += 1
+            else:
+                left_out[what] += 1
+        writer.finish()
+    return count, left_out
+
+
+@contextmanager
+def _whole(paths: Mapping[str, Path]) -> Iterator[dict[str, BinaryIO]]:
+    """Files that are there under these names once all has been written; ConfigError."""
+    partial = {
+        path: path.with_name(f"{path.name}.{os.getpid()}.partial") for path in paths.values()
+    }
+    if len(partial) < len(paths):
+        output, endings = next(iter(paths.values())), " and ".join(list(paths)[1:])
+        raise ConfigError(f"{output}: files that end with {endings} are written beside it")
+    path = Path()
+    try:
+        with ExitStack() as stack:
+            files: dict[str, BinaryIO] = {}
+            for ending, path in paths.items():
+                files[ending] = stack.enter_context(partial[path].open("wb"))
+            yield files
+        for path in partial:
+            os.replace(partial[path], path)
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be written ({error.strerror})") from error
+    finally:
+        for each in partial.values():
+            with suppress(OSError):
+                each.unlink(missing_ok=True)

@@ -1,0 +1,413 @@
+"""The command: all checks of a record, a table of what they looked at, a line for each finding."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from othello_lab.agents.base import Agent
+from othello_lab.agents.config import ConfigError, build, one_line
+from othello_lab.agents.outside import Outsider
+from othello_lab.core.game import FINISHED, Limits
+from othello_lab.core.position import prepare_rules
+from othello_lab.core.rules import Color, ruleset
+from othello_lab.core.system.cli import Parser, whole_number
+from othello_lab.core.system.escaping import counted, plain
+from othello_lab.experiments.config import (
+    ALL,
+    RunConfig,
+    built_from,
+    chosen_openings,
+    draw_of,
+    make_agent,
+    scheduled_of,
+    typed,
+)
+from othello_lab.experiments.pairing.openings import Opening, Openings
+from othello_lab.experiments.playing.conditions import Conditions
+from othello_lab.experiments.playing.trust import foreign_code
+from othello_lab.experiments.record.provenance import differences, versions
+from othello_lab.experiments.record.reading import DAMAGES, damages, reading
+from othello_lab.experiments.record.store import GameRow, Record
+from othello_lab.experiments.report.standings import matches, rated_as_asked, standings
+from othello_lab.experiments.report.terminal import terminal_table
+from othello_lab.experiments.results.data import check_single
+from othello_lab.experiments.results.verify import games as rules_alone
+from othello_lab.experiments.results.verify.asking import asked_again, drawn_decisions
+from othello_lab.experiments.results.verify.replaying import difference, drawn, played_again
+from othello_lab.experiments.results.verify.schedule import half_pairs, strays
+
+_SHOWN = 20  # findings of a check that are shown
+_CHUNK = 1000  # games read at a time
+
+FILE, SETTINGS, PAIRS, SCHEDULE, TOTALS, REPLAYED, ASKED = (
+    "file", "settings", "pairs", "schedule", "totals", "played again", "asked again",
+)  # fmt: skip
+_CHECKS = {
+    FILE: "SQLite's own check, tables, types",
+    SETTINGS: "what the run's settings, its agents and openings say of each other",
+    PAIRS: "two games each, from one opening, colours swapped",
+    SCHEDULE: "agents, openings and seeds are as drawn",
+    rules_alone.TRANSCRIPTS: "legal by the rules, from their openings",
+    rules_alone.RESULTS: "result, points, discs, end, from the last board",
+    rules_alone.MOVES: "plies, agents and squares as in the transcripts",
+    rules_alone.COUNTED: "there, possible, and none for a pass",
+    TOTALS: "what reports say, added up anew",
+    REPLAYED: "by agents whose moves follow from the seed: the same moves and counts",
+    ASKED: "the lab's own agents among these, for single decisions: the same moves and counts",
+}
+"""The checks, and what each of them holds a record to."""
+
+
+@dataclass
+class _Check:
+    """What a check looked at, what it found, and why it did not look at more."""
+
+    looked: str = ""
+    note: str = ""
+    found: list[str] = field(default_factory=list)
+    count: int = 0
+
+    def tell(self, findings: Iterable[str]) -> None:
+        """Keep findings; of very many the first, and their number."""
+        for finding in findings:
+            self.count += 1
+            if self.count <= _SHOWN:
+                self.found.append(finding)
+
+
+class _Verification:
+    """All checks of one record."""
+
+    def __init__(self, record: Record, trust: bool) -> None:
+        self.checks = {name: _Check() for name in _CHECKS}
+        self.record = record
+        self._trust = trust
+        self._about = record.run()
+        self._illegal: set[int] = set()  # games whose transcripts cannot be followed
+
+    @cached_property
+    def settings(self) -> RunConfig:
+        """The settings of the run, which its record has; ConfigError."""
+        return typed(self._about["config"])
+
+    def read(self) -> None:
+        """Check everything that needs no game to be played again."""
+        self.checks[FILE].looked = f"{self.record.path.stat().st_size / 1e6:,.1f} MB"
+        self.checks[FILE].tell(damages(self.record))
+        if self.checks[FILE].count:
+            for name in _CHECKS:
+                self.checks[name].note = self.checks[name].note or "the file is damaged"
+            self.checks[FILE].note = ""
+            return
+        self._check_settings()
+        self._check_schedule()
+        self._check_games()
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing was found to be wrong."""
+        return not any(check.count for check in self.checks.values())
+
+    # ------------------------------------------------------------------ settings and schedule
+
+    def _check_settings(self) -> None:
+        check, settings, about = self.checks[SETTINGS], self.settings, self._about
+        said = {"name": settings.name, "seed": settings.seed, "ruleset": settings.ruleset.name}
+        for name, value in said.items():
+            if about[name] != value:
+                check.tell([f"run.{name} is {about[name]!r}; its settings say {value!r}"])
+        rows = self.record.rows("select agent, name, config from agents order by agent")
+        check.looked = counted(len(rows), "agent")
+        if [row[:2] for row in rows] != list(enumerate(settings.agents)):
+            check.tell(["the agents are not the line-up of the settings"])
+            return
+        for number, name, config in rows:
+            if json.loads(config) != settings.agents[name]:
+                check.tell([f"agent {number}, '{name}': other settings than the run's"])
+        openings = self.record.openings()
+        try:
+            chosen = self._chosen_again()
+        except ConfigError as error:
+            check.note = f"openings not chosen again: {error}"
+            return
+        if chosen != openings:
+            check.tell(["the openings are not those that its settings choose"])
+
+    def _chosen_again(self) -> list[str]:
+        """The openings that the settings choose; ConfigError."""
+        settings = self.settings
+        self._refuse_foreign({"openings": settings.openings, "schedule": settings.schedule})
+        openings = build(settings.openings, "openings", Openings)
+        chosen = chosen_openings(settings, openings, scheduled_of(settings)[0])
+        return [opening.text for opening in chosen]
+
+    def _refuse_foreign(self, described: dict[str, Any]) -> None:
+        foreign = [] if self._trust else foreign_code(described, self._about["versions"])
+        if foreign:
+            raise ConfigError(f"from outside the lab, --trust runs it: {foreign[0]}")
+
+    def _check_schedule(self) -> None:
+        check, settings = self.checks[SCHEDULE], self.settings
+        try:
+            self._refuse_foreign({"schedule": settings.schedule})
+            schedule, most = scheduled_of(settings)
+        except ConfigError as error:
+            check.note = self.checks[PAIRS].note = str(error)
+            return
+        self.checks[PAIRS].tell(half_pairs(self.record, schedule.games_each))
+        rules = ruleset(settings.ruleset.name)
+        openings = [Opening.read(text, rules) for text in self.record.openings()]
+        settled = self.record.settled(schedule.games_each)
+        check.looked = f"{len(settled):,} of {most:,} pairs"
+        check.tell(strays(self.record, draw_of(settings, schedule, openings), most))
+
+    # ------------------------------------------------------------------ games
+
+    def _walk(self) -> Iterator[tuple[GameRow, list[Any] | None]]:
+        """Every game and its moves, in order; None where moves are not recorded."""
+        with_moves = self.settings.record == ALL
+        last = -1
+        while rows := self.record.rows(
+            f"select * from games where game > ? order by game limit {_CHUNK}", [last]
+        ):
+            for row in rows:
+                game = GameRow._make(row)
+                yield game, self.record.turns(game.game) if with_moves else None
+            last = game.game
+
+    def _check_games(self) -> None:
+        rules = ruleset(self.settings.ruleset.name)
+        games = moves = 0
+        totals: dict[int, Counter[str]] = defaultdict(Counter)
+        for game, rows in self._walk():
+            for name, finding in rules_alone.flaws(game, rows, rules):
+                self.checks[name].tell([finding])
+                if name == rules_alone.TRANSCRIPTS:
+                    self._illegal.add(game.game)
+            games, moves = games + 1, moves + len(rows or ())
+            _add(totals, game)
+        for name in (PAIRS, rules_alone.TRANSCRIPTS, rules_alone.RESULTS):
+            self.checks[name].looked = counted(games, "game")
+        for name in (rules_alone.MOVES, rules_alone.COUNTED):
+            if self.settings.record == ALL:
+                self.checks[name].looked = counted(moves, "move")
+            else:
+                self.checks[name].note = f"not recorded: record={self.settings.record}"
+        self.checks[TOTALS].looked = counted(len(totals), "agent")
+        try:
+            self.checks[TOTALS].tell(self._wrong_totals(totals))
+        except DAMAGES as error:
+            self.checks[TOTALS].tell([f"no report can be made of this: {one_line(error)}"])
+
+    def _wrong_totals(self, totals: dict[int, Counter[str]]) -> Iterator[str]:
+        """Where the standings, or the matches of a complete run's report, are not the sums."""
+        if not totals:
+            return
+        names = list(self.settings.agents)
+        parts = rated_as_asked(self.record, self.settings)
+        for row in standings(self.record, parts).itertuples():
+            own = totals[names.index(row.agent)]
+            wanted = {name: own[name] for name in ("games", "wins", "draws", "losses", "forfeits")}
+            for name, value in wanted.items():
+                found = getattr(row, name)
+                if found != value:
+                    yield f"{row.agent}: {name} is {found} in reports, {value} added up"
+            nodes = own["nodes"] / own["counted"] if own["counted"] else 0.0
+            if own["counted"] and abs(row.nodes_per_move - nodes) > 1e-6 * nodes:
+                yield f"{row.agent}: {row.nodes_per_move} nodes a move in reports, {nodes} added up"
+        written = self.record.path.parent / "matches.csv"
+        if self._about["complete"] and written.is_file():
+            yield from self._wrong_matches(written)
+
+    def _wrong_matches(self, written: Path) -> Iterator[str]:
+        import csv
+
+        counted = ("games", "wins", "draws", "losses", "pairs", "LL", "LD", "DD_WL", "WD", "WW")
+        columns = ["first", "second", *counted]
+        own = matches(self.record)[columns].astype(str).to_numpy().tolist()
+        try:
+            with written.open(encoding="utf-8", newline="") as file:
+                found = [[str(row.get(name)) for name in columns] for row in csv.DictReader(file)]
+        except (OSError, UnicodeDecodeError, csv.Error) as error:
+            yield f"{written.name} cannot be read: {error}"
+            return
+        if found != own:
+            yield f"{written.name} is not what the games give"
+
+    # ------------------------------------------------------------------ playing again
+
+    def again(self, games: int, decisions: int, seed: int) -> None:
+        """Play so many games again, and ask for so many decisions again, drawn with ``seed``; for
+        after :meth:`read`, in a process of a single thread."""
+        if self.checks[FILE].count:
+            return
+        changed = differences(self._about["versions"], versions(built_from(self.settings)))
+        if changed:
+            note = f"not done: {'; '.join(changed)}"
+            self.checks[REPLAYED].note = self.checks[ASKED].note = note
+            return
+        players = self._players()
+        if players:
+            self._replay(players, games, seed)
+        own = {n: agent for n, agent in players.items() if not isinstance(agent, Outsider)}
+        if own and self.settings.record == ALL:
+            self._ask(own, decisions, seed)
+
+    def _ask(self, players: dict[int, Agent], number: int, seed: int) -> None:
+        check, conditions = self.checks[ASKED], self._conditions(players)
+        asked = drawn_decisions(self.record, list(players), number, seed)
+        every = sum(len(of_side) for sides in asked.values() for of_side in sides.values())
+        check.looked = counted(every, "move")
+        for game, sides in asked.items():
+            if game in self._illegal:
+                continue
+            row = GameRow._make(self.record.rows("select * from games where game = ?", [game])[0])
+            turns = self.record.turns(game)
+            for color, wanted in sides.items():
+                agent = players[row.black if color is Color.BLACK else row.white]
+                about = agent, color, row, turns, wanted, conditions.rules, conditions.limits
+                try:
+                    check.tell(f"game {game}, {said}" for said in asked_again(*about))
+                except ValueError as error:
+                    check.tell([f"game {game}: {one_line(error)}"])
+
+    def _replay(self, players: dict[int, Agent], number: int, seed: int) -> None:
+        check = self.checks[REPLAYED]
+        games = drawn(self.record, list(players), number, seed)
+        check.looked = counted(len(games), "game")
+        games = [game for game in games if game.game not in self._illegal]
+        conditions = self._conditions(players)
+        for game, again in played_again(conditions, games, list(players)):
+            if said := difference(game, self.record.turns(game.game), again):
+                check.tell([f"game {game.game}: {said}"])
+
+    def _conditions(self, players: dict[int, Agent]) -> Conditions:
+        """What the games had in common but for time, which changes no move of these agents."""
+        settings, asked = self.settings, self.settings.limits
+        names = [list(settings.agents)[number] for number in players]
+        return Conditions(
+            names,
+            list(players.values()),
+            ruleset(settings.ruleset.name),
+            Limits(asked.depth, asked.nodes),
+            asked.grace,
+            asked.hang,
+            logging.CRITICAL,
+            asked.prepare,
+            asked.memory_mb,
+            asked.processes,
+            settings.isolation,
+        )
+
+    def _players(self) -> dict[int, Agent]:
+        """The agents that can play games again, by number; the check's note says of the others."""
+        players: dict[int, Agent] = {}
+        left_out = []
+        for number, name, version, reproducible in self.record.rows(
+            "select agent, name, version, reproducible from agents order by agent"
+        ):
+            try:
+                if not reproducible:
+                    raise ConfigError("its moves do not follow from its seed alone")
+                players[number] = self._player(name, version)
+            except ValueError as error:
+                left_out.append(f"without '{name}': {one_line(error)}")
+        self.checks[REPLAYED].note = "; ".join(left_out)
+        return players
+
+    def _player(self, name: str, version: int) -> Agent:
+        described = self.settings.agents[name]
+        if "object" in described:
+            raise ConfigError("it was an object of a program")
+        self._refuse_foreign({"agents": {name: described}})
+        agent = make_agent(described, name, self.settings.isolation)
+        if agent.version != version:
+            raise ConfigError(f"it was of version {version}, and is of {agent.version}")
+        prepare_rules()
+        agent.prepare(None)
+        return agent
+
+
+def _add(totals: dict[int, Counter[str]], game: GameRow) -> None:
+    """Add a game to what its agents have in all."""
+    for agent, won, lost, nodes, moves in (
+        (game.black, "black", "white", game.black_nodes, game.black_moves),
+        (game.white, "white", "black", game.white_nodes, game.white_moves),
+    ):
+        ended = {won: "wins", lost: "losses"}.get(game.result, "draws")
+        totals[agent].update(["games", ended])
+        totals[agent]["forfeits"] += game.end_reason != FINISHED and game.result == lost
+        totals[agent].update({"nodes": nodes, "counted": moves})
+
+
+# ---------------------------------------------------------------------- command
+
+
+def verify_command(arguments: Sequence[str], console: Console) -> int:
+    """``verify``: 0 where everything holds, 1 where something is wrong; ConfigError."""
+    parser = Parser(
+        prog="othello-lab verify",
+        description="Check whether what a run's record says is true: by the rules, by its "
+        "schedule, and by playing some of its games again. The record is only read.",
+    )
+    parser.add_argument("folder", type=Path, help="the run's folder, results/NAME/DATE")
+    parser.add_argument(
+        "--games", type=whole_number(0), default=20, help="games to play again (20)"
+    )
+    parser.add_argument(
+        "--decisions",
+        type=whole_number(0),
+        default=200,
+        help="moves of the lab's own agents to ask for again (200)",
+    )
+    parser.add_argument(
+        "--seed", type=whole_number(0), default=1, help="of the choice of all these (1)"
+    )
+    parser.add_argument(
+        "--trust",
+        action="store_true",
+        help="run what the record names from outside the lab too, with your rights",
+    )
+    options = parser.parse_args(arguments)
+    check_single(options.folder)
+    with reading(options.folder) as record:
+        verification = _Verification(record, options.trust)
+        with console.status("reading"):
+            verification.read()
+        if verification.holds and not record.count_games():
+            raise ConfigError(f"{options.folder}: no game of this run has ended yet")
+        verification.again(options.games, options.decisions, options.seed)
+    return _show(verification.checks, options.folder, console)
+
+
+def _show(checks: dict[str, _Check], folder: Path, console: Console) -> int:
+    table = terminal_table()
+    for heading in ("check", "holds", "of", "what, or why not"):
+        table.add_column(heading, overflow="fold")
+    for name, check in checks.items():
+        skipped = not check.looked and not check.count
+        holds = plain(f"{check.count:,} wrong", "bold red") if check.count else plain("yes")
+        about = plain(_CHECKS[name] + (f" ({check.note})" if check.note else ""))
+        row = (plain(name), plain("-") if skipped else holds, plain(check.looked), about)
+        table.add_row(*row)
+    console.print(table)
+    wrong = 0
+    for name, check in checks.items():
+        wrong += check.count
+        for finding in check.found:
+            console.print(plain(f"{name}: {finding}"), soft_wrap=True)
+        if check.count > len(check.found):
+            more = check.count - len(check.found)
+            console.print(plain(f"{name}: and {more:,} more"), soft_wrap=True)
+    verdict = f"{wrong:,} things are wrong" if wrong > 1 else "one thing is wrong"
+    console.print(plain(f"{folder}: {verdict if wrong else 'all of this holds'}"), soft_wrap=True)
+    return 1 if wrong else 0

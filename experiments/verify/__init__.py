@@ -1,6 +1,0 @@
-"""``python -m experiments verify``: is what a record says true?
-
-By the rules alone: every game is played through again from its transcript (:mod:`.games`), and the
-schedule is drawn again (:mod:`.schedule`). By the agents: a sample of the games is played again
-(:mod:`.replaying`). :mod:`.command` does all of it and shows what was found.
-"""

@@ -1,0 +1,120 @@
+"""``othello-lab`` and ``python -m othello_lab``: every command of the lab, from any folder.
+
+In a checkout ``python -m experiments`` and ``python -m training`` do the same, and ``python -m
+core``, ``agents`` and ``play`` are short for ``othello-lab core``, and so on.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from othello_lab.core.system.cli import Command
+
+HELP = """\
+usage: othello-lab COMMAND ...
+
+  run [key=value ...]     play a line-up of agents and report   (run --help: all settings)
+  run -m key=a,b,c ...    a sweep: one run for each combination, and one report
+  study NAME [key=value]  answer a question that one run cannot    (study --help: all of them)
+  selfplay [key=value]    positions to learn from, of games played    (selfplay --help)
+  positions FILE ...      the same of games in files: WTHOR, GGF, folders of runs
+  train NAME [key=value]  learn an evaluation from games, and measure it    (train --help)
+  plan elo=30 draws=0.04  how many pairs that takes, and how long    (plan --help)
+  players [FOLDER ...]    a page on the players: what each goes by, and what tests say of it
+  openings FILE           make balanced openings    (openings --help: all settings)
+  resume FOLDER           go on with a run that was interrupted
+  extend FOLDER games=N   add games to a run, up to N a pairing
+  watch FOLDER            the standings of a run in progress
+  list                    all runs and sweeps under results/: when, games, leader, state
+  show FOLDER             what came out of one
+  compare FOLDER FOLDER   runs side by side: settings that differ, standings, pooled if alike
+  report FOLDER ...       write the report anew, or one that compares several
+  verify FOLDER           whether what a run's record says is true
+  recover FOLDER          what can be read of a damaged record, into a new folder
+  export FOLDER FORMAT    a run's games and tables for other programs: ggf, wthor, csv, json, ...
+  agents ...              agents, evaluations and line-ups: list, check, solve, ...
+  play ...                a person, or another program, at the board
+  core perft              check the rules by counting
+  completion SHELL        a script by which bash and zsh complete all this
+  bench                   nodes of every search over fixed positions, and their signature
+
+Start with:
+
+  othello-lab run agents=ab_vs_minimax
+  othello-lab run agents=classics games=200
+  othello-lab run agents=duel agent@first=alphabeta agent@second=greedy
+  othello-lab run -m agents=ab_vs_minimax depth=1,2,3,4
+
+othello-lab agents list explains the agents, evaluations and line-ups. Results go to results/.
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; 0 on success, 2 for bad input, 130 after Ctrl-C."""
+    end_quietly_while_loading()
+    from othello_lab.core.system.cli import dispatch
+    from othello_lab.experiments.command_line import FAILURES
+
+    return dispatch("othello-lab", HELP, all_commands(), arguments, FAILURES)
+
+
+def all_commands() -> dict[str, Command]:
+    """Return every command by its name."""
+    from othello_lab.completion import completion_command
+    from othello_lab.experiments.command_line import COMMANDS
+    from othello_lab.resume import extend_command, resume_command, watch_command
+    from othello_lab.training.command_line import COMMANDS as TRAINING
+
+    commands = {
+        **COMMANDS,
+        **TRAINING,
+        "resume": resume_command,
+        "extend": extend_command,
+        "watch": watch_command,
+        "agents": lambda words: room_main("agents", words),
+        "play": lambda words: room_main("play", words),
+        "core": lambda words: room_main("core", words),
+    }
+    return {**commands, "completion": lambda words: completion_command(words, commands)}
+
+
+def room_main(room: str, arguments: Sequence[str]) -> int:
+    """Run one command of ``agents``, ``play`` or ``core``; returns the exit code."""
+    from othello_lab.core.system.cli import dispatch
+    from othello_lab.experiments.command_line import FAILURES
+
+    if room == "agents":
+        from othello_lab.agents.command_line import main as agents_main
+
+        return agents_main(list(arguments))
+    if room == "play":
+        from othello_lab.play.command_line import COMMANDS, HELP
+    else:
+        from othello_lab.core.command_line import COMMANDS, HELP
+    return dispatch(f"othello-lab {room}", HELP, COMMANDS, arguments, FAILURES)
+
+
+def run_room(room: str) -> NoReturn:
+    """Run ``python -m ROOM`` with the arguments of this process, and exit."""
+    del sys.modules[room]  # the lab's modules are below othello_lab alone
+    words = sys.argv[1:]
+    sys.exit(main(words if room in ("experiments", "training") else [room, *words]))
+
+
+def end_quietly_while_loading() -> None:
+    """Let Ctrl-C end this process without a traceback until the command runs.
+
+    Loading takes a second. :func:`core.system.cli.in_order` restores Python's handler.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if "" not in sys.path:
+        sys.path.append("")  # last, so that no file there can stand in for another module
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,182 @@
+"""``othello-lab play``: people, and other programs, at the board."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from othello_lab.agents.config import ConfigError
+from othello_lab.core.system.cli import Command, Parser
+from othello_lab.core.system.escaping import visible
+
+if TYPE_CHECKING:
+    from othello_lab.play.config import Settings, Table
+
+# What only one command needs is imported there.
+
+HELP = """\
+usage: othello-lab play COMMAND ...
+
+  terminal [key=value ...]    play at the terminal    (terminal --help: all settings)
+  series games=N [...]        several games there, colours changing; or points=N
+  replay FILE                 step through a game that was recorded or saved
+  replay RUN game=N           or through a game of a run
+  web [key=value ...]         play in the browser     (web --help: all settings)
+  gtp agent=NAME [...]        an agent as an engine for other programs (gtp --help)
+  nboard agent=NAME [...]     the same, by another protocol
+  wpi NAME agent=NAME [...]   the same, by the files of the file protocol
+  referee COMMAND COMMAND     referee two programs of that protocol
+
+Start with:
+
+  othello-lab play terminal
+  othello-lab play terminal black=human white=alphabeta white.depth=5 --record game.txt
+  othello-lab play terminal black=minimax white=alphabeta ruleset=wpi pause=true
+  othello-lab play replay game.txt
+  othello-lab play web
+
+othello-lab agents list explains the agents and evaluations.
+"""
+
+
+def terminal_command(arguments: Sequence[str]) -> int:
+    """``terminal``: play games."""
+    from othello_lab.play.help import TERMINAL
+
+    if (told := _told(arguments, TERMINAL, ["record"])) is None:
+        return 0
+    table, options = told
+    record = Path(options["record"]) if "record" in options else None
+    if record is not None and record.is_dir():
+        raise ConfigError(f"--record {record}: a folder; a file is needed")
+
+    from othello_lab.play.terminal.loop import play_at_terminal
+
+    play_at_terminal(table, record)
+    return 0
+
+
+def web_command(arguments: Sequence[str]) -> int:
+    """``web``: play in the browser."""
+    from othello_lab.play.help import WEB
+
+    if (told := _told(arguments, WEB)) is None:
+        return 0
+    try:
+        from othello_lab.play.web.server import serve
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"web: {error.name} is not installed; it comes with the extra play of this project: "
+            "pip install -e '.[play]'"
+        ) from error
+    serve(told[0])
+    return 0
+
+
+def _told(
+    arguments: Sequence[str], usage: str, options: Sequence[str] = ()
+) -> tuple[Table, Settings] | None:
+    """The settings of a game and the options that were given; None if help was asked for, which
+    is printed. Raises ConfigError."""
+    from othello_lab.play.config import config_folders, read
+    from othello_lab.play.help import settings_help
+
+    help_asked = [word for word in arguments if word in ("-h", "--help")]
+    rest = [word for word in arguments if word not in help_asked]
+    words, given = config_folders(rest, options)
+    folders = [given["config-dir"]] if "config-dir" in given else []
+    if help_asked:
+        print(visible(settings_help(usage, folders), keep="\n"), end="")
+        return None
+    return read(words, folders), given
+
+
+def series_command(arguments: Sequence[str]) -> int:
+    """``series``: play several games; ``games=5`` is short for ``series.games=5``."""
+    said = [re.sub(r"^(games|points)=", r"series.\1=", word) for word in arguments]
+    asked = any(word.startswith("series.") for word in said)
+    if not asked and not {"-h", "--help"} & set(said):
+        raise ConfigError("series: games=N or points=N is needed")
+    return terminal_command(said)
+
+
+def replay_command(arguments: Sequence[str]) -> int:
+    """``replay``: step through a game."""
+    from othello_lab.play.terminal.replay import replay
+
+    parser = Parser(
+        prog="othello-lab play replay",
+        description="Step through a game: of a file that a session at the terminal has written, or "
+        "of a run. Enter shows the next move, p the one before, help the rest.",
+    )
+    parser.add_argument("path", type=Path, help="the file, or the run's folder, results/NAME/DATE")
+    parser.add_argument(
+        "game",
+        nargs="?",
+        metavar="game=N",
+        help="which one: of a file from 1 (default the last), of a run from 0 (default 0)",
+    )
+    parser.add_argument("--all", action="store_true", help="show the whole game at once")
+    options = parser.parse_args(arguments)
+    number = None
+    if options.game is not None:
+        if not (found := re.fullmatch(r"game=(\d{1,9})", options.game)):
+            raise ConfigError(f"{options.game}: game=N is needed")
+        number = int(found[1])
+    replay(options.path, number, options.all)
+    return 0
+
+
+def gtp_command(arguments: Sequence[str]) -> int:
+    """``gtp``: be an engine for programs that speak the Go Text Protocol."""
+    from othello_lab.play.engine import run_engine
+    from othello_lab.play.gtp import GtpServer, serve
+
+    return run_engine(
+        "gtp",
+        "the Go Text Protocol (GTP)",
+        arguments,
+        lambda *parts: serve(GtpServer(*parts), sys.stdin, sys.stdout),
+    )
+
+
+def nboard_command(arguments: Sequence[str]) -> int:
+    """``nboard``: be an engine for programs that speak the NBoard protocol."""
+    from othello_lab.play.engine import run_engine
+    from othello_lab.play.nboard import serve
+
+    return run_engine(
+        "nboard",
+        "the NBoard protocol",
+        arguments,
+        lambda table, player, thinkers: serve(table, player, thinkers, sys.stdin, sys.stdout),
+    )
+
+
+def wpi_command(arguments: Sequence[str]) -> int:
+    """``wpi``: be a program that speaks the file protocol."""
+    from othello_lab.play.wpi import run_wpi
+
+    return run_wpi(arguments)
+
+
+def referee_command(arguments: Sequence[str]) -> int:
+    """``referee``: referee two programs that speak it."""
+    from othello_lab.play.referee import referee
+
+    return referee(arguments)
+
+
+COMMANDS: dict[str, Command] = {
+    "terminal": terminal_command,
+    "series": series_command,
+    "replay": replay_command,
+    "web": web_command,
+    "gtp": gtp_command,
+    "nboard": nboard_command,
+    "wpi": wpi_command,
+    "referee": referee_command,
+}

@@ -1,0 +1,106 @@
+"""How a package's command line ends, whatever its commands do."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from importlib import metadata
+
+import pytest
+
+from othello_lab.core.system.cli import DISTRIBUTION, Command, dispatch
+from othello_lab.core.system.escaping import NARROW
+
+
+def ends(error: BaseException) -> Command:
+    def command(arguments: Sequence[str]) -> int:
+        raise error
+
+    return command
+
+
+COMMANDS: dict[str, Command] = {
+    "count": len,
+    "refuse": ends(ValueError("\x1b[31mred\n")),
+    "break": ends(OSError("gone")),
+    "leave": ends(KeyboardInterrupt()),
+    "fail": ends(ZeroDivisionError()),
+}
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "out", "err"),
+    [
+        ("", 0, "usage\n", ""),
+        ("--help", 0, "usage\n", ""),
+        ("-h count", 0, "usage\n", ""),
+        ("count", 0, "", ""),
+        ("count a b c", 3, "", ""),
+        ("refuse", 2, "", "lab: \\x1b[31mred\\n\n"),
+        ("break", 1, "", "lab: gone\n"),
+        ("leave", 130, "", "stopped\n"),
+        (
+            "braek",
+            2,
+            "",
+            "lab: unknown command 'braek'; choose from break, count, fail, leave, refuse. "
+            "Did you mean 'break'?\n",
+        ),
+    ],
+)
+@pytest.mark.parametrize("typed", [False, True])
+def test_a_command_line_ends_in_order(
+    words: str,
+    code: int,
+    out: str,
+    err: str,
+    typed: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    arguments = words.split()
+    monkeypatch.setattr(sys, "argv", ["lab", *arguments] if typed else ["lab", "fail"])
+    failures = {ValueError: 2, OSError: 1}
+    assert dispatch("lab", "usage\n", COMMANDS, None if typed else arguments, failures) == code
+    assert capsys.readouterr() == (out, err)
+
+
+def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+    assert dispatch("lab", "usage\n", COMMANDS, ["--version"], {}) == 0
+    assert capsys.readouterr().out == f"Othello strategy lab {metadata.version(DISTRIBUTION)}\n"
+
+
+def test_a_mistake_of_ours_is_not_hidden() -> None:
+    with pytest.raises(ZeroDivisionError):
+        dispatch("lab", "usage\n", COMMANDS, ["fail"], {ValueError: 2})
+
+
+def test_who_stops_reading_ends_a_command_quietly() -> None:
+    """``othello-lab core perft | head -1``."""
+    command = [sys.executable, "-m", "core", "perft", "--depth", "6"]
+    reader, writer = os.pipe()
+    os.close(reader)
+    process = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writer)
+    said = [line for line in process.stderr.splitlines() if "compil" not in line]
+    assert (process.returncode, said) == (141, [])
+
+
+def test_an_output_that_is_narrow_loses_no_command() -> None:
+    narrow = io.TextIOWrapper(io.BytesIO(), encoding="ascii", errors=NARROW)
+    narrow.write("30\N{NO-BREAK SPACE}µs ± 1, größe")
+    narrow.flush()
+    assert narrow.buffer.getvalue() == rb"30 us ~ 1, gr\xf6\xdfe"  # type: ignore[attr-defined]
+
+
+def test_all_that_is_printed_may_be_narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    def tell(arguments: Sequence[str]) -> int:
+        print("größe")
+        return 0
+
+    narrow = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", narrow)
+    assert dispatch("lab", "usage\n", {"tell": tell}, ["tell"], {}) == 0

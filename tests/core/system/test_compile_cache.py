@@ -1,0 +1,182 @@
+"""The cache of compiled code: it spares a second compilation, and never answers for old sources.
+
+Numba itself looks only at the file of the function that it loads, not at the files of the
+functions that this one calls. So each test edits a *callee*, in a copy of the sources, and asks in
+a new process.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from othello_lab.core.system import compile as compiling
+from othello_lab.core.system.forked import Forked, Link
+
+ROOT = Path(__file__).parents[2]
+
+# Black takes White's last disc, and wins by all sixteen squares. The search is compiled from
+# agents/search/minimax.py, the score comes from core/bitboard.py, by way of a third file.
+SCORE = """
+from othello_lab import DiscCount, Minimax
+from othello_lab import Position
+agent = Minimax(2, DiscCount())
+agent.prepare(print)
+print(agent.search(Position.from_obf("XO-------------- X", "mini4")).value >> 24)
+"""
+
+
+class Copy:
+    """A copy of the sources with a cache of its own, and what it answers in a new process."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root = folder / "lab"
+        for package in ("core", "agents"):
+            ignored = shutil.ignore_patterns("__pycache__")
+            shutil.copytree(ROOT / package, self.root / package, ignore=ignored)
+        self.environment = {**os.environ, "OTHELLO_LAB_CACHE": str(folder / "cache")}
+        self.environment.pop("PYTHONPATH", None)
+
+    def run(self, *arguments: str, **environment: str) -> tuple[list[str], list[str]]:
+        """Lines of standard output and of standard error of ``python ...``."""
+        done = subprocess.run(
+            [sys.executable, *arguments],
+            cwd=self.root,  # where python -m and python -c look for packages first
+            env={**self.environment, **environment},
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.splitlines(), done.stderr.splitlines()
+
+    def edit(self, file: str, old: str, new: str) -> None:
+        """Replace the only occurrence of ``old`` in a source file."""
+        path = self.root / file
+        source = path.read_text(encoding="utf-8")
+        assert source.count(old) == 1, f"{old!r} occurs {source.count(old)} times in {file}"
+        path.write_text(source.replace(old, new), encoding="utf-8")
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Copy:
+    return Copy(tmp_path)
+
+
+@pytest.mark.slow
+def test_an_edited_kernel_or_constant_of_another_file_is_noticed(copy: Copy) -> None:
+    first, _ = copy.run("-c", SCORE)
+    assert first[-1] == "16"
+    assert "compiling minimax" in "".join(first)
+    again, _ = copy.run("-c", SCORE)
+    assert again == ["16"]  # from the cache, without a word about compiling
+    copy.edit("core/bitboard.py", "return 2 * own - squares", "return 2 * own - squares + 5")
+    edited, _ = copy.run("-c", SCORE)
+    assert edited[-1] == "11"
+    assert "compiling minimax" in "".join(edited)
+    copy.edit("core/bitboard.py", "return 2 * own - squares + 5", "return 2 * own - squares")
+    assert copy.run("-c", SCORE)[0] == ["16"]  # the first version is still there
+    copy.edit("agents/evaluation/base.py", "FINAL_UNIT = 1 << 24", "FINAL_UNIT = 1 << 25")
+    assert copy.run("-c", SCORE)[0][-1] == "32"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("portable", ["0", "1"])
+def test_an_edited_move_generator_is_noticed_by_perft(copy: Copy, portable: str) -> None:
+    perft = ("-m", "core", "perft", "--depth", "3")
+    counts, announced = copy.run(*perft, OTHELLO_LAB_PORTABLE=portable)
+    assert counts == ["1 4", "2 12", "3 56"]
+    assert announced[0].startswith("compiling perft")
+    assert announced[1].startswith("compiled perft in")
+    assert copy.run(*perft, OTHELLO_LAB_PORTABLE=portable) == (counts, [])
+    # With rows looked at twice instead of columns, half of the first moves are gone.
+    copy.edit("core/vector.py", "STEPS = (1, 8, 7, 9)", "STEPS = (1, 1, 7, 9)")
+    copy.edit("core/bitboard.py", "_EVERYWHERE, np.uint64(8)", "_INNER_COLUMNS, np.uint64(1)")
+    edited, announced = copy.run(*perft, OTHELLO_LAB_PORTABLE=portable)
+    assert edited[0] == "1 2"
+    assert announced[0].startswith("compiling perft")
+
+
+def test_both_code_paths_keep_caches_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTHELLO_LAB_CACHE", str(tmp_path))
+    folders = set()
+    for portable in ("0", "1"):
+        monkeypatch.setenv("OTHELLO_LAB_PORTABLE", portable)
+        folders.add(compiling.cache_folder.__wrapped__())  # it is asked only once in a process
+    assert len(folders) == 2
+    assert {folder.parent for folder in folders} == {tmp_path / "kernels"}
+
+
+def test_numbas_own_cache_folder_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    import numba
+
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "the user's")
+    compiling.kernel(lambda: 1)
+    assert numba.config.CACHE_DIR == "the user's"
+
+
+def test_what_has_another_name_or_key_is_prepared_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compiling, "_prepared", set())
+    monkeypatch.setattr(compiling, "cache_folder", lambda: tmp_path)
+    loaded: list[str] = []
+    heard: list[str] = []
+    for name, key in (("one", ""), ("one", ""), ("two", ""), ("two", "another")):
+        compiling.prepare(name, partial(loaded.append, name + key), heard.append, key)
+    assert loaded == ["one", "two", "twoanother"]
+    told = [line.split()[:2] for line in heard]
+    assert told == [[verb, n] for n in ("one", "two", "two") for verb in ("compiling", "compiled")]
+    monkeypatch.setattr(compiling, "_prepared", set())  # as in a new process
+    compiling.prepare("one", partial(loaded.append, "again"), heard.append)
+    assert loaded[-1] == "again" and len(heard) == 6
+
+
+def test_of_two_processes_one_waits_while_the_other_compiles(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compiling, "_prepared", set())
+    monkeypatch.setattr(compiling, "cache_folder", lambda: tmp_path)
+
+    def compile_(link: Link) -> None:
+        def load() -> None:
+            link.send(b"begins")
+            link.receive()
+
+        compiling.prepare("one", load)
+
+    first = Forked(compile_)
+    assert first.receive() == b"begins"
+    second = Forked(compile_)
+    assert second.receive_within(0.1) is None
+    first.send(b"go on")
+    assert second.receive() == b"begins"
+    for process in (first, second):
+        process.close()
+
+
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        ({"OTHELLO_LAB_CACHE": "/somewhere", "XDG_CACHE_HOME": "/cache"}, "/somewhere"),
+        ({"XDG_CACHE_HOME": "/cache"}, "/cache/othello-strategy-lab"),
+        ({"XDG_CACHE_HOME": "", "HOME": "/home/me"}, "/home/me/.cache/othello-strategy-lab"),
+    ],
+)
+def test_the_user_chooses_the_folder(
+    environment: dict[str, str], expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "platform", "linux")
+    for name in ("OTHELLO_LAB_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert compiling.user_cache() == Path(expected)

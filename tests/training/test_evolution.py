@@ -1,0 +1,196 @@
+"""Evolution of weights: the distribution, the matches, and the training."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from othello_lab.agents.config import build, load_evaluation
+from othello_lab.agents.evaluation import Composite
+from othello_lab.core.rules import RULESETS
+from othello_lab.experiments.config import Plan, read
+from othello_lab.training.base import Learned, NotFinite, Workshop
+from othello_lab.training.evolution import (
+    Arena,
+    Course,
+    Evolution,
+    Evolved,
+    Genes,
+    feature_sizes,
+    replay,
+)
+
+pytest.importorskip("cma", reason="cma is not installed")
+
+FEATURES = ("corners", "disc_count", "mobility")
+GENES = Genes(FEATURES, (10, 40), (0.5, 20.0, 4.0))
+SMALL = Evolved(
+    features=list(FEATURES),
+    knots=[20],
+    opponents=["disc_count"],
+    plies=1,
+    openings=12,
+    checks=40,
+    population=6,
+    generations=4,
+)
+
+
+def plan(*words: str) -> Plan:
+    duel = ["agents=duel", "agent@first=random", "agent@second=greedy", "openings=balanced"]
+    return read([*duel, *words])
+
+
+def learned(training: Evolved, folder: Path, executor: str = "serial") -> Learned:
+    work = Workshop(folder, plan=plan(f"executor={executor}"))
+    return training.learn(work)
+
+
+# ------------------------------------------------------------------ vectors
+
+
+def test_a_vector_and_its_composite_say_the_same() -> None:
+    vector = np.array([3.0, 4.0, 0.0, 1.0, -2.0, 2.0])
+    assert np.allclose(GENES.normal(vector), [[0.6, 0.8, 0], [1 / 3, -2 / 3, 2 / 3]])
+    composite = build(GENES.composite(vector), "evaluation", Composite)
+    assert composite.weights_at(40)["mobility"] > 0 > composite.weights_at(40)["disc_count"]
+    assert composite.weights_at(0) == composite.weights_at(8), "flat outside the knots"
+    # The stages of the knots reach from 8 to 11 and from 40 to 43, so lines are followed a little.
+    assert np.allclose(GENES.vector(composite).reshape(2, 3), GENES.normal(vector), atol=0.05)
+
+
+def test_only_the_direction_at_a_knot_counts() -> None:
+    vector = np.array([3.0, 4.0, 0.0, 1.0, -2.0, 2.0])
+    scaled = vector * [10, 10, 10, 0.1, 0.1, 0.1]
+    assert np.allclose(GENES.weights(scaled), GENES.weights(vector))
+    assert (GENES.weights(np.zeros(6)) == 0).all()
+
+
+def test_sizes_are_root_mean_squares() -> None:
+    sizes = feature_sizes(FEATURES, RULESETS["standard"], 1)
+    assert sizes == feature_sizes(FEATURES, RULESETS["standard"], 1)
+    assert 0.3 < sizes[0] < 2 and 5 < sizes[1] < 20 and 2 < sizes[2] < 10
+
+
+# ------------------------------------------------------------------ the distribution
+
+
+def bowl(vector: np.ndarray) -> float:
+    return -float(((vector - [1, -2, 0.5]) ** 2).sum())
+
+
+def evolved(generations: int) -> tuple[Evolution, Course]:
+    evolution, course = Evolution(np.zeros(3), 0.5, seed=4), Course()
+    for _ in range(generations):
+        course.fitness.append([bowl(each) for each in evolution.draw()])
+        evolution.tell(course.fitness[-1])
+    return evolution, course
+
+
+def test_the_distribution_climbs() -> None:
+    evolution, course = evolved(60)
+    assert np.allclose(evolution.mean, [1, -2, 0.5], atol=1e-3)
+    assert evolution.sigma < 0.01
+    assert np.mean(course.fitness[-1]) > np.mean(course.fitness[0])
+
+
+def test_a_replayed_distribution_is_the_old_one() -> None:
+    before = np.random.get_state()[1]  # noqa: NPY002
+    evolution, course = evolved(12)
+    again = Evolution(np.zeros(3), 0.5, seed=4)
+    means = replay(again, course)
+    assert np.array_equal(means[-1], evolution.mean) and again.sigma == evolution.sigma
+    assert all(map(np.array_equal, again.draw(), evolution.draw()))
+    after = np.random.get_state()[1]  # noqa: NPY002
+    assert np.array_equal(after, before), "numpy's global generator was used"
+
+
+def test_the_best_mean_is_the_latest_of_equals() -> None:
+    assert Course(checks=[0.4, 0.7, 0.6, 0.7, 0.5]).best == 3
+
+
+# ------------------------------------------------------------------ the training
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Workshop, Learned]:
+    work = Workshop(tmp_path_factory.mktemp("whole"), plan=plan("executor=serial"))
+    return work, SMALL.learn(work)
+
+
+def test_evolution_beats_what_it_plays_against(whole: tuple[Workshop, Learned]) -> None:
+    """From no weights at all, in four generations of six: greedy takes at most a third."""
+    work, found = whole
+    assert found.about["score"] > 0.66
+    assert found.about["score"] == pytest.approx(max(row["fitness_mean"] for row in work.history))
+    assert [row["generation"] for row in work.history] == [1, 2, 3, 4]
+    assert "against disc_count at 1 plies" in found.findings[0]
+    composite = build(found.evaluation, "evaluation", Composite)
+    assert composite.weights_at(20)["corners"] > 0
+    assert [figure.name for figure in found.figures()] == ["weights"]
+
+
+@pytest.mark.slow
+def test_interrupted_evolution_goes_on_as_if_nothing_had_happened(
+    whole: tuple[Workshop, Learned], tmp_path: Path
+) -> None:
+    learned(dataclasses.replace(SMALL, generations=2), tmp_path)
+    assert learned(SMALL, tmp_path).evaluation == whole[1].evaluation
+
+
+@pytest.mark.slow
+def test_evolution_is_the_same_on_any_number_of_workers(
+    whole: tuple[Workshop, Learned], tmp_path: Path
+) -> None:
+    found = learned(SMALL, tmp_path, "processes")
+    assert found.evaluation == whole[1].evaluation
+
+
+def test_evolution_may_begin_with_weights(tmp_path: Path) -> None:
+    training = dataclasses.replace(SMALL, start="composite", generations=1)
+    found = learned(training, tmp_path)
+    assert " to begin with: 80 games" in found.findings[0]
+
+
+def test_a_fitness_that_is_no_number_stops_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Arena, "fitness", lambda self, task: float("nan"))
+    with pytest.raises(NotFinite, match=r"generation 1: fitness: 6 of 6 numbers"):
+        learned(SMALL, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words", "message"),
+    [
+        ({"opponents": ["igo"]}, (), "unknown evaluation 'igo'.*Did you mean 'iago'"),
+        ({"opponents": []}, (), "at least one evaluation"),
+        ({"knots": [10, 10]}, (), "none twice"),
+        ({"knots": [61]}, (), "61: a whole number from 0 to 60"),
+        ({"start": "iago"}, (), "train.start=iago: a composite is needed"),
+        ({"start": "composite", "features": ["parity"]}, (), "it has none of train.features"),
+        ({}, ("ruleset=mini6", "openings=random"), "corner_closeness is for the 8x8 board"),
+        ({}, ("openings=start",), r"train.checks=250: of 1 openings \(the start\)"),
+    ],
+)
+def test_wrong_settings_are_told(
+    settings: dict[str, Any], words: tuple[str, ...], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        Evolved(**settings).check(plan(*words))
+
+
+def test_evolution_without_its_library_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(ValueError, match=r"needs cma; pip install 'othello-strategy-lab\[learn\]'"):
+        Evolved().check(plan())
+
+
+def test_the_shipped_start_can_be_said() -> None:
+    composite = load_evaluation("composite")
+    assert isinstance(composite, Composite)
+    assert GENES.vector(composite).any()

@@ -1,0 +1,177 @@
+"""Training of the network: it learns, its whole numbers say the same, and it goes on where it
+was."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from taught import taught_positions
+
+from othello_lab.agents.learned import NetworkEvaluation
+from othello_lab.agents.learned.network import INPUTS, KIND, UNIT, VERSION
+from othello_lab.agents.learned.weights import Weights
+from othello_lab.core.bitboard import mirror, transpose
+from othello_lab.core.position import Position
+from othello_lab.training.base import Learned, NotFinite, Workshop
+from othello_lab.training.data import VALIDATION, Positions
+from othello_lab.training.network import NetworkTraining, rate_at
+from othello_lab.training.neural import LIMITS, Inputs, Network
+
+torch: Any = pytest.importorskip("torch", reason="PyTorch is not installed (extra network)")
+
+SMALL = NetworkTraining(data=["made up"], epochs=12, batch=128, rate=0.006, stages=3)
+
+
+@pytest.fixture(scope="module")
+def positions(random_game: Callable[[str, int], list[Position]]) -> Positions:
+    return taught_positions(random_game)
+
+
+@pytest.fixture(scope="module")
+def trained(positions: Positions, tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, ...]:
+    work = Workshop(tmp_path_factory.mktemp("network"), positions=positions)
+    threads = torch.get_num_threads()
+    learned = SMALL.learn(work)
+    assert torch.get_num_threads() == threads
+    return work, learned
+
+
+def test_it_learns(positions: Positions, trained: tuple[Workshop, Learned]) -> None:
+    history = trained[0].history
+    assert [row["epoch"] for row in history] == list(range(1, SMALL.epochs + 1))
+    assert history[-1]["train"] < 0.5 * history[0]["train"]
+    held = positions.part(VALIDATION)
+    variance = float(np.var(held.score))
+    assert history[-1]["validation"] < 0.5 * variance
+
+
+def test_whole_numbers_say_what_fractions_said(
+    positions: Positions, trained: tuple[Workshop, Learned]
+) -> None:
+    work, learned = trained
+    held = positions.part(VALIDATION)
+    network = Network(SMALL.stages, work.rng(1), 0.0)
+    network.restore(work.kept("network"))
+    evaluation = NetworkEvaluation(learned.weights)
+    foretold = evaluation.values(held.mover, held.opponent) / UNIT
+    inputs = Inputs.of(held)
+    with torch.no_grad():
+        shown = torch.from_numpy(inputs.shown(slice(None))).float()
+        said = network.foretold(shown, torch.from_numpy(inputs.empties)).numpy()
+    assert np.abs(foretold - np.clip(said, -64, 64)).mean() < 0.5
+    assert network.squared_error(inputs) == pytest.approx(((said - held.score) ** 2).mean())
+
+
+def test_an_interrupted_training_goes_on(
+    positions: Positions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    brief = dataclasses.replace(SMALL, epochs=3)
+    whole = Workshop(tmp_path / "whole", positions=positions)
+    expected = brief.learn(whole)
+    keep = Workshop.keep
+
+    def keep_and_stop(work: Workshop, name: str, state: Any) -> Any:
+        keep(work, name, state)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Workshop, "keep", keep_and_stop)
+        with pytest.raises(KeyboardInterrupt):
+            brief.learn(Workshop(tmp_path / "parts", positions=positions))
+    again = Workshop(tmp_path / "parts", positions=positions)
+    learned = brief.learn(again)
+    for name, array in expected.weights.arrays.items():
+        np.testing.assert_array_equal(learned.weights.arrays[name], array)
+    assert [row["train"] for row in again.history] == [row["train"] for row in whole.history]
+
+
+def test_minutes_end_it_early(positions: Positions, tmp_path: Path) -> None:
+    work = Workshop(tmp_path, positions=positions, minutes=1e-9)
+    learned = SMALL.learn(work)
+    assert len(work.history) == 0
+    NetworkEvaluation(learned.weights)  # of what it began with
+
+
+def test_numbers_that_are_none_stop_it(
+    positions: Positions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    score = positions.score.copy()
+    score[::7] = np.nan
+    broken = dataclasses.replace(positions, score=score)
+    with pytest.raises(NotFinite, match="training: scores: "):
+        SMALL.learn(Workshop(tmp_path, positions=broken))
+    improve, calls = Network.improve, []
+
+    def diverging(self: Network, *args: Any) -> float:
+        calls.append(1)
+        if len(calls) > 30:
+            with torch.no_grad():
+                self.weights[INPUTS] *= float("nan")
+        return improve(self, *args)
+
+    monkeypatch.setattr(Network, "improve", diverging)
+    with pytest.raises(NotFinite, match=r"epoch 2: error: .*in .*network\.checkpoint") as refusal:
+        SMALL.learn(Workshop(tmp_path, positions=positions))
+    assert "\n" not in str(refusal.value)
+    monkeypatch.undo()
+    work = Workshop(tmp_path, positions=positions)
+    assert Network(SMALL.stages, work.rng(1), 0.0).restore(work.kept("network")) == 1
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_largest_weights_fit(sign: int) -> None:
+    network = Network(2, np.random.default_rng(1), 0.0)
+    inputs = Inputs(np.zeros((1, 4), np.uint64), np.zeros(1, int), np.zeros(1, np.float32))
+    with torch.no_grad():
+        for tensor in network.weights.values():
+            tensor.fill_(sign * 1e6)
+    network.improve(inputs, np.array([0]), 0, 0.0)
+    arrays = network.whole_numbers()
+    assert np.abs(arrays[INPUTS]).max() == round(256 * 2 * LIMITS[INPUTS])
+    NetworkEvaluation(Weights(KIND, VERSION, UNIT, arrays))
+
+
+def test_a_symmetry_turns_discs_and_moves_alike(positions: Positions) -> None:
+    some = positions[:40]
+    inputs = Inputs.of(some)
+    seen = {inputs.shown(slice(None), symmetry).tobytes() for symmetry in range(8)}
+    assert len(seen) == 8
+    for change in (mirror, transpose):
+        image = Inputs.of(
+            dataclasses.replace(some, mover=change(some.mover), opponent=change(some.opponent))
+        )
+        assert image.shown(slice(None)).tobytes() in seen
+
+
+def test_inputs_are_in_the_kernels_order() -> None:
+    position = Position.from_transcript("f5")
+    column = np.array([position.mover], np.uint64), np.array([position.opponent], np.uint64)
+    nothing = np.zeros(1, np.int32)
+    one = Positions(
+        *column, nothing.astype(np.float32), nothing, nothing > 0, nothing.astype(np.int64),
+        nothing.astype(np.uint8),
+    )  # fmt: skip
+    shown = Inputs.of(one).shown(slice(None)).reshape(4, 64)
+    assert np.flatnonzero(shown[2]).tolist() == list(position.moves)
+    assert np.flatnonzero(shown[0]).tolist() == [s for s in range(64) if position.mover >> s & 1]
+
+
+def test_the_rate_rises_and_falls() -> None:
+    rates = [rate_at(passed) for passed in np.linspace(0, 1, 101)]
+    assert max(rates) == pytest.approx(1)
+    assert rates.index(max(rates)) == 10
+    assert 0 < rates[0] < 1
+    assert rates[-1] == pytest.approx(0)
+    assert rate_at(1.3) == pytest.approx(0)
+
+
+def test_figures_are_drawn(trained: tuple[Workshop, Learned]) -> None:
+    (figure,) = trained[1].figures()
+    assert figure.name == "worth_of_squares"
+    titles = [axes.get_title() for axes in figure.chart.axes if axes.get_title()]
+    assert titles == ["60-41 empty squares", "40-21 empty squares", "20-0 empty squares"]

@@ -1,0 +1,354 @@
+"""Self-play: positions of games, with exact scores late in them, the same however they are made."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from processes import Command, await_
+
+from othello_lab.__main__ import main
+from othello_lab.agents.search.endgame.solver import EndgameSolver
+from othello_lab.core.notation import PASS
+from othello_lab.core.position import Position
+from othello_lab.core.system.settings import ConfigError
+from othello_lab.experiments.jobs.stopping import RunStopped
+from othello_lab.training import selfplay
+from othello_lab.training.data import FILE, Positions, provenance
+from othello_lab.training.folder import about_of, is_selfplay
+from othello_lab.training.labels import ROW, Games, labelled, levelled
+from othello_lab.training.log import PieceLog, read_log
+from othello_lab.training.planning import DataConfig, read, with_defaults
+from othello_lab.training.selfplay import PIECES, make
+
+SMALL = {"games": 200, "depth": 1, "data": {"exact": 6}, "executor": "serial"}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make(SMALL, tmp_path_factory.mktemp("selfplay") / "small")
+
+
+def test_what_is_made(folder: Path) -> None:
+    found, about = Positions.read(folder), about_of(folder)
+    assert about["complete"] and about["games"] == 200 and not about["left_out"]
+    assert len(found) < found.games.sum() <= about["positions_of_games"]
+    assert not (folder / PIECES).exists()
+    told = provenance(folder)
+    assert told["config"]["data"]["exact"] == 6 and told["versions"]["numba"]
+    assert told["data_hash"] == found.data_hash and told["positions"] == len(found)
+    assert yaml.safe_load((folder / "positions.yaml").read_text())["config"]["seed"] == 1
+    assert set(found.empties.tolist()) == set(range(1, 57))
+    assert np.array_equal(found.exact, found.empties <= 6)
+    shares = np.bincount(found.split, minlength=3) / len(found)
+    assert (shares > 0.04).all() and shares[0] > 0.7
+
+
+def test_late_scores_are_those_of_perfect_play(folder: Path) -> None:
+    found, solver = Positions.read(folder), EndgameSolver(table_mb=1)
+    late = found.stage(0, 6).sample(60, np.random.default_rng(1))
+    for mover, opponent, score in zip(late.mover, late.opponent, late.score, strict=True):
+        assert solver.solve(Position(int(mover), int(opponent))).score == score
+
+
+def test_earlier_scores_are_what_the_solver_makes_of_the_game(folder: Path) -> None:
+    """Every game's score is that of its position with 6 empty squares, or of its end."""
+    found = Positions.read(folder)
+    single = found[(found.games == 1) & (found.empties > 6)]
+    for game in range(40):
+        of_game = single[single.game == game]
+        assert len({abs(score) for score in of_game.score.tolist()}) == 1
+
+
+@pytest.mark.parametrize(
+    "executor", [{"_target_": "othello_lab.experiments.playing.Processes", "workers": 2}]
+)
+def test_any_number_of_workers_makes_the_same(
+    folder: Path, tmp_path: Path, executor: dict[str, object]
+) -> None:
+    other = make({**SMALL, "executor": executor}, tmp_path / "other")
+    assert Positions.read(other).data_hash == Positions.read(folder).data_hash
+    seeded = make({**SMALL, "seed": 2}, tmp_path / "seeded")
+    assert Positions.read(seeded).data_hash != Positions.read(folder).data_hash
+
+
+def test_what_is_cut_off_is_made_again(folder: Path, tmp_path: Path) -> None:
+    """Whatever has happened to the last piece."""
+    where, plan = tmp_path / "cut", with_defaults(SMALL)
+    shutil.copytree(folder, where)
+    about = about_of(where) | {"complete": False}
+    (where / "selfplay.yaml").write_text(yaml.safe_dump(about))
+    (where / FILE).unlink()
+    session = selfplay._Session(plan, selfplay.Console(quiet=True))
+    with PieceLog(where / PIECES) as log:
+        session._work_on(session._pieces[:2], log, where)
+    assert [each.number for each in read_log(where / PIECES)] == [0, 1]
+    content = (where / PIECES).read_bytes()
+    (where / PIECES).write_bytes(content[:-5])
+    assert make({}, where) == where
+    assert Positions.read(where).data_hash == Positions.read(folder).data_hash
+    assert make({}, where) == where  # and is then complete
+
+
+def test_what_failed_is_told_and_tried_again(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = selfplay.make_piece
+
+    def fails_once(described: Any, place: Any, content: Any) -> Any:
+        if content.number == 1:
+            raise ArithmeticError("too hot")
+        return made(described, place, content)
+
+    monkeypatch.setattr(selfplay, "make_piece", fails_once)
+    with pytest.raises(
+        RunStopped, match="1 times 64 games could not be made: ArithmeticError: too"
+    ):
+        make(SMALL, tmp_path / "x")
+    assert about_of(tmp_path / "x")["games"] == 200 - 64
+    monkeypatch.setattr(selfplay, "make_piece", made)
+    again = Positions.read(make(SMALL, tmp_path / "x"))
+    assert again.data_hash == Positions.read(folder).data_hash
+
+
+def test_games_of_a_line_up(tmp_path: Path) -> None:
+    settings = {
+        "agents": {"greedy": "greedy", "mcts": {"_target_": "othello_lab.MCTS", "playouts": 5}},
+        "openings": "balanced",
+        "data": {"exact": 0, "random_plies": [0, 0], "noise": 0.2, "noise_plies": 30},
+        "executor": "serial",
+        "games": 8,
+    }
+    found = Positions.read(make(settings, tmp_path / "x"))
+    assert found.empties.max() == 52 and not found.exact.any() and len(found) > 200
+    assert found.empties.min() <= 2
+
+
+@pytest.mark.parametrize("rules", ["mini4", "mini6"])
+def test_small_boards(tmp_path: Path, rules: str) -> None:
+    settings = {"evaluation": "disc_count", "depth": 1, "games": 30, "executor": "serial"}
+    folder = make({**settings, "ruleset": {"name": rules}}, tmp_path / "x")
+    found = Positions.read(folder)
+    assert found.side == int(rules[-1]) and found.exact.any()
+
+
+def test_the_games_own_endgames(folder: Path) -> None:
+    """Played: each of their positions is solved; perfect: perfect play follows."""
+    rng, lines, squares = np.random.default_rng(1), [], []
+    for _ in range(10):
+        position = Position.start()
+        while not position.is_over:
+            lines.append(position)
+            if position.moves:
+                squares.append(int(rng.choice(position.moves)))
+                position = position.play(squares[-1])
+            else:
+                position = position.play("--")
+        squares.append(-1)
+    ends = np.flatnonzero(np.array(squares) < 0) - np.arange(10)
+    start = (np.full(10, mask, dtype=np.uint64) for mask in Position.start().masks)
+    games = Games(*start, np.array([s for s in squares if s >= 0], dtype=np.uint8), ends)
+    rules, solver = Position.start().ruleset, EndgameSolver(table_mb=1)
+    rows, _ = labelled(games, rules, DataConfig(exact=7, endgames="played"))
+    assert [(p.mover, p.opponent) for p in lines] == [(r["mover"], r["opponent"]) for r in rows]
+    for row, position in zip(rows, lines, strict=True):
+        assert row["exact"] == (position.empties <= 7)
+        if row["exact"]:
+            assert solver.solve(position).score == row["score"]
+    perfect, _ = labelled(games, rules, DataConfig(exact=7))
+    early = ~perfect["exact"]
+    assert np.array_equal(perfect[early], rows[~rows["exact"]])
+    assert Counter(perfect["game"][~early].tolist()).keys() == set(range(10))
+
+
+def test_scores_lean_on_what_searches_expected() -> None:
+    """Each score is mixed from what was expected there and the score one move later, by hand."""
+    rng = np.random.default_rng(4)
+    position, squares, values, lines = Position.start(), [], [], []
+    while not position.is_over:
+        lines.append(position)
+        move = int(rng.choice(position.moves)) if position.moves else PASS
+        squares.append(move)
+        values.append(float(rng.normal()) if position.moves and rng.random() < 0.8 else np.nan)
+        position = position.play(move)
+    start = (np.array([mask]) for mask in Position.start().masks)
+    ends = np.array([len(squares)])
+    games = Games(*start, np.array(squares, dtype=np.uint8), ends, np.float32(values))
+    rows, _ = labelled(games, position.ruleset, DataConfig(exact=0, trace=0.7))
+    score, player = position.disc_difference, position.to_move
+    ended = [score if before.to_move is player else -score for before in lines]
+    assert rows["end"].tolist() == ended
+    for row, before, expected in list(zip(rows, lines, values, strict=True))[::-1]:
+        score = score if before.to_move is player else -score
+        score, player = (
+            0.7 * score + 0.3 * expected if expected == expected else score,
+            before.to_move,
+        )
+        assert (row["mover"], row["opponent"]) == (before.mover, before.opponent)
+        assert row["score"] == pytest.approx(score, abs=1e-4)
+
+
+def test_scores_are_levelled_by_how_games_ended() -> None:
+    """What all searches misjudge alike is taken out, number of empty squares by number."""
+    rng = np.random.default_rng(5)
+    rows = np.zeros(3000, dtype=ROW)
+    discs = np.repeat([4, 5, 40], 1000)
+    rows["mover"] = (np.uint64(1) << discs.astype(np.uint64)) - np.uint64(1)
+    rows["exact"] = discs == 40
+    rows["end"] = rng.integers(-20, 21, 3000)
+    rows["score"] = rows["end"] / 2 + np.where(discs == 4, 3, -2)
+    found, score = levelled(rows, 64), rows["score"]
+    assert np.array_equal(found[rows["exact"]], score[rows["exact"]])
+    for number in (4, 5):
+        part = discs == number
+        wrong = float((rows["end"] - score)[part].mean())
+        assert found[part] - score[part] == pytest.approx(wrong * 1000 / 1100, abs=1e-4)
+    rows["score"] = 64
+    assert levelled(rows, 64).max() <= 64 and levelled(rows[:0], 64).shape == (0,)
+
+
+def test_unfinished_games_are_left_out() -> None:
+    masks = (np.full(2, mask, dtype=np.uint64) for mask in Position.start().masks)
+    games = Games(*masks, np.array([19, 0], dtype=np.uint8), np.array([1, 2]))
+    rows, left_out = labelled(games, Position.start().ruleset, DataConfig())
+    assert not len(rows) and left_out == {"unfinished": 1, "with an illegal move": 1}
+
+
+# ---------------------------------------------------------------------- the commands
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = [f"results={tmp_path}", "games=70", "executor=serial", "data.exact=4"]
+    assert main(["selfplay", *words, "agent=alphabeta", "agent.depth=1"]) == 0
+    (folder,) = (tmp_path / "selfplay").iterdir()
+    out = capsys.readouterr().out
+    assert "70 games in" in out and "train" in out and "written to" in out
+    assert main(["show", str(folder)]) == 0
+    assert "complete" in capsys.readouterr().out
+    assert main(["list", str(tmp_path)]) == 0
+    assert "positions," in " ".join(capsys.readouterr().out.split())
+    assert main(["resume", str(folder)]) == 0
+    assert "is complete" in " ".join(capsys.readouterr().out.split())
+    for words in (
+        ["extend", str(folder), "games=100"],
+        ["watch", str(folder)],
+        ["report", str(folder)],
+    ):
+        assert main(words) == 2
+        assert "holds positions to learn from" in capsys.readouterr().err
+    (tmp_path / "a.txt").write_text("f5d6c3\n")
+    assert (
+        main(["positions", str(tmp_path / "a.txt"), f"results={tmp_path}", "executor=serial"]) == 1
+    )
+    assert "no position came of 1 games (1 unfinished)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["data.exact=30"], r"data\.exact=30: a whole number from 0 to 24"),
+        (["data.random_plies=[9,3]"], r"random_plies=\[9, 3\]: the least and the most are needed"),
+        (["data.noise=2"], r"data\.noise=2: a number from 0 to 1"),
+        (["data.endgames=perfekt"], "Did you mean 'perfect'"),
+        (["data.exakt=3"], "data.exakt"),
+        (["agent=alphabetta"], "unknown agent 'alphabetta'"),
+        (["agent=greedy", "depth=3"], "no agent of this line-up leaves its depth open"),
+        (["data.read=[nowhere.wtb]"], r"nowhere\.wtb: cannot be read"),
+        (["schedule=swiss"], "schedule=swiss: positions are made here, and nobody is measured"),
+        (["rating.anchor=x"], "it is a setting of run"),
+        (["games=0"], "games=0"),
+        (["--fast"], "unknown option --fast"),
+    ],
+)
+def test_settings_that_cannot_be(
+    words: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["selfplay", f"results={tmp_path}/new", *words]) == 2
+    assert re.search(message, capsys.readouterr().err)
+    assert not (tmp_path / "new").exists()
+
+
+def test_positions_needs_files(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["positions", "games=3"]) == 2
+    assert "FILE is needed" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("word", ["games=4", "data.noise=0.1", "agent.depth=2", "agents=classics"])
+def test_games_that_are_read_refuse_settings_of_play(
+    word: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["positions", "games.ggf", f"results={tmp_path}/new", word]) == 2
+    assert f"{word}: games that are read are taken as they are" in capsys.readouterr().err
+    assert not (tmp_path / "new").exists()
+
+
+def test_help_tells_the_settings(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["selfplay", "--help"]) == 0
+    out = capsys.readouterr().out
+    assert "random_plies: [4, 24]" in out and "The share of later moves that are random" in out
+
+
+def test_make_refuses_what_it_does_not_know() -> None:
+    with pytest.raises(ConfigError, match=r"unknown setting 'game'\. Did you mean 'games'"):
+        with_defaults({"game": 3})
+
+
+def test_the_settings_are_those_of_the_yaml() -> None:
+    plan = read([])
+    assert plan.data == DataConfig()
+    assert with_defaults({}).as_data == plan.as_data
+
+
+def test_a_folder_that_says_nothing_of_itself(tmp_path: Path) -> None:
+    (tmp_path / "selfplay.yaml").write_text("name: x\n")
+    assert is_selfplay(tmp_path)
+    with pytest.raises(ConfigError, match="config, name, started, versions are expected"):
+        about_of(tmp_path)
+
+
+def test_nothing_but_forfeits_is_no_data(tmp_path: Path) -> None:
+    settings = {
+        "agents": {"x": {"_target_": "misbehaving.Raises"}},
+        "games": 2,
+        "isolation": "none",
+    }
+    with pytest.raises(RunStopped, match="no position came of 2 games"):
+        make({**settings, "executor": "serial", "trial": False}, tmp_path / "x")
+
+
+def test_it_can_be_interrupted_and_resumed(folder: Path, tmp_path: Path) -> None:
+    where = f"results={tmp_path}"
+    words = ["games=200", "depth=1", "data.exact=6", where, "executor.workers=1"]
+    command = Command("selfplay", *words)
+    try:
+        await_(lambda: list(tmp_path.glob("selfplay/*/pieces.bin")) or command.poll() is not None)
+        command.kill()
+    finally:
+        command.kill()
+    (made,) = (tmp_path / "selfplay").iterdir()
+    if not about_of(made)["complete"]:
+        assert main(["resume", str(made)]) == 0
+    assert Positions.read(made).data_hash == Positions.read(folder).data_hash
+
+
+@pytest.mark.slow
+def test_ctrl_c_keeps_what_is_there(tmp_path: Path) -> None:
+    words = ["games=100000", "agent=mcts", "agent.playouts=50", f"results={tmp_path}"]
+    command = Command("selfplay", *words, "executor.workers=1")
+    try:
+        await_(lambda: [p for p in tmp_path.glob("selfplay/*/pieces.bin") if p.stat().st_size])
+        os.kill(command.pid, signal.SIGINT)
+        assert command.wait() == 130
+    finally:
+        command.kill()
+    (made,) = (tmp_path / "selfplay").iterdir()
+    assert not about_of(made)["complete"] and len(Positions.read(made)) > 100
+    assert "go on with" in command.printed

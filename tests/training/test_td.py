@@ -1,0 +1,220 @@
+"""Temporal differences: the kernel against plain Python, and what the training learns."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy
+
+from othello_lab import Position
+from othello_lab.agents.learned.geometry import geometry
+from othello_lab.agents.learned.patterns import PatternEvaluation
+from othello_lab.core.notation import PASS
+from othello_lab.core.rules import RULESETS
+from othello_lab.experiments.config import Plan, read
+from othello_lab.training import td
+from othello_lab.training.base import Learned, NotFinite, Workshop
+from othello_lab.training.kernels.selfplay import (
+    CLASSES_AT,
+    OWN_AT,
+    THEIRS_AT,
+    Learning,
+    Manner,
+    learn_games,
+)
+from othello_lab.training.td import TemporalDifferences, as_weights, board, nothing
+
+MINI = RULESETS["mini4"]
+SMALL = TemporalDifferences(games=1200, batch=300, stage=4, climbs=30, opening=6)
+
+
+def plan(rules: str = "standard") -> Plan:
+    openings = "openings=balanced" if rules == "standard" else "openings=all"
+    duel = ["agents=duel", "agent@first=random", "agent@second=greedy", "executor=serial"]
+    return read([*duel, openings, f"ruleset={rules}"])
+
+
+# ------------------------------------------------------------------ the kernel
+
+
+class Twin:
+    """The same in plain Python, without chance: games that it plays on the 4x4 board."""
+
+    def __init__(self, manner: Manner, stage: int) -> None:
+        self.manner, self.known = manner, board(MINI, stage)
+        shape = nothing(self.known).weights.shape
+        self.weights, self.errors, self.sizes = (np.zeros(shape) for _ in range(3))
+
+    def active(self, position: Position) -> tuple[int, list[int]]:
+        other = Position(position.opponent, position.mover, position.to_move.other, MINI)
+        masks = np.array([[position.mover], [position.opponent]], dtype=np.uint64)
+        classes = geometry(4).features(*masks)[0]
+        moves = [OWN_AT + len(position.moves), THEIRS_AT + len(other.moves)]
+        columns = [64 - position.discs, *moves, *(CLASSES_AT + classes)]
+        return int(self.known.stages[64 - position.discs]), columns
+
+    def value(self, position: Position) -> float:
+        stage, columns = self.active(position)
+        return sum(self.weights[stage, column] for column in columns)
+
+    def promise(self, position: Position, move: int) -> float:
+        after = position.play(move)
+        return -(after.disc_difference if after.is_over else self.value(after))
+
+    def play(self) -> None:
+        chain = [Position.start(MINI)]
+        while not chain[-1].is_over:
+            moves = chain[-1].moves or (PASS,)
+            worth = {move: self.promise(chain[-1], move) for move in moves}
+            chain.append(chain[-1].play(max(moves, key=lambda move: (worth[move], -move))))
+        value = target = float(chain[-1].disc_difference)
+        for position in reversed(chain[:-1]):
+            target = -((1 - self.manner.trace) * value + self.manner.trace * target)
+            value = self.value(position)
+            self.correct(position, target - value)
+
+    def correct(self, position: Position, error: float) -> None:
+        stage, columns = self.active(position)
+        for column in columns:
+            size = self.sizes[stage, column]
+            share = abs(self.errors[stage, column]) / size if size else 1.0
+            self.weights[stage, column] += self.manner.rate / len(columns) * share * error
+            self.errors[stage, column] += error
+            self.sizes[stage, column] += abs(error)
+
+
+@pytest.mark.parametrize("trace", [0.0, 0.6, 1.0])
+def test_the_kernel_learns_as_its_twin_does(trace: float) -> None:
+    manner = Manner(0.8, trace, 0.0, 0)
+    twin = Twin(manner, 4)
+    learning = nothing(twin.known)
+    for _ in range(6):
+        twin.play()
+        learn_games(twin.known, learning, manner, np.int64(1), np.uint64(1))
+        assert np.allclose(learning.weights, twin.weights, atol=1e-3)
+        assert np.allclose(learning.sizes, twin.sizes, atol=1e-2)
+    assert (learning.weights != 0).sum() > 50
+
+
+def test_chance_follows_from_the_seed() -> None:
+    known, manner = board(MINI, 4), Manner(1.0, 0.5, 0.2, 4)
+
+    def learned(seed: int) -> np.ndarray:
+        learning = nothing(known)
+        learn_games(known, learning, manner, np.int64(20), np.uint64(seed))
+        return learning.weights
+
+    assert np.array_equal(learned(3), learned(3))
+    assert not np.array_equal(learned(3), learned(4))
+
+
+@pytest.mark.parametrize("rules", ["standard", "mini6", "mini4"])
+def test_what_is_learned_is_what_a_pattern_evaluation_says(rules: str, tmp_path: Path) -> None:
+    known = board(RULESETS[rules], 7)
+    rng = np.random.default_rng(5)
+    empty = nothing(known)
+    units = rng.integers(-300, 301, size=empty.weights.shape)
+    learning = Learning((units / 100).astype(np.float32), empty.errors, empty.sizes)
+    path = as_weights(learning, known, {}).write(tmp_path / "td.npz")
+    evaluation = PatternEvaluation(path)
+    position = Position.start(rules)
+    while not position.is_over:
+        other = Position(
+            position.opponent, position.mover, position.to_move.other, position.ruleset
+        )
+        masks = np.array([[position.mover], [position.opponent]], dtype=np.uint64)
+        classes = geometry(position.ruleset.side).features(*masks)[0]
+        stage, columns = int(known.stages[64 - position.discs]), CLASSES_AT + classes
+        moves = [OWN_AT + len(position.moves), THEIRS_AT + len(other.moves)]
+        expected = units[stage, [64 - position.discs, *moves, *columns]].sum()
+        assert evaluation(position) == np.clip(expected, -6400, 6400), f"\n{position}"
+        choices = position.moves or (PASS,)
+        position = position.play(choices[int(rng.integers(len(choices)))])
+
+
+@pytest.mark.parametrize("stage", [1, 4, 13, 60])
+@pytest.mark.parametrize("rules", ["standard", "mini4"])
+def test_stages_are_numbered_from_the_end_of_the_game(stage: int, rules: str) -> None:
+    side = RULESETS[rules].side
+    stages = board(RULESETS[rules], stage).stages
+    assert len(stages) == 65 and (stages[: 65 - side**2] == 0).all()
+    assert set(np.diff(stages)) <= {0, 1}
+    counts = np.bincount(stages[64 - side**2 :][: side**2 - 3])
+    assert (counts >= stage).all() or len(counts) == 1
+    assert len(counts) == max(1, (side**2 - 4) // stage)
+
+
+# ------------------------------------------------------------------ the training
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Workshop, Learned]:
+    work = Workshop(tmp_path_factory.mktemp("whole"), plan=plan())
+    return work, SMALL.learn(work)
+
+
+def test_it_learns_to_beat_random_moves(whole: tuple[Workshop, Learned]) -> None:
+    """From 1200 games against itself; p < 0.001 already for 45 of 60 games."""
+    work, learned = whole
+    assert [row["games"] for row in work.history] == [300, 600, 1200]
+    won = work.history[-1]["score_random"]
+    assert scipy.stats.binomtest(round(60 * won), 60, alternative="greater").pvalue < 0.001
+    assert work.history[-1]["score_random"] >= 0.8
+    assert "After 1,200 games against itself" in learned.findings[0]
+    assert learned.tables[0].columns[2:] == ["random", "greedy", "square_weights", "iago"]
+
+
+def test_it_learns_the_4x4_game(tmp_path: Path) -> None:
+    """White wins it, and so does who has learned it, from either side of most positions."""
+    training = dataclasses.replace(SMALL, games=3000, batch=1000, climbs=60, opening=4)
+    work = Workshop(tmp_path, plan=plan("mini4"))
+    learned = training.learn(work)
+    assert learned.weights is not None
+    path = learned.weights.write(tmp_path / "mini.npz")
+    evaluation = PatternEvaluation(path)
+    # With perfect play it ends 3-11: -10 to Black once the empty squares are counted.
+    assert evaluation(Position.start(MINI)) == pytest.approx(-1000, abs=300)
+
+
+def test_interrupted_learning_goes_on_as_if_nothing_had_happened(
+    whole: tuple[Workshop, Learned], tmp_path: Path
+) -> None:
+    first = Workshop(tmp_path, plan=plan())
+    dataclasses.replace(SMALL, games=600).learn(first)
+    second = Workshop(tmp_path, plan=plan())
+    again = SMALL.learn(second)
+    assert again.weights is not None and whole[1].weights is not None
+    for name, array in whole[1].weights.arrays.items():
+        assert np.array_equal(again.weights.arrays[name], array), name
+    rows = [[row["score_random"] for row in work.history] for work in (second, whole[0])]
+    assert rows[0] == rows[1]
+
+
+def test_weights_that_are_no_numbers_stop_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(known: Any, learning: Learning, *_: Any) -> tuple[float, int]:
+        learning.weights[0, 7] = np.nan
+        return 0.0, 1
+
+    monkeypatch.setattr(td, "learn_games", broken)
+    with pytest.raises(NotFinite, match="game 300: weights: 1 of"):
+        SMALL.learn(Workshop(tmp_path, plan=plan()))
+
+
+@pytest.mark.parametrize(
+    ("settings", "rules", "message"),
+    [
+        ({"rungs": ["igo"]}, "standard", "unknown evaluation 'igo'.*Did you mean 'iago'"),
+        ({"rungs": []}, "standard", "at least one"),
+        ({"rungs": ["iago"]}, "mini6", "iago is not made for the board of mini6"),
+        ({"trace": 1.5}, "standard", "trace=1.5: a number from 0 to 1"),
+    ],
+)
+def test_wrong_settings_are_told(settings: dict[str, Any], rules: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        TemporalDifferences(**settings).check(plan(rules))

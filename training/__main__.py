@@ -1,0 +1,6 @@
+"""``othello-lab`` in a checkout; everywhere else it is ``othello-lab``."""
+
+from othello_lab.__main__ import run_room
+
+if __name__ == "__main__":
+    run_room("training")

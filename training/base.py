@@ -1,0 +1,436 @@
+"""What a training is: something that learns, from positions or from games of its own.
+
+A training is an object named by its ``_target_`` in ``conf/train/NAME.yaml``, as studies are: a
+dataclass whose fields are its settings, with ``Annotated`` saying what each may be
+(:mod:`core.system.settings`), set on the command line as ``train.KEY=VALUE``. All
+else (agents,
+ruleset, openings, executor, limits, seed, depth, games, figures) is what ``conf/run.yaml`` has:
+these are the matches by which what was learned is measured.
+
+The house makes or reads the positions, hands the training a :class:`Workshop`, writes what it has
+learned as weights and YAML that any run can use, and measures it. A training only learns::
+
+    @dataclass(frozen=True, kw_only=True)
+    class Mine(Training):
+        steps: Annotated[int, Whole(1)] = 100
+
+        def learn(self, work: Workshop) -> Learned:
+            train = work.positions.part(TRAIN)
+            state = work.kept("weights") or {"weights": np.zeros(64), "step": 0}
+            with work.progress("learning", self.steps, state["step"]) as progress:
+                for step in range(state["step"], self.steps):
+                    if work.over:
+                        break
+                    weights, loss = better(state["weights"], train)
+                    work.finite("weights", weights, f"step {step}")
+                    work.note(step=step, loss=loss)
+                    state = {"weights": weights, "step": step + 1}
+                    work.keep("weights", state)
+                    progress.advance()
+            weights = Weights("mine", 1, 100, {"weights": state["weights"]})
+            return Learned({"_target_": "..."}, weights)
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import resource
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Protocol, TypeVar
+
+import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from othello_lab.core.system.escaping import plain
+from othello_lab.core.system.processes import descendants
+from othello_lab.core.system.settings import (
+    Constraint,
+    Each,
+    Number,
+    SettingError,
+    Switch,
+    Text,
+    Whole,
+    explained,
+)
+from othello_lab.experiments.config import Plan, chosen
+from othello_lab.experiments.jobs.stopping import RunStopped
+from othello_lab.experiments.pairing import ResultTable
+from othello_lab.experiments.playing.pieces import Piece, Tables, Workplace
+from othello_lab.experiments.playing.usage import cpu_time
+from othello_lab.experiments.studies.base import Asked, Played, Study, changed
+from othello_lab.experiments.studies.parts import play_part
+from othello_lab.training.keeping import read_state, write_state
+
+if TYPE_CHECKING:
+    from othello_lab.agents.learned.weights import Weights
+    from othello_lab.experiments.report.figures.base import ReportFigure
+    from othello_lab.training.data import Positions
+
+__all__ = ["Learned", "NotFinite", "Training", "Workshop"]
+
+TRAINED = "trained"
+"""The agent of a round that plays with what was learned from the rounds before."""
+CORES = 2
+"""Minutes of training are those of so many cores: a minute is two minutes of processor time."""
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
+
+
+class NotFinite(RunStopped):
+    """Something that is being learned is no finite number any more."""
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """What a training has learned.
+
+    evaluation: the settings, with ``_target_``, by which a run builds it. Where there are weights
+        the house writes them to a file, and adds ``weights``: its path.
+    weights: to be kept in a file, None where the settings say it all.
+    unit: a value of so much is one disc; None where values have no such unit, and the house finds
+        it out from the positions.
+    findings: what was found while learning, sentences computed from numbers.
+    tables: for terminal and report.
+    figures: makes the figures of the report, called once, right after learning and only where
+        figures are asked for; what draws is imported there.
+    about: further facts, for the report and the weights' side file: plain data.
+    """
+
+    evaluation: Mapping[str, Any]
+    weights: Weights | None = None
+    unit: float | None = 100
+    findings: Sequence[str] = ()
+    tables: Sequence[ResultTable] = ()
+    figures: Callable[[], Iterable[ReportFigure]] = tuple
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Rounds(Constraint):
+    """Rounds of self-play by name, each a mapping of settings."""
+
+    needed = "settings of selfplay by name of the round"
+
+    def allows(self, value: object) -> bool:
+        return isinstance(value, Mapping) and all(isinstance(v, Mapping) for v in value.values())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trains(Study):
+    """What ``train`` can be told to make: a training, or several."""
+
+
+@explained
+@dataclass(frozen=True, kw_only=True)
+class Training(Trains, ABC):
+    """A training with its settings. Raises ValueError for settings that are not allowed.
+
+    needs_positions: whether it learns from positions; otherwise it makes its own experience.
+    goes_on: whether with more minutes it goes on from where it was, as one that plays itself does;
+        otherwise each stop of a learning curve is learned from the beginning, from more positions.
+    """
+
+    needs_positions: ClassVar[bool] = True
+    goes_on: ClassVar[bool] = False
+
+    data: Annotated[list[str] | None, Each(Text(r".+", "a file or folder of positions"))] = None
+    """Files or folders of positions to learn from (othello-lab selfplay makes such);
+    without, the rounds are played first."""
+    partly: Annotated[bool, Switch()] = False
+    """Whether of damaged files of positions the rest is used."""
+    rounds: Annotated[Mapping[str, Any], Rounds()] = field(default_factory=dict)
+    """Rounds of self-play that are made first, by name: each with settings of selfplay. The agent
+    "trained" of a later round is the player with what was learned from the rounds before."""
+    recent: Annotated[int | None, Whole(1)] = None
+    """How many rounds are learned from, the latest ones; None: all. Those who played the first
+    rounds had learned little, and their games say less."""
+    minutes: Annotated[float | None, Number(above=0)] = None
+    """Of learning, on two cores (processor time); None: to its end."""
+    curve: Annotated[list[float], Each(Number(above=0))] = field(default_factory=list)
+    """Minutes on two cores at each of which what was learned until then is kept, and all of them
+    measured: the learning curve. Rounds then last for minutes, each up to twice the time of all
+    before it, as the rounds say in their order; the last of them is repeated."""
+    playing: Annotated[float, Number(0, 0.95)] = 0.6
+    """Of a learning curve, how much self-play takes of the minutes that are left until a stop."""
+    player: Annotated[str, Text(r".+", "an agent")] = "alphabeta"
+    """The agent (of conf/agent) that plays with what was learned, in measuring and in rounds."""
+    matches: Annotated[bool, Switch()] = True
+    """Whether it is measured by matches against the agents of the run's line-up."""
+    ladder: Annotated[str, Text(r".+", "a line-up")] = "ladder"
+    """The line-up (of conf/agents) that the stops of a learning curve are measured against."""
+    ship: Annotated[bool, Switch()] = False
+    """Whether what was learned goes into the lab itself at the end, in the place of what is there
+    (see othello-lab train --help)."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        first: Mapping[str, Any] = next(iter(self.rounds.values()), {})
+        if first.get("agent") == TRAINED:
+            named = ", ".join(self.rounds)
+            raise SettingError(f"rounds={named}: in the first one nothing is trained yet")
+        if list(self.curve) != sorted(set(self.curve)):
+            raise SettingError(f"curve={list(self.curve)}: ascending minutes are needed")
+        if self.curve and self.minutes is not None:
+            raise SettingError(f"minutes={self.minutes:g}: the curve says already how many")
+
+    @abstractmethod
+    def learn(self, work: Workshop) -> Learned:
+        """Learn from what the workshop has.
+
+        It is called anew after every interruption, and is to go on from what it kept; for the same
+        positions and seed it learns the same, interrupted or not, unless minutes end it.
+        """
+
+
+class Bar(Protocol):
+    """How far something is."""
+
+    def advance(self, number: float = 1) -> None:
+        """So much more is done."""
+        ...
+
+    def tell(self, text: str) -> None:
+        """Show a few words, such as the loss, behind the bar."""
+        ...
+
+
+class Workshop:
+    """Where a training learns: what it has, and how it keeps what it has learned.
+
+    folder: for files of its own, see :meth:`saved`. seed: of all randomness, see :meth:`rng`.
+    positions: to learn from; None for a training that needs none. minutes: budget of learning, on
+    two cores (processor time); None: to the end. history: the rows of :meth:`note`.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        seed: int = 1,
+        positions: Positions | None = None,
+        minutes: float | None = None,
+        plan: Plan | None = None,
+        console: Console | None = None,
+        whole: str = "training",
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        """``plan``: of the run whose settings matches have. ``whole``: what this is part of.
+        ``options``: how runs that have begun are gone on with, see
+        :func:`experiments.jobs.run.resume`."""
+        self.folder, self.seed, self.minutes = folder, seed, minutes
+        self.history: list[dict[str, Any]] = []
+        self.whole, self.console = whole, console or Console(quiet=True)
+        self._positions, self._plan, self._options = positions, plan, dict(options or {})
+        self._last_kept: Path | None = None
+        self._began = processor_seconds()
+        self._before = 0.0  # minutes, in earlier sessions
+
+    @property
+    def positions(self) -> Positions:
+        """To learn from."""
+        assert self._positions is not None, "the training says that it needs none"
+        return self._positions
+
+    @property
+    def plan(self) -> Plan:
+        """Of the run whose settings matches have, with the executor."""
+        assert self._plan is not None, "made without a plan"
+        return self._plan
+
+    def rng(self, *key: int) -> np.random.Generator:
+        """Random numbers that follow from the seed, another stream for each key: those of a step
+        (``work.rng(step)``) are then the same in a training that was interrupted."""
+        return np.random.default_rng([self.seed, *key])
+
+    # ------------------------------------------------------------------ time
+
+    @property
+    def spent(self) -> float:
+        """Minutes of learning so far, on two cores (processor time)."""
+        return self._before + minutes_since(self._began)
+
+    @property
+    def over(self) -> bool:
+        """Whether the minutes are used up."""
+        return self.minutes is not None and self.spent >= self.minutes
+
+    @property
+    def left(self) -> float | None:
+        """The share of the minutes that is left, 0 to 1; None without a budget."""
+        return None if self.minutes is None else max(0.0, 1 - self.spent / self.minutes)
+
+    # ------------------------------------------------------------------ telling
+
+    @contextmanager
+    def progress(self, text: str, total: float | None, done: int = 0) -> Iterator[Bar]:
+        """Show how far something is, with the time left; ``with work.progress("fit", 9) as bar``,
+        then ``bar.advance()``. total: None where that is not known. done: so much is there."""
+        bar = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            TextColumn("{task.percentage:>3.0f} % left"),
+            TimeRemainingColumn(),
+            TextColumn("elapsed"),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[told]}", markup=False),
+            console=self.console,
+            disable=self.console.quiet,
+        )
+        with bar:
+            yield _Shown(bar, bar.add_task(text, total=total, completed=done, told=""))
+
+    def say(self, line: str) -> None:
+        """Print a line."""
+        self.console.print(plain(line), soft_wrap=True)
+
+    def note(self, **numbers: float | int | str) -> None:
+        """Add a row to the history: a step, losses, fitness. The report draws its curves, and has
+        ``minutes``, which is added. Rows after the last :meth:`keep` do not outlive an
+        interruption, after which they are made again."""
+        self.history.append({**numbers, "minutes": round(self.spent, 4)})
+
+    # ------------------------------------------------------------------ keeping
+
+    def saved(self, name: str) -> Path:
+        """The path of a file of the training's own in its folder."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        return self.folder / name
+
+    def keep(self, name: str, state: Mapping[str, Any]) -> Path:
+        """Keep a state, in the place of the one of this name, together with the history so far.
+
+        state: by name arrays of numbers, bytes, and what JSON can hold.
+        """
+        path = self._checkpoint(name)
+        own = {"state_history": self.history, "state_spent": self.spent}
+        write_state(path, {**state, **own})
+        self._last_kept = path
+        return path
+
+    def kept(self, name: str) -> dict[str, Any] | None:
+        """The state that was kept under this name, None for none; the history is then what it was.
+        Raises ConfigError for a damaged file."""
+        path = self._checkpoint(name)
+        state = read_state(path)
+        if state is not None:
+            self.history = state.pop("state_history")
+            self._before = max(self._before, state.pop("state_spent"))
+            self._last_kept = path
+        return state
+
+    def finite(self, name: str, values: Any, where: str) -> Any:
+        """The values, all of which must be finite numbers. Raises NotFinite, one line that says
+        what is not, where (``step 12 of stage 3``), and what was kept before."""
+        found = np.asarray(values)
+        if np.isfinite(found).all():
+            return values
+        bad = int((~np.isfinite(found)).sum())
+        many = f"{bad:,} of {found.size:,} numbers" if found.size > 1 else "it"
+        last = "nothing was kept before that"
+        if self._last_kept is not None:
+            last = f"what was learned before that is in {self._last_kept}"
+        verb = "are" if found.size > 1 else "is"
+        raise NotFinite(f"{where}: {name}: {many} {verb} no longer finite; stopped, and {last}")
+
+    def _checkpoint(self, name: str) -> Path:
+        return self.folder / f"{name}.checkpoint"
+
+    # ------------------------------------------------------------------ others' work
+
+    @contextmanager
+    def crew(self) -> Iterator[Crew]:
+        """Within it there are workers: ``with work.crew() as crew: crew(function, items)`` gives
+        what the function returns for each item, in order, whatever the number of workers.
+
+        Function, items and results are pickled. It is to be entered before :meth:`progress`, with
+        all kernels compiled that the function needs, as it forks this process.
+        """
+        conditions = self.plan.conditions()
+        with self.plan.executor.ready(conditions, self.say) as crew:
+
+            def work_on(function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+                pieces = [Piece(number, item) for number, item in enumerate(items)]
+                found: dict[int, Any] = {}
+                for batch in crew.work(functools.partial(_one, function), pieces):
+                    for result in batch:
+                        if result.failure:
+                            raise RuntimeError(f"item {result.number}: {result.failure}")
+                        found[result.number] = result.tables["result"][0]
+                return [found[piece.number] for piece in pieces]
+
+            yield work_on
+
+    def play(
+        self,
+        name: str,
+        agents: Mapping[str, Mapping[str, Any]],
+        games: int,
+        openings: str | Mapping[str, Any] = "balanced",
+        **settings: Any,
+    ) -> Played:
+        """Play an ordinary run in the folder ``name`` of the training's; one that was played
+        before is taken as it is.
+
+        agents: their settings, by name. games: a pairing. settings: others of
+        :class:`experiments.config.RunConfig`, in place of the plan's, such as ``seed``, or
+        ``schedule="gauntlet"``. Raises KeyboardInterrupt where it was interrupted.
+        """
+        parts = {"openings": openings, "schedule": "round_robin", **settings}
+        for group in ("openings", "schedule"):
+            parts[group] = chosen(group, parts[group])
+        plain_agents = {each: dict(said) for each, said in agents.items()}
+        asked = changed(self.plan.settings, agents=plain_agents, games=games, **parts)
+        folder = self.folder / name
+        if not play_part(asked, folder, self.whole, name, self.console, self._options):
+            raise KeyboardInterrupt
+        return Played(0, folder, Asked(asked, name), True)
+
+
+class Crew(Protocol):
+    """Workers that do the same with each of several things."""
+
+    def __call__(
+        self, function: Callable[[_Item], _Result], items: Iterable[_Item]
+    ) -> list[_Result]:
+        """What the function returns for each item, in order."""
+        ...
+
+
+class _Shown:
+    """A task of a rich progress bar."""
+
+    def __init__(self, bar: Progress, task: Any) -> None:
+        self._bar, self._task = bar, task
+
+    def advance(self, number: float = 1) -> None:
+        self._bar.advance(self._task, number)
+
+    def tell(self, text: str) -> None:
+        self._bar.update(self._task, told=text)
+
+
+def _one(function: Callable[[Any], Any], place: Workplace, item: Any) -> Tables:
+    return {"result": [function(item)]}
+
+
+def processor_seconds() -> float:
+    """Seconds of processor time that this process and those below it have had; of those that have
+    ended, only the ones that were waited for."""
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    living = 0
+    with contextlib.suppress(OSError):
+        living = sum(map(cpu_time, descendants([os.getpid()])))
+    return time.process_time() + ended.ru_utime + ended.ru_stime + living / 1e9
+
+
+def minutes_since(began: float) -> float:
+    """Minutes on two cores since :func:`processor_seconds` was so much."""
+    return (processor_seconds() - began) / 60 / CORES

@@ -1,0 +1,40 @@
+"""The folder of a self-play: whether it is one, and what it says of itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from othello_lab.agents.config import ConfigError, one_line
+
+FILE = "selfplay.yaml"
+"""What a self-play says of itself, in its folder."""
+_NEEDED = {"name", "started", "config", "versions", "complete"}
+
+
+def is_selfplay(folder: Path | str) -> bool:
+    """Whether a folder is that of a self-play."""
+    return (Path(folder) / FILE).is_file()
+
+
+def refuse_selfplay(folder: Path | str) -> None:
+    """Raise ConfigError where a folder is that of a self-play, and something else is needed."""
+    if is_selfplay(folder):
+        raise ConfigError(
+            f"{folder} holds positions to learn from, no run; list and show tell of it, and "
+            "resume goes on with it"
+        )
+
+
+def about_of(folder: Path) -> dict[str, Any]:
+    """What a self-play says of itself. Raises ConfigError."""
+    path = folder / FILE
+    try:
+        about = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise ConfigError(f"{path}: cannot be read ({one_line(error)})") from error
+    if not isinstance(about, dict) or not set(about) >= _NEEDED:
+        raise ConfigError(f"{path}: {', '.join(sorted(_NEEDED))} are expected in it")
+    return about

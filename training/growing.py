@@ -1,0 +1,220 @@
+"""Decision trees grown by scikit-learn, as plain arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from othello_lab.agents.learned.features import NAMES, features
+from othello_lab.agents.learned.trees import (
+    DEPTH,
+    FEATURE,
+    LEAF,
+    LEAVES,
+    MOST_THRESHOLD,
+    QUESTIONS,
+    STAGES,
+    STARTS,
+    THRESHOLD,
+    UNIT,
+)
+from othello_lab.training.data import Positions
+
+ALWAYS = MOST_THRESHOLD - 1
+"""A threshold that no feature passes."""
+_LOOKED_AT = 100_000  # positions of training whose error is told
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """The trees of a stage, as arrays.
+
+    start: what they add to, in discs. feature, threshold: shape (trees, 31); leaf: discs, shape
+    (trees, 32); as in :mod:`agents.learned.trees`. gain: shape (trees, 31): by how much each
+    question lowers the sum of squared errors. train_squares, validation_squares: that sum after 1,
+    2, ... trees, in squared discs, shape (trees,), over so many positions (train_count,
+    validation_count).
+    """
+
+    start: float
+    feature: np.ndarray
+    threshold: np.ndarray
+    leaf: np.ndarray
+    gain: np.ndarray
+    train_squares: np.ndarray
+    validation_squares: np.ndarray
+    train_count: int
+    validation_count: int
+
+    @classmethod
+    def constant(cls, trees: int, value: float) -> Stage:
+        """Trees that say nothing."""
+        feature, threshold, leaf, gain = _silent(trees)
+        nothing = np.zeros(trees)
+        return cls(value, feature, threshold, leaf, gain, nothing, nothing, 0, 0)
+
+
+def _silent(trees: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    shape = trees, QUESTIONS
+    return (
+        np.zeros(shape, dtype=np.uint8),
+        np.full(shape, ALWAYS, dtype=np.int32),
+        np.zeros((trees, LEAVES)),
+        np.zeros(shape),
+    )
+
+
+def grow(
+    of_train: np.ndarray,
+    train_score: np.ndarray,
+    of_held: np.ndarray,
+    held_score: np.ndarray,
+    *,
+    trees: int,
+    depth: int,
+    rate: float,
+    smallest_leaf: int,
+) -> Stage:
+    """Trees that foretell scores by features, each shape (positions, features); those held back are
+    only foretold, and there may be none."""
+    from sklearn.ensemble import HistGradientBoostingRegressor
+    from threadpoolctl import threadpool_limits
+
+    model = HistGradientBoostingRegressor(
+        learning_rate=rate,
+        max_iter=trees,
+        max_depth=depth,
+        max_leaf_nodes=2**depth,
+        min_samples_leaf=smallest_leaf,
+        early_stopping=False,
+    )
+    # More threads wait for each other most of the time: a stage's positions are few.
+    with threadpool_limits(1):
+        model.fit(of_train, train_score)
+    feature, threshold, leaf, gain = _silent(trees)
+    # scikit-learn has no public way to its trees.
+    for number, (predictor,) in enumerate(model._predictors):
+        _copy(predictor.nodes, feature[number], threshold[number], leaf[number], gain[number])
+    start = float(model._baseline_prediction.item())
+    nothing = np.zeros(trees)
+    found = Stage(start, feature, threshold, leaf, gain, nothing, nothing, 0, 0)
+    seen = slice(None, None, max(1, len(train_score) // _LOOKED_AT))
+    errors: dict[str, Any] = {}
+    for split, given, score in (
+        ("train", of_train[seen], train_score[seen]),
+        ("validation", of_held, held_score),
+    ):
+        missed = start + np.cumsum(answers(found, given), axis=0) - score
+        errors |= {f"{split}_squares": (missed**2).sum(axis=1), f"{split}_count": len(score)}
+    return Stage(**{**vars(found), **errors})
+
+
+def _copy(
+    nodes: Sequence[Mapping[str, Any]] | np.ndarray,
+    feature: np.ndarray,
+    threshold: np.ndarray,
+    leaf: np.ndarray,
+    gain: np.ndarray,
+) -> None:
+    """Copy scikit-learn's nodes of a tree into one of full depth: below a leaf that comes early,
+    questions have one answer."""
+    todo = [(0, 0)]
+    while todo:
+        place, number = todo.pop()
+        node = nodes[number]
+        if place >= QUESTIONS:
+            leaf[place - QUESTIONS] = node["value"]
+        elif node["is_leaf"]:
+            todo += [(2 * place + 1, number), (2 * place + 2, number)]
+        else:
+            feature[place] = node["feature_idx"]
+            threshold[place] = np.floor(node["num_threshold"])  # features are whole numbers
+            gain[place] = max(0.0, node["gain"])
+            todo += [(2 * place + 1, int(node["left"])), (2 * place + 2, int(node["right"]))]
+
+
+def answers(stage: Stage, given: np.ndarray) -> np.ndarray:
+    """What each tree says, in discs, shape (trees, positions), of features of shape (positions,
+    features)."""
+    found = np.empty((len(stage.leaf), len(given)))
+    rows = np.arange(len(given))
+    for number in range(len(found)):
+        place = np.zeros(len(given), dtype=np.int64)
+        for _ in range(DEPTH):
+            asked = given[rows, stage.feature[number, place]]
+            place = 2 * place + 1 + (asked > stage.threshold[number, place])
+        found[number] = stage.leaf[number, place - QUESTIONS]
+    return found
+
+
+def arrays_of(stages: Sequence[Stage], of_empties: np.ndarray) -> dict[str, np.ndarray]:
+    """What :class:`agents.learned.trees.TreeEvaluation` needs of these stages."""
+    return {
+        STAGES: of_empties,
+        STARTS: np.array([round(UNIT * stage.start) for stage in stages], dtype=np.int32),
+        FEATURE: np.stack([stage.feature for stage in stages]),
+        THRESHOLD: np.stack([stage.threshold for stage in stages]),
+        LEAF: np.rint(UNIT * np.stack([stage.leaf for stage in stages])).astype(np.int32),
+    }
+
+
+# ---------------------------------------------------------------------- one tree to be read
+
+
+@dataclass(frozen=True, eq=False)
+class Single:
+    """One tree over the whole game. counts: positions at each question and leaf, shape (63,)."""
+
+    stage: Stage
+    counts: np.ndarray = field(default_factory=lambda: np.zeros(QUESTIONS + LEAVES))
+
+    @classmethod
+    def grown(cls, train: Positions, leaves: int, rng: np.random.Generator) -> Single:
+        """scikit-learn's tree with so many leaves, from a part of the positions."""
+        from sklearn.tree import DecisionTreeRegressor
+
+        some = train.sample(10 * _LOOKED_AT, rng)
+        model = DecisionTreeRegressor(
+            max_depth=DEPTH, max_leaf_nodes=leaves, min_samples_leaf=max(1, len(some) // 200)
+        )
+        tree = model.fit(features(some.mover, some.opponent), some.score).tree_
+        nodes = {
+            "value": tree.value[:, 0, 0],
+            "is_leaf": tree.children_left < 0,
+            "feature_idx": tree.feature,
+            "num_threshold": tree.threshold,
+            "gain": _gains(tree),
+            "left": tree.children_left,
+            "right": tree.children_right,
+        }
+        rows = [{name: column[n] for name, column in nodes.items()} for n in range(tree.node_count)]
+        stage = Stage.constant(1, 0.0)
+        _copy(rows, stage.feature[0], stage.threshold[0], stage.leaf[0], stage.gain[0])
+        counts = np.zeros(QUESTIONS + LEAVES)
+        todo = [(0, 0)]
+        while todo:
+            place, number = todo.pop()
+            counts[place] = tree.n_node_samples[number]
+            if not nodes["is_leaf"][number]:
+                todo += [(2 * place + 1, nodes["left"][number])]
+                todo += [(2 * place + 2, nodes["right"][number])]
+        return cls(stage, counts)
+
+
+def _gains(tree: Any) -> np.ndarray:
+    """By how much each question of scikit-learn's tree lowers the sum of squares."""
+    squares = tree.impurity * tree.weighted_n_node_samples
+    left, right = tree.children_left, tree.children_right
+    return np.where(left < 0, 0.0, squares - squares[left] - squares[right])
+
+
+def importances(stages: Sequence[Stage]) -> np.ndarray:
+    """Of each stage the share of the gain that questions about each feature have, shape (stages,
+    features); 0 where no question was asked."""
+    found = np.zeros((len(stages), len(NAMES)))
+    for row, stage in zip(found, stages, strict=True):
+        np.add.at(row, stage.feature.ravel(), stage.gain.ravel())
+    return found / np.maximum(found.sum(axis=1, keepdims=True), 1e-12)

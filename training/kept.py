@@ -1,0 +1,143 @@
+"""What a training has learned, in the files of its folder: weights, and YAML that a run can use."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from othello_lab.agents.config import ConfigError, build, load
+from othello_lab.agents.evaluation import Evaluation
+from othello_lab.agents.learned.weights import Weights
+from othello_lab.experiments.pairing import ResultTable
+from othello_lab.experiments.record.folder import write_safely
+
+WEIGHTS, CONF = "weights", "conf"
+"""Folders in that of a training: files of weights, and YAMLs for ``--config-dir``."""
+PREFIX = "trained_"
+"""Begins the names of YAMLs of what was learned: the lab has some of the plain names itself."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A figure whose files are in the training's folder."""
+
+    name: str
+    title: str
+    caption: str
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """What was learned by one step, without its weights, which are in a file.
+
+    label: what it is called. evaluation: its settings, without ``weights`` where a file has them.
+    kind, version: of the weights; None without. unit: a value of so much is one disc; None where
+    that is not known. minutes: of learning, on two cores. history: rows of numbers.
+    """
+
+    label: str
+    evaluation: Mapping[str, Any]
+    kind: str | None = None
+    version: int | None = None
+    unit: float | None = None
+    minutes: float = 0.0
+    findings: Sequence[str] = ()
+    tables: Sequence[ResultTable] = ()
+    figures: Sequence[Drawn] = ()
+    history: Sequence[Mapping[str, Any]] = ()
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+    # ------------------------------------------------------------------ files
+
+    def write(self, folder: Path, weights: Weights | None) -> None:
+        """Write all of it into the training's folder, what :meth:`read` reads last."""
+        if weights is not None:
+            weights.write(self.weights_file(folder))
+        conf = folder / CONF / "evaluation"
+        for place in (conf, folder / WEIGHTS):
+            place.mkdir(parents=True, exist_ok=True)
+        said = yaml.safe_dump(dict(self.settings(folder)), sort_keys=False, allow_unicode=True)
+        text = f"# What the training in {folder} has learned\n{said}"
+        write_safely(conf / f"{PREFIX}{self.label}.yaml", text)
+        plain = dataclasses.asdict(self)
+        plain["tables"] = [_plain_table(table) for table in self.tables]
+        write_safely(self._file(folder, self.label), yaml.safe_dump(plain, sort_keys=False))
+
+    @classmethod
+    def read(cls, folder: Path, label: str) -> Kept:
+        """What was learned under this label; ConfigError."""
+        path = cls._file(folder, label)
+        try:
+            said = yaml.safe_load(path.read_text(encoding="utf-8"))
+            said["tables"] = [ResultTable(**table) for table in said["tables"]]
+            said["figures"] = [Drawn(**figure) for figure in said["figures"]]
+            return cls(**said)
+        except (OSError, TypeError, KeyError, ValueError, yaml.YAMLError) as error:
+            raise ConfigError(f"{path}: what was learned cannot be read ({error})") from error
+
+    @staticmethod
+    def _file(folder: Path, label: str) -> Path:
+        return folder / WEIGHTS / f"{label}.learned.yaml"
+
+    def weights_file(self, folder: Path) -> Path:
+        """Where the weights are."""
+        return folder / WEIGHTS / f"{self.label}.npz"
+
+    def weights(self, folder: Path) -> Weights | None:
+        """The weights, if it has any in a file; ConfigError."""
+        if self.kind is None or self.version is None:
+            return None
+        try:
+            return Weights.read(self.weights_file(folder), self.kind, self.version)
+        except ValueError as error:
+            raise ConfigError(str(error)) from error
+
+    def told(self, folder: Path, **about: Any) -> Kept:
+        """The same, with more said of how it was made; also in its files."""
+        weights = self.weights(folder)
+        if weights is not None:
+            weights = dataclasses.replace(weights, about={**weights.about, **about})
+        more = dataclasses.replace(self, about={**self.about, **about})
+        more.write(folder, weights)
+        return more
+
+    # ------------------------------------------------------------------ use
+
+    def settings(self, folder: Path) -> dict[str, Any]:
+        """The settings of the evaluation, which has its weights from the file in this folder."""
+        settings = dict(self.evaluation)
+        if self.kind is not None:
+            settings["weights"] = str(self.weights_file(folder).resolve())
+        return settings
+
+    def built(self, folder: Path) -> Evaluation:
+        """The evaluation; ConfigError."""
+        made: Evaluation = build(self.settings(folder), f"evaluation {self.label}", Evaluation)
+        return made
+
+    def player(self, folder: Path, agent: str, depth: int) -> dict[str, Any]:
+        """The settings of the agent of this name in ``conf/agent`` that plays with it."""
+        return player(agent, self.settings(folder), depth)
+
+
+def player(agent: str, evaluation: Mapping[str, Any], depth: int) -> dict[str, Any]:
+    """The settings of an agent (of ``conf/agent``) with this evaluation; ConfigError."""
+    settings = load("agent", agent)
+    if "evaluation" not in settings:
+        raise ConfigError(f"agent {agent} has no evaluation, with which it could play")
+    given = {"evaluation": dict(evaluation)} | ({"depth": depth} if "depth" in settings else {})
+    return settings | given
+
+
+def _plain_table(table: ResultTable) -> dict[str, Any]:
+    """A table as YAML holds it."""
+    plain = dataclasses.asdict(table)
+    plain["rows"] = [[str(cell) for cell in row] for row in table.rows]
+    for name in ("columns", "words", "code"):
+        plain[name] = list(plain[name])
+    return plain

@@ -1,0 +1,200 @@
+"""What a game tells of the positions in it: its final score, or that of perfect play.
+
+The score of a position before the endgame is what the game came to: its final disc difference, or,
+where the exact solver takes over, the score it gives there, as if both had played perfectly from
+then on. So a blunder late in the game does not spoil what is said of its opening.
+
+Many things happen between an opening and the end of its game, and only some are due to the opening.
+``trace`` mixes in what the players' searches expected on the way: a position's score is
+(1 - trace) x what the search expected there + trace x the score of the position after it. With 1
+only the end counts. That is the lambda-return of temporal-difference learning (R. Sutton, *Learning
+to Predict by the Methods of Temporal Differences*, 1988).
+
+What all searches misjudge alike, such as who will have the last move, they would pass on from round
+to round. So the mean score at each number of empty squares is that of how the games ended
+(:func:`levelled`); what searches expected tells the positions apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from othello_lab.agents.search.endgame.solver import EndgameSolver
+from othello_lab.agents.search.endgame.sorting import ROUGH
+from othello_lab.core.replay import LEGAL, Replayed, prepare_replay, replay
+from othello_lab.core.rules import Ruleset
+from othello_lab.core.system.compile import Announce
+from othello_lab.training.planning import PLAYED, DataConfig
+
+ROW = np.dtype(
+    [
+        ("mover", np.uint64),
+        ("opponent", np.uint64),
+        ("score", np.float32),
+        ("end", np.float32),
+        ("exact", np.bool_),
+        ("game", np.uint32),
+    ]
+)
+"""A position of a game. score: to the mover. end: the same by how its game ended alone. exact:
+whether of perfect play. game: its number among the games that were asked for."""
+
+_TABLE_MB = 16
+_UNSURE = 100  # games that are as much evidence as what is believed without any
+ILLEGAL, UNFINISHED = "with an illegal move", "unfinished"
+"""Games of which nothing can be told."""
+
+
+@dataclass(frozen=True)
+class Games:
+    """Games, or what was played of them.
+
+    mover, opponent: uint64 masks of where each begins. squares: uint8, the moves of all, one game
+    after the other. ends: int64, one past each game's last. values: float32, what the mover's
+    search expected of each move, in discs, NaN for nothing; None where nobody expected anything.
+    """
+
+    mover: np.ndarray
+    opponent: np.ndarray
+    squares: np.ndarray
+    ends: np.ndarray
+    values: np.ndarray | None = None
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    def pieces(self, most: int) -> Iterator[Games]:
+        """The same games, at most so many at a time."""
+        for begin in range(0, len(self), most):
+            part = slice(begin, begin + most)
+            first = int(self.ends[begin - 1]) if begin else 0
+            ends = self.ends[part] - first
+            moves = slice(first, first + int(ends[-1]))
+            values = None if self.values is None else self.values[moves]
+            yield Games(self.mover[part], self.opponent[part], self.squares[moves], ends, values)
+
+
+@cache
+def _solver() -> EndgameSolver:
+    """This process's own; each solving begins as if nothing had been solved before. It sorts
+    without learned weights: which of two equal moves it finds first must not depend on them."""
+    return EndgameSolver(table_mb=_TABLE_MB, sorting=ROUGH)
+
+
+def prepare_labels(data: DataConfig, announce: Announce | None = None) -> None:
+    """Load or compile what is needed, before workers fork."""
+    prepare_replay(announce)
+    if data.exact:
+        _solver().prepare_many(announce)
+
+
+def labelled(games: Games, rules: Ruleset, data: DataConfig) -> tuple[np.ndarray, dict[str, int]]:
+    """The positions of games with their scores (:data:`ROW`), those of a game together; and how
+    many games were left out, by what is wrong with them."""
+    until = data.exact or -1
+    whole = replay(games.mover, games.opponent, games.squares, games.ends, rules.board, until)
+    squares = rules.squares
+    empties = squares - np.bitwise_count(whole.last_mover | whole.last_opponent).astype(int)
+    legal = whole.fault == LEGAL
+    told = legal & (whole.over | (empties <= until))
+    left_out = {ILLEGAL: int((~legal).sum()), UNFINISHED: int((legal & ~told).sum())}
+    final = _final(whole, squares)
+    solved = np.flatnonzero(told & ~whole.over)
+    parts = []
+    if len(solved):
+        mover, opponent = whole.last_mover[solved], whole.last_opponent[solved]
+        perfect = data.endgames != PLAYED
+        final[solved], lines = _solver().scores(mover, opponent, rules, perfect)
+        if perfect:
+            after = np.zeros(len(lines.mover), dtype=ROW)
+            after["mover"], after["opponent"] = lines.mover, lines.opponent
+            after["score"], after["game"] = lines.score, solved[lines.line]
+            after["end"] = after["score"]
+            after["exact"] = True
+            parts.append(after)
+        else:
+            parts.append(_played(games, told, rules, until))
+    before = _rows(whole, told[whole.game])
+    for name, values in (("score", games.values), ("end", None)):
+        scores = _scores(whole, final, values, data.trace, squares)
+        before[name] = scores[told[whole.game]]
+    rows = np.concatenate([before, *parts])
+    order = np.argsort(rows["game"], kind="stable")
+    return rows[order], {why: number for why, number in left_out.items() if number}
+
+
+def levelled(rows: np.ndarray, squares: int) -> np.ndarray:
+    """The scores of positions (:data:`ROW`), float32, so that their mean at each number of empty
+    squares is that of how their games ended; of few games only a part of the way. Exact scores stay
+    as they are. squares: of the board; no score is more.
+
+    >>> rows = np.zeros(300, dtype=ROW)
+    >>> rows["score"], rows["end"] = 1, 5
+    >>> float(levelled(rows, 64)[0])
+    4.0
+    """
+    score = rows["score"].copy()
+    empties = squares - np.bitwise_count(rows["mover"] | rows["opponent"]).astype(int)
+    for number in np.unique(empties[~rows["exact"]]):
+        level = (empties == number) & ~rows["exact"]
+        missing = (rows["end"][level] - score[level]).sum() / (level.sum() + _UNSURE)
+        score[level] = np.clip(score[level] + missing, -squares, squares)
+    return score
+
+
+def _final(whole: Replayed, squares: int) -> np.ndarray:
+    """The disc difference to the side to move where each game was left, the empty squares to the
+    winner."""
+    own = np.bitwise_count(whole.last_mover).astype(np.int64)
+    other = np.bitwise_count(whole.last_opponent).astype(np.int64)
+    return np.sign(own - other) * (squares - 2 * np.minimum(own, other)) * (own != other)
+
+
+def _scores(
+    whole: Replayed, final: np.ndarray, values: np.ndarray | None, trace: float, squares: int
+) -> np.ndarray:
+    """The score of each position, to its mover. final: of each game, to whose turn it is then.
+    squares: of the board; no score is more."""
+    sign = np.where(whole.turn == 0, 1.0, -1.0)
+    ended = np.where(whole.last_turn == 0, final, -final).astype(float)
+    score = ended[whole.game]
+    if trace < 1 and values is not None:
+        expected = np.full(len(sign), np.nan)
+        moved = whole.move >= 0
+        expected[moved] = values[whole.move[moved]]
+        expected *= sign
+        # All games at once, from their ends backwards.
+        begins = np.searchsorted(whole.game, np.arange(len(ended)), side="left")
+        ends = np.searchsorted(whole.game, np.arange(len(ended)), side="right")
+        for back in range(1, int((ends - begins).max(initial=0)) + 1):
+            games = np.flatnonzero(ends - begins >= back)
+            rows = ends[games] - back
+            mixed = (1 - trace) * expected[rows] + trace * ended[games]
+            score[rows] = np.where(np.isnan(mixed), ended[games], mixed)
+            ended[games] = score[rows]
+    return np.clip(score * sign, -squares, squares).astype(np.float32)
+
+
+def _rows(whole: Replayed, kept: np.ndarray) -> np.ndarray:
+    """These positions, without their scores."""
+    rows = np.zeros(int(kept.sum()), dtype=ROW)
+    if len(rows):
+        rows["mover"], rows["opponent"] = whole.mover[kept], whole.opponent[kept]
+        rows["game"] = whole.game[kept]
+    return rows
+
+
+def _played(games: Games, told: np.ndarray, rules: Ruleset, until: int) -> np.ndarray:
+    """The positions of the games' own endgames, each with its exact score."""
+    whole = replay(games.mover, games.opponent, games.squares, games.ends, rules.board)
+    empties = rules.squares - np.bitwise_count(whole.mover | whole.opponent).astype(int)
+    rows = _rows(whole, told[whole.game] & (empties <= until))
+    mover, opponent = (np.ascontiguousarray(rows[name]) for name in ("mover", "opponent"))
+    rows["score"], _ = _solver().scores(mover, opponent, rules)
+    rows["end"] = rows["score"]
+    rows["exact"] = True
+    return rows

@@ -1,0 +1,402 @@
+"""Tuned linear heuristics: a composite's weights by regression on how games ended.
+
+The final disc difference is foretold by a sum of weight x feature, where each stage of the game
+(so many empties) has weights of its own. The weights are those of least squares with two
+penalties, features being measured in units of their own root mean square: *ridge* on the weights'
+squares, since features overlap (all of them see a corner), and *smoothing* on the squares of the
+differences between neighbouring stages, since a heuristic changes slowly as the board fills. How
+strong both are is what foretells the validation games best. There is no intercept: a composite has
+none.
+
+All that least squares needs to know of millions of positions are a few sums, :class:`Moments`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial, reduce
+from itertools import product
+from operator import add
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import scipy  # which loads its parts when they are used
+
+from othello_lab.agents.evaluation import FEATURES
+from othello_lab.agents.evaluation.composite import MOST_EMPTIES
+from othello_lab.core.rules import Ruleset
+from othello_lab.core.system.settings import Choice, Each, Number, Whole
+from othello_lab.experiments.config import Plan
+from othello_lab.experiments.pairing import ResultTable
+from othello_lab.training.base import Learned, Training, Workshop
+from othello_lab.training.data import TRAIN, VALIDATION, Positions
+
+if TYPE_CHECKING:
+    from othello_lab.experiments.report.figures.base import ReportFigure
+
+UNIT = 100
+"""Values of learned evaluations per disc."""
+DIGITS = 4
+"""Significant digits of a weight in a YAML."""
+RIDGES = (1e-5, 1e-4, 1e-3, 1e-2)
+SMOOTHINGS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
+"""Strengths that are tried, as shares of what the positions of an average stage weigh."""
+_MOST_COLUMNS = 6  # of stages in a table
+_CHUNK = 1 << 17  # positions whose features are in memory at a time
+
+Stages = Sequence[tuple[int, int]]
+"""Fewest and most empties of each stage, both included, the end of the game first."""
+
+
+def stages_of_width(width: int) -> list[tuple[int, int]]:
+    """All numbers of empties in stages of so many; what is left over belongs to the last one."""
+    firsts = range(0, MOST_EMPTIES + 2 - width, width)
+    return [
+        (first, first + width - 1 if first + 2 * width <= MOST_EMPTIES + 1 else MOST_EMPTIES)
+        for first in firsts
+    ]
+
+
+def stage_numbers(stages: Stages, empties: np.ndarray) -> np.ndarray:
+    """The stage of each number of empties."""
+    lasts = [last for _, last in stages]
+    return np.searchsorted(lasts, np.minimum(empties, MOST_EMPTIES))
+
+
+# ---------------------------------------------------------------------- what is known of positions
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Sums over positions, stage by stage; those of more positions are added with ``+``.
+
+    products: of each two features, shape (stages, features, features). with_score: of each feature
+    and the score, shape (stages, features). squares: of the scores, shape (stages,). counts:
+    positions, shape (stages,).
+    """
+
+    products: np.ndarray
+    with_score: np.ndarray
+    squares: np.ndarray
+    counts: np.ndarray
+
+    @classmethod
+    def none(cls, stages: int, features: int) -> Moments:
+        """Those of no positions."""
+        products = np.zeros((stages, features, features))
+        return cls(products, np.zeros((stages, features)), np.zeros(stages), np.zeros(stages))
+
+    def __add__(self, other: Moments) -> Moments:
+        return Moments(
+            self.products + other.products,
+            self.with_score + other.with_score,
+            self.squares + other.squares,
+            self.counts + other.counts,
+        )
+
+    @property
+    def scales(self) -> np.ndarray:
+        """The root mean square of each feature, shape (features,); 1 for one that is always 0."""
+        squares = np.einsum("sff->f", self.products) / max(1, self.counts.sum())
+        return np.where(squares > 0, np.sqrt(squares), 1.0)
+
+    def errors(self, weights: np.ndarray) -> np.ndarray:
+        """Mean squared error of these weights by stage; NaN where a stage has no position."""
+        with np.errstate(invalid="ignore"):
+            return self._squared_errors(weights) / self.counts
+
+    def loss(self, weights: np.ndarray) -> float:
+        """Mean squared error over all positions, in squared discs."""
+        return float(self._squared_errors(weights).sum() / self.counts.sum())
+
+    def _squared_errors(self, weights: np.ndarray) -> np.ndarray:
+        crossed = np.einsum("sf,sf->s", weights, self.with_score)
+        squared = np.einsum("sf,sfg,sg->s", weights, self.products, weights)
+        return self.squares - 2 * crossed + squared
+
+
+def moments(features: np.ndarray, score: np.ndarray, stage: np.ndarray, stages: int) -> Moments:
+    """What is known of positions with these features, shape (positions, features)."""
+    found = Moments.none(stages, features.shape[1])
+    for number in np.unique(stage):
+        rows = features[stage == number].astype(float)
+        scores = score[stage == number].astype(float)
+        found.products[number] = rows.T @ rows
+        found.with_score[number] = rows.T @ scores
+        found.squares[number] = scores @ scores
+        found.counts[number] = len(rows)
+    return found
+
+
+def feature_values(names: Sequence[str], mover: np.ndarray, opponent: np.ndarray) -> np.ndarray:
+    """The values of features (by their names in FEATURES), shape (positions, features), int32."""
+    columns = [FEATURES[name]().values(mover, opponent) for name in names]
+    return np.stack(columns, axis=1)
+
+
+def moments_of_positions(
+    names: Sequence[str],
+    stages: Stages,
+    mover: np.ndarray,
+    opponent: np.ndarray,
+    score: np.ndarray,
+) -> Moments:
+    """What is known of positions.
+
+    mover, opponent: uint64 masks. score: final disc difference to the mover. All of one length.
+    """
+
+    def parts() -> Iterator[Moments]:
+        for begin in range(0, len(score), _CHUNK):
+            chunk = slice(begin, begin + _CHUNK)
+            features = feature_values(names, mover[chunk], opponent[chunk])
+            empties = 64 - np.bitwise_count(mover[chunk] | opponent[chunk]).astype(np.int64)
+            yield moments(features, score[chunk], stage_numbers(stages, empties), len(stages))
+
+    return reduce(add, parts(), Moments.none(len(stages), len(names)))
+
+
+# ---------------------------------------------------------------------- fitting
+
+
+def fit(known: Moments, ridge: float, smoothing: float) -> np.ndarray:
+    """The weights of least squares with penalties, in discs, shape (stages, features).
+
+    ridge, smoothing: more than 0 and at least 0, as shares of what the positions of an average
+    stage weigh.
+    """
+    stages, width = known.with_score.shape
+    scales = known.scales
+    weight = known.counts.sum() / stages
+    matrix = np.zeros((stages, width, stages, width))
+    for stage in range(stages):
+        matrix[stage, :, stage] = known.products[stage] / np.outer(scales, scales) / weight
+    # Neighbours, twice: a path's Laplacian is what the squared differences along it are.
+    steps = np.diff(np.eye(stages), axis=0)
+    between = np.kron(steps.T @ steps, np.eye(width))
+    square = matrix.reshape(stages * width, -1)
+    square = square + ridge * np.eye(stages * width) + smoothing * between
+    right = (known.with_score / scales / weight).ravel()
+    solved = scipy.linalg.solve(square, right, assume_a="pos")
+    return solved.reshape(stages, width) / scales
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Weights in discs, shape (stages, features), and what they came about with.
+
+    tried: for each pair of ridge and smoothing the loss on the validation positions.
+    """
+
+    weights: np.ndarray
+    ridge: float
+    smoothing: float
+    tried: Mapping[tuple[float, float], float]
+
+
+def best_fit(
+    train: Moments,
+    validation: Moments,
+    ridges: Sequence[float] = RIDGES,
+    smoothings: Sequence[float] = SMOOTHINGS,
+) -> Fit:
+    """The fit that foretells the validation positions best; of equals the strongest penalties."""
+    fits = {each: fit(train, *each) for each in product(sorted(ridges), sorted(smoothings))}
+    tried = {each: validation.loss(weights) for each, weights in fits.items()}
+    best = min(reversed(tried), key=lambda each: tried[each])
+    return Fit(fits[best], *best, tried)
+
+
+# ---------------------------------------------------------------------- what comes of it
+
+
+def as_composite(names: Sequence[str], stages: Stages, weights: np.ndarray) -> dict[str, Any]:
+    """The settings of the composite with these weights.
+
+    weights: in discs, shape (stages, features); the composite's values are in 1/UNIT of a disc.
+    """
+    return {
+        "_target_": "othello_lab.agents.evaluation.Composite",
+        "stages": [
+            {
+                "empties": list(ends),
+                "weights": {
+                    name: float(f"{UNIT * weight:.{DIGITS}g}")
+                    for name, weight in zip(names, row, strict=True)
+                },
+            }
+            for ends, row in zip(stages, weights, strict=True)
+        ],
+    }
+
+
+def sizes(weights: np.ndarray, known: Moments) -> np.ndarray:
+    """By how many discs each feature moves the value of a stage's positions, as a root mean square
+    with the sign of the weight, shape (stages, features); NaN where a stage has no position."""
+    with np.errstate(invalid="ignore"):
+        squares = np.einsum("sff->sf", known.products) / known.counts[:, None]
+    return weights * np.sqrt(squares)
+
+
+def stage_text(ends: tuple[int, int]) -> str:
+    """A stage in a table: ``8-11``."""
+    return f"{ends[0]}\N{EN DASH}{ends[1]}" if ends[0] < ends[1] else f"{ends[0]}"
+
+
+def weights_table(
+    names: Sequence[str], stages: Stages, weights: np.ndarray, unit: str = f"1/{UNIT} of a disc"
+) -> ResultTable:
+    """Weights, UNIT times those given, for each unit of their features: a row a feature, a column
+    for each of some stages. unit: of the numbers shown, in words."""
+    shown = np.unique(np.linspace(0, len(stages) - 1, _MOST_COLUMNS).round().astype(int)).tolist()
+    rows = [
+        [name, *(f"{UNIT * column[stage]:.3g}" for stage in shown)]
+        for name, column in zip(names, weights.T, strict=True)
+    ]
+    return ResultTable(
+        "Weights by empty squares",
+        ["feature", *(stage_text(stages[stage]) for stage in shown)],
+        rows,
+        note=f"What a unit of the feature is worth, in {unit}: a corner, a move, a thousandth of a "
+        "ratio (`othello-lab agents evaluate` shows them). The YAML has all stages.",
+    )
+
+
+def sizes_figure(
+    names: Sequence[str], stages: Stages, moved: np.ndarray, unit: str = "discs"
+) -> ReportFigure:
+    """A heat map of what :func:`sizes` gives, in this unit."""
+    import pandas as pd
+    from matplotlib.colors import Normalize
+
+    from othello_lab.experiments.report.figures.base import (
+        ReportFigure,
+        blank,
+        heat,
+        resize,
+        signed,
+    )
+
+    most = float(np.nanmax(np.abs(moved), initial=1e-9))
+    digits = 1 if most < 100 else 0
+    texts = np.array([["" if np.isnan(v) else signed(v, digits) for v in row] for row in moved.T])
+    with blank() as figure:
+        axes = figure.add_subplot()
+        label = f"{unit}, with the sign of the weight"
+        heat(figure, axes, moved.T, "RdBu", label, Normalize(-most, most), texts, 8)
+        axes.set_xticks(range(len(stages)), [stage_text(each) for each in stages], rotation=90)
+        axes.set_yticks(range(len(names)), [name.replace("_", " ") for name in names])
+        axes.set_xlabel("empty squares")
+        resize(figure, axes, 0.42 * len(stages) + 0.4, 0.34 * len(names) + 0.3)
+    frame = pd.DataFrame(moved, columns=list(names))
+    frame.insert(0, "empties", [stage_text(each) for each in stages])
+    return ReportFigure(
+        name="weights",
+        title="What the weights mean",
+        caption=f"By how many {unit} each feature moves a stage's positions (weight x root "
+        "mean square of the feature). Features overlap, so a weight may be negative because "
+        "another one counts the same twice.",
+        chart=figure,
+        data=frame,
+    )
+
+
+# ---------------------------------------------------------------------- the training
+
+DEFAULT_FEATURES = (
+    "corner_closeness",
+    "corners",
+    "disc_count",
+    "edge_stability",
+    "frontier_discs",
+    "mobility",
+    "modified_square_weights",
+    "potential_mobility_ratio",
+    "square_weights",
+    "stable_discs",
+)
+"""Left out: iago, a composite itself; the other forms of mobility, which add nothing; and parity,
+which adds 0.2 % of the squared error but costs a third of the time."""
+
+
+def check_features(features: Sequence[str], rules: Ruleset) -> None:
+    """Raise ValueError unless a composite of these features, by name, fits the board."""
+    if not features or len(set(features)) < len(features):
+        raise ValueError(f"train.features={features}: at least one, and none twice, is needed")
+    for name in features:
+        if rules.side not in FEATURES[name]().sides:
+            raise ValueError(f"train.features: {name} is for the 8x8 board, not for {rules.name}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TunedWeights(Training):
+    """A composite's weights by ridge regression on the final disc difference."""
+
+    features: Annotated[list[str], Each(Choice(*FEATURES))] = field(
+        default_factory=lambda: list(DEFAULT_FEATURES)
+    )
+    """What the composite is made of."""
+    stage: Annotated[int, Whole(1, MOST_EMPTIES)] = 4
+    """Numbers of empties that share their weights."""
+    ridge: Annotated[float | None, Number(above=0)] = None
+    """Penalty on large weights; null: what foretells the validation games best."""
+    smoothing: Annotated[float | None, Number(low=0)] = None
+    """Penalty on differences between neighbouring stages; null likewise."""
+
+    def check(self, plan: Plan) -> None:
+        check_features(self.features, plan.rules)
+
+    def prepare(self, plan: Plan) -> None:
+        for name in self.features:
+            FEATURES[name]().prepare()
+
+    def learn(self, work: Workshop) -> Learned:
+        stages = stages_of_width(self.stage)
+        with work.progress("features", 2) as bar:
+            known = []
+            for split in (TRAIN, VALIDATION):
+                part: Positions = work.positions.part(split)
+                known.append(
+                    moments_of_positions(
+                        self.features, stages, part.mover, part.opponent, part.score
+                    )
+                )
+                bar.advance()
+        train, validation = known
+        for sums in known:
+            work.finite("sums of features and scores", sums.with_score, "adding up positions")
+        ridges = RIDGES if self.ridge is None else (self.ridge,)
+        smoothings = SMOOTHINGS if self.smoothing is None else (self.smoothing,)
+        found = best_fit(train, validation, ridges, smoothings)
+        weights = work.finite("weights", found.weights, "solving the least squares")
+        moved = sizes(weights, train)
+        nothing = np.zeros_like(weights)
+        return Learned(
+            as_composite(self.features, stages, weights),
+            unit=UNIT,
+            findings=[_finding(found, train, validation, nothing)],
+            tables=[weights_table(self.features, stages, weights)],
+            figures=partial(_figures, self.features, stages, moved),
+            about={
+                "ridge": found.ridge,
+                "smoothing": found.smoothing,
+                "train_loss": round(train.loss(weights), 3),
+                "validation_loss": round(validation.loss(weights), 3),
+            },
+        )
+
+
+def _finding(found: Fit, train: Moments, validation: Moments, nothing: np.ndarray) -> str:
+    losses = train.loss(found.weights), validation.loss(found.weights), validation.loss(nothing)
+    own, other, blind = np.sqrt(losses)
+    return (
+        f"On games that were not learned from, the weights miss the final disc difference by "
+        f"{other:.1f} discs (root mean square; {own:.1f} on those that were, {blind:.1f} for an "
+        f"evaluation that always says 0), with ridge {found.ridge:g} and smoothing "
+        f"{found.smoothing:g}."
+    )
+
+
+def _figures(names: Sequence[str], stages: Stages, moved: np.ndarray) -> Iterator[ReportFigure]:
+    yield sizes_figure(names, stages, moved)

@@ -1,0 +1,328 @@
+"""How good what was learned is: on positions that it has not learned from, and in matches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from othello_lab.agents.evaluation import Evaluation
+from othello_lab.experiments.record.store import Record
+from othello_lab.experiments.report.standings import matches
+from othello_lab.experiments.statistics.intervals import interval_text
+from othello_lab.experiments.statistics.means import SHARE, mean_interval
+from othello_lab.experiments.studies.pools import Pool, strengths
+from othello_lab.experiments.studies.positions import PHASES
+from othello_lab.training.data import SPLITS, TEST, TRAIN, Positions
+from othello_lab.training.kept import PREFIX, Kept
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+STAGE = 5
+"""Numbers of empty squares that are told together."""
+BINS = 24
+"""Groups of equally many positions that calibration is looked at in."""
+FEW = 50
+"""Of fewer positions nothing is told."""
+MOST = 100_000
+"""Positions that are measured on; of more a sample."""
+_SAMPLED = 7  # keeps random numbers apart
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the steps of a training have left.
+
+    final: what was learned in the end; snapshots: at the stops of a learning curve, by minutes;
+    spent: minutes that each of these really took, all before it included.
+    positions: those that it is measured on, None for none. matches, ladder: folders of runs, None
+    for none. steps: the rows of the record.
+    """
+
+    final: Kept
+    snapshots: Mapping[float, Kept]
+    spent: Mapping[float, float]
+    positions: Positions | None
+    matches: Path | None
+    ladder: Path | None
+    steps: Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """What was measured; a frame without rows for what was not.
+
+    parts: one row a part of the positions: part, positions, squared (mean squared error, discs),
+        error (mean absolute error), guessing (the same of always saying the part's mean).
+    held: the part that the rest is measured on; stages: one row for so many empties, fewest, most,
+        positions, exact (share with the solver's score), error, low, high, bias, guessing.
+    phases: one row a phase of the game: phase, positions, exact, error, low, high.
+    exact: the error on positions with the solver's score, of these empties at most: positions,
+        empties, error, low, high; empty where there are few.
+    calibration: by phase and group of predictions: phase, predicted, outcome, won (share, draws
+        half), positions; slope: outcome by a predicted disc.
+    matches: of :func:`experiments.report.standings.matches`, as what was learned sees them.
+    curve: one row a stop of the learning curve: minutes, spent, positions, elo, low, high, and
+        ``error_PHASE``.
+    gain: Elo from its first stop to its last, with the ends of the 95 % interval.
+    scores: the most important of it, plain data.
+    """
+
+    parts: pd.DataFrame
+    held: str
+    stages: pd.DataFrame
+    phases: pd.DataFrame
+    exact: dict[str, Any]
+    calibration: pd.DataFrame
+    slope: float
+    matches: pd.DataFrame
+    curve: pd.DataFrame
+    gain: tuple[float, float, float]
+    scores: dict[str, Any] = field(default_factory=dict)
+
+
+def measure(found: Found, folder: Path, seed: int) -> Measured:
+    """Measure what a training in this folder has learned."""
+    import pandas as pd
+
+    none = pd.DataFrame()
+    parts, held, stages, phases, calibration, slope = none, "", none, none, none, float("nan")
+    exact: dict[str, Any] = {}
+    evaluation = found.final.built(folder)
+    if found.positions is not None:
+        unit = found.final.unit or unit_of(evaluation, found.positions)
+        parts = errors_by_part(evaluation, unit, found.positions, seed)
+        examined, held = examined_part(found.positions, seed)
+        predicted = predictions(evaluation, unit, examined)
+        stages = errors_by_stage(predicted, examined, seed)
+        phases = errors_by_phase(predicted, examined, seed)
+        exact = error_of_perfect_play(predicted, examined, seed)
+        calibration, slope = calibrated(predicted, examined)
+    played = none
+    if found.matches is not None:
+        with Record.open(found.matches) as record:
+            played = matches(record)
+            played = played[played["first"] == PREFIX + found.final.label]
+    curve, gain = _curve(found, folder, seed), _gain(found, seed)
+    scores = _scores(found, stages, parts, played)
+    return Measured(
+        parts, held, stages, phases, exact, calibration, slope, played, curve, gain, scores
+    )
+
+
+# ---------------------------------------------------------------------- on positions
+
+
+def predictions(evaluation: Evaluation, unit: float, positions: Positions) -> np.ndarray:
+    """The disc differences that it predicts, float, shape (n,)."""
+    found: np.ndarray = evaluation.values(positions.mover, positions.opponent) / unit
+    return found
+
+
+def unit_of(evaluation: Evaluation, positions: Positions) -> float:
+    """The value that is worth a disc, by least squares over the positions learned from; 1 where
+    values and outcomes have nothing to do with each other."""
+    train = positions.part(TRAIN)
+    values = predictions(evaluation, 1, train)
+    both = float(values @ train.score)
+    return float(values @ values) / both if both > 0 else 1.0
+
+
+def examined_part(positions: Positions, seed: int) -> tuple[Positions, str]:
+    """The positions that are measured on, a sample of many, and which part they are of: the test's,
+    or where there are too few of these another one's."""
+    for part in (TEST, *reversed(range(TEST))):
+        if len(found := positions.part(part)) >= FEW or part == TRAIN:
+            return _sample(found, seed), SPLITS[part]
+    raise AssertionError
+
+
+def _sample(positions: Positions, seed: int) -> Positions:
+    return positions.sample(MOST, np.random.default_rng([seed, _SAMPLED]))
+
+
+def errors_by_part(
+    evaluation: Evaluation, unit: float, positions: Positions, seed: int
+) -> pd.DataFrame:
+    """See :class:`Measured`."""
+    import pandas as pd
+
+    rows = []
+    for part, name in enumerate(SPLITS):
+        found = _sample(positions.part(part), seed)
+        if len(found):
+            missed = predictions(evaluation, unit, found) - found.score
+            rows.append(
+                {
+                    "part": name,
+                    "positions": len(positions.part(part)),
+                    "squared": float(np.mean(missed**2)),
+                    "error": float(np.abs(missed).mean()),
+                    "guessing": float(np.abs(found.score - found.score.mean()).mean()),
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def errors_by_stage(predicted: np.ndarray, positions: Positions, seed: int) -> pd.DataFrame:
+    """See :class:`Measured`."""
+    import pandas as pd
+
+    rows = []
+    for fewest in range(0, int(positions.empties.max(initial=0)) + 1, STAGE):
+        most = fewest + STAGE - 1
+        there = (positions.empties >= fewest) & (positions.empties <= most)
+        if there.sum() < FEW:
+            continue
+        score = positions.score[there]
+        missed = predicted[there] - score
+        rows.append(
+            {
+                "fewest": fewest,
+                "most": most,
+                **_error(missed, positions[there], seed),
+                "bias": float(missed.mean()),
+                "guessing": float(np.abs(score - score.mean()).mean()),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def errors_by_phase(predicted: np.ndarray, positions: Positions, seed: int) -> pd.DataFrame:
+    """See :class:`Measured`."""
+    import pandas as pd
+
+    rows = []
+    for number, phase in enumerate(PHASES):
+        there = phase_numbers(positions) == number
+        if there.sum() >= FEW:
+            missed = predicted[there] - positions.score[there]
+            rows.append({"phase": phase, **_error(missed, positions[there], seed)})
+    return pd.DataFrame(rows, columns=["phase", "positions", "exact", "error", "low", "high"])
+
+
+def error_of_perfect_play(predicted: np.ndarray, positions: Positions, seed: int) -> dict[str, Any]:
+    """See :class:`Measured`."""
+    there = positions.exact
+    if there.sum() < FEW:
+        return {}
+    found = _error(predicted[there] - positions.score[there], positions[there], seed)
+    return found | {"empties": int(positions.empties[there].max())}
+
+
+def phase_numbers(positions: Positions) -> np.ndarray:
+    """Of each position the number of its phase among PHASES: which third of a game's moves it lies
+    in."""
+    moves = positions.side**2 - 4
+    made = moves - positions.empties
+    return np.clip(len(PHASES) * made // moves, 0, len(PHASES) - 1)
+
+
+def _error(missed: np.ndarray, positions: Positions, seed: int) -> dict[str, Any]:
+    found = mean_interval(np.abs(missed), positions.game, seed)
+    return {
+        "positions": len(missed),
+        "exact": float(positions.exact.mean()),
+        "error": found.value,
+        "low": found.low,
+        "high": found.high,
+    }
+
+
+def calibrated(predicted: np.ndarray, positions: Positions) -> tuple[pd.DataFrame, float]:
+    """See :class:`Measured`: the groups, and the slope of outcome over prediction."""
+    import pandas as pd
+
+    rows = []
+    phases = phase_numbers(positions)
+    for number, phase in enumerate(PHASES):
+        place = np.flatnonzero(phases == number)
+        if len(place) < FEW:
+            continue
+        order = place[np.argsort(predicted[place], kind="stable")]
+        for group in np.array_split(order, min(BINS, len(order) // FEW)):
+            score = positions.score[group]
+            won = np.where(score > 0, 1.0, np.where(score < 0, 0.0, 0.5))
+            share = mean_interval(won, positions.game[group], within=SHARE)
+            rows.append(
+                {
+                    "phase": phase,
+                    "predicted": float(predicted[group].mean()),
+                    "outcome": float(score.mean()),
+                    "won": share.value,
+                    "won_low": share.low,
+                    "won_high": share.high,
+                    "positions": len(group),
+                }
+            )
+    squares = float(predicted @ predicted)
+    slope = float(predicted @ positions.score) / squares if squares > 0 else float("nan")
+    return pd.DataFrame(rows), slope
+
+
+# ---------------------------------------------------------------------- in matches
+
+
+def _curve(found: Found, folder: Path, seed: int) -> pd.DataFrame:
+    """See :class:`Measured`."""
+    import pandas as pd
+
+    table = None
+    if found.ladder is not None:
+        with Record.open(found.ladder) as record:
+            table = strengths(record, seed)
+    rows = []
+    for minutes, kept in found.snapshots.items():
+        row: dict[str, Any] = {"minutes": minutes, "spent": found.spent[minutes]}
+        row["positions"] = kept.about.get("positions", 0)
+        if table is not None:
+            rated = table.loc[PREFIX + kept.label]
+            row |= {name: rated[name] for name in ("games", "elo", "low", "high", "bound", "split")}
+        row |= dict(_errors_of(found, kept, folder, seed))
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _gain(found: Found, seed: int) -> tuple[float, float, float]:
+    """See :class:`Measured`; nan where it is not known."""
+    labels = [PREFIX + kept.label for kept in found.snapshots.values()]
+    if found.ladder is None or len(labels) < 2:
+        return (float("nan"),) * 3
+    with Record.open(found.ladder) as record:
+        pool = Pool.of(record)
+    weights = np.zeros((1, len(pool.names)))
+    weights[0, pool.names.index(labels[0])] = -1
+    weights[0, pool.names.index(labels[-1])] = 1
+    elo, low, high = (float(ends[0]) for ends in pool.contrasts(weights, seed))
+    return elo, low, high
+
+
+def _errors_of(found: Found, kept: Kept, folder: Path, seed: int) -> Iterator[tuple[str, float]]:
+    """The mean absolute error by phase of what was learned up to a stop."""
+    if found.positions is not None:
+        evaluation, (examined, _) = kept.built(folder), examined_part(found.positions, seed)
+        unit = kept.unit or unit_of(evaluation, found.positions)
+        predicted = predictions(evaluation, unit, examined)
+        for row in errors_by_phase(predicted, examined, seed).itertuples():
+            yield f"error_{row.phase}", float(row.error)
+
+
+def _scores(
+    found: Found, stages: pd.DataFrame, parts: pd.DataFrame, played: pd.DataFrame
+) -> dict[str, Any]:
+    """The most important of it, as the weights' side file has it."""
+    scores: dict[str, Any] = {"minutes": round(sum(row["minutes"] for row in found.steps), 2)}
+    for row in parts.itertuples():
+        scores[f"squared_error_{row.part}"] = round(float(row.squared), 2)
+    for row in stages.itertuples():
+        scores.setdefault("mean_error_by_empties", {})[f"{row.fewest}-{row.most}"] = round(
+            float(row.error), 2
+        )
+    for row in played.itertuples():
+        elo = interval_text(row.elo, row.elo_low, row.elo_high, row.bound)
+        scores.setdefault("elo", {})[str(row.second)] = f"{elo}, {row.games} games"
+    return scores

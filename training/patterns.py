@@ -1,0 +1,299 @@
+"""Weights of patterns, by least squares on what positions turned out to be worth.
+
+Each stage of the game has weights of its own. The score of a position is foretold by the sum of the
+weights of what stands at each place of each pattern, of both sides' mobility and of the number of
+empty squares. That is a system of equations with a row a position and a column a weight, some fifty
+ones in each row, which SciPy's LSMR solves without ever writing it down.
+
+Weights of what is seen seldom are drawn towards 0 (a ridge): ``shrink`` is how many times a content
+has to be seen for half of its own evidence to count.
+
+Source of the method: M. Buro, *Experiments with Multi-ProbCut and a New High-Quality Evaluation
+Function for Othello* (1997); of LSMR: D. Fong and M. Saunders (2011).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+import scipy  # which loads its parts when they are used
+
+from othello_lab.agents.learned import patterns as model
+from othello_lab.agents.learned.geometry import board_of, geometry
+from othello_lab.agents.learned.weights import Weights
+from othello_lab.core.bitboard import legal_moves, popcount
+from othello_lab.core.system.compile import Mask, kernel
+from othello_lab.core.system.settings import Number, Whole, explained
+from othello_lab.training.base import Learned, Training, Workshop
+from othello_lab.training.data import TRAIN, VALIDATION, Positions
+
+if TYPE_CHECKING:
+    from othello_lab.experiments.report.figures.base import ReportFigure
+
+FEWEST = 1000
+"""Positions. A stage with fewer takes the weights of the nearest that has more."""
+_MOVES = model.MOST_MOVES + 1
+_LARGEST = np.iinfo(np.int16).max
+
+
+@explained
+@dataclass(frozen=True, kw_only=True)
+class PatternTraining(Training):
+    """Learns the weights of :class:`agents.learned.patterns.PatternEvaluation`."""
+
+    width: Annotated[int, Whole(1, 60)] = 4
+    """Numbers of empty squares that make a stage."""
+    overlap: Annotated[int, Whole(0, 60)] = 1
+    """A stage also learns from positions with so many more or fewer empty squares, which makes
+    neighbouring stages alike."""
+    shrink: Annotated[float, Number(above=0)] = 20.0
+    """How strongly weights are drawn towards 0: as many made-up sightings that were worth 0."""
+    iterations: Annotated[int, Whole(1)] = 20
+    """Steps of LSMR at most, for each stage."""
+
+    def learn(self, work: Workshop) -> Learned:
+        positions = work.positions
+        columns = Columns(positions.side)
+        learn_from, check_with = positions.part(TRAIN), positions.part(VALIDATION)
+        stages = self.stages(positions.side)
+        kept = work.kept("stages") or {"weights": np.zeros((0, columns.number)), "enough": []}
+        weights, enough = list(kept["weights"]), list(kept["enough"])
+        todo = range(len(weights), len(stages))
+        with work.crew() as crew, work.progress("stages", len(stages), len(weights)) as bar:
+            for begin in todo[::_AT_A_TIME]:
+                some = stages[begin : begin + _AT_A_TIME]
+                parts = [
+                    _Part(
+                        learn_from.stage(low - self.overlap, high + self.overlap),
+                        check_with.stage(low, high),
+                    )
+                    for low, high in some
+                ]
+                fit = functools.partial(_fit, shrink=self.shrink, iterations=self.iterations)
+                for (low, high), found in zip(some, crew(fit, parts), strict=True):
+                    where = f"stage of {low} to {high} empty squares"
+                    work.finite("weights", found.weights, where)
+                    weights.append(found.weights)
+                    enough.append(found.positions >= FEWEST)
+                    work.note(
+                        empties=low,
+                        positions=found.positions,
+                        train=found.train,
+                        validation=found.validation,
+                    )
+                    bar.advance()
+                work.keep("stages", {"weights": np.array(weights), "enough": enough})
+        if not any(enough):
+            raise ValueError(
+                f"{len(learn_from):,} positions to learn from; a stage needs {FEWEST:,}"
+            )
+        learned = as_weights(positions.side, stages, np.array(weights), enough)
+        return Learned(
+            {"_target_": "othello_lab.agents.learned.PatternEvaluation"},
+            learned,
+            model.UNIT,
+            findings=[_finding(weights, enough, columns.number)],
+            figures=functools.partial(_figures, learned, check_with),
+        )
+
+    def stages(self, side: int) -> list[tuple[int, int]]:
+        """Fewest and most empty squares of each stage, both included, the end of the game first."""
+        most = side * side - 4
+        firsts = range(0, most + 1, self.width)
+        return [(first, min(first + self.width - 1, most)) for first in firsts]
+
+
+_AT_A_TIME = 4
+"""Stages between two checkpoints, shared out among the workers."""
+
+
+# ---------------------------------------------------------------------- the system of equations
+
+
+class Columns:
+    """What the columns of the equations stand for, in this order: the classes of contents, the
+    mover's moves, the opponent's, the empty squares.
+
+    number: of columns.
+    """
+
+    def __init__(self, side: int) -> None:
+        self.side = side
+        self.geometry = geometry(side)
+        self.own = self.geometry.classes
+        self.their = self.own + _MOVES
+        self.empties = self.their + _MOVES
+        self.number = self.empties + model.SQUARES + 1
+
+    def of(self, positions: Positions) -> np.ndarray:
+        """The columns in which each position has a 1, int32, shape (positions, places + 3)."""
+        mover, opponent = positions.mover, positions.opponent
+        contents = self.geometry.features(mover, opponent)
+        others = _counts(mover, opponent, np.uint64(board_of(self.side)))
+        others += np.array([self.own, self.their, self.empties], dtype=np.int32)
+        return np.concatenate([contents, others], axis=1)
+
+
+@kernel
+def _counts(mover: np.ndarray, opponent: np.ndarray, board: Mask) -> np.ndarray:
+    """Each side's moves and the squares of the 8x8 board without a disc, int32, shape (n, 3)."""
+    found = np.empty((len(mover), 3), dtype=np.int32)
+    most = np.int64(model.MOST_MOVES)
+    for n in range(len(mover)):
+        found[n, 0] = min(most, popcount(legal_moves(mover[n], opponent[n]) & board))
+        found[n, 1] = min(most, popcount(legal_moves(opponent[n], mover[n]) & board))
+        found[n, 2] = np.int64(model.SQUARES) - popcount(mover[n] | opponent[n])
+    return found
+
+
+@kernel
+def sums(columns: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The sum of each row's weights, float32: the matrix times a vector."""
+    found = np.empty(len(columns), dtype=np.float32)
+    for row in range(len(columns)):
+        total = np.float32(0)
+        for place in range(columns.shape[1]):
+            total += weights[columns[row, place]]
+        found[row] = total
+    return found
+
+
+@kernel
+def _shares(columns: np.ndarray, values: np.ndarray, number: int) -> np.ndarray:
+    """Each column's sum of its rows' values, float32: the turned matrix times a vector."""
+    found = np.zeros(number, dtype=np.float32)
+    for row in range(len(columns)):
+        for place in range(columns.shape[1]):
+            found[columns[row, place]] += values[row]
+    return found
+
+
+def solve(
+    columns: np.ndarray, score: np.ndarray, number: int, shrink: float, iterations: int
+) -> tuple[np.ndarray, int]:
+    """The weights, float32, for which the rows' sums come nearest to the scores by least squares,
+    plus ``shrink`` times the squares of the weights; and the steps that it took.
+
+    columns: shape (rows, places), numbers below ``number``. score: float32, shape (rows,).
+    """
+    rows = len(columns)
+    seen = np.bincount(columns.ravel(), minlength=number).astype(np.float32)
+    # Weights are measured in a unit that suits how often each is seen: far fewer steps.
+    scale = 1 / np.sqrt(seen + np.float32(shrink))
+    towards_0 = np.float32(np.sqrt(shrink)) * scale
+
+    def forwards(scaled: np.ndarray) -> np.ndarray:
+        scaled = scaled.astype(np.float32).ravel()
+        both = sums(columns, scale * scaled), towards_0 * scaled
+        return np.concatenate(both, dtype=np.float64)
+
+    def back(values: np.ndarray) -> np.ndarray:
+        values = values.astype(np.float32).ravel()
+        found = scale * _shares(columns, values[:rows], number) + towards_0 * values[rows:]
+        return found.astype(np.float64)
+
+    operator = scipy.sparse.linalg.LinearOperator(
+        (rows + number, number), matvec=forwards, rmatvec=back, dtype=np.float64
+    )
+    wanted = np.concatenate([score, np.zeros(number, dtype=np.float32)])
+    with np.errstate(over="ignore"):  # it compares 1e100 with numbers of 32 bits
+        found, _, steps, *_ = scipy.sparse.linalg.lsmr(operator, wanted, maxiter=iterations)
+    return scale * found.astype(np.float32), int(steps)
+
+
+# ---------------------------------------------------------------------- one stage
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """What one stage is learned from, and what it is checked with."""
+
+    learn_from: Positions
+    check_with: Positions
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """One stage's weights, in discs, and its mean squared errors (squared discs; NaN for none)."""
+
+    weights: np.ndarray
+    positions: int
+    iterations: int
+    train: float
+    validation: float
+
+
+def _fit(part: _Part, shrink: float, iterations: int) -> Stage:
+    columns = Columns(part.learn_from.side)
+    number, found = len(part.learn_from), columns.of(part.learn_from)
+    weights, steps = solve(found, part.learn_from.score, columns.number, shrink, iterations)
+    return Stage(
+        weights,
+        number,
+        steps,
+        _error(sums(found, weights), part.learn_from.score),
+        _error(sums(columns.of(part.check_with), weights), part.check_with.score),
+    )
+
+
+def _error(foretold: np.ndarray, score: np.ndarray) -> float:
+    return float(np.mean((foretold - score) ** 2)) if len(score) else float("nan")
+
+
+# ---------------------------------------------------------------------- what comes of it
+
+
+def as_weights(
+    side: int, stages: list[tuple[int, int]], weights: np.ndarray, enough: Iterable[bool]
+) -> Weights:
+    """The weights of an evaluation.
+
+    stages: fewest and most empty squares of each. weights: in discs, shape (stages, columns).
+    enough: which stages could be learned; the others take the weights of the nearest that could.
+    """
+    columns = Columns(side)
+    learned = np.flatnonzero(list(enough))
+    source = [int(learned[np.abs(learned - stage).argmin()]) for stage in range(len(stages))]
+    outside = model.SQUARES - side * side
+    stage_of = np.zeros(model.SQUARES + 1, dtype=np.uint8)
+    constant = np.zeros(model.SQUARES + 1)
+    for stage, (low, high) in enumerate(stages):
+        low, high = low + outside, high + outside
+        last = high if stage + 1 < len(stages) else model.SQUARES
+        stage_of[low : last + 1] = stage
+        taken = weights[source[stage], columns.empties :]
+        if source[stage] == stage:
+            constant[low : last + 1] = taken[low : last + 1]
+        else:
+            constant[low : last + 1] = taken[np.flatnonzero(taken)].mean()
+    used = weights[source]
+    arrays = {
+        model.STAGES: stage_of,
+        model.CONSTANT: _in_units(constant),
+        model.OWN_MOVES: _in_units(used[:, columns.own : columns.their]),
+        model.THEIR_MOVES: _in_units(used[:, columns.their : columns.empties]),
+        model.CONTENTS: _in_units(used[:, : columns.own]),
+    }
+    return Weights(model.KIND, model.VERSION, model.UNIT, arrays, {"side": side})
+
+
+def _in_units(discs: np.ndarray) -> np.ndarray:
+    return np.clip(np.rint(discs * model.UNIT), -_LARGEST, _LARGEST).astype(np.int16)
+
+
+def _finding(weights: list[np.ndarray], enough: list[bool], number: int) -> str:
+    seen = int(np.count_nonzero(np.array(weights)))
+    return (
+        f"{sum(enough)} of {len(enough)} stages had positions enough; of {len(weights)} x "
+        f"{number:,} weights {seen:,} were seen at least once, the others are 0."
+    )
+
+
+def _figures(learned: Weights, positions: Positions) -> Iterator[ReportFigure]:
+    from othello_lab.training.drawing import disc_worth_figure
+
+    yield disc_worth_figure(model.PatternEvaluation(learned), positions, model.UNIT)

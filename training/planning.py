@@ -1,0 +1,175 @@
+"""What positions are to be made of: the settings of ``selfplay``, and the way to them."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+from omegaconf import OmegaConf
+
+from othello_lab.agents.config import ConfigError, build, compose, fill_open
+from othello_lab.core.system.settings import (
+    Choice,
+    Each,
+    Number,
+    Switch,
+    Text,
+    Whole,
+    check_settings,
+    nearest,
+)
+from othello_lab.experiments.config import (
+    OBJECTS,
+    Plan,
+    RunConfig,
+    checked_settings,
+    chosen,
+    plan_of,
+    typed,
+)
+from othello_lab.experiments.playing.conditions import Conditions, Elsewhere
+
+GROUP = "data"
+"""The group of YAMLs, and the part of a configuration, that says what the data are made of."""
+NAME = "selfplay"
+"""The one option there is in the group."""
+AGENT = "alphabeta"
+"""Who plays where nobody is named."""
+ENDGAMES = PERFECT, PLAYED = "perfect", "played"
+"""What follows once the exact solver gives the scores: perfect play, or the game's own moves."""
+MOST_EXACT = 24
+"""Empty squares; beyond these solving a position takes seconds."""
+_NOISY = "othello_lab.agents.noisy.Noisy"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataConfig:
+    """How games become positions; the comments in ``conf/data/selfplay.yaml`` explain each.
+
+    random_plies: the least and the most.
+    """
+
+    random_plies: Annotated[list[int], Each(Whole(0, 60))] = field(default_factory=lambda: [4, 24])
+    noise: Annotated[float, Number(0, 1)] = 0.0
+    noise_plies: Annotated[int | None, Whole(0)] = None
+    exact: Annotated[int, Whole(0, MOST_EXACT)] = 10
+    trace: Annotated[float, Number(0, 1)] = 1.0
+    unit: Annotated[int, Whole(1)] = 100
+    endgames: Annotated[str, Choice(*ENDGAMES)] = PERFECT
+    validation: Annotated[float, Number(0, 0.5)] = 0.1
+    test: Annotated[float, Number(0, 0.5)] = 0.1
+    read: Annotated[list[str], Each(Text(r".+", "a file"))] = field(default_factory=list)
+    partly: Annotated[bool, Switch()] = False
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+        if len(self.random_plies) != 2 or self.random_plies[0] > self.random_plies[1]:
+            raise ValueError(
+                f"random_plies={list(self.random_plies)}: the least and the most are needed, such "
+                "as [4,24]"
+            )
+
+
+@dataclass(frozen=True)
+class DataPlan:
+    """What has passed all checks. plan: of the games; its agents are those that play, with the
+    noise they are to have. settings: as they were asked for."""
+
+    data: DataConfig
+    plan: Plan
+    settings: RunConfig
+
+    @property
+    def as_data(self) -> dict[str, Any]:
+        """All settings as plain data."""
+        return {GROUP: {"_target_": _target(), **asdict(self.data)}, **asdict(self.settings)}
+
+    def conditions(self) -> Conditions:
+        """What all games have in common: every agent is there twice, once for each side, as it
+        meets itself; nobody where games are read."""
+        made = self.plan.conditions()
+        elsewhere = Elsewhere(conditions_elsewhere, self.as_data)
+        if self.data.read:
+            return replace(made, names=[], agents=[], elsewhere=elsewhere)
+        twins = plan_of(copy.deepcopy(self.plan.settings), least=1).agents
+        names = [*made.names, *(f"{name} (White)" for name in twins)]
+        agents = [*made.agents, *twins.values()]
+        return replace(made, names=names, agents=agents, elsewhere=elsewhere)
+
+
+def _target() -> str:
+    return f"{DataConfig.__module__}.{DataConfig.__name__}"
+
+
+def read(overrides: Sequence[str], folders: Sequence[str | Path] = ()) -> DataPlan:
+    """The plan of ``conf/data/selfplay.yaml`` with overrides (``games=5000``, ``agent=alphabeta``,
+    ``data.exact=12``), and further folders of YAMLs; raises ConfigError."""
+    words = [_of_player(word) for word in overrides]
+    config = compose("run", [f"+{GROUP}={NAME}", f"name={NAME}", *words], folders)
+    described: Any = OmegaConf.to_container(config[GROUP], resolve=True)
+    of_run = OmegaConf.masked_copy(config, [str(key) for key in config if key != GROUP])
+    return planned(described, checked_settings(of_run, words))
+
+
+def _of_player(word: str) -> str:
+    """``agent=NAME`` and ``agent.KEY=VALUE`` mean the one that plays itself."""
+    key, equals, value = word.partition("=")
+    if key == "agent":
+        return f"agent@player{equals}{value}"
+    return f"player.{word.removeprefix('agent.')}" if key.startswith("agent.") else word
+
+
+def of_data(settings: Mapping[str, Any]) -> DataPlan:
+    """The plan of all settings as plain data, such as :attr:`DataPlan.as_data`; ConfigError."""
+    config = dict(settings)
+    described = config.pop(GROUP, None)
+    if not isinstance(described, dict):
+        raise ConfigError(f"{GROUP} is missing among the settings")
+    return planned(described, typed(config))
+
+
+def with_defaults(settings: Mapping[str, Any]) -> DataPlan:
+    """The plan of some settings as plain data, the others as in the YAMLs; ConfigError.
+
+    ``agents`` are described by name; what they leave open (``???``) ``depth`` and ``evaluation``
+    fill. An agent, evaluation, or other object may be given by the name of its YAML.
+    """
+    made = read([]).as_data
+    made["agents"] = {AGENT: AGENT}
+    for key, value in settings.items():
+        if key not in made:
+            raise ConfigError(f"unknown setting '{key}'.{nearest(key, made)}")
+        if key in OBJECTS:
+            made[key] = value if key == "agents" else chosen(key, value)
+        else:
+            made[key] = {**made[key], **value} if isinstance(value, Mapping) else value
+    agents = {name: chosen("agent", agent) for name, agent in made["agents"].items()}
+    depth, evaluation = made["depth"], made["evaluation"]
+    made["agents"], _ = fill_open(agents, depth=depth, evaluation=evaluation)
+    return of_data(made)
+
+
+def planned(described: Mapping[str, Any], settings: RunConfig) -> DataPlan:
+    """The plan of settings; raises ConfigError."""
+    data = build(described, GROUP, DataConfig)
+    playing = copy.deepcopy(settings)
+    playing.games += playing.games % 2  # which only matters where openings are played twice
+    if data.noise:
+        playing.agents = {
+            name: {
+                "_target_": _NOISY,
+                "agent": agent,
+                "share": data.noise,
+                "plies": data.noise_plies,
+            }
+            for name, agent in settings.agents.items()
+        }
+    return DataPlan(data, plan_of(playing, least=1), settings)
+
+
+def conditions_elsewhere(config: Mapping[str, Any]) -> Conditions:
+    """The conditions of these settings, for a process elsewhere."""
+    return of_data(config).conditions()

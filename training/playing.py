@@ -1,0 +1,215 @@
+"""The games that positions are made of, in a worker: played in compiled code where both sides can,
+otherwise move by move."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import yaml
+
+from othello_lab.agents.base import compiled_player
+from othello_lab.agents.config import build
+from othello_lab.agents.evaluation import FINAL_UNIT
+from othello_lab.core import whole_games as layout
+from othello_lab.core.game import FINISHED, Fault, play_game
+from othello_lab.core.lines import draw_on
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Color
+from othello_lab.experiments.playing.batch import Watch
+from othello_lab.experiments.playing.pieces import Tables, Workplace
+from othello_lab.training.labels import Games, labelled
+from othello_lab.training.planning import GROUP, DataConfig
+
+TABLE = "games"
+"""The table of what came of a piece: a row with ``rows`` (bytes of labels.ROW), ``games``, and
+``left_out`` (numbers by reason)."""
+FORFEITED = "forfeited"
+_PURPOSE = 2  # keeps these random numbers apart from those of openings and games
+_COLORS = (Color.BLACK, Color.WHITE)
+
+Line = tuple[np.ndarray, np.ndarray]
+"""The moves of a game, uint8, passes among them, and what was expected of each, float32, in
+discs."""
+_NO_MOVES: Line = np.zeros(0, dtype=np.uint8), np.zeros(0, dtype=np.float32)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Games to be played: the numbers of a piece.
+
+    number: of the piece, from which with ``seed`` all its random numbers come. first: number of the
+    first game. mover, opponent: uint64 masks of each game's opening. color: 0 where Black is to
+    move there, 1 for White.
+    """
+
+    number: int
+    seed: int
+    first: int
+    mover: np.ndarray
+    opponent: np.ndarray
+    color: np.ndarray
+
+
+def make_piece(described: Mapping[str, Any], place: Workplace, content: Batch | Games) -> Tables:
+    """The positions of a piece: of games that are played now, or were read."""
+    data: DataConfig = build(yaml.safe_load(yaml.safe_dump(dict(described))), GROUP, DataConfig)
+    left_out: dict[str, int] = {}
+    if isinstance(content, Batch):
+        games, forfeited = _played(content, place, data)
+        left_out |= {FORFEITED: forfeited} if forfeited else {}
+    else:
+        games = content
+    rows, others = labelled(games, place.conditions.rules, data)
+    number = len(games) + sum(left_out.values())
+    return {TABLE: [{"rows": rows.tobytes(), "games": number, "left_out": {**left_out, **others}}]}
+
+
+def _played(batch: Batch, place: Workplace, data: DataConfig) -> tuple[Games, int]:
+    """The games of a piece after their openings, and how many were forfeited, which are left
+    out."""
+    conditions, number = place.conditions, len(batch.mover)
+    rng = np.random.default_rng(np.random.SeedSequence([batch.seed, _PURPOSE, batch.number]))
+    low, high = data.random_plies
+    plies = rng.integers(low, high + 1, number)
+    seeds = 2 * rng.integers(1 << 61, size=number)
+    masks = np.stack([batch.mover, batch.opponent], axis=1)
+    masks, turns = draw_on(rng, masks, plies, conditions.rules.board)
+    colors = batch.color ^ turns
+    lines: list[Line | None] = [None] * number
+    for black, white in _pairings(len(conditions.agents) // 2):
+        met = _met(batch.first, number, black, white, len(conditions.agents) // 2)
+        seats = black, white + len(conditions.agents) // 2
+        _play(place, seats, met, masks, colors, seeds, data, lines)
+    kept = np.array([line is not None for line in lines])
+    played = [_NO_MOVES, *(line for line in lines if line is not None)]
+    ends = np.cumsum([len(squares) for squares, _ in played[1:]], dtype=np.int64)
+    squares, values = (np.concatenate(parts) for parts in zip(*played, strict=True))
+    games = Games(masks[kept, 0], masks[kept, 1], squares, ends, values)
+    return games, int((~kept).sum())
+
+
+def _pairings(agents: int) -> list[tuple[int, int]]:
+    """Who meets whom, Black first: everybody everybody, also themselves."""
+    return [(black, white) for black in range(agents) for white in range(agents)]
+
+
+def _met(first: int, number: int, black: int, white: int, agents: int) -> np.ndarray:
+    """Which games of a piece are theirs; pairings take turns."""
+    return np.flatnonzero(
+        np.arange(first, first + number) % (agents * agents) == black * agents + white
+    )
+
+
+def _play(
+    place: Workplace,
+    seats: tuple[int, int],
+    games: np.ndarray,
+    masks: np.ndarray,
+    colors: np.ndarray,
+    seeds: np.ndarray,
+    data: DataConfig,
+    lines: list[Line | None],
+) -> None:
+    """Play these games, and write their moves into ``lines``; None for a game that was forfeited.
+
+    seats: numbers of the agents, Black's first.
+    """
+    conditions = place.conditions
+    players = None
+    if conditions.compiled_games and not conditions.apart & set(seats):
+        black, white = (
+            compiled_player(conditions.agents[seat], conditions.rules, conditions.limits)
+            for seat in seats
+        )
+        players = None if black is None or white is None else (black, white)
+    memory = Watch.Memory()
+    watch = Watch(memory)
+    done = 0
+    while done < len(games):
+        left = games[done:]
+        if players is not None:
+            table = np.zeros((len(left), layout.GAME), dtype=np.int64)
+            table[:, layout.MOVER : layout.OPPONENT + 1] = masks[left].view(np.int64)
+            table[:, layout.TO_MOVE] = colors[left]
+            table[:, layout.BLACK_SEED] = seeds[left]
+            table[:, layout.WHITE_SEED] = seeds[left] + 1
+            board, until = conditions.rules.board, data.exact or -1
+            played, turns = layout.play(players, table, board, watch.address, until)
+            ends = table[:played, layout.END]
+            for game, line in zip(left, _lines(turns, ends, data.unit), strict=False):
+                lines[game] = line
+            done += played
+        if done < len(games):  # and a game of which compiled code doubts a move is for the judge
+            game = games[done]
+            mover, opponent = (int(mask) for mask in masks[game])
+            start = Position(mover, opponent, _COLORS[colors[game]], conditions.rules)
+            lines[game] = _by_the_judge(place, seats, start, int(seeds[game]), data.unit)
+            done += 1
+
+
+def _lines(turns: np.ndarray, ends: np.ndarray, unit: int) -> Iterator[Line]:
+    """The games of the kernel's table of turns; ends: one past the last turn of each."""
+    judged = turns[:, layout.ANSWER + layout.JUDGED] != 0
+    values = _in_discs(turns[:, layout.ANSWER + layout.VALUE], judged, unit)
+    squares = turns[:, layout.SQUARE].astype(np.uint8)
+    yield from zip(np.split(squares, ends), np.split(values, ends), strict=True)
+
+
+def _in_discs(values: np.ndarray, judged: np.ndarray, unit: int) -> np.ndarray:
+    """What searches expected, float32, in discs; NaN where they said nothing. A finished game's
+    value says its disc difference."""
+    finished = np.abs(values) >= FINAL_UNIT
+    discs = values / np.where(finished, FINAL_UNIT, unit)
+    return np.where(judged, discs, np.nan).astype(np.float32)
+
+
+def _by_the_judge(
+    place: Workplace, seats: tuple[int, int], start: Position, seed: int, unit: int
+) -> Line | None:
+    """The moves of a game, and what was expected of them; None where it was forfeited."""
+    conditions = place.conditions
+    if conditions.apart & set(seats):
+        return _asked(place, seats, start, seed, unit)
+    black, white = (conditions.agents[seat] for seat in seats)
+    played = play_game(
+        {Color.BLACK: black, Color.WHITE: white},
+        start,
+        (),
+        conditions.limits,
+        conditions.grace,
+        {Color.BLACK: seed, Color.WHITE: seed + 1},
+    )
+    if played.end_reason != FINISHED:
+        return None
+    squares = np.array([ply.move for ply in played.plies], dtype=np.uint8)
+    said = [None if ply.decision is None else ply.decision.value for ply in played.plies]
+    return squares, _as_said(said, unit)
+
+
+def _as_said(values: Sequence[int | float | None], unit: int) -> np.ndarray:
+    judged = np.array([value is not None for value in values], dtype=bool)
+    return _in_discs(np.array([value or 0 for value in values], dtype=float), judged, unit)
+
+
+def _asked(
+    place: Workplace, seats: tuple[int, int], position: Position, seed: int, unit: int
+) -> Line | None:
+    """The same with agents in processes of their own, asked for every move anew."""
+    moves: list[int] = []
+    values: list[int | float | None] = []
+    while not position.is_over:
+        if position.moves:
+            seat = seats[_COLORS.index(position.to_move)]
+            try:
+                decision = place.decide(seat, position, seed + len(moves))
+                moves.append(decision.move)
+                values.append(decision.value)
+                position = position.play(moves[-1])
+            except (Fault, ValueError):
+                return None
+        else:
+            position = position.play("--")
+    return np.array(moves, dtype=np.uint8), _as_said(values, unit)

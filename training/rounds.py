@@ -1,0 +1,127 @@
+"""Rounds: the games that a training plays against itself for positions to learn from."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from othello_lab.agents.config import OPEN, ConfigError, build, evaluation_settings, load, unknown
+from othello_lab.experiments.config import RunConfig
+from othello_lab.training.base import TRAINED
+from othello_lab.training.folder import about_of, is_selfplay
+from othello_lab.training.kept import player
+from othello_lab.training.planning import GROUP, DataConfig
+from othello_lab.training.selfplay import make
+
+PLAYER = "player"
+"""What the agent of a round is called; also the setting of a round with settings of its own."""
+_OF_DATA = {each.name for each in fields(DataConfig)}
+_OF_RUN = {"agent", PLAYER, "games", "depth", "evaluation"}
+_DATA = f"{DataConfig.__module__}.{DataConfig.__name__}"
+_FIRST_GAMES = 256  # of a round that lasts for minutes, by which the next are measured
+_MOST_TIMES = 8  # as many games as there are already, at most
+_REST = 0.03  # of the minutes that are not worth another go
+
+
+def selfplay_settings(
+    settings: Mapping[str, Any],
+    name: str,
+    seed: int,
+    agent: str,
+    trained: Mapping[str, Any] | None,
+    plan_settings: RunConfig,
+) -> dict[str, Any]:
+    """What :func:`training.selfplay.make` is told to make a round.
+
+    settings: of the round: ``agent`` (a name in conf/agent, or ``trained``), ``player`` (settings
+    of its own), ``depth``, ``evaluation``, ``games``, and those of conf/data/selfplay.yaml. name:
+    of the round. seed: of its games. agent: in conf/agent, which plays what was learned; trained:
+    the settings of that evaluation. plan_settings: of the run, whose ruleset and executor it has.
+    Raises ConfigError.
+    """
+    depth = int(settings.get("depth", plan_settings.depth))
+    asked = str(settings.get("agent", agent))
+    own = dict(settings.get(PLAYER) or {})
+    if asked == TRAINED:
+        if trained is None:
+            raise ConfigError(f"train.rounds.{name}.agent={TRAINED}: nothing is trained yet")
+        plays = player(agent, trained, depth)
+    else:
+        plays = load("agent", asked)
+        if "evaluation" in plays and "evaluation" in settings:
+            plays = player(asked, evaluation_settings(settings["evaluation"]), depth)
+    for key in own:
+        if key not in plays:
+            raise unknown(f"setting of train.rounds.{name}.{PLAYER}", key, plays)
+    if plays.get("depth") == OPEN:
+        plays["depth"] = depth
+    made: dict[str, Any] = {
+        "agents": {PLAYER: plays | own},
+        "seed": seed,
+        "executor": plan_settings.executor,
+        "ruleset": {"name": plan_settings.ruleset.name},
+        GROUP: {key: value for key, value in settings.items() if key in _OF_DATA},
+    }
+    return made | ({"games": settings["games"]} if "games" in settings else {})
+
+
+def rounds_checked(rounds: Mapping[str, Mapping[str, Any]]) -> None:
+    """Raise ConfigError for rounds that cannot be made, as far as that can be seen before."""
+    for name, settings in rounds.items():
+        for key in settings:
+            if key not in _OF_DATA | _OF_RUN:
+                raise unknown(f"setting of train.rounds.{name}", key, _OF_DATA | _OF_RUN)
+        if settings.get("agent", TRAINED) != TRAINED:
+            load("agent", settings["agent"])
+        build({"_target_": _DATA} | {k: settings[k] for k in _OF_DATA & set(settings)}, name)
+
+
+def make_round(
+    settings: Mapping[str, Any],
+    folder: Path,
+    console: Console,
+    minutes: float | None,
+    spent: Callable[[], float],
+) -> None:
+    """Make a round in this folder, or go on with it.
+
+    settings: of :func:`selfplay_settings`. minutes: how long, on two cores, in place of a number of
+    games: several goes, each with as many games as the time of those before lets expect. spent:
+    minutes so far, in earlier sessions too. Raises KeyboardInterrupt.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    if minutes is None:
+        make(settings, folder / "0", console)
+        return
+    games, number = 0, 0
+    while True:
+        part = folder / str(number)
+        if is_selfplay(part):
+            count = 1  # it knows itself how many
+        elif not games:
+            count = _FIRST_GAMES
+        else:
+            left = minutes - spent()
+            if left < _REST * minutes:
+                return
+            count = 2 * int(min(_MOST_TIMES * games, max(2.0, games * left / spent())) / 2)
+        if part.is_dir() and not is_selfplay(part):  # it was stopped before it had begun
+            shutil.rmtree(part)
+        asked = {**settings, "games": count, "seed": settings["seed"] + (number << 32)}
+        make(asked, part, console)
+        games += int(about_of(part)["games"])
+        number += 1
+
+
+def parts_of(folder: Path) -> Iterator[Path]:
+    """The folders of positions that a round is made of."""
+    yield from sorted((each for each in folder.iterdir() if is_selfplay(each)), key=_number)
+
+
+def _number(folder: Path) -> int:
+    return int(folder.name)

@@ -1,0 +1,205 @@
+"""Several trainings, one after another: all weights of the lab, from nothing, by one command."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+import pandas as pd
+from rich.console import Console
+
+from othello_lab.agents.config import build, unknown
+from othello_lab.core.system.escaping import counted, plain
+from othello_lab.core.system.settings import Constraint, Switch
+from othello_lab.experiments.config import plan_of
+from othello_lab.experiments.pairing import ResultTable
+from othello_lab.experiments.playing.pieces import PieceResult
+from othello_lab.experiments.statistics.intervals import interval_text
+from othello_lab.experiments.studies import running as studies
+from othello_lab.experiments.studies.base import Conclusion, changed
+from othello_lab.experiments.studies.planning import StudyPlan, planned
+from othello_lab.experiments.studies.record import TRAINING, StudyRecord, kind_of
+from othello_lab.experiments.studies.running import Maker, Session, StudyResult
+from othello_lab.training.base import CORES, Training, Trains
+from othello_lab.training.kept import WEIGHTS
+from othello_lab.training.rounds import parts_of
+from othello_lab.training.running import ROOMS, ROUNDS, TRAININGS, TrainingSession
+from othello_lab.training.shipping import ship_folder
+from othello_lab.training.steps import last_rounds, read
+
+DATA_OF = "data_of"
+"""Instead of ``data``: the name of an earlier training, from whose positions it learns."""
+
+SHARED = ("depth", "executor", "figures", "games", "limits", "results", "seed")
+"""The settings of a run that are the same in all; the others are as each one's YAML has them."""
+
+
+class Named(Constraint):
+    """Settings by name."""
+
+    needed = "settings of trainings by name"
+
+    def allows(self, value: object) -> bool:
+        return (
+            isinstance(value, Mapping)
+            and bool(value)
+            and all(isinstance(each, Mapping) for each in value.values())
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Several(Trains):
+    """Trainings, in their order.
+
+    trainings: by name in ``conf/train``, each with settings that are other than in its file;
+        ``data_of``: the name of an earlier one, from whose positions it learns. ship: whether what
+        they have learned goes into the lab itself at the end.
+    """
+
+    trainings: Annotated[Mapping[str, Any], Named()] = field(default_factory=dict)
+    ship: Annotated[bool, Switch()] = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        before: list[str] = []
+        for name, settings in self.trainings.items():
+            source = settings.get(DATA_OF)
+            if source is not None and source not in before:
+                raise unknown(f"training before {name}", source, before)
+            before.append(name)
+
+
+class SeveralSession(Session):
+    """One go at several trainings."""
+
+    @classmethod
+    def first_look(cls, plan: StudyPlan, console: Console) -> None:
+        for name, settings in several_of(plan).trainings.items():
+            part = _part(plan, name, None)
+            if DATA_OF not in settings:
+                TrainingSession.first_look(part, console)
+
+    def make(self) -> tuple[Sequence[Mapping[str, Any]], bool]:
+        names = list(several_of(self.plan).trainings)
+        self.record.expect(len(names))
+        with self.way_on_told():
+            for number, name in enumerate(names):
+                if number in self.record.done():
+                    continue
+                line = f"{self.plan.name}: training {number + 1} of {len(names)}: {name}"
+                self.console.rule(plain(line), characters="=")
+                self._train(name)
+                row = _come_of(self.folder / name)
+                self.record.write_pieces([PieceResult(number, {"trainings": [row]})])
+        rows = self.record.tables()["trainings"].to_dict("records")
+        return rows, True
+
+    def _train(self, name: str) -> None:
+        """Make one of the trainings, or go on with it. Raises KeyboardInterrupt."""
+        folder = self.folder / name
+        if kind_of(folder) == TRAINING:
+            options = {**self.options, "trust": True}  # which was asked for all of them
+            studies.resume(folder, "part of all", self.console, maker=TRAININGS, **options)
+            return
+        plan = _part(self.plan, name, self.folder)
+        folder.mkdir(exist_ok=True)
+        command = self.record.study()["command"]
+        studies.study(plan, command, self.console, folder, TRAININGS)
+
+    def conclude(self, found: Any) -> Conclusion:
+        rows = [
+            [
+                row["name"],
+                f"{row['minutes']:.1f}",
+                f"{row['bytes'] / 1e3:,.0f}",
+                row["weakest"],
+                row["elo"],
+            ]
+            for row in found
+        ]
+        heads = ["training", "minutes", "kB", "its weakest result", "Elo [95 %]"]
+        if several_of(self.plan).ship:
+            for name in several_of(self.plan).trainings:
+                ship_folder(self.folder / name, self.say)
+        minutes, size = (sum(row[key] for row in found) for key in ("minutes", "bytes"))
+        return Conclusion(
+            [
+                f"{counted(len(found), 'training')} took {minutes:.1f} minutes on {CORES} cores "
+                f"(processor time); the weights take {size / 1e6:.2f} MB."
+            ],
+            [ResultTable("Trainings", heads, rows, words=(0, 3))],
+            notes=["Each has a report of its own, in the folder of its name."],
+            agents={},
+        )
+
+
+def several_of(plan: StudyPlan) -> Several:
+    """The trainings of a plan."""
+    assert isinstance(plan.study, Several)
+    return plan.study
+
+
+def _part(plan: StudyPlan, name: str, folder: Path | None) -> StudyPlan:
+    """The plan of one of the trainings. folder: of all of them; None for a look before anything is
+    there. Raises ConfigError."""
+    own = dict(several_of(plan).trainings[name])
+    source = own.pop(DATA_OF, None)
+    alone = read(name, ())
+    described = dict(alone.described) | own
+    if source is not None and folder is not None:
+        rounds = [folder / source / ROUNDS / each for each in _learned_from(folder / source)]
+        described["data"] = [str(part) for each in rounds for part in parts_of(each)]
+    shared = {key: getattr(plan.plan.settings, key) for key in SHARED}
+    settings = changed(alone.plan.settings, name=name, **shared)
+    return planned(name, described, plan_of(settings), TRAINING, Training)
+
+
+def _learned_from(folder: Path) -> Sequence[str]:
+    """The rounds that the training in this folder learned from at last."""
+    with StudyRecord.open(folder) as record:
+        about = record.study()
+    training = build(about["config"][TRAINING.group], TRAINING.group, Training)
+    return last_rounds(about["name"], training)
+
+
+def _come_of(folder: Path) -> dict[str, Any]:
+    """What has come of a training."""
+    with StudyRecord.open(folder) as record:
+        name, steps = record.study()["name"], record.tables()["steps"]
+    row = {"name": name, "minutes": float(steps["minutes"].sum()), "weakest": "", "elo": ""}
+    weights = folder / WEIGHTS / f"{name}.npz"
+    row["bytes"] = weights.stat().st_size if weights.is_file() else 0
+    if (folder / "matches.csv").is_file():
+        matches = pd.read_csv(folder / "matches.csv", keep_default_na=False, na_values=[""])
+        worst = matches.loc[matches["score"].idxmin()]
+        row["weakest"] = str(worst["second"])
+        bound = worst["bound"] if isinstance(worst["bound"], str) else ""
+        row["elo"] = interval_text(worst["elo"], worst["elo_low"], worst["elo_high"], bound)
+    return row
+
+
+# ---------------------------------------------------------------------- ways in
+
+
+def _session_of(plan: StudyPlan) -> type[Session]:
+    return SeveralSession if isinstance(plan.study, Several) else TrainingSession
+
+
+MAKER = Maker(TRAINING, Trains, _session_of, ROOMS)
+
+
+def train(
+    plan: StudyPlan, command: str, console: Console | None = None, folder: Path | None = None
+) -> StudyResult:
+    """Train, and write everything into a new folder, or into one made already; see
+    :func:`experiments.studies.running.study`."""
+    return studies.study(plan, command, console, folder, MAKER)
+
+
+def resume(
+    folder: str | Path, command: str, console: Console | None = None, **options: Any
+) -> StudyResult:
+    """Go on with a training; see :func:`experiments.studies.running.resume`."""
+    return studies.resume(folder, command, console, maker=MAKER, **options)

@@ -1,0 +1,84 @@
+"""Putting what was learned into the lab itself: weights and how they were made, and YAML."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+
+import yaml
+
+from othello_lab.agents.conf_folder import conf_folder
+from othello_lab.agents.config import ConfigError
+from othello_lab.agents.learned import weights as learned
+from othello_lab.core.system.escaping import counted
+from othello_lab.experiments.record.folder import write_safely
+from othello_lab.experiments.studies.record import TRAINING, StudyRecord, kind_of
+from othello_lab.training.kept import Kept
+from othello_lab.training.steps import final_label
+
+MOST_BYTES = 5_000_000
+"""Of all weights that come with the lab."""
+
+
+def ship(name: str, kept: Kept, folder: Path, say: Callable[[str], None]) -> None:
+    """Put what the training of this name, in this folder, has learned into the lab: weights and
+    side file into ``agents/learned/shipped``, and ``conf/evaluation/NAME.yaml``, in which numbers
+    are written that are not in a file of weights. say: is told each file."""
+    weights, shipped = kept.weights(folder), learned.SHIPPED
+    values = {learned.VALUES: learned.values_of(kept.built(folder))}
+    settings = dict(kept.evaluation)
+    about = shipped / f"{name}{learned.ABOUT}"
+    shipped.mkdir(exist_ok=True)
+    if weights is not None:
+        settings["weights"] = name
+        weights = dataclasses.replace(weights, about={**weights.about, **values})
+        say(f"ships  {weights.write(shipped / name)}")
+    else:
+        said = {**kept.about, **values}
+        write_safely(about, yaml.safe_dump(said, sort_keys=False, width=100))
+    say(f"ships  {about}")
+    conf = conf_folder() / "evaluation" / f"{name}.yaml"
+    if weights is None or not conf.exists():
+        write_safely(conf, _yaml(name, conf, settings))
+        say(f"ships  {conf}")
+    total = sum(path.stat().st_size for path in shipped.glob(f"*{learned.ARRAYS}"))
+    if total > MOST_BYTES:
+        say(f"all weights take {total:,} bytes, more than the {MOST_BYTES:,} that are wanted")
+
+
+def _yaml(name: str, conf: Path, settings: dict[str, object]) -> str:
+    """The file of an evaluation; what a person wrote at its beginning stays."""
+    head = f"# Learned by othello-lab train {name}\n"
+    if conf.exists():
+        lines = conf.read_text(encoding="utf-8").splitlines(keepends=True)
+        head = "".join(line for line in lines[: _comments(lines)])
+    # Lists and mappings of numbers in a line each: a composite has one for each stage.
+    nested = any(isinstance(value, list | dict) for value in settings.values())
+    style = None if nested else False
+    return head + yaml.safe_dump(
+        settings, sort_keys=False, allow_unicode=True, default_flow_style=style, width=100
+    )
+
+
+def _comments(lines: list[str]) -> int:
+    """How many lines at the beginning are comments."""
+    return next((n for n, line in enumerate(lines) if not line.startswith("#")), len(lines))
+
+
+def ship_folder(folder: Path, say: Callable[[str], None]) -> None:
+    """The same of a training that is complete, or of all trainings in a folder; ConfigError."""
+    if kind_of(folder) != TRAINING:
+        raise ConfigError(f"{folder} is no folder of a training")
+    with StudyRecord.open(folder) as record:
+        about = record.study()
+    if not about["complete"]:
+        raise ConfigError(f"{folder}: this training is not complete; resume goes on with it")
+    described = about["config"][TRAINING.group]
+    if "trainings" in described:
+        for name in described["trainings"]:
+            ship_folder(folder / name, say)
+        return
+    label = final_label(about["name"], described.get("curve") or ())
+    ship(about["name"], Kept.read(folder, label), folder, say)
+    say(f"shipped {counted(1, 'training')}: {about['name']}")

@@ -1,0 +1,290 @@
+"""Learning from nothing but games against itself: temporal differences on patterns.
+
+No solver and nobody else's games take part, nor any position that was labelled. What is learned are
+the weights of a pattern evaluation; :mod:`training.kernels.selfplay` says how. How far
+it has come shows on a fixed ladder: matches against agents that look one move ahead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+
+from othello_lab.agents.base import Agent, Limits, compiled_player
+from othello_lab.agents.config import load_evaluation
+from othello_lab.agents.learned.geometry import board_of, geometry
+from othello_lab.agents.learned.patterns import (
+    CONSTANT,
+    CONTENTS,
+    KIND,
+    MOST_MOVES,
+    OWN_MOVES,
+    STAGES,
+    THEIR_MOVES,
+    UNIT,
+    VERSION,
+    PatternEvaluation,
+)
+from othello_lab.agents.learned.weights import Weights
+from othello_lab.agents.simple import GreedyAgent, Maximizer, RandomAgent
+from othello_lab.core.position import Position
+from othello_lab.core.rules import Ruleset
+from othello_lab.core.system.compile import prepare
+from othello_lab.core.system.settings import Each, Number, Text, Whole
+from othello_lab.core.whole_games import prepare_games
+from othello_lab.experiments.config import Plan
+from othello_lab.experiments.pairing import ResultTable
+from othello_lab.training.base import Learned, Training, Workshop
+from othello_lab.training.duels import Starts, duel, points, starts_of
+from othello_lab.training.kernels.selfplay import (
+    CLASSES_AT,
+    OWN_AT,
+    SQUARES,
+    THEIRS_AT,
+    Board,
+    Learning,
+    Manner,
+    learn_games,
+)
+
+_MOST = np.iinfo(np.int16).max
+_RANDOM = {"random": RandomAgent, "greedy": GreedyAgent}
+"""Rungs of the ladder that are no evaluations."""
+_SCORE = "score_"  # begins the columns of the history that have the rungs' scores
+_KEEP_MINUTES = 0.5
+"""Of learning, from one checkpoint to the next."""
+
+
+def board(rules: Ruleset, stage: int) -> Board:
+    """What the kernel knows of a ruleset's board.
+
+    stage: numbers of empty squares that share their weights.
+    """
+    shapes = geometry(rules.side)
+    begins, classes, contents = [], [], 0
+    for pattern, first in zip(shapes.patterns, shapes.first, strict=True):
+        begins += [contents] * len(pattern.places)
+        classes.append(pattern.classes + np.int32(first))
+        contents += pattern.contents
+    # As elsewhere, of a small board the squares that it lacks count as empty too.
+    moves, lacking = rules.side**2 - 4, SQUARES - rules.side**2
+    empties = np.clip(np.arange(SQUARES + 1) - lacking, 0, moves)
+    return Board(
+        np.uint64(board_of(rules.side)),
+        np.int64(rules.side**2),
+        *Position.start(rules).masks,
+        shapes.rows,
+        np.array(begins, dtype=np.int64),
+        np.concatenate(classes, dtype=np.int32),
+        np.minimum(empties // stage, max(0, moves // stage - 1)),
+    )
+
+
+def nothing(known: Board) -> Learning:
+    """What is known before the first game: all weights 0."""
+    shape = int(known.stages.max()) + 1, CLASSES_AT + int(known.classes.max()) + 1
+    weights, errors, sizes = (np.zeros(shape, dtype=np.float32) for _ in range(3))
+    return Learning(weights, errors, sizes)
+
+
+def as_weights(learning: Learning, known: Board, about: dict[str, Any]) -> Weights:
+    """The weights of a :class:`PatternEvaluation`, in hundredths of a disc."""
+    units = np.rint(UNIT * learning.weights).clip(-_MOST, _MOST).astype(np.int16)
+    arrays = {
+        STAGES: known.stages.astype(np.uint8),
+        CONSTANT: units[known.stages, np.arange(SQUARES + 1)],
+        OWN_MOVES: units[:, OWN_AT : OWN_AT + MOST_MOVES + 1],
+        THEIR_MOVES: units[:, THEIRS_AT : THEIRS_AT + MOST_MOVES + 1],
+        CONTENTS: units[:, CLASSES_AT:],
+    }
+    side = int(np.sqrt(int(known.squares)))
+    return Weights(KIND, VERSION, UNIT, arrays, {"side": side, **about})
+
+
+# ---------------------------------------------------------------------- the ladder
+
+
+@dataclass(frozen=True, eq=False)
+class Ladder:
+    """Agents of one move that everything learned is measured against, from the same openings.
+
+    rungs: by name. starts: where games begin.
+    """
+
+    rungs: dict[str, Agent]
+    starts: Starts
+    rules: Ruleset
+
+    def scores(self, one: Agent, seed: int) -> dict[str, float]:
+        """What an agent scores against each rung, 0 to 1."""
+        one.prepare()
+        return {
+            name: float(points(duel(one, rung, self.starts, self.rules, seed)).mean())
+            for name, rung in self.rungs.items()
+        }
+
+
+def rung(name: str, rules: Ruleset) -> Agent:
+    """The agent of this name: ``random``, ``greedy``, or an evaluation (of conf/evaluation) that
+    looks one move ahead. Raises ValueError for one that cannot be a rung."""
+    agent = _RANDOM[name]() if name in _RANDOM else Maximizer(load_evaluation(name))
+    if rules.side not in agent.boards():
+        raise ValueError(f"train.rungs: {name} is not made for the board of {rules.name}")
+    if compiled_player(agent, rules, Limits()) is None:
+        raise ValueError(f"train.rungs: {name} does not play in compiled code")
+    return agent
+
+
+# ---------------------------------------------------------------------- the training
+
+
+@dataclass
+class _State:
+    """How far it is. learning: what was learned from so many games; squared: the sum of squared
+    errors of so many positions since the ladder was last climbed."""
+
+    learning: Learning
+    games: int = 0
+    squared: float = 0.0
+    positions: int = 0
+
+    @property
+    def as_data(self) -> dict[str, Any]:
+        counts = {"games": self.games, "squared": self.squared, "positions": self.positions}
+        return {**self.learning._asdict(), **counts}
+
+    @classmethod
+    def of_data(cls, data: dict[str, Any]) -> _State:
+        learning = Learning(*(data.pop(name) for name in Learning._fields))
+        return cls(learning, **data)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TemporalDifferences(Training):
+    """A pattern evaluation by TD(lambda) from games of an agent against itself."""
+
+    needs_positions = False
+    goes_on = True
+
+    games: Annotated[int, Whole(1)] = 1_000_000
+    """Played against itself in all."""
+    batch: Annotated[int, Whole(1)] = 5000
+    """Games between two looks at the clock."""
+    stage: Annotated[int, Whole(1, 60)] = 6
+    """Numbers of empties that share their weights."""
+    rate: Annotated[float, Number(above=0, high=2)] = 1.0
+    """Share of its error that a position's value is corrected by at first; later each weight's own
+    coherence makes it less."""
+    trace: Annotated[float, Number(0, 1)] = 0.6
+    """Lambda: 0 learns from the next position alone, 1 from the end of the game alone."""
+    chance: Annotated[float, Number(0, 1)] = 0.1
+    """Share of moves that are drawn by chance."""
+    opening: Annotated[int, Whole(0, 50)] = 20
+    """Each game begins with 0 to so many moves that are drawn."""
+    rungs: Annotated[list[str] | None, Each(Text(r".+", "random, greedy or an evaluation"))] = None
+    """The ladder: random, greedy, and evaluations (of conf/evaluation) that look one move ahead;
+    null: random, greedy, square_weights and iago, as far as they are made for the board."""
+    climbs: Annotated[int, Whole(1)] = 200
+    """Openings of the matches against each rung."""
+
+    def check(self, plan: Plan) -> None:
+        self._ladder(plan)
+
+    def prepare(self, plan: Plan) -> None:
+        prepare_games()
+        known = board(plan.rules, self.stage)
+        manner = Manner(self.rate, self.trace, self.chance, self.opening)
+        none = np.int64(0), np.uint64(0)
+        prepare("learning self-play", lambda: learn_games(known, nothing(known), manner, *none))
+        for each in self._ladder(plan).rungs.values():
+            each.prepare()
+
+    def learn(self, work: Workshop) -> Learned:
+        self.prepare(work.plan)
+        known, ladder = board(work.plan.rules, self.stage), self._ladder(work.plan)
+        manner = Manner(self.rate, self.trace, self.chance, self.opening)
+        kept = work.kept("learning")
+        state = _State.of_data(kept) if kept else _State(nothing(known))
+        last = work.spent
+        with work.progress("playing itself", self.games, state.games) as bar:
+            while state.games < self.games and not (work.over and state.games):
+                count = min(self.batch, self.games - state.games)
+                seed = work.rng(state.games).integers(1 << 62, dtype=np.uint64)
+                found = learn_games(known, state.learning, manner, np.int64(count), seed)
+                state.games += count
+                state.squared += float(found[0])
+                state.positions += int(found[1])
+                work.finite("weights", state.learning.weights, f"game {state.games:,}")
+                bar.advance(count)
+                if self._at_mark(state.games):
+                    bar.tell(_note(work, state, known, ladder))
+                if self._at_mark(state.games) or work.spent > last + _KEEP_MINUTES:
+                    work.keep("learning", state.as_data)
+                    last = work.spent
+        if not work.history or work.history[-1]["games"] != state.games:
+            _note(work, state, known, ladder)
+        work.keep("learning", state.as_data)
+        return self._learned(work, state, known, ladder)
+
+    def _at_mark(self, games: int) -> bool:
+        """Whether the ladder is climbed after so many games: after 1, 2, 4, 8, ... batches."""
+        batches, rest = divmod(games, self.batch)
+        return games == self.games or (rest == 0 and batches.bit_count() == 1)
+
+    def _ladder(self, plan: Plan) -> Ladder:
+        rules = plan.rules
+        names = self.rungs
+        if names is None:
+            names = ["random", "greedy", *(["square_weights", "iago"] if rules.side == 8 else [])]
+        if not names:
+            raise ValueError("train.rungs=[]: at least one is needed")
+        rungs = {name: rung(name, rules) for name in names}
+        openings = plan.openings.find(self.climbs, rules, plan.settings.seed)[: self.climbs]
+        return Ladder(rungs, starts_of(openings, rules), rules)
+
+    def _learned(self, work: Workshop, state: _State, known: Board, ladder: Ladder) -> Learned:
+        climbs = [[row[_SCORE + name] for name in ladder.rungs] for row in work.history]
+        last = dict(zip(ladder.rungs, climbs[-1], strict=True))
+        scores = ", ".join(f"{100 * score:.0f} % against {name}" for name, score in last.items())
+        finding = (
+            f"After {state.games:,} games against itself, and nothing else, it scores {scores} "
+            f"(all of them looking one move ahead, {2 * len(ladder.starts):,} games each)."
+        )
+        used = float((state.learning.sizes[:, CLASSES_AT:] > 0).mean())
+        table = ResultTable(
+            "The ladder, climbed while learning",
+            ["games", "error", *ladder.rungs],
+            [
+                [
+                    f"{row['games']:,}",
+                    f"{row['error']:.2f}",
+                    *(f"{100 * each:.1f}" for each in climb),
+                ]
+                for row, climb in zip(work.history, climbs, strict=True)
+            ],
+            words=(),
+            note="Scores in per cent, all looking one move ahead. Error: by how many discs values "
+            "missed their targets (root mean square) since the row before.",
+        )
+        return Learned(
+            {"_target_": "othello_lab.agents.learned.PatternEvaluation"},
+            as_weights(state.learning, known, {}),
+            findings=[finding, f"{100 * used:.0f} % of the weights of patterns were ever used."],
+            tables=[table],
+            about={"games": state.games, "ladder": last},
+        )
+
+
+def _note(work: Workshop, state: _State, known: Board, ladder: Ladder) -> str:
+    """Climb the ladder and add it to the history; the score on the last rung in a few words."""
+    path = as_weights(state.learning, known, {}).write(work.saved("snapshot.npz"), compressed=False)
+    scores = ladder.scores(Maximizer(PatternEvaluation(path)), work.seed)
+    error = float(np.sqrt(state.squared / max(1, state.positions)))
+    work.note(
+        games=state.games, error=error, **{_SCORE + name: each for name, each in scores.items()}
+    )
+    state.squared, state.positions = 0.0, 0
+    name, score = list(scores.items())[-1]
+    return f"{100 * score:.0f} % against {name}"

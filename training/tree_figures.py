@@ -1,0 +1,176 @@
+"""Figures of trained trees: one to be read, one of many, and what all of them ask about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from othello_lab.agents.learned.features import NAMES
+from othello_lab.agents.learned.trees import QUESTIONS
+from othello_lab.experiments.report.figures.base import (
+    BLUE,
+    GREY,
+    MINUS,
+    ORANGE,
+    SMALL,
+    ReportFigure,
+    blank,
+    entitle,
+    heat,
+    signed,
+)
+from othello_lab.training.growing import ALWAYS, Single, Stage, importances
+from othello_lab.training.stages import empties_text
+
+_LEAF = 0.62  # inches of a leaf's place
+
+
+def tree_figures(
+    single: Single, stages: Sequence[Stage], of_empties: np.ndarray
+) -> Iterator[ReportFigure]:
+    """The figures of a training's report. of_empties: the stage of each number of empty squares."""
+    yield ReportFigure(
+        name="single_tree",
+        title="One tree over the whole game",
+        caption="Where the answer is yes, go left. At the leaves the mean final disc difference to "
+        "the side to move, in discs, and the share of positions that end there. This tree is here "
+        "to be read; the evaluation adds up many others.",
+        chart=tree_chart(single.stage, single.counts),
+    )
+    middle = len(stages) // 2
+    yield ReportFigure(
+        name="first_tree",
+        title="The first of many trees",
+        caption=f"Of the stage with {empties_text(of_empties, middle)} empty squares, which has "
+        f"{len(stages[middle].leaf)} trees. At the leaves what it adds, in discs; the trees after "
+        "it add what it still misses.",
+        chart=tree_chart(stages[middle]),
+    )
+    yield ReportFigure(
+        name="importances",
+        title="What the trees ask about",
+        caption="By stage of the game, the share of what questions about a feature bring: the sum "
+        "by which they lower squared errors of training. Features that say much the same share "
+        "what they bring.",
+        chart=importances_chart(stages, of_empties),
+    )
+
+
+def tree_chart(stage: Stage, counts: np.ndarray | None = None, context: str = "") -> Figure:
+    """A stage's first tree.
+
+    counts: how many positions come to each place, shape (63,), to be told at the leaves.
+    """
+    feature, threshold, leaf = stage.feature[0], stage.threshold[0], stage.leaf[0]
+    shape = _Shape(threshold)
+    most = np.abs(leaf).max(initial=1e-9)
+    width = max(8.0, _LEAF * shape.leaves + 0.4)
+    with blank(width=width, height=0.95 * (shape.depth + 1) + 0.5) as figure:
+        entitle(figure, context)
+        axes = figure.add_subplot()
+        for place, (across, down) in shape.where.items():
+            for child in shape.children(place):
+                to = shape.where[child]
+                axes.plot([across, to[0]], [down, to[1]], color="0.7", linewidth=1.2, zorder=1)
+            if shape.asks(place):
+                name = in_words(feature[place])
+                text = f"{name}\n≤ {threshold[place]}?".replace("\n≤ -", f"\n≤ {MINUS}")
+                _box(axes, across, down, text, "white", "0.6")
+            else:
+                value = leaf[shape.first_leaf(place) - QUESTIONS]
+                text = signed(value, 1)
+                if counts is not None and counts[0]:
+                    text += f"\n{100 * counts[place] / counts[0]:.0f} %"
+                colour = BLUE if value >= 0 else ORANGE
+                _box(axes, across, down, text, colour, colour, alpha=0.15 + 0.5 * abs(value) / most)
+        for word, child in zip(("yes", "no"), shape.children(0), strict=False):
+            across = (shape.where[0][0] + shape.where[child][0]) / 2
+            side = "right" if word == "yes" else "left"
+            axes.text(across, 0.42, f" {word} ", ha=side, color=GREY, fontsize=SMALL)
+        axes.set_xlim(-0.6, shape.leaves - 0.4)
+        axes.set_ylim(shape.depth + 0.4, -0.4)
+        axes.set_axis_off()
+    return figure
+
+
+def in_words(feature: int) -> str:
+    """A feature's name, as players write it."""
+    name = NAMES[feature].replace("_", " ")
+    return {"x squares": "X-squares", "c squares": "C-squares"}.get(name, name)
+
+
+class _Shape:
+    """Where the places of a tree are drawn: leaves beside each other, questions over their middle.
+
+    where: of each place that is drawn, how far to the right and down.
+    """
+
+    def __init__(self, threshold: np.ndarray) -> None:
+        self._threshold = threshold
+        self.where: dict[int, tuple[float, int]] = {}
+        self.leaves = 0
+        self._put(0, 0)
+        self.depth = max(down for _, down in self.where.values())
+
+    def asks(self, place: int) -> bool:
+        """Whether there is a question, and no leaf that came early."""
+        return place < QUESTIONS and bool(self._threshold[place] != ALWAYS)
+
+    def children(self, place: int) -> tuple[int, ...]:
+        return (2 * place + 1, 2 * place + 2) if self.asks(place) else ()
+
+    def first_leaf(self, place: int) -> int:
+        """The leaf at full depth that stands for an early one."""
+        while place < QUESTIONS:
+            place = 2 * place + 1
+        return place
+
+    def _put(self, place: int, down: int) -> float:
+        children = [self._put(child, down + 1) for child in self.children(place)]
+        across = float(np.mean(children)) if children else float(self.leaves)
+        self.leaves += not children
+        self.where[place] = across, down
+        return across
+
+
+def _box(
+    axes: Axes, across: float, down: int, text: str, face: str, edge: str, alpha: float = 1
+) -> None:
+    # First what covers the lines, then the shade, then the words.
+    for colour, seen in (("white", 1.0), (face, alpha)):
+        box = {"boxstyle": "round,pad=0.25", "facecolor": colour, "edgecolor": edge, "alpha": seen}
+        axes.text(across, down, text, ha="center", va="center", fontsize=SMALL - 2, bbox=box,
+                  alpha=0, zorder=2)  # fmt: skip
+    axes.text(across, down, text, ha="center", va="center", fontsize=SMALL - 2, zorder=3)
+
+
+def importances_chart(stages: Sequence[Stage], of_empties: np.ndarray, context: str = "") -> Figure:
+    """The share of each feature in each stage, the most important first."""
+    shares = 100 * importances(stages).T
+    order = np.argsort(-shares.mean(axis=1), kind="stable")
+    texts = np.array([[f"{share:.0f}" if share >= 1 else "" for share in row] for row in shares])
+    with blank(width=3.6 + 0.55 * len(stages), height=1 + 0.27 * len(NAMES)) as figure:
+        entitle(figure, context)
+        axes = figure.add_subplot()
+        # The opening, stage by stage, to the game's end.
+        stages_shown = np.arange(len(stages))[::-1]
+        heat(
+            figure,
+            axes,
+            shares[order][:, stages_shown],
+            "Blues",
+            "share of what questions bring (%)",
+            texts=texts[order][:, stages_shown],
+            size=SMALL - 1,
+        )
+        axes.set_yticks(range(len(order)), [in_words(n) for n in order])
+        axes.set_xticks(
+            range(len(stages)),
+            [empties_text(of_empties, int(stage)) for stage in stages_shown],
+            rotation=45 if len(stages) > 6 else 0,
+        )
+        axes.set_xlabel("empty squares")
+    return figure

@@ -1,0 +1,154 @@
+"""Decision trees on named features: gradient boosting by scikit-learn, written as plain arrays.
+
+In each stage of the game (so many empty squares) trees of their own are grown one after another,
+each to foretell what those before it still miss of the final disc difference. What is learned is
+what :class:`agents.learned.trees.TreeEvaluation` answers with. A single tree over the whole game is
+grown beside them, to be read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+
+from othello_lab.agents.learned.features import NAMES, features
+from othello_lab.agents.learned.trees import DEPTH, KIND, LEAVES, UNIT, VERSION
+from othello_lab.agents.learned.weights import Weights
+from othello_lab.core.system.escaping import counted
+from othello_lab.core.system.settings import Number, Whole
+from othello_lab.experiments.config import Plan
+from othello_lab.experiments.pairing import ResultTable
+from othello_lab.training.base import Learned, Training, Workshop
+from othello_lab.training.data import TRAIN, VALIDATION, Positions
+from othello_lab.training.extras import needs
+from othello_lab.training.growing import Single, Stage, answers, arrays_of, grow, importances
+from othello_lab.training.stages import MOST_EMPTIES, stages_of_empties
+
+if TYPE_CHECKING:
+    from othello_lab.experiments.report.figures.base import ReportFigure
+
+
+@dataclass(frozen=True, kw_only=True)
+class TreesTraining(Training):
+    """Gradient boosting of decision trees, by stage of the game.
+
+    It takes some ten seconds per million positions, whatever ``minutes`` says.
+    """
+
+    trees: Annotated[int, Whole(1, 1024)] = 32
+    """Of each stage. Processors look at 32 at a time, so take a multiple of that."""
+    depth: Annotated[int, Whole(1, DEPTH)] = DEPTH
+    """Questions a tree asks, one after another."""
+    stages: Annotated[int, Whole(1, MOST_EMPTIES + 1)] = 15
+    """Stages of the game, of about as many empty squares each."""
+    rate: Annotated[float, Number(above=0, high=1)] = 0.25
+    """The share of what it has found out that each tree says (the learning rate)."""
+    smallest_leaf: Annotated[int, Whole(1)] = 100
+    """Positions of training that an answer is the mean of, at least."""
+    drawn_leaves: Annotated[int, Whole(2, LEAVES)] = 12
+    """Answers of the single tree."""
+
+    def check(self, plan: Plan) -> None:
+        super().check(plan)
+        needs("sklearn", "scikit-learn", "learn")
+
+    def learn(self, work: Workshop) -> Learned:
+        train, held = (work.positions.part(part) for part in (TRAIN, VALIDATION))
+        of_empties = stages_of_empties(self.stages)
+        stages: list[Stage] = []
+        with work.progress("growing trees", self.stages) as bar:
+            for number in range(self.stages):
+                name = f"stage {number}"
+                state = work.kept(name)
+                if state is None:
+                    work.finite("scores", train.score, name)
+                    parts = [each[of_empties[each.empties] == number] for each in (train, held)]
+                    stage = self._grow(parts[0], parts[1], train)
+                    work.finite("answers", stage.leaf, name)
+                    work.keep(name, vars(stage))
+                else:
+                    stage = Stage(**state)
+                stages.append(stage)
+                bar.advance()
+        self._note(work, stages)
+        arrays = arrays_of(stages, of_empties)
+        single = Single.grown(train, self.drawn_leaves, work.rng(1))
+        single_weights = Weights(KIND, VERSION, UNIT, arrays_of([single.stage], of_empties * 0))
+        file = single_weights.write(work.saved("single_tree.npz"))
+        return Learned(
+            {"_target_": "othello_lab.agents.learned.TreeEvaluation"},
+            Weights(KIND, VERSION, UNIT, arrays),
+            unit=UNIT,
+            findings=[
+                f"The single tree plays as evaluation=trees evaluation.weights={file}.",
+                *_findings(stages),
+            ],
+            tables=[_table(train, held, single, stages)],
+            figures=lambda: _figures(single, stages, of_empties),
+        )
+
+    def _grow(self, train: Positions, held: Positions, all_of_them: Positions) -> Stage:
+        """The trees of one stage; one without positions answers with the mean of all."""
+        if not len(train):
+            return Stage.constant(self.trees, float(np.mean(all_of_them.score)))
+        return grow(
+            features(train.mover, train.opponent),
+            train.score,
+            features(held.mover, held.opponent),
+            held.score,
+            trees=self.trees,
+            depth=self.depth,
+            rate=self.rate,
+            smallest_leaf=self.smallest_leaf,
+        )
+
+    def _note(self, work: Workshop, stages: Sequence[Stage]) -> None:
+        """The squared errors by number of trees."""
+        for number in range(self.trees):
+            row: dict[str, Any] = {"iteration": number + 1}
+            for split in ("train", "validation"):
+                squares = sum(getattr(stage, f"{split}_squares")[number] for stage in stages)
+                count = sum(int(getattr(stage, f"{split}_count")) for stage in stages)
+                if count:
+                    row[split] = float(squares / count)
+            work.note(**row)
+
+
+def _findings(stages: Sequence[Stage]) -> Iterator[str]:
+    shares = importances(stages).mean(axis=0)
+    best = [f"{NAMES[n]} ({100 * shares[n]:.0f} %)" for n in np.argsort(-shares)[:3]]
+    yield f"What the trees asked about brought most by {', '.join(best[:-1])} and {best[-1]}."
+
+
+def _table(
+    train: Positions, held: Positions, single: Single, stages: Sequence[Stage]
+) -> ResultTable:
+    """How far the mean, the single tree and all trees are off positions that were held back."""
+    rows = []
+    if len(held):
+        alone = answers(single.stage, features(held.mover, held.opponent))[0]
+        squares = sum(stage.validation_squares[-1] for stage in stages)
+        for name, squared in (
+            ("the mean score", np.sum((held.score - np.mean(train.score)) ** 2)),
+            ("the single tree", np.sum((held.score - alone) ** 2)),
+            (f"{len(stages)} stages of {len(stages[0].leaf)} trees", squares),
+        ):
+            rows.append([name, f"{np.sqrt(squared / len(held)):.2f}"])
+    return ResultTable(
+        "How far off",
+        ["foretold by", "discs"],
+        rows,
+        note=f"Root mean square over {counted(len(held), 'position')} of games that were held "
+        "back; most of it is what no evaluation can know.",
+    )
+
+
+def _figures(
+    single: Single, stages: Sequence[Stage], of_empties: np.ndarray
+) -> Iterable[ReportFigure]:
+    from othello_lab.training.tree_figures import tree_figures  # what draws takes long to load
+
+    return tree_figures(single, stages, of_empties)
