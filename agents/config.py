@@ -286,9 +286,7 @@ def build(settings: Mapping[str, Any], where: str, kind: type = object) -> Any:
     _check(settings, where)
     made = _made(settings, where)
     if not isinstance(made, kind):
-        raise ConfigError(
-            f"{where}: {settings['_target_']} is no {kind.__name__}; subclass othello_lab's"
-        )
+        raise ConfigError(f"{where}: {settings['_target_']} is no {kind.__name__}; subclass it")
     return made
 
 

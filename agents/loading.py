@@ -46,9 +46,18 @@ def load_module(place: str) -> Any:
         status = path.stat()
         return _loaded(path.resolve(), (status.st_mtime_ns, status.st_size))
     except (Exception, SystemExit) as error:
-        hint = new_name(error.name or "") if isinstance(error, ImportError) else ""
-        why = last_line(error, file) + (hint or searched(error, place))
+        why = last_line(error, file) + (_renamed(error) or searched(error, place))
         raise ValueError(f"target '{place}' cannot be loaded: {why}") from error
+
+
+def _renamed(error: BaseException) -> str:
+    """Return a hint if an import failed because of a name that the lab no longer has, or nothing.
+
+    In a checkout the message has the hint already.
+    """
+    if not isinstance(error, ImportError) or error.name is None or "othello_lab" in str(error):
+        return ""
+    return new_name(error.name)
 
 
 def searched(error: BaseException, module: str) -> str:

@@ -497,7 +497,7 @@ def test_check_finds_the_agents_of_ones_own_yamls(
         ("no/such/file.py:Class", "there is no file no/such/file.py"),
         ("MINE:Piky favourite=1", "unknown name 'Piky'.*Did you mean 'Picky'"),
         ("MINE:Picky", "agent .*Picky needs favourite"),
-        ("misbehaving.NotAnAgent", r"misbehaving.NotAnAgent is no agents\.Agent; subclass it"),
+        ("misbehaving.NotAnAgent", r"misbehaving.NotAnAgent is no Agent; subclass"),
         ("greedy --patience 0", "--patience: 0: seconds of more than 0"),
         ("greedy --config-dir nowhere", "--config-dir nowhere: no such folder"),
         ("", "required: TARGET"),

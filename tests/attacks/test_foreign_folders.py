@@ -33,7 +33,7 @@ WORDS = ["agents=duel", "agent@first=greedy", "agent@second=random", "games=2", 
 COMMAND = f"{sys.executable} evil.py"
 EVIL = """
 from pathlib import Path
-import agents, othello_lab.experiments.pairing
+import othello_lab, othello_lab.experiments.pairing
 from othello_lab.agents.evaluation import heuristic
 
 Path({marker!r}).touch()

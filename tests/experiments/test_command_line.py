@@ -20,6 +20,7 @@ from rich.console import Console
 from othello_lab.__main__ import HELP, all_commands, main
 from othello_lab.agents.command_line import main as agents_main
 from othello_lab.agents.commands.bench import bench, signature
+from othello_lab.core.system.renamed import ROOMS
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report.progress import progress_bar
 
@@ -256,46 +257,119 @@ def test_the_signature_of_the_searches() -> None:
 # ------------------------------------------------------------------ from any folder
 
 
-@pytest.mark.parametrize("name", ["agents", "core"])
-@pytest.mark.parametrize("package", ["experiments", "play"])
-def test_somebody_elses_package_of_the_same_name_is_told(
-    package: str, name: str, tmp_path: Path
+def own_files(folder: Path) -> None:
+    """Files of a user's own that are called as the lab's rooms are."""
+    for room in ROOMS:
+        (folder / f"{room}.py").write_text("raise SystemExit('not the lab')\n", encoding="utf-8")
+
+
+@pytest.mark.parametrize("begin", [("-m", "othello_lab"), ("-P", "-m", "othello_lab")])
+def test_all_commands_from_a_folder_with_files_of_the_same_names(
+    begin: tuple[str, ...], tmp_path: Path
 ) -> None:
-    (tmp_path / name).mkdir()
-    (tmp_path / name / "__init__.py").write_text("mine = 1\n", encoding="utf-8")
-    process = in_folder(tmp_path, "-m", package, "--help")
-    assert (process.returncode, process.stdout) == (2, "")
-    assert process.stderr.count("\n") == 1
-    told = f"'{name}' is {tmp_path / name / '__init__.py'}, not the lab's; start from another"
-    assert process.stderr.startswith(told)
-
-
-def test_all_commands_under_one_name(tmp_path: Path) -> None:
-    """In a folder that has packages of the same names, too; the folder's own modules are found."""
-    for name in ("agents", "core", "experiments"):
-        (tmp_path / f"{name}.py").write_text("raise SystemExit('not the lab')\n", encoding="utf-8")
+    """The folder's own modules are found all the same."""
+    own_files(tmp_path)
     (tmp_path / "ours.py").write_text(
-        "from agents import RandomAgent\nclass Ours(RandomAgent):\n    pass\n", encoding="utf-8"
+        "from othello_lab import RandomAgent\nclass Ours(RandomAgent):\n    pass\n"
     )
-    begin = (
-        "-c",
-        "import sys; from othello_lab.__main__ import main; sys.exit(main(sys.argv[1:]))",
-    )
-    process = in_folder(tmp_path, "-P", *begin, "agents", "check", "ours.Ours", "mine=1")
+    process = in_folder(tmp_path, *begin, "agents", "check", "ours.Ours", "mine=1")
     assert process.returncode == 2
     assert "Ours.__init__() takes" in process.stderr, "it is found, but has no such setting"
-    process = in_folder(tmp_path, "-P", *begin, "nonsense")
+    process = in_folder(tmp_path, *begin, "nonsense")
     assert process.returncode == 2
     assert f"choose from {', '.join(sorted(all_commands()))}" in process.stderr
+    process = in_folder(tmp_path, *begin, "core", "perft", "--depth", "2")
+    assert (process.returncode, process.stdout.split()) == (0, ["1", "4", "2", "12"])
 
 
-def in_folder(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """A Python that is started in a folder, and finds the lab as an installed package."""
+@pytest.mark.parametrize("room", ROOMS)
+def test_each_room_is_a_command_of_a_checkout(room: str, tmp_path: Path) -> None:
+    process = in_folder(tmp_path, "-m", room, "--help")
+    assert process.returncode == 0
+    assert process.stdout.startswith("usage: othello-lab")
+
+
+OLD_NAMES = {
+    "from agents import Agent": "'agents' is 'othello_lab.agents'",
+    "import agents.search": "'agents' is 'othello_lab.agents'",
+    "from core.position import Position": "'core' is 'othello_lab.core'",
+}
+
+
+@pytest.mark.parametrize("installed", [False, True])
+@pytest.mark.parametrize("line", OLD_NAMES)
+def test_the_present_name_is_told_for_an_old_import(
+    line: str, installed: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "older.py").write_text(f"{line}\nclass Mine: pass\n", encoding="utf-8")
+    if installed:  # as in site-packages, where there is no folder agents/
+        (tmp_path / "site").mkdir()
+        (tmp_path / "site" / "othello_lab").symlink_to(Path(__file__).parents[2] / "othello_lab")
+    process = in_folder(
+        tmp_path,
+        *("-P", "-m", "othello_lab", "agents", "check", "./older.py:Mine"),
+        root=tmp_path / "site" if installed else None,
+    )
+    assert process.returncode == 2
+    assert process.stderr.count("\n") == 1
+    assert process.stderr.count(OLD_NAMES[line]) == 1
+
+
+@pytest.mark.parametrize("target", ["agents.AlphaBeta", "agents.evaluation.Iago", "core.Nothing"])
+def test_the_present_name_is_told_for_an_old_target(
+    target: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "agent").mkdir()
+    (tmp_path / "agent" / "older.yaml").write_text(f"_target_: {target}\n", encoding="utf-8")
+    words = ["agent@first=older", "agent@second=greedy", f"results={tmp_path}", "games=2"]
+    assert main(["run", "--config-dir", str(tmp_path), "agents=duel", *words]) == 2
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    new = target.replace("agents.AlphaBeta", "AlphaBeta")
+    assert told.count(f"since version 0.2 '{target}' is 'othello_lab.{new}'") == 1
+
+
+IMPORT_ALL = """
+import logging, multiprocessing, os, pkgutil, signal, sys, warnings
+sys.path.insert(0, {root!r})
+import matplotlib, numpy  # they may set up what they like
+
+def state():
+    signals = [signal.getsignal(number) for number in signal.valid_signals()]
+    return (signals, os.getcwd(), dict(os.environ), list(sys.path),
+        list(logging.getLogger().handlers), multiprocessing.get_start_method(allow_none=True),
+        sys.excepthook, numpy.geterr(), os.umask(os.umask(0)), dict(matplotlib.rcParams))
+
+before = state()
+import othello_lab
+for each in pkgutil.walk_packages(othello_lab.__path__, "othello_lab."):
+    try:
+        __import__(each.name)
+    except ModuleNotFoundError as error:
+        assert "othello_lab" not in str(error), error  # what an extra brings
+changed = [place for place, (was, now) in enumerate(zip(before, state())) if was != now]
+assert len([name for name in sys.modules if name.startswith("othello_lab.")]) > 200
+assert not changed, changed
+assert not set({rooms!r}) & set(sys.modules)
+"""
+
+
+def test_importing_anything_changes_nothing_in_the_process(tmp_path: Path) -> None:
     root = str(Path(__file__).parents[2])
+    code = IMPORT_ALL.format(root=root, rooms=ROOMS)
+    process = in_folder(tmp_path, "-W", "ignore", "-c", code)
+    assert (process.returncode, process.stderr) == (0, "")
+
+
+def in_folder(
+    folder: Path, *words: str, root: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Start a Python in a folder; it finds the lab below ``root``, by default in this checkout."""
+    root = root or Path(__file__).parents[2]
     return subprocess.run(
         [sys.executable, *words],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": root},
+        env={**os.environ, "PYTHONPATH": str(root)},
         capture_output=True,
         text=True,
         timeout=300,

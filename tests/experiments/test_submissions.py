@@ -200,7 +200,7 @@ def test_a_folder_goes_with_the_line_up_of_folders(tmp_path: Path) -> None:
 def test_what_the_page_says_is_so(tmp_path: Path) -> None:
     text = PAGE.read_text(encoding="utf-8")
     hand_in(tmp_path, ["file", "line"])
-    (command,) = re.findall(r"othello-lab run (experiment=.*)", text)
+    (command,) = re.findall(r"python -m experiments run (experiment=.*)", text)
     plan = read(command.replace("submissions/", str(tmp_path)).split())
     (longer,) = re.findall(r"short for `(agents=.*?)`", text)
     same = read([*longer.split(), f"folder={tmp_path}", "name=class"])

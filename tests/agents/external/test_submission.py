@@ -97,7 +97,7 @@ def test_programs_of_which_nothing_is_told_play_as_is_asked(tmp_path: Path) -> N
         ({"anna": "", "anna.yaml": "protocol: gtp"}, "unknown protocol 'gtp'; choose from file, l"),
         ({"anna": "", "anna.yaml": "comand: x"}, "unknown key 'comand'; choose from protocol, co"),
         ({"anna": "", "anna.yaml": "command: 3"}, "anna.yaml: command=3 is no text"),
-        ({"anna.py": "", "anna.yaml": "protocol: python"}, "anna.py has neither a class of agents"),
+        ({"anna.py": "", "anna.yaml": "protocol: python"}, "anna.py has neither a class of Agent"),
     ],
 )
 def test_what_is_unclear_loses_with_the_reason(

@@ -19,7 +19,7 @@ import pytest
 from othello_lab.core.system import compile as compiling
 from othello_lab.core.system.forked import Forked, Link
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 # Black takes White's last disc, and wins by all sixteen squares. The search is compiled from
 # agents/search/minimax.py, the score comes from core/bitboard.py, by way of a third file.

@@ -115,7 +115,7 @@ def test_a_run_leaves_what_results_readme_says(tmp_path: Path) -> None:
     assert head["complete"] == 1
     assert head["seed"] == 1
     assert head["config"]["agents"]["left"]["depth"] == 2
-    readme = (Path(__file__).parents[2] / "results" / "README.md").read_text(encoding="utf-8")
+    readme = (Path(__file__).parents[3] / "results" / "README.md").read_text(encoding="utf-8")
     with closing(sqlite3.connect(result.folder / "games.sqlite")) as connection:
         for table in ("run", "agents", "games", "moves"):
             for column in connection.execute(f"pragma table_info({table})"):
@@ -290,7 +290,7 @@ def test_run_match_refuses_what_it_cannot_play(tmp_path: Path) -> None:
         run_match({"a": random, "b": random}, games=3, results=tmp_path)
     with pytest.raises(ConfigError, match=r"unknown agent 'randm'.*'random'"):
         run_match(["randm", "greedy"], results=tmp_path)
-    with pytest.raises(ConfigError, match=r"no agents\.Agent"):
+    with pytest.raises(ConfigError, match=r"no othello_lab\.Agent"):
         run_match({"a": random, "b": 5}, results=tmp_path)  # type: ignore[dict-item]
     assert not list(tmp_path.iterdir())
 

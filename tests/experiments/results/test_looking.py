@@ -187,7 +187,7 @@ def test_a_run_is_shown_and_reported_from_its_record_alone(
 def test_a_report_runs_no_code_from_outside(tmp_path: Path, ask: Ask) -> None:
     """An agent of somebody's is not needed any more, and not run though it is there."""
     outside = tmp_path / "mine.py"
-    outside.write_text("from agents import GreedyAgent\nclass Mine(GreedyAgent):\n    pass\n")
+    outside.write_text("from othello_lab import GreedyAgent\nclass Mine(GreedyAgent):\n    pass\n")
     words = ["agents=duel", f"agent@first={outside}:Mine", "agent@second=random", "games=4"]
     folder = play(tmp_path, *words, "isolation=none")
     outside.write_text("raise SystemExit('it was run')\n")

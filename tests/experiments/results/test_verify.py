@@ -203,7 +203,7 @@ def test_code_from_outside_runs_only_where_that_is_asked_for(
 def test_code_from_outside_never_runs_in_the_process_that_verifies(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = "from agents import RandomAgent\n\n\nclass Told(RandomAgent):\n    pass\n"
+    module = "from othello_lab import RandomAgent\n\n\nclass Told(RandomAgent):\n    pass\n"
     (tmp_path / "told_elsewhere.py").write_text(module)
     monkeypatch.syspath_prepend(tmp_path)
     words = ["agents=duel", "agent@first=greedy", "agent@second=random", "games=4"]

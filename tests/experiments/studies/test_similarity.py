@@ -65,7 +65,7 @@ def test_an_agent_from_outside_that_fails_is_told_and_spoils_nothing(
 ) -> None:
     file = tmp_path / "mine.py"
     file.write_text(
-        "from agents import Agent, Decision\n"
+        "from othello_lab import Agent, Decision\n"
         "class Mine(Agent):\n"
         "    def decide(self, position, limits):\n"
         "        if position.empties < 20:\n"

@@ -38,7 +38,7 @@ from othello_lab.experiments.results.papers.portraits import (
 from othello_lab.experiments.results.papers.words import said_of
 from othello_lab.experiments.studies.record import FILE as STUDY
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 
 LINE_UP = """\
 # Three small ones
