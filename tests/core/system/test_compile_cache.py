@@ -24,8 +24,7 @@ ROOT = Path(__file__).parents[3]
 # Black takes White's last disc, and wins by all sixteen squares. The search is compiled from
 # agents/search/minimax.py, the score comes from core/bitboard.py, by way of a third file.
 SCORE = """
-from othello_lab import DiscCount, Minimax
-from othello_lab import Position
+from othello_lab import DiscCount, Minimax, Position
 agent = Minimax(2, DiscCount())
 agent.prepare(print)
 print(agent.search(Position.from_obf("XO-------------- X", "mini4")).value >> 24)
@@ -37,9 +36,9 @@ class Copy:
 
     def __init__(self, folder: Path) -> None:
         self.root = folder / "lab"
-        for package in ("core", "agents"):
+        for package in ("core", "agents", "othello_lab"):
             ignored = shutil.ignore_patterns("__pycache__")
-            shutil.copytree(ROOT / package, self.root / package, ignore=ignored)
+            shutil.copytree(ROOT / package, self.root / package, symlinks=True, ignore=ignored)
         self.environment = {**os.environ, "OTHELLO_LAB_CACHE": str(folder / "cache")}
         self.environment.pop("PYTHONPATH", None)
 
@@ -89,7 +88,7 @@ def test_an_edited_kernel_or_constant_of_another_file_is_noticed(copy: Copy) -> 
 @pytest.mark.slow
 @pytest.mark.parametrize("portable", ["0", "1"])
 def test_an_edited_move_generator_is_noticed_by_perft(copy: Copy, portable: str) -> None:
-    perft = ("-m", "core", "perft", "--depth", "3")
+    perft = ("-m", "othello_lab", "core", "perft", "--depth", "3")
     counts, announced = copy.run(*perft, OTHELLO_LAB_PORTABLE=portable)
     assert counts == ["1 4", "2 12", "3 56"]
     assert announced[0].startswith("compiling perft")
