@@ -85,7 +85,7 @@ def all_commands() -> dict[str, Command]:
 def room_main(room: str, arguments: Sequence[str]) -> int:
     """Run one command of ``agents``, ``play`` or ``core``; returns the exit code."""
     from othello_lab.core.system.cli import dispatch
-    from othello_lab.experiments.command_line import FAILURES
+    from othello_lab.core.system.settings import ConfigError
 
     if room == "agents":
         from othello_lab.agents.command_line import main as agents_main
@@ -95,7 +95,7 @@ def room_main(room: str, arguments: Sequence[str]) -> int:
         from othello_lab.play.command_line import COMMANDS, HELP
     else:
         from othello_lab.core.command_line import COMMANDS, HELP
-    return dispatch(f"othello-lab {room}", HELP, COMMANDS, arguments, FAILURES)
+    return dispatch(f"othello-lab {room}", HELP, COMMANDS, arguments, {ConfigError: 2})
 
 
 def run_room(room: str) -> NoReturn:

@@ -18,6 +18,7 @@ import pytest
 
 from othello_lab.core.system import compile as compiling
 from othello_lab.core.system.forked import Forked, Link
+from othello_lab.core.system.renamed import ROOMS
 
 ROOT = Path(__file__).parents[3]
 
@@ -36,7 +37,7 @@ class Copy:
 
     def __init__(self, folder: Path) -> None:
         self.root = folder / "lab"
-        for package in ("core", "agents", "othello_lab"):
+        for package in (*ROOMS, "othello_lab"):
             ignored = shutil.ignore_patterns("__pycache__")
             shutil.copytree(ROOT / package, self.root / package, symlinks=True, ignore=ignored)
         self.environment = {**os.environ, "OTHELLO_LAB_CACHE": str(folder / "cache")}
