@@ -222,6 +222,8 @@ class RatingConfig:
             raise unknown("rating.anchor", self.anchor, agents)
 
 
+FIGURES = IN_REPORT, FIGURE_FILES, NO_FIGURES = "report", "files", "none"
+"""Where figures are drawn: in the report alone, as files beside it too, or not at all."""
 RECORDED = ALL, GAMES = "all", "games"
 """What is recorded: every move, or only games with their transcripts and totals."""
 
@@ -252,7 +254,7 @@ class RunConfig:
     trial: Annotated[bool, Switch()] = True
     results: Annotated[str, Text(r".+", "a folder")] = "results"
     export: Annotated[list[str], Each(Choice("csv", "parquet"))] = field(default_factory=list)
-    figures: bool = True
+    figures: Annotated[str, Choice(*FIGURES)] = IN_REPORT
     log_level: Annotated[str, Choice("debug", "info", "warning", "error")] = "info"
     searches: SearchesConfig = field(default_factory=SearchesConfig)
     tuning: TuningConfig = field(default_factory=TuningConfig)
@@ -564,6 +566,8 @@ def typed(config: Mapping[str, Any]) -> RunConfig:
     """The settings in plain data, such as a record has, with the types that RunConfig declares;
     raises ConfigError."""
     raw, objects = dict(config), {}
+    if "figures" in raw:
+        raw["figures"] = figures_choice(raw["figures"])
     for name in OBJECTS:
         objects[name] = raw.pop(name, None)
         if not isinstance(objects[name], dict):
@@ -587,6 +591,14 @@ def typed(config: Mapping[str, Any]) -> RunConfig:
     for name, described in objects.items():
         setattr(settings, name, described)
     return settings
+
+
+def figures_choice(value: Any) -> Any:
+    """Return one of FIGURES for ``true`` or ``false``, which records and commands of version 0.1
+    have; any other value as it is."""
+    if isinstance(value, bool):
+        return IN_REPORT if value else NO_FIGURES
+    return value
 
 
 def _at(raw: Any, key: str) -> Any:

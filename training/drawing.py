@@ -10,6 +10,7 @@ from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.learned.geometry import board_of
 from othello_lab.core.bitboard import bits, symmetric_forms
 from othello_lab.experiments.report.figures.base import ReportFigure, blank, entitle, heat, signed
+from othello_lab.experiments.report.figures.palette import DIVERGING
 from othello_lab.experiments.studies.positions import PHASES
 from othello_lab.training.data import Positions
 
@@ -39,7 +40,7 @@ def disc_worth_figure(
         for axes, (phase, found) in zip(places, worth.items(), strict=True):
             texts = np.vectorize(lambda discs: "" if np.isnan(discs) else signed(discs, 1))(found)
             norm = TwoSlopeNorm(0, -most, most)
-            heat(figure, axes, found, "RdBu", "discs", norm, texts)
+            heat(figure, axes, found, DIVERGING, "discs", norm, texts)
             axes.set_title(phase)
             axes.set_aspect("equal")
             axes.set_xticks(range(side), "abcdefgh"[:side])

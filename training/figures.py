@@ -12,9 +12,6 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 
 from othello_lab.experiments.report.figures.base import (
-    BLUE,
-    GREY,
-    ORANGE,
     ReportFigure,
     blank,
     check_frame,
@@ -23,6 +20,7 @@ from othello_lab.experiments.report.figures.base import (
     styled,
 )
 from othello_lab.experiments.report.figures.elo import elo_chart
+from othello_lab.experiments.report.figures.palette import BLUE, GREY, ORANGE, PAGE
 from othello_lab.experiments.studies.positions import PHASES
 from othello_lab.training.base import CORES, Training
 from othello_lab.training.data import SPLITS
@@ -52,7 +50,7 @@ def training_figures(
             history,
         )
     for each in found.final.figures:
-        yield ReportFigure(each.name, each.title, each.caption, None)
+        yield ReportFigure(each.name, each.title, each.caption, each.svg)
 
 
 def _of_matches(training: Training, label: str, measured: Measured) -> Iterator[ReportFigure]:
@@ -164,7 +162,7 @@ def stage_chart(stages: pd.DataFrame, context: str = "") -> Figure:
         axes.plot(middle, stages["error"], color=BLUE)
         for told, exact, face in (
             ("perfect play", stages["exact"] >= 0.5, BLUE),
-            ("how games went on", stages["exact"] < 0.5, "white"),
+            ("how games went on", stages["exact"] < 0.5, PAGE),
         ):
             if exact.any():
                 axes.plot(

@@ -24,11 +24,12 @@ PREFIX = "trained_"
 
 @dataclass(frozen=True)
 class Drawn:
-    """A figure whose files are in the training's folder."""
+    """A figure of what was learned, drawn right after learning. svg: an element of a page."""
 
     name: str
     title: str
     caption: str
+    svg: str
 
 
 @dataclass(frozen=True, eq=False)

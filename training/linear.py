@@ -34,6 +34,7 @@ from othello_lab.training.data import TRAIN, VALIDATION, Positions
 
 if TYPE_CHECKING:
     from othello_lab.experiments.report.figures.base import ReportFigure
+from othello_lab.experiments.report.figures.palette import DIVERGING
 
 UNIT = 100
 """Values of learned evaluations per disc."""
@@ -284,7 +285,7 @@ def sizes_figure(
     with blank() as figure:
         axes = figure.add_subplot()
         label = f"{unit}, with the sign of the weight"
-        heat(figure, axes, moved.T, "RdBu", label, Normalize(-most, most), texts, 8)
+        heat(figure, axes, moved.T, DIVERGING, label, Normalize(-most, most), texts, 8)
         axes.set_xticks(range(len(stages)), [stage_text(each) for each in stages], rotation=90)
         axes.set_yticks(range(len(names)), [name.replace("_", " ") for name in names])
         axes.set_xlabel("empty squares")

@@ -16,6 +16,7 @@ from othello_lab.experiments.report.figures.base import (
     heat,
     signed,
 )
+from othello_lab.experiments.report.figures.palette import DIVERGING
 from othello_lab.training.neural import Inputs, Network
 from othello_lab.training.stages import empties_text, stages_of_empties
 
@@ -53,7 +54,7 @@ def squares_chart(boards: Sequence[np.ndarray], titles: Sequence[str], context: 
         places = figure.subplots(1, len(boards), squeeze=False)[0]
         for axes, board, title in zip(places, boards, titles, strict=True):
             texts = np.array([[signed(worth, 1) for worth in row] for row in board])
-            heat(figure, axes, board, "RdBu", "discs", norm, texts, size=SMALL - 2)
+            heat(figure, axes, board, DIVERGING, "discs", norm, texts, size=SMALL - 2)
             axes.set_title(title)
             axes.set_aspect("equal")
             axes.set_xticks(range(8), "abcdefgh")

@@ -18,7 +18,7 @@ from rich.console import Console
 from othello_lab.agents.config import ConfigError
 from othello_lab.core.rules import Ruleset
 from othello_lab.core.system.escaping import counted, plain
-from othello_lab.experiments.config import RunConfig, chosen, settings_of
+from othello_lab.experiments.config import FIGURE_FILES, NO_FIGURES, RunConfig, chosen, settings_of
 from othello_lab.experiments.playing.pieces import PieceResult
 from othello_lab.experiments.record.folder import write_safely
 from othello_lab.experiments.record.log import logging_to
@@ -149,7 +149,7 @@ class TrainingSession(Session):
             minutes=work.spent,
             findings=learned.findings,
             tables=learned.tables,
-            figures=self._drawn(learned) if last and settings.figures else (),
+            figures=self._drawn(learned) if last and settings.figures != NO_FIGURES else (),
             history=work.history,
             about=about,
         )
@@ -220,8 +220,9 @@ class TrainingSession(Session):
         from othello_lab.experiments.report.figures.base import draw_figures
 
         with self.console.status("drawing figures"):
-            figures = draw_figures([lambda _: learned.figures()], None, self.folder)
-        return [Drawn(each.name, each.title, each.caption) for each in figures]
+            files = self.plan.plan.settings.figures == FIGURE_FILES
+            figures = draw_figures([lambda _: learned.figures()], None, self.folder, files)
+        return [Drawn(each.name, each.title, each.caption, each.svg) for each in figures]
 
     # ------------------------------------------------------------------ what has come of it
 

@@ -11,16 +11,22 @@ from matplotlib.figure import Figure
 from othello_lab.agents.learned.features import NAMES
 from othello_lab.agents.learned.trees import QUESTIONS
 from othello_lab.experiments.report.figures.base import (
-    BLUE,
-    GREY,
     MINUS,
-    ORANGE,
     SMALL,
     ReportFigure,
     blank,
     entitle,
     heat,
     signed,
+)
+from othello_lab.experiments.report.figures.palette import (
+    BLUE,
+    FAINT,
+    GREY,
+    LINE,
+    ORANGE,
+    PAGE,
+    SEQUENTIAL,
 )
 from othello_lab.training.growing import ALWAYS, Single, Stage, importances
 from othello_lab.training.stages import empties_text
@@ -74,11 +80,11 @@ def tree_chart(stage: Stage, counts: np.ndarray | None = None, context: str = ""
         for place, (across, down) in shape.where.items():
             for child in shape.children(place):
                 to = shape.where[child]
-                axes.plot([across, to[0]], [down, to[1]], color="0.7", linewidth=1.2, zorder=1)
+                axes.plot([across, to[0]], [down, to[1]], color=LINE, linewidth=1.2, zorder=1)
             if shape.asks(place):
                 name = in_words(feature[place])
                 text = f"{name}\n≤ {threshold[place]}?".replace("\n≤ -", f"\n≤ {MINUS}")
-                _box(axes, across, down, text, "white", "0.6")
+                _box(axes, across, down, text, PAGE, FAINT)
             else:
                 value = leaf[shape.first_leaf(place) - QUESTIONS]
                 text = signed(value, 1)
@@ -140,7 +146,7 @@ def _box(
     axes: Axes, across: float, down: int, text: str, face: str, edge: str, alpha: float = 1
 ) -> None:
     # First what covers the lines, then the shade, then the words.
-    for colour, seen in (("white", 1.0), (face, alpha)):
+    for colour, seen in ((PAGE, 1.0), (face, alpha)):
         box = {"boxstyle": "round,pad=0.25", "facecolor": colour, "edgecolor": edge, "alpha": seen}
         axes.text(across, down, text, ha="center", va="center", fontsize=SMALL - 2, bbox=box,
                   alpha=0, zorder=2)  # fmt: skip
@@ -161,7 +167,7 @@ def importances_chart(stages: Sequence[Stage], of_empties: np.ndarray, context: 
             figure,
             axes,
             shares[order][:, stages_shown],
-            "Blues",
+            SEQUENTIAL,
             "share of what questions bring (%)",
             texts=texts[order][:, stages_shown],
             size=SMALL - 1,

@@ -35,11 +35,13 @@ from othello_lab.core.game import FINISHED
 from othello_lab.core.system.escaping import counted, plain, visible
 from othello_lab.core.system.shared_memory import FINISH_PAIRS
 from othello_lab.experiments.config import (
+    IN_REPORT,
     LimitsConfig,
     Plan,
     RunConfig,
     built_from,
     chosen,
+    figures_choice,
     plan_of,
 )
 from othello_lab.experiments.jobs.replan import about_object, replanned
@@ -136,7 +138,7 @@ def run_match(
     results: str | Path = "results",
     name: str = "match",
     export: Sequence[str] = (),
-    figures: bool = True,
+    figures: str | bool = IN_REPORT,
     quiet: bool = False,
 ) -> RunResult:
     """Play a match, or a tournament, from Python, as ``othello-lab run`` does.
@@ -150,11 +152,11 @@ def run_match(
     trial: whether such an agent must first play in one of ten positions.
     workers: processes, default all cores; 0 plays in this process.
     export: what else to write the tables as, ``csv`` or ``parquet``.
-    figures: whether to draw them, which takes about two seconds.
+    figures: ``report``, ``files`` (PNG and SVG too) or ``none``; False is ``none``.
     The rest as in ``conf/run.yaml``. Raises ConfigError (a ValueError) for what cannot be played.
     """
     settings = RunConfig(name, games=games, seed=seed, depth=depth, export=list(export))
-    settings.results, settings.figures = str(results), figures
+    settings.results, settings.figures = str(results), figures_choice(figures)
     settings.isolation, settings.trial = isolation, trial
     settings.limits = LimitsConfig(nodes=nodes, seconds=seconds, clock=clock, hang=hang)
     settings.ruleset.name = ruleset

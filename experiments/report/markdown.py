@@ -10,14 +10,14 @@ colon is folded under it, unless it is a short table, and what :mod:`experiments
 
 from __future__ import annotations
 
-import base64
 import functools
 import re
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 import jinja2
 from markdown_it import MarkdownIt
@@ -25,7 +25,10 @@ from markdown_it.token import Token
 
 from othello_lab.core.system.escaping import counted, visible
 from othello_lab.experiments.record.folder import write_safely
-from othello_lab.experiments.report.page import NO_EXTRAS, Extras, scripts
+from othello_lab.experiments.report.page import scripts
+
+if TYPE_CHECKING:
+    from othello_lab.experiments.report.figures.base import Drawing
 
 SHORT_TABLE = 15
 """Rows of a table that is shown unfolded."""
@@ -108,15 +111,31 @@ def write_report(
     folder: Path,
     title: str,
     file: str = "report",
-    extras: Extras = NO_EXTRAS,
+    games_data: dict[str, Any] | None = None,
+    figures: Sequence[Drawing] = (),
     **values: Any,
 ) -> None:
     """Write ``report.md``, or another file, from the template of this name, and ``report.html``
-    from that, with what else the page has."""
-    page, text = _template("page.html.j2"), rendered(template, title=title, **values)
+    from that.
+
+    games_data: the games that can be stepped through in the page; None for none.
+    """
+    text = rendered(template, title=title, figures=figures, page=f"{file}.html", **values)
     write_safely(folder / f"{file}.md", text)
-    html = page.render(title=title, body=html_of(text, folder), scripts=scripts(extras))
+    html = _template("page.html.j2").render(
+        title=title,
+        body=html_of(text, {figure.name: figure.svg for figure in figures}),
+        colours=_colours() if figures else None,
+        scripts=scripts(games_data),
+    )
     write_safely(folder / f"{file}.html", html)
+
+
+def _colours() -> tuple[str, str]:
+    # Loading matplotlib takes a third of a second, which a page without figures does not need.
+    from othello_lab.experiments.report.figures.palette import stylesheet
+
+    return stylesheet()
 
 
 def rendered(template: str, **values: Any) -> str:
@@ -145,19 +164,14 @@ def _template(file: str) -> jinja2.Template:
 # ---------------------------------------------------------------------- the page
 
 
-def html_of(markdown: str, folder: Path) -> str:
-    """A report as HTML; its figures are taken from ``folder``."""
+def html_of(markdown: str, figures: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Return a report as HTML. figures: their SVG, by name."""
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = parser.parse(markdown)
     for part in (child for token in tokens for child in token.children or ()):
-        if part.type == "image":
-            path = folder / str(part.attrs["src"])
-            svg = path.with_suffix(".svg").read_bytes()
-            part.attrs["id"] = path.stem
-            part.attrs["src"] = f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"
-        elif part.type == "link_open":
+        if part.type == "link_open":
             part.attrs["href"] = re.sub(r"\.md$", ".html", str(part.attrs["href"]))
-    arranged = list(_with_contents(list(_arranged(tokens))))
+    arranged = list(_with_contents(list(_arranged(tokens, figures))))
     return str(parser.renderer.render(arranged, parser.options, {}))
 
 
@@ -188,24 +202,35 @@ def _contents(names: Mapping[str, str]) -> Iterator[Token]:
     yield from _within("nav", links, **{"class": "contents", "aria-label": "Contents"})
 
 
-def _arranged(tokens: Iterable[Token]) -> Iterator[Token]:
+def _arranged(tokens: Iterable[Token], figures: Mapping[str, str]) -> Iterator[Token]:
     """The document with its figures, folded parts and tables put together."""
     blocks = deque(_blocks(tokens))
     while blocks:
         block = blocks.popleft()
         following = blocks[0][0].type if blocks else ""
-        parts = [part.type for token in block for part in token.children or ()]
+        name = _figure_of(block, figures)
         introduces = block[0].type == "paragraph_open" and block[1].content.endswith(":")
-        if parts == ["image"] and following == "paragraph_open":
+        if name and following == "paragraph_open":
             caption = _within("figcaption", blocks.popleft()[1:-1])
-            image = (block[1].children or [])[0]
-            name = f"figure-{image.attrs.pop('id')}"
+            image = Token("html_block", "", 0, content=figures[name])
             # tabindex: on a small screen it is moved, by keys too
-            yield from _within("figure", [*block[1:-1], *caption], id=name, tabindex="0")
+            yield from _within("figure", [image, *caption], id=f"figure-{name}", tabindex="0")
         elif introduces and following in ("table_open", "fence"):
             yield from _folded(block[1:-1], blocks.popleft())
         else:
             yield from _table(block) if block[0].type == "table_open" else block
+
+
+def _figure_of(block: Sequence[Token], figures: Mapping[str, str]) -> str:
+    """Return the name of the figure for which a paragraph stands; "" for any other block."""
+    parts = [part for token in block for part in token.children or ()]
+    if [part.type for part in parts] == ["image"]:
+        name = Path(str(parts[0].attrs["src"])).stem
+    elif [part.type for part in parts] == ["link_open", "text", "link_close"]:
+        name = str(parts[0].attrs["href"]).partition("#figure-")[2]
+    else:
+        return ""
+    return name if name in figures else ""
 
 
 def _blocks(tokens: Iterable[Token]) -> list[list[Token]]:

@@ -7,20 +7,19 @@ import shlex
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import yaml
 from rich.console import Console
 
 from othello_lab.core.system.escaping import counted, plain
-from othello_lab.experiments.config import Plan
+from othello_lab.experiments.config import FIGURE_FILES, NO_FIGURES, Plan
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report.facts import RunFacts, zero_text
 from othello_lab.experiments.report.findings import Findings, findings
 from othello_lab.experiments.report.games import game_sample
 from othello_lab.experiments.report.lead import FEW
 from othello_lab.experiments.report.markdown import link, write_report
-from othello_lab.experiments.report.page import Extras
 from othello_lab.experiments.report.programs import write_programs
 from othello_lab.experiments.report.published import beside_original
 from othello_lab.experiments.report.sections import highest_matches, sections, without_costs
@@ -40,7 +39,7 @@ from othello_lab.experiments.statistics.intervals import EVERY_SPLIT
 if TYPE_CHECKING:
     import pandas as pd
 
-    from othello_lab.experiments.report.figures.base import ReportFigure
+    from othello_lab.experiments.report.figures.base import Drawing
 
 
 def conclude(record: Record, plan: Plan, folder: Path, console: Console) -> pd.DataFrame:
@@ -69,29 +68,29 @@ def write(facts: RunFacts, said: Findings, folder: Path, console: Console) -> No
     facts.matches.to_csv(folder / "matches.csv", index=False)
     if facts.costs is not None:
         facts.costs.to_csv(folder / "searches.csv", index=False)
-    figures: Sequence[ReportFigure] = ()
-    if facts.plan.settings.figures:
+    figures: Sequence[Drawing] = ()
+    if facts.plan.settings.figures != NO_FIGURES:
         with console.status("drawing figures"):
             figures = _draw(facts, folder)
     _write(facts, said, figures, folder)
     names = {"report": "report.html", "record": "games.sqlite"}
-    if figures:
-        every = ",".join(figure.name for figure in figures)
-        names["figures"] = f"{{{every}}}.png, .svg" if len(figures) > 1 else f"{every}.png, .svg"
+    if files := [figure.name for figure in figures if figure.file]:
+        every = ",".join(files)
+        names["figures"] = f"{{{every}}}.png, .svg" if len(files) > 1 else f"{every}.png, .svg"
     for label, name in names.items():
         # Paths are for copying: not wrapped.
         console.print(plain(f"{label:8}{folder / name}"), soft_wrap=True)
 
 
-def _draw(facts: RunFacts, folder: Path) -> list[ReportFigure]:
+def _draw(facts: RunFacts, folder: Path) -> list[Drawing]:
     # Loading matplotlib takes a third of a second, which a run without figures does not need.
     from othello_lab.experiments.report.figures import RUN_FIGURES
     from othello_lab.experiments.report.figures.base import draw_figures
 
-    return draw_figures(RUN_FIGURES, facts, folder)
+    return draw_figures(RUN_FIGURES, facts, folder, facts.plan.settings.figures == FIGURE_FILES)
 
 
-def _write(facts: RunFacts, said: Findings, figures: Sequence[ReportFigure], folder: Path) -> None:
+def _write(facts: RunFacts, said: Findings, figures: Sequence[Drawing], folder: Path) -> None:
     head = facts.record.run()
     programs = write_programs(facts, folder)
     columns = without_costs(columns_of(facts.standings, facts.merits))
@@ -105,7 +104,7 @@ def _write(facts: RunFacts, said: Findings, figures: Sequence[ReportFigure], fol
         "report",
         folder,
         title=head["name"],
-        extras=Extras(games.data, _charts(facts, figures)),
+        games_data=games.data,
         lead=said.lead,
         columns=columns,
         tables=_linked(tables, programs),
@@ -129,15 +128,6 @@ def _write(facts: RunFacts, said: Findings, figures: Sequence[ReportFigure], fol
         command=head["command"],
         settings=yaml.safe_dump(head["config"], sort_keys=False, allow_unicode=True),
     )
-
-
-def _charts(facts: RunFacts, figures: Sequence[ReportFigure]) -> dict[str, dict[str, Any]]:
-    if not figures:
-        return {}
-    # Loading Altair takes a third of a second, which a run without figures does not need.
-    from othello_lab.experiments.report.charts import run_charts
-
-    return run_charts(facts, [figure.name for figure in figures])
 
 
 def _linked(

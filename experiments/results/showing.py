@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -15,6 +14,7 @@ from othello_lab.agents.config import ConfigError, one_line
 from othello_lab.core.system.cli import Parser
 from othello_lab.core.system.console import as_typed
 from othello_lab.core.system.escaping import counted, plain
+from othello_lab.experiments.config import FIGURES
 from othello_lab.experiments.playing.trust import check_trusted
 from othello_lab.experiments.record.reading import damage_told, reading
 from othello_lab.experiments.report.facts import RunFacts
@@ -47,8 +47,8 @@ def report_command(arguments: Sequence[str], console: Console) -> int:
     )
     parser.add_argument(
         "--figures",
-        action=argparse.BooleanOptionalAction,
-        help="of a run: draw them, or not (default: as the run was asked to)",
+        choices=FIGURES,
+        help="of a run: where to draw them (default: as the run was asked to)",
     )
     _add_trust(parser)
     options = parser.parse_args(arguments)

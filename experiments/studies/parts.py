@@ -10,7 +10,7 @@ from typing import Any
 
 from rich.console import Console
 
-from othello_lab.experiments.config import RunConfig, plan_of
+from othello_lab.experiments.config import NO_FIGURES, RunConfig, plan_of
 from othello_lab.experiments.jobs import run as runs
 from othello_lab.experiments.record.reading import reading
 from othello_lab.experiments.record.store import FILE
@@ -46,7 +46,7 @@ def play_part(
             return runs.resume(folder, command, console, **going_on).complete
         folder.mkdir(parents=True, exist_ok=True)
         name = f"{whole.partition(' ')[2] or whole}: {about}"
-        part = plan_of(dataclasses.replace(settings, name=name, figures=False))
+        part = plan_of(dataclasses.replace(settings, name=name, figures=NO_FIGURES))
         return runs.run(part, f"part of {whole}", console, folder, brief=True).complete
     except KeyboardInterrupt:
         return False

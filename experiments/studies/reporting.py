@@ -9,6 +9,7 @@ import yaml
 from rich.console import Console
 
 from othello_lab.core.system.escaping import plain
+from othello_lab.experiments.config import FIGURE_FILES, NO_FIGURES
 from othello_lab.experiments.report.markdown import write_report
 from othello_lab.experiments.report.tables import described, result_table
 from othello_lab.experiments.studies.base import Conclusion
@@ -16,7 +17,7 @@ from othello_lab.experiments.studies.planning import StudyPlan
 from othello_lab.experiments.studies.record import StudyRecord
 
 if TYPE_CHECKING:
-    from othello_lab.experiments.report.figures.base import ReportFigure
+    from othello_lab.experiments.report.figures.base import Drawing
 
 
 def tell(
@@ -29,10 +30,11 @@ def tell(
         console.print(plain(finding))
     for name, frame in conclusion.frames.items():
         frame.to_csv(folder / f"{name}.csv", index=False)
-    figures: list[ReportFigure] = []
-    if plan.plan.settings.figures:
+    figures: list[Drawing] = []
+    if plan.plan.settings.figures != NO_FIGURES:
         with console.status("drawing figures"):
-            figures = _draw(conclusion, folder)
+            files = plan.plan.settings.figures == FIGURE_FILES
+            figures = _draw(conclusion, folder, files)
     _write(plan, record, conclusion, figures, folder)
     names = {"report": "report.html", "record": record.path.name}
     if conclusion.frames:
@@ -41,18 +43,18 @@ def tell(
         console.print(plain(f"{label:8}{folder / name}"), soft_wrap=True)
 
 
-def _draw(conclusion: Conclusion, folder: Path) -> list[ReportFigure]:
+def _draw(conclusion: Conclusion, folder: Path, files: bool) -> list[Drawing]:
     # Loading seaborn takes a second, which a study without figures does not need.
     from othello_lab.experiments.report.figures.base import draw_figures
 
-    return draw_figures([lambda _: conclusion.figures()], None, folder)
+    return draw_figures([lambda _: conclusion.figures()], None, folder, files)
 
 
 def _write(
     plan: StudyPlan,
     record: StudyRecord,
     conclusion: Conclusion,
-    figures: list[ReportFigure],
+    figures: list[Drawing],
     folder: Path,
 ) -> None:
     about, done = record.study(), record.done()

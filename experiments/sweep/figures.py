@@ -15,8 +15,6 @@ from matplotlib.ticker import LogLocator, MaxNLocator
 
 from othello_lab.core.system.escaping import counted
 from othello_lab.experiments.report.figures.base import (
-    BLUE,
-    ORANGE,
     SMALL,
     ReportFigure,
     blank,
@@ -28,6 +26,7 @@ from othello_lab.experiments.report.figures.base import (
     styled,
     wrapped,
 )
+from othello_lab.experiments.report.figures.palette import BLUE, DIVERGING, ORANGE, SEQUENTIAL
 
 MOST_PANELS = 6
 """Values of a second setting that are drawn, a panel each; and agents of a heat map."""
@@ -232,9 +231,9 @@ def _maps(
     found = runs[measure].dropna()
     if measure == "elo":
         most = max(found.abs().max(), 1)
-        norm, shades = Normalize(-most, most), "RdBu"
+        norm, shades = Normalize(-most, most), DIVERGING
     else:
-        norm, shades = LogNorm(found.min(), max(found.max(), 1.01 * found.min())), "viridis"
+        norm, shades = LogNorm(found.min(), max(found.max(), 1.01 * found.min())), SEQUENTIAL
     panels = {p: runs[runs[panel] == p] for p in _values(runs[panel])} if panel else {None: runs}
     names = [_shown(value) for value in rows]
     label = "Elo" if measure == "elo" else "nodes a move (log scale)"

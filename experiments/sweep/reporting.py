@@ -10,7 +10,13 @@ from rich.console import Console
 from rich.table import Table
 
 from othello_lab.core.system.escaping import counted, plain
-from othello_lab.experiments.config import TuningConfig
+from othello_lab.experiments.config import (
+    FIGURE_FILES,
+    IN_REPORT,
+    NO_FIGURES,
+    TuningConfig,
+    figures_choice,
+)
 from othello_lab.experiments.record.store import FILE, Record
 from othello_lab.experiments.report.markdown import link, write_report
 from othello_lab.experiments.report.tables import COLUMNS, cells, elo_text
@@ -23,7 +29,7 @@ from othello_lab.experiments.sweep.results import best_of, elo_of_tuned, grouped
 if TYPE_CHECKING:
     import pandas as pd
 
-    from othello_lab.experiments.report.figures.base import ReportFigure
+    from othello_lab.experiments.report.figures.base import Drawing
 
 SHOWN = {
     name: COLUMNS[name]
@@ -56,10 +62,11 @@ def conclude(
     search = _search(known, values, head["config"], folder)
     found = search["findings"] if search else _leaders(table, values)
     said = [*found, *_all_split(table)]
-    figures = []
-    if head["config"].get("figures", True):
+    figures: Sequence[Drawing] = ()
+    wanted = figures_choice(head["config"].get("figures", IN_REPORT))
+    if wanted != NO_FIGURES:
         with console.status("drawing figures"):
-            figures = _draw(table, list(values), search, folder)
+            figures = _draw(table, list(values), search, folder, wanted == FIGURE_FILES)
     _write(folder, table, known, values, search, said, figures)
     for finding in said:
         console.print(plain(finding))
@@ -140,8 +147,12 @@ def _search(
 
 
 def _draw(
-    table: pd.DataFrame, keys: Sequence[str], search: Mapping[str, Any], folder: Path
-) -> list[ReportFigure]:
+    table: pd.DataFrame,
+    keys: Sequence[str],
+    search: Mapping[str, Any],
+    folder: Path,
+    files: bool,
+) -> list[Drawing]:
     # Loading matplotlib takes a third of a second, which a sweep without figures does not need.
     from othello_lab.experiments.report.figures.base import draw_figures
     from othello_lab.experiments.sweep.figures import SWEEP_FIGURES, SweepFacts
@@ -149,7 +160,7 @@ def _draw(
     short = short_names(keys)
     varied = {", ".join(short[key] for key in group): group for group in grouped(table, keys)}
     facts = SweepFacts(table, varied, search.get("trials", ()), search.get("again"))
-    return draw_figures(SWEEP_FIGURES, facts, folder)
+    return draw_figures(SWEEP_FIGURES, facts, folder, files)
 
 
 def _write(
@@ -159,7 +170,7 @@ def _write(
     values: Mapping[str, Mapping[int, Any]],
     search: Mapping[str, Any],
     said: Sequence[str],
-    figures: Sequence[ReportFigure],
+    figures: Sequence[Drawing],
 ) -> None:
     rows = []
     for row, texts in zip(table.itertuples(), cells(SHOWN, table), strict=True):

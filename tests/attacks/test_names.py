@@ -78,7 +78,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     settings = read([*words, "openings.plies=2", "executor=serial"]).settings
     settings.agents = {name: about_object(agent) for name, agent in agents.items()}
     settings.name, settings.rating.anchor = r"[/b] $\foo$ :smile:", NAMES[1]
-    settings.results = str(tmp_path_factory.mktemp("names"))
+    settings.results, settings.figures = str(tmp_path_factory.mktemp("names")), "files"
     shown = io.StringIO()
     console = Console(file=shown, force_terminal=True, color_system=None, width=200)
     made = run(plan_of(settings, agents), "\x1b[31mred", console).folder

@@ -274,7 +274,7 @@ def test_positions_that_are_there_need_no_rounds(made: Made, tmp_path: Path) -> 
 @pytest.mark.slow
 def test_a_learning_curve_measures_every_stop(tmp_path: Path) -> None:
     words = ["train.curve=[0.01,0.02]", "agents=duel", "train.ladder=duel", "games=2"]
-    code, folder = train(tmp_path, *words, "train.ladder=classics")
+    code, folder = train(tmp_path, *words, "train.ladder=classics", "figures=files")
     assert code == 0
     report = (folder / "report.md").read_text()
     assert "## Learning curve" in report and "From 0.01 to 0.02 minutes on 2 cores" in report

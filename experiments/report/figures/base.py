@@ -1,13 +1,12 @@
-"""What a figure of a report is, how all of them look, and how they are written to files.
+"""Figures of a report: their parts, their look, and the way from a chart to a page or a file.
 
-A chart is a function of a tidy frame that returns a matplotlib ``Figure`` of its own: nothing is
-shown, nothing is kept in pyplot, and it can be drawn in a worker or a notebook alike. It raises
-ValueError where its frame has no rows or lacks a column.
+A chart is a function of a tidy frame that returns a matplotlib ``Figure`` of its own: pyplot keeps
+none of them, and they can be drawn in a worker or a notebook alike. It raises ValueError for a
+frame without rows or without a column that it needs.
 """
 
 from __future__ import annotations
 
-import io
 import re
 import textwrap
 import warnings
@@ -20,9 +19,9 @@ from typing import Any, TypeVar
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
+import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.collections import QuadMesh
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
@@ -30,14 +29,22 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from othello_lab.core.system.escaping import visible
-
-COLOURS = (
-    *("#0173b2", "#de8f05", "#029e73", "#d55e00", "#cc78bc"),
-    *("#56b4e9", "#ca9161", "#949494", "#fbafe4", "#ece133"),
+from othello_lab.experiments.report.figures.palette import (
+    COLOURS,
+    GREY,
+    INK,
+    LINE,
+    MANY_COLOURS,
+    MISSING,
+    PAGE,
+    colour_map,
+    ink_on,
+    ink_variable,
+    level_of,
+    scale,
 )
-"""Told apart by everybody: those of seaborn's palette "colorblind", the pale ones last."""
-BLUE, ORANGE, _, RED = COLOURS[:4]
-GREY = "0.35"
+from othello_lab.experiments.report.figures.svg import annotate, inline_svg, svg_file
+
 MINUS = "\N{MINUS SIGN}"
 SMALL = 9
 """Points; the size of tick labels and values."""
@@ -46,40 +53,32 @@ _MARKERS = "osD^vPX*"
 _DASHES = ("-", "--", ":", "-.")
 _NAME_WIDTH = 30  # letters of an agent's name before it goes on in the next line
 _DPI = 200
-_NOTHING = re.compile(r'(?<=>)\s+(?=<)| transform="rotate\(-0 [^"]*"|<g id="[^"]*"/>')
-"""What matplotlib writes into an SVG for nothing, a tenth of it."""
-_SALT = "othello"  # fixes the ids inside an SVG, so that the same figure gives the same file
 
-# The first font comes with matplotlib: labels need the same room on every machine; the others are
-# for browsers that lack it. White with a grid.
+# seaborn's white style with a grid, in the colours that pages have variables for. The first font
+# comes with matplotlib: labels need the same room on every machine; the others are for browsers
+# that lack it.
 _STYLE: Any = {
-    "font.family": ["sans-serif"],
+    **sns.plotting_context("notebook"),
+    **sns.axes_style("whitegrid"),
     "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial"],
-    "font.size": 12,
-    "figure.facecolor": "white",
-    "axes.facecolor": "white",
-    "axes.edgecolor": "0.8",
-    "axes.labelcolor": "0.15",
-    "axes.linewidth": 1.25,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "axes.titlesize": 12,
+    "axes.edgecolor": LINE,
+    "axes.labelcolor": INK,
+    "axes.facecolor": PAGE,
     "axes.labelsize": 11,
     "axes.formatter.use_mathtext": False,
-    "grid.color": "0.85",
-    "grid.linewidth": 1,
-    "lines.linewidth": 1.5,
-    "lines.solid_capstyle": "round",
-    "text.color": "0.15",
-    "text.usetex": False,
+    "figure.facecolor": PAGE,
+    "grid.color": LINE,
+    "legend.frameon": False,
     "legend.fontsize": 10,
     "legend.title_fontsize": 11,
-    "svg.fonttype": "none",
-    "svg.hashsalt": _SALT,
-    **{f"{axis}tick.{key}": value for axis in "xy" for key, value in {
-        "color": "0.15", "labelsize": SMALL, "major.size": 0, "minor.size": 0,
-    }.items()},
-}  # fmt: skip
+    "patch.edgecolor": PAGE,
+    "text.color": INK,
+    "text.usetex": False,
+    "xtick.color": INK,
+    "xtick.labelsize": SMALL,
+    "ytick.color": INK,
+    "ytick.labelsize": SMALL,
+}
 
 Facts = TypeVar("Facts")
 
@@ -88,32 +87,63 @@ Facts = TypeVar("Facts")
 class ReportFigure:
     """A figure of a report.
 
-    name: of its files, without ending. title: its heading. caption: how to read it. chart: None
-    where its files are there already. data: written to a CSV of its name too, if given.
+    name: of its files, without ending. title: its heading. caption: how to read it. chart: a
+    figure of matplotlib, or the inline SVG of one that was drawn before. data: written to a CSV of
+    its name too, if given.
     """
 
     name: str
     title: str
     caption: str
-    chart: Figure | None
+    chart: Figure | str
     data: pd.DataFrame | None = None
 
 
+@dataclass(frozen=True)
+class Drawing:
+    """A figure that is drawn. svg: an element of a page. file: name of its PNG, "" for none."""
+
+    name: str
+    title: str
+    caption: str
+    svg: str
+    file: str = ""
+
+
 def draw_figures(
-    kinds: Iterable[Callable[[Facts], Iterable[ReportFigure]]], facts: Facts, folder: Path
-) -> list[ReportFigure]:
-    """Write the files of all figures to ``folder``. kinds: functions that yield the figures of
-    their kind, none where these facts give none. A chart that is written is cleared: all those
-    of 60 agents take 200 MB."""
-    figures = []
+    kinds: Iterable[Callable[[Facts], Iterable[ReportFigure]]],
+    facts: Facts,
+    folder: Path,
+    files: bool = False,
+) -> list[Drawing]:
+    """Draw all figures, and write their data to ``folder``.
+
+    kinds: functions that yield the figures of their kind, none where these facts give none.
+    files: write a PNG and an SVG of each to ``folder``, too.
+
+    A chart that is drawn is cleared: all those of 60 agents take 200 MB.
+    """
+    drawings = []
     for figure in (figure for kind in kinds for figure in kind(facts)):
-        if figure.chart is not None:
-            save(figure.chart, folder, figure.name)
-            figure.chart.clear()
+        drawings.append(_draw(figure, folder, files))
         if figure.data is not None:
             figure.data.to_csv(folder / f"{figure.name}.csv", index=False)
-        figures.append(figure)
-    return figures
+    return drawings
+
+
+def _draw(figure: ReportFigure, folder: Path, files: bool) -> Drawing:
+    chart, file = figure.chart, f"{figure.name}.png"
+    if isinstance(chart, str):
+        svg = chart
+        files = (folder / file).is_file()
+    else:
+        if files:
+            save(chart, folder, figure.name)
+        with _styled():
+            _lay_out(chart)
+            svg = inline_svg(chart, figure.name, figure.title)
+        chart.clear()
+    return Drawing(figure.name, figure.title, figure.caption, svg, file if files else "")
 
 
 def save(figure: Figure, folder: Path, name: str) -> list[Path]:
@@ -123,9 +153,7 @@ def save(figure: Figure, folder: Path, name: str) -> list[Path]:
     png, svg = folder / f"{name}.png", folder / f"{name}.svg"
     save_png(figure, png)
     with _styled():
-        drawing = io.StringIO()
-        FigureCanvasSVG(figure).print_svg(drawing, metadata={"Date": None})
-    svg.write_text(_NOTHING.sub("", drawing.getvalue()), encoding="utf-8")
+        svg.write_text(svg_file(figure, name), encoding="utf-8")
     return [png, svg]
 
 
@@ -134,18 +162,24 @@ def save_png(figure: Figure, path: Path, dots: int = _DPI) -> None:
     file too."""
     figure.set_dpi(dots)
     with _styled():
-        layout = figure.get_layout_engine()
-        if layout is not None:
-            layout.execute(figure)
-            figure.set_layout_engine("none")
+        _lay_out(figure)
         # `Figure.savefig` would draw everything twice, to see first how large it is.
         FigureCanvasAgg(figure).print_png(path)
 
 
+def _lay_out(figure: Figure) -> None:
+    """Put all into its place, where it stays."""
+    layout = figure.get_layout_engine()
+    if layout is not None:
+        FigureCanvasAgg(figure)
+        layout.execute(figure)
+        figure.set_layout_engine("none")
+
+
 @contextmanager
 def blank(width: float = 8, height: float = 5) -> Iterator[Figure]:
-    """An empty figure of so many inches that makes room for its labels. What is drawn in it has
-    a light grid, and letters that can be read at 8 by 5 inches."""
+    """An empty figure of so many inches that makes room for its labels. It has a light grid, and
+    letters that can be read at 8 by 5 inches."""
     with _styled():
         layout = ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.1)
         yield Figure(figsize=(width, height), dpi=_DPI, layout=layout)
@@ -153,7 +187,7 @@ def blank(width: float = 8, height: float = 5) -> Iterator[Figure]:
 
 @contextmanager
 def _styled() -> Iterator[None]:
-    """How all figures look. A sign that the font lacks is drawn as a box, without a warning."""
+    """The look of all figures. A sign that the font lacks is drawn as a box, without a warning."""
     with mpl.rc_context(_STYLE), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         yield
@@ -212,37 +246,58 @@ def coloured(names: Iterable[str], order: Sequence[str] = ()) -> list[tuple[str,
 
     order: all the names that there are in a report, best first; by default the names as they come.
         Names are returned in this order, and colours go by the place in it, so that an agent has
-        the same in all figures of a report. After ten they come again.
+        the same in all figures of a report.
     """
     return [(name, style["color"]) for name, style in styled(names, order)]
 
 
 def styled(names: Iterable[str], order: Sequence[str] = ()) -> list[tuple[str, dict[str, Any]]]:
-    """The same with a marker and dashes too, as keywords of ``Axes.plot``: so lines can be told
-    apart that have the same colour, or are printed without."""
+    """The same with a marker and dashes too, as keywords of ``Axes.plot``: so up to 40 lines can be
+    told apart that have about the same colour, or are printed without."""
     chosen = dict.fromkeys(names)
     places = {name: place for place, name in enumerate(dict.fromkeys([*order, *chosen]))}
+    colours = COLOURS if len(places) <= len(COLOURS) else MANY_COLOURS
     return [
-        (name, {"color": COLOURS[place % 10], "marker": _MARKERS[place % 8],
-                "linestyle": _DASHES[place // 10 % 4]})
+        (
+            name,
+            {
+                "color": colours[place % len(colours)],
+                "marker": _MARKERS[place % len(_MARKERS)],
+                "linestyle": _DASHES[_dash(place, len(colours))],
+            },
+        )
         for name, place in places.items()
         if name in chosen
-    ]  # fmt: skip
+    ]
+
+
+def _dash(place: int, colours: int) -> int:
+    """The dashes of a line: of many lines each has others than those of nearly its colour."""
+    turns = place // colours
+    return (place * (colours == len(MANY_COLOURS)) + turns) % len(_DASHES)
 
 
 def name_rows(axes: Axes, names: Iterable[object]) -> tuple[np.ndarray, float]:
     """Give the y axis a row for each name, the first at the top; where the rows are, and how many
     inches all of them need."""
-    texts = [wrapped(name) for name in names]
+    shown = list(names)
+    texts = [wrapped(name) for name in shown]
     lines = np.array([1 + text.count("\n") for text in texts])
     heights = 0.16 + 0.17 * lines
     heights *= max(1, 1.2 / heights.sum())
     rows = heights.cumsum() - heights / 2
     axes.set_ylim(float(heights.sum()), 0)
     axes.set_yticks(rows, texts)
+    name_ticks(axes, shown)
     axes.grid(visible=False, axis="y")
     axes.set_ylabel("agent")
     return rows, float(heights.sum())
+
+
+def name_ticks(axes: Axes, names: Iterable[object]) -> None:
+    """Make the labels of the y axis parts of the series that they name."""
+    for tick, name in zip(axes.get_yticklabels(), names, strict=True):
+        annotate(tick, series=str(name))
 
 
 def heat(
@@ -255,34 +310,41 @@ def heat(
     texts: np.ndarray | None = None,
     size: float = SMALL,
     parted: bool = True,
+    titles: np.ndarray | None = None,
 ) -> QuadMesh:
     """Draw a table as coloured cells, with a bar that says what the colours mean (``label``).
 
-    values: shape (rows, columns); nan is left grey. colours: name of a colour map. texts: what
-    stands in the cells, of the same shape, at ``size`` points. parted: whether there are lines
-    between columns too.
+    values: shape (rows, columns); nan is left grey. colours: name of a scale of the palette. texts:
+    what stands in the cells, of the same shape, at ``size`` points. parted: whether there are lines
+    between columns too. titles: tooltips of the cells, of the same shape.
+
+    Not ``seaborn.heatmap``, which draws the whole figure once more and leaves one with pyplot.
     """
-    shades = mpl.colormaps[colours].with_extremes(bad="0.9")
+    shades = colour_map(colours)
     rows, columns = values.shape
     sides = np.arange(columns + 1) - 0.5, np.arange(rows + 1) - 0.5
-    mesh = axes.pcolormesh(
-        *sides, np.ma.masked_invalid(values), cmap=shades, norm=norm, rasterized=True
-    )
+    mesh = axes.pcolormesh(*sides, np.ma.masked_invalid(values), cmap=shades, norm=norm)
+    axes.set_facecolor(MISSING)
     axes.set_ylim(rows - 0.5, -0.5)
     axes.grid(visible=False)
     if parted:
         axes.set_xticks(np.arange(columns - 1) + 0.5, minor=True)
     axes.set_yticks(np.arange(rows - 1) + 0.5, minor=True)
     axes.set_axisbelow(False)
-    axes.grid(visible=True, which="minor", color="white", linewidth=0.5)
+    axes.grid(visible=True, which="minor", color=PAGE, linewidth=0.5)
     figure.colorbar(mesh, ax=axes, label=label).outline.set_visible(False)
+    shares = np.ma.filled(mesh.norm(np.ma.masked_invalid(values)), 0.0)
     if texts is not None:
-        light = np.asarray(shades(mesh.norm(values)))[..., :3] @ (0.299, 0.587, 0.114)
         for (row, place), text in np.ndenumerate(texts):
             if text:
-                ink = "0.15" if light[row, place] > 0.5 else "white"
-                cell = axes.text(place, row, text, ha="center", va="center", color=ink, size=size)
+                shade = scale(colours)[level_of(float(shares[row, place]))]
+                cell = axes.text(
+                    place, row, text, ha="center", va="center", color=ink_on(shade), size=size
+                )
+                annotate(cell, ink=ink_variable(shade))
                 cell.set_in_layout(False)  # it lies in its cell: no need to measure it
+    if titles is not None:
+        annotate(mesh, titles=titles.ravel().tolist())
     return mesh
 
 

@@ -14,7 +14,6 @@ from matplotlib.lines import Line2D
 
 from othello_lab.experiments.report.facts import RunFacts, zero_text
 from othello_lab.experiments.report.figures.base import (
-    GREY,
     ReportFigure,
     axis_time,
     blank,
@@ -24,6 +23,7 @@ from othello_lab.experiments.report.figures.base import (
     styled,
     wrapped,
 )
+from othello_lab.experiments.report.figures.palette import GREY
 
 COSTS = {"microseconds": "mean time a move", "nodes_per_move": "mean nodes a move"}
 """What is compared: columns of the standings, and what they are."""

@@ -16,10 +16,7 @@ from othello_lab.agents.evaluation.base import FINAL_UNIT
 from othello_lab.core.system.escaping import counted
 from othello_lab.experiments.report.facts import RunFacts
 from othello_lab.experiments.report.figures.base import (
-    BLUE,
-    GREY,
     MINUS,
-    ORANGE,
     SMALL,
     ReportFigure,
     axis_time,
@@ -30,6 +27,7 @@ from othello_lab.experiments.report.figures.base import (
     styled,
     wrapped,
 )
+from othello_lab.experiments.report.figures.palette import BLUE, GREY, ORANGE, SEQUENTIAL
 from othello_lab.experiments.report.moves import Moves, quantiles_by
 from othello_lab.experiments.statistics.pairs import BoolArray
 
@@ -218,7 +216,7 @@ def _heats(table: pd.DataFrame, shown: list[str], context: str, order: Sequence[
             found = cells.where(cells > 0).to_numpy(dtype=float)
             label = f"{MEASURES[measure]} (log scale)"
             ends = LogNorm(np.nanmin(found), max(np.nanmax(found), 1.01 * np.nanmin(found)))
-            mesh = heat(figure, axes, found, "viridis", label, ends, parted=False)
+            mesh = heat(figure, axes, found, SEQUENTIAL, label, ends, parted=False)
             assert mesh.colorbar is not None, "see heat"
             mesh.colorbar.formatter = FuncFormatter(_TEXTS[measure])
             mesh.colorbar.update_ticks()

@@ -10,7 +10,6 @@ from matplotlib.figure import Figure
 
 from othello_lab.experiments.report.facts import RunFacts
 from othello_lab.experiments.report.figures.base import (
-    GREY,
     ReportFigure,
     blank,
     check_frame,
@@ -21,6 +20,7 @@ from othello_lab.experiments.report.figures.base import (
     resize,
     signed,
 )
+from othello_lab.experiments.report.figures.palette import GREY, INK
 from othello_lab.experiments.report.standings import disc_differences
 
 _BIN = 4  # discs
@@ -71,7 +71,7 @@ def discs_chart(games: pd.DataFrame, context: str = "", order: Sequence[str] = (
             base = row + _ROOM / 2
             heights = base - _ROOM * shares[name] / most
             axes.stairs(heights, edges, baseline=base, fill=True, color=colour, alpha=0.75)
-            axes.plot([mean, mean], [base, base - _ROOM / 2], color="0.15", linewidth=2)
+            axes.plot([mean, mean], [base, base - _ROOM / 2], color=INK, linewidth=2)
         axes.set_xlim(edges[0], edges[-1])
         axes.set_xlabel("disc difference at the end of a game")
         column(axes, "mean", rows, [signed(mean, 1) for mean in means], offset=50)

@@ -13,7 +13,6 @@ from matplotlib.ticker import MaxNLocator
 
 from othello_lab.experiments.report.facts import RunFacts, marked_names, zero_text
 from othello_lab.experiments.report.figures.base import (
-    GREY,
     MINUS,
     ReportFigure,
     blank,
@@ -25,6 +24,9 @@ from othello_lab.experiments.report.figures.base import (
     name_rows,
     resize,
 )
+from othello_lab.experiments.report.figures.palette import GREY
+from othello_lab.experiments.report.figures.svg import annotate
+from othello_lab.experiments.report.figures.tooltips import standing_title
 from othello_lab.experiments.statistics.intervals import interval_text
 
 
@@ -71,11 +73,14 @@ def elo_chart(
         axes.axvline(0, color=GREY, linewidth=1)
         ratings = standings[["elo", "low", "high", "bound", "split"]].to_numpy()
         values = []
+        titles = {about["agent"]: standing_title(about) for about in standings.to_dict("records")}
         colours = dict(coloured(standings["agent"], order))
         for row, name, rating in zip(rows, standings["agent"], ratings, strict=True):
             elo, low, high, bound, split = rating
             known = not split and not np.isnan(low)
-            _rating(axes, row, colours[name], bound, elo, *((low, high) if known else (elo, elo)))
+            ends = (low, high) if known else (elo, elo)
+            drawn_parts = _rating(axes, row, colours[name], bound, elo, *ends)
+            annotate(drawn_parts, name, titles[name])
             values.append("every pair\nsplit" if split else _value(elo, low, high, bound))
         axes.set_xlim(*_elo_limits(standings))
         axes.xaxis.set_major_locator(MaxNLocator(7, integer=True))
@@ -97,20 +102,21 @@ def _value(elo: float, low: float, high: float, bound: str) -> str:
 
 def _rating(
     axes: Axes, row: float, colour: Any, bound: str, elo: float, low: float, high: float
-) -> None:
+) -> list[Any]:
     """One agent's point with its interval, or its limit with an arrow to the open side."""
     if not bound:
         spread = [[elo - low], [high - elo]]
-        axes.errorbar(elo, row, xerr=spread, fmt="o", color=colour, capsize=3, markersize=6)
-        return
-    axes.plot(elo, row, marker="|", markersize=9, markeredgewidth=2, color=colour)
-    axes.annotate(
+        look: Any = {"fmt": "o", "color": colour, "capsize": 3, "markersize": 6}
+        return [axes.errorbar(elo, row, xerr=spread, **look)]
+    limit = axes.plot(elo, row, marker="|", markersize=9, markeredgewidth=2, color=colour)
+    arrow = axes.annotate(
         "",
         (elo, row),
         xytext=(24 if bound == ">" else -24, 0),
         textcoords="offset points",
         arrowprops={"arrowstyle": "<|-", "color": colour, "shrinkA": 0, "shrinkB": 0},
     )
+    return [limit, arrow.arrow_patch]
 
 
 def _elo_limits(standings: pd.DataFrame) -> tuple[float, float]:

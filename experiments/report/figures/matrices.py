@@ -16,9 +16,11 @@ from othello_lab.experiments.report.figures.base import (
     blank,
     entitle,
     heat,
+    name_ticks,
     resize,
     wrapped,
 )
+from othello_lab.experiments.report.figures.palette import DIVERGING
 from othello_lab.experiments.statistics.pairs import FloatArray, IntArray
 from othello_lab.experiments.statistics.pool import score_matrix
 
@@ -133,15 +135,32 @@ def matrix_chart(
         axes = figure.add_subplot()
         texts = _cells(shares, games if len(often) > 1 else None) if agents <= NUMBERED else None
         norm, size = Normalize(0, 100), 8 if agents > 12 else 10
-        heat(figure, axes, 100 * shares.to_numpy(dtype=float), "RdBu", label, norm, texts, size)
+        values = 100 * shares.to_numpy(dtype=float)
+        tips = _titles(shares, games, across)
+        heat(figure, axes, values, DIVERGING, label, norm, texts, size, titles=tips)
         axes.set_xticks(range(agents), names, rotation=0 if level else 90)
         axes.set_yticks(range(agents), names)
+        name_ticks(axes, shares.index)
         if agents > NUMBERED:
             axes.tick_params(labelsize=7)
         axes.set_xlabel(across)
         axes.set_ylabel("agent")
         resize(figure, axes, cell * agents, cell * agents)
     return figure
+
+
+def _titles(shares: pd.DataFrame, games: pd.DataFrame | None, across: str) -> np.ndarray:
+    """Return the tooltips of the cells."""
+    titles = np.full(shares.shape, "", dtype=object)
+    joint = "than" if across == "than" else "against"
+    for (row, column), share in np.ndenumerate(shares.to_numpy(dtype=float)):
+        if not np.isnan(share):
+            titles[row, column] = (
+                f"{shares.index[row]}\n{joint} {shares.columns[column]}\n{100 * share:.1f} %"
+            )
+            if games is not None:
+                titles[row, column] += f" of {counted(games.to_numpy()[row, column], 'game')}"
+    return titles
 
 
 def _cells(shares: pd.DataFrame, games: pd.DataFrame | None) -> np.ndarray:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.colors import Normalize
@@ -13,7 +12,6 @@ from matplotlib.figure import Figure
 
 from othello_lab.experiments.report.facts import RunFacts
 from othello_lab.experiments.report.figures.base import (
-    GREY,
     ReportFigure,
     blank,
     check_frame,
@@ -26,6 +24,7 @@ from othello_lab.experiments.report.figures.base import (
     resize,
     wrapped,
 )
+from othello_lab.experiments.report.figures.palette import DIVERGING, GREY, LINE, PAGE, scale
 from othello_lab.experiments.report.standings import scores_from
 from othello_lab.experiments.statistics.intervals import points_interval
 from othello_lab.experiments.statistics.pairs import OUTCOMES
@@ -35,6 +34,7 @@ MOST_OPENINGS = 30
 
 SIDES = ("Black", "White")
 _POINTS = ("lost both games", "½ point", "1 point", "1½ points", "won both")
+_SHADES = (2, 6, 10, 14, 18)  # places in the scale, one for each number of half points
 _BAR = 0.22  # inches, of the 0.33 that a name of one line has
 _LONGEST = 24  # letters of an opening's name
 
@@ -127,10 +127,10 @@ def colours_chart(scores: pd.DataFrame, context: str = "", order: Sequence[str] 
                 share, low, high = (100 * own[["score", "low", "high"]].to_numpy()).ravel()
                 ends = None if np.isnan(low) else [[share - low], [high - share]]
                 style: Any = {"color": colour, "capsize": 2, "markersize": 6, "linewidth": 1.2}
-                style["markerfacecolor"] = colour if side == "Black" else "white"
+                style["markerfacecolor"] = colour if side == "Black" else PAGE
                 axes.errorbar(share, row + away, xerr=ends, fmt="o", **style)
                 texts[side].append(f"{share:.1f}")
-        for side, face in zip(SIDES, (GREY, "white"), strict=True):
+        for side, face in zip(SIDES, (GREY, PAGE), strict=True):
             axes.plot([], [], "o", color=GREY, markerfacecolor=face, label=f"with {side}")
         axes.set_xlim(-3, 103)
         axes.set_xlabel("score, %")
@@ -150,7 +150,7 @@ def pairs_chart(pairs: pd.DataFrame, context: str = "") -> Figure:
     """
     check_frame(pairs, [])
     shares = 100 * pairs.div(pairs.sum(axis=1), axis=0).to_numpy()
-    shades = mpl.colormaps["RdBu"](np.linspace(0.12, 0.88, OUTCOMES))
+    shades = [scale(DIVERGING)[level] for level in _SHADES]
     with blank() as figure:
         entitle(figure, context)
         axes = figure.add_subplot()
@@ -158,11 +158,11 @@ def pairs_chart(pairs: pd.DataFrame, context: str = "") -> Figure:
         begin = np.zeros(len(rows))
         for points, name in enumerate(_POINTS):
             part = shares[:, points]
-            axes.barh(rows, part, _BAR, begin, color=shades[points], edgecolor="0.75", label=name)
+            axes.barh(rows, part, _BAR, begin, color=shades[points], edgecolor=LINE, label=name)
             begin += part
         axes.set_xlim(0, 100)
         axes.grid(visible=False, axis="x")
-        axes.axvline(50, color="white", linewidth=1)
+        axes.axvline(50, color=PAGE, linewidth=1)
         axes.set_xlabel("pairs, %")
         figure.legend(loc="outside lower center", ncols=OUTCOMES, columnspacing=1.2)
         shared = [f"{share:.0f} %" for share in shares[:, OUTCOMES // 2]]
@@ -189,7 +189,7 @@ def openings_chart(shares: pd.DataFrame, context: str = "") -> Figure:
     with blank() as figure:
         entitle(figure, context)
         axes = figure.add_subplot()
-        heat(figure, axes, values, "RdBu", "score, %", Normalize(0, 100), texts, 8)
+        heat(figure, axes, values, DIVERGING, "score, %", Normalize(0, 100), texts, 8)
         short = [text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…" for text in shares]
         axes.set_xticks(range(openings), [drawn(text) for text in short], rotation=90)
         axes.set_yticks(range(agents), names)

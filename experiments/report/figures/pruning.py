@@ -17,8 +17,6 @@ from othello_lab.core.position import Position
 from othello_lab.core.system.escaping import counted
 from othello_lab.experiments.report.facts import RunFacts
 from othello_lab.experiments.report.figures.base import (
-    BLUE,
-    GREY,
     SMALL,
     ReportFigure,
     blank,
@@ -28,6 +26,7 @@ from othello_lab.experiments.report.figures.base import (
     entitle,
     share_text,
 )
+from othello_lab.experiments.report.figures.palette import BLUE, GREY
 from othello_lab.experiments.report.searches import (
     ALGORITHMS,
     NODE_BUDGET,

@@ -12,7 +12,6 @@ from matplotlib.figure import Figure
 from othello_lab.core.system.escaping import counted
 from othello_lab.experiments.report.facts import RunFacts
 from othello_lab.experiments.report.figures.base import (
-    GREY,
     SMALL,
     ReportFigure,
     blank,
@@ -20,12 +19,14 @@ from othello_lab.experiments.report.figures.base import (
     drawn,
     entitle,
 )
+from othello_lab.experiments.report.figures.palette import GREY, INK
 from othello_lab.experiments.statistics.ranks import MeanRanks, mean_ranks
 
 LEAST_AGENTS = 3
 LEAST_OPENINGS = 10
 """With less the test finds next to nothing, and its probabilities are rough."""
 
+_SPACE = "\N{NO-BREAK SPACE}"  # browsers draw several plain ones as one
 _ROW, _BAR, _LONGEST = 0.24, 0.11, 40  # inches of a name and of a group's bar; letters of a name
 
 
@@ -81,7 +82,7 @@ def ranks_chart(
         for number, (low, high) in enumerate(groups):
             down = 0.18 + _BAR * number
             slack = 0.004 * (most - 1)
-            axes.plot([low - slack, high + slack], [down, down], color="0.2", linewidth=3.5)
+            axes.plot([low - slack, high + slack], [down, down], color=INK, linewidth=3.5)
     return figure
 
 
@@ -98,9 +99,11 @@ def _rank_axis(axes: Axes, agents: int, difference: float) -> None:
         axes.plot([rank, rank], [0, -0.06], color=GREY, linewidth=1.2, clip_on=False)
         axes.text(rank, -0.09, f"{rank}", ha="center", va="bottom", size=SMALL)
     ends = [1, 1 + difference]
-    axes.plot(ends, [-0.42, -0.42], "|-", color="0.2", linewidth=2, markersize=8, clip_on=False)
+    axes.plot(ends, [-0.42, -0.42], "|-", color=INK, linewidth=2, markersize=8, clip_on=False)
     where: Any = {"va": "center", "size": SMALL}
-    axes.text(ends[1], -0.42, f"   critical difference {difference:.2f}", ha="left", **where)
+    axes.text(
+        ends[1], -0.42, f"{3 * _SPACE}critical difference {difference:.2f}", ha="left", **where
+    )
 
 
 def _leader(
@@ -111,5 +114,6 @@ def _leader(
     axes.plot([rank, rank, end], [0, down, down], color=colour, linewidth=1.4, clip_on=False)
     axes.plot(rank, 0, "o", color=colour, markersize=5, clip_on=False, zorder=4)
     text = drawn(name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…")
-    shown = f"{text}  {rank:.2f} " if not side else f" {rank:.2f}  {text}"
+    gap = 2 * _SPACE
+    shown = f"{text}{gap}{rank:.2f}{_SPACE}" if not side else f"{_SPACE}{rank:.2f}{gap}{text}"
     axes.text(end, down, shown, ha="left" if side else "right", va="center", size=SMALL)

@@ -1,4 +1,4 @@
-// What every page of the lab does: tables are sorted by a click, charts answer to the mouse, and
+// What every page of the lab does: tables are sorted by a click, an agent is lit in figures, and
 // what is folded is printed. No module: a page that is opened from disk may load none.
 const lab = (() => {
   /** A text that the page has with it, compressed, by the id of its element. */
@@ -81,37 +81,19 @@ const lab = (() => {
     for (const each of unfolded) each.open = false;
   });
 
-  // ------------------------------------------------------------------ charts
+  // ------------------------------------------------------------------ figures
 
-  const dark = matchMedia("(prefers-color-scheme: dark)");
-
-  function colours() {
-    const style = getComputedStyle(document.body);
-    const [text, line, mark] = ["--text", "--line", "--mark"].map((name) => style.getPropertyValue(name).trim());
-    const axis = { labelColor: text, titleColor: text, gridColor: line, domainColor: line, tickColor: line, labelFontSize: 12, titleFontSize: 12, labelLimit: Math.min(240, innerWidth / 4), titleLimit: innerWidth / 2 };
-    return { background: "transparent", font: style.fontFamily, axis, legend: { labelColor: text, titleColor: text }, view: { stroke: line },
-      text: { color: text }, point: { color: mark }, rule: { color: mark }, line: { color: mark } };
+  /** Light all of an agent, and dim the others, in the figure where the mouse is on it. */
+  function light(figure, series) {
+    figure.classList.toggle("lit", series !== undefined);
+    for (const part of figure.querySelectorAll("[data-series]")) {
+      part.classList.toggle("on", part.dataset.series === series);
+    }
+  }
+  for (const figure of document.querySelectorAll("figure > svg")) {
+    figure.addEventListener("pointerover", (event) => light(figure, event.target.closest("[data-series]")?.dataset.series));
+    figure.addEventListener("pointerleave", () => light(figure, undefined));
   }
 
-  async function drawCharts() {
-    if (!document.getElementById("charts-data")) return;
-    const [charts, program] = await Promise.all([unpacked("charts-data"), unpacked("charts-program")]);
-    document.head.append(element("script", { textContent: program }));
-    const drawn = Object.entries(JSON.parse(charts)).map(([name, spec]) => drawChart(name, spec));
-    await Promise.all(drawn);
-  }
-
-  async function drawChart(name, spec) {
-    const figure = document.getElementById(`figure-${name}`);
-    if (!figure) return;
-    const place = element("div", { className: "chart" });
-    figure.prepend(place);
-    figure.classList.add("answers");
-    const draw = () => vegaEmbed(place, { ...spec, config: colours() }, { actions: false, renderer: "svg", tooltip: { theme: dark.matches ? "dark" : "light" } });
-    await draw();
-    dark.addEventListener("change", draw);
-  }
-  const ready = drawCharts();
-
-  return { unpacked, element, makeSortable, ready };
+  return { unpacked, element, makeSortable };
 })();

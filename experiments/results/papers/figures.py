@@ -14,6 +14,7 @@ from othello_lab.experiments.report.figures.base import (
     resize,
     wrapped,
 )
+from othello_lab.experiments.report.figures.palette import SEQUENTIAL
 
 _CELL = 1.3, 0.3  # inches
 
@@ -34,7 +35,7 @@ def loss_chart(bands: pd.DataFrame, context: str = "") -> Figure:
     with blank(width=7, height=3) as figure:
         axes = figure.subplots()
         entitle(figure, context)
-        heat(figure, axes, values, "YlOrRd", "discs lost a move", texts=texts)
+        heat(figure, axes, values, SEQUENTIAL, "discs lost a move", texts=texts)
         axes.set_xticks(range(len(names)), names)
         axes.set_yticks(range(len(agents)), [wrapped(name) for name in agents])
         axes.set_xlabel("empty squares")

@@ -12,7 +12,8 @@ from matplotlib.patches import Circle, Rectangle
 from othello_lab.core.bitboard import bits
 from othello_lab.core.drawing import BOARD, DISCS, LINES
 from othello_lab.core.position import Position
-from othello_lab.experiments.report.figures.base import GREY, SMALL, blank, entitle
+from othello_lab.experiments.report.figures.base import SMALL, blank, entitle
+from othello_lab.experiments.report.figures.palette import GREY, INK
 
 _RADIUS = 0.4  # of a square's side
 
@@ -38,7 +39,7 @@ def draw_board(axes: Axes, position: Position, labels: Mapping[int, str], below:
             text,
             ha="center",
             va="center",
-            color="white",
+            color=DISCS["O"],
             fontsize=SMALL,
             weight="bold",
         )
@@ -50,7 +51,7 @@ def draw_board(axes: Axes, position: Position, labels: Mapping[int, str], below:
     axes.xaxis.tick_top()
     axes.tick_params(length=0, colors=GREY, labelsize=SMALL - 1, pad=1)
     axes.grid(visible=False)
-    axes.set_xlabel(below, fontsize=SMALL - 1, loc="left", color="black")
+    axes.set_xlabel(below, fontsize=SMALL - 1, loc="left", color=INK)
     for spine in axes.spines.values():
         spine.set_visible(False)
 

@@ -9,10 +9,6 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from othello_lab.experiments.report.figures.base import (
-    BLUE,
-    GREY,
-    ORANGE,
-    RED,
     SMALL,
     blank,
     check_frame,
@@ -21,6 +17,7 @@ from othello_lab.experiments.report.figures.base import (
     resize,
     wrapped,
 )
+from othello_lab.experiments.report.figures.palette import BLUE, FAINT, GREY, ORANGE, RED
 from othello_lab.experiments.statistics.pairs import BoolArray
 
 
@@ -85,7 +82,7 @@ def graph_chart(
                 "", place[other], place[one],
                 arrowprops={
                     "arrowstyle": "-|>", "shrinkA": 7, "shrinkB": 7, "mutation_scale": 13,
-                    "color": RED if cyclic else "0.35" if upset else "0.75",
+                    "color": RED if cyclic else GREY if upset else FAINT,
                     "linewidth": 2.2 if cyclic else 0.8,
                     "linestyle": "--" if upset and not cyclic else "-",
                     "connectionstyle": "arc3,rad=0.05",

@@ -10,10 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from othello_lab.experiments.report.figures.base import (
-    BLUE,
-    GREY,
     MINUS,
-    ORANGE,
     axis_time,
     blank,
     check_frame,
@@ -25,6 +22,7 @@ from othello_lab.experiments.report.figures.base import (
     styled,
     wrapped,
 )
+from othello_lab.experiments.report.figures.palette import BLUE, GREY, ORANGE
 from othello_lab.experiments.statistics.intervals import interval_text
 
 

@@ -7,15 +7,13 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from othello_lab.experiments.report.figures.base import (
-    BLUE,
-    GREY,
-    ORANGE,
     blank,
     check_frame,
     entitle,
     name_rows,
     resize,
 )
+from othello_lab.experiments.report.figures.palette import BLUE, GREY, ORANGE
 
 
 def openings_chart(sets: pd.DataFrame, context: str = "") -> Figure:

@@ -13,7 +13,6 @@ from matplotlib.ticker import LogLocator, MaxNLocator
 
 from othello_lab.core.system.escaping import counted
 from othello_lab.experiments.report.figures.base import (
-    GREY,
     SMALL,
     ReportFigure,
     blank,
@@ -22,6 +21,7 @@ from othello_lab.experiments.report.figures.base import (
     entitle,
     styled,
 )
+from othello_lab.experiments.report.figures.palette import GREY
 from othello_lab.experiments.studies.efficiency import ALL, FLOOR, MINIMAX, is_reference, of_agents
 from othello_lab.experiments.studies.positions import PHASES
 

@@ -18,13 +18,13 @@ from othello_lab.core.position import Position
 from othello_lab.core.rules import Ruleset
 from othello_lab.core.system.escaping import counted
 from othello_lab.experiments.report.figures.base import (
-    GREY,
     ReportFigure,
     blank,
     check_frame,
     entitle,
     wrapped,
 )
+from othello_lab.experiments.report.figures.palette import GREY, SEQUENTIAL
 from othello_lab.experiments.studies.agreement import choices_text
 from othello_lab.experiments.studies.figures.board import boards, draw_board, turn_text
 
@@ -101,7 +101,7 @@ def _heatmap(axes: Axes, values: pd.DataFrame) -> None:
             values,
             vmin=0,
             vmax=100,
-            cmap="viridis",
+            cmap=SEQUENTIAL,
             annot=agents <= _SHOWN,
             fmt=".0f",
             annot_kws={"fontsize": 10 if agents <= 12 else 7},

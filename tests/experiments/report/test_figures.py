@@ -18,10 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from othello_lab.experiments.report.figures.base import (
-    BLUE,
-    COLOURS,
     MINUS,
-    ORANGE,
     ReportFigure,
     axis_time,
     coloured,
@@ -39,6 +36,7 @@ from othello_lab.experiments.report.figures.openings import (
     openings_chart,
     pairs_chart,
 )
+from othello_lab.experiments.report.figures.palette import BLUE, COLOURS, ORANGE
 from othello_lab.experiments.report.figures.pruning import pruning_chart
 from othello_lab.experiments.report.figures.ranks import ranks_chart
 from othello_lab.experiments.report.figures.searches import cost_chart, depth_chart
@@ -557,7 +555,7 @@ def columns(facts: pd.DataFrame) -> Iterator[ReportFigure]:
 
 def test_figures_are_drawn_where_there_are_some(tmp_path: Path) -> None:
     facts = pd.DataFrame({"elo": [1.0, 2.0], "none": [np.nan, np.nan], "nodes": [3.0, np.nan]})
-    drawn = draw_figures([columns, lambda facts: ()], facts, tmp_path)
+    drawn = draw_figures([columns, lambda facts: ()], facts, tmp_path, files=True)
     assert [(figure.name, figure.title) for figure in drawn] == [
         ("elo", "About elo"),
         ("nodes", "About nodes"),

@@ -117,7 +117,7 @@ def table_rows(markdown: str) -> list[str]:
 @given(st.lists(st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1), min_size=1))
 def test_a_line_of_any_characters_comes_through(words: list[str]) -> None:
     line = " ".join(words)
-    page = Page(html_of(str(table(["x"], [[line]])), Path()))
+    page = Page(html_of(str(table(["x"], [[line]]))))
     assert page.tags == [*("div", "table", "thead", "tr", "th"), *("tbody", "tr", "td")]
     assert page.text == squeezed(f"x {line}")
 
@@ -134,7 +134,7 @@ def test_tables_say_which_columns_hold_numbers() -> None:
         "|---|---:|---|",
         "| one | 1 | finished |",
     ]
-    page = Page(html_of(markdown, Path()))
+    page = Page(html_of(markdown))
     sides = [each for each in page.attributes if each[0] in ("class", "style")]
     assert sides == [("class", "wide"), *2 * [("style", "text-align:right")]]
 
@@ -142,47 +142,48 @@ def test_tables_say_which_columns_hold_numbers() -> None:
 def test_code_is_fenced_whatever_it_holds() -> None:
     assert code("a = 1\n", "yaml") == "```yaml\na = 1\n```"
     for inside in ("```", "x\n````\ny", "`"):
-        page = Page(html_of(code(inside), Path()))
+        page = Page(html_of(code(inside)))
         assert page.tags == ["pre", "code"]
         assert page.text == squeezed(inside)
 
 
-def test_what_is_typed_is_code_in_its_cell(tmp_path: Path) -> None:
+def test_what_is_typed_is_code_in_its_cell() -> None:
     made = table(["agent", "position"], [["*x*", "-_X*O X;"], ["y", ""], ["z", "a|`b`"]], code=[1])
-    html = html_of(made, tmp_path)
+    html = html_of(made)
     assert "<td>*x*</td>" in re.sub(" style=[^>]*", "", html)
     assert "<code>-_X*O X;</code>" in html and html.count("<code>") == 1
     assert "a|`b`</td>" in html
 
 
-def test_figures_are_embedded_with_their_captions(tmp_path: Path) -> None:
-    (tmp_path / "elo.svg").write_text("<svg/>", encoding="utf-8")
-    html = html_of("## Elo\n\n![Elo](elo.png)\n\nHow to *read* it.\n\nMore.", tmp_path)
-    assert Page(html).tags == ["h2", "figure", "img", "figcaption", "em", "p"]
-    assert 'src="data:image/svg+xml;base64,PHN2Zy8+"' in html
-    assert 'alt="Elo"' in html
+@pytest.mark.parametrize("place", ["![Elo](elo.png)", "[Elo](report.html#figure-elo)"])
+def test_figures_are_embedded_with_their_captions(place: str) -> None:
+    text = f"## Elo\n\n{place}\n\nHow to *read* it.\n\nMore."
+    html = html_of(text, {"elo": '<svg role="img"/>'})
+    assert Page(html).tags == ["h2", "figure", "svg", "figcaption", "em", "p"]
+    assert 'id="figure-elo"' in html
+    assert "figure" not in Page(html_of(text, {})).tags
 
 
 def test_html_in_markdown_is_text() -> None:
-    assert Page(html_of("<b>bold</b>\n\n<hr>", Path())).tags == ["p", "p"]
+    assert Page(html_of("<b>bold</b>\n\n<hr>")).tags == ["p", "p"]
 
 
 def test_links_lead_to_pages() -> None:
-    assert Page(html_of("[3](3/report.md)", Path())).attributes == [("href", "3/report.html")]
+    assert Page(html_of("[3](3/report.md)")).attributes == [("href", "3/report.html")]
 
 
 def test_long_tables_and_code_are_folded_under_the_words_before_them() -> None:
     for rows, is_open in ((SHORT_TABLE, True), (SHORT_TABLE + 1, False)):
-        html = html_of(f"They are:\n\n{table(['as Black'], [['1']] * rows)}", Path())
+        html = html_of(f"They are:\n\n{table(['as Black'], [['1']] * rows)}")
         assert html.startswith(f"<details{' open' if is_open else ''}")
         assert re.search("<summary>They are</summary>", html)
         assert "as<br />\nBlack" in html
-    assert html_of("All:\n\n```\nx\n```", Path()).startswith("<details>\n<summary>All</summary>")
-    assert "details" not in html_of(f"They are.\n\n{table(['a'], [['1']] * 99)}", Path())
-    assert "details" not in html_of("They are:\n\nmore.", Path())
+    assert html_of("All:\n\n```\nx\n```").startswith("<details>\n<summary>All</summary>")
+    assert "details" not in html_of(f"They are.\n\n{table(['a'], [['1']] * 99)}")
+    assert "details" not in html_of("They are:\n\nmore.")
 
 
 def test_a_table_without_headings_is_one_of_facts() -> None:
-    page = Page(html_of(table(["", ""], [["seed", 1], ["games", 2]], words=[0, 1]), Path()))
+    page = Page(html_of(table(["", ""], [["seed", 1], ["games", 2]], words=[0, 1])))
     assert page.tags == ["div", "table", "tbody", *2 * ["tr", "th", "td"]]
     assert ("class", "facts") in page.attributes

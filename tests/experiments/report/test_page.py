@@ -1,4 +1,4 @@
-"""The page of a report in a real browser, opened from disk: its tables sort, its charts answer, its
+"""The page of a report in a real browser, opened from disk: its tables sort, an agent is lit, its
 games can be stepped through, and nothing in it keeps anybody out."""
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ Open = Callable[..., Any]
 
 @pytest.fixture
 def open_report(folder: Path, browser: Browser) -> Iterator[Open]:
-    """``open_report(color_scheme="dark")``: the report from disk, its charts drawn. At its end
+    """``open_report(color_scheme="dark")``: the report from disk, its scripts run. At its end
     nothing may have gone wrong in it, and it has asked nobody for anything."""
     with ExitStack() as stack:
 
@@ -61,7 +61,6 @@ def open_report(folder: Path, browser: Browser) -> Iterator[Open]:
             page.on("console", lambda line: said.append(line.text))
             page.on("request", lambda request: asked.append(request.url))
             page.goto(address)
-            page.evaluate("lab.ready")
             page.locator(".browser article").first.wait_for()
 
             def nothing_went_wrong() -> None:
@@ -206,16 +205,36 @@ def test_tables_sort_by_what_cells_are_worth(open_report: Open) -> None:
     assert agents.all_text_contents() == before[::-1]
 
 
-@pytest.mark.slow
-def test_charts_answer_to_the_mouse_and_paper_has_the_figures(open_report: Open) -> None:
+def colour_of(page: Page, part: str) -> str:
+    """The colour in which an agent's part of the figure of ratings is drawn."""
+    paint = "part => getComputedStyle(part).fill"
+    colour: str = page.locator(f"#figure-elo > svg {part}").first.evaluate(paint)
+    return colour
+
+
+def test_an_agent_is_lit_where_the_mouse_is(open_report: Open) -> None:
     page = open_report()
-    chart = page.locator("#figure-elo .chart")
-    expect(page.locator("#figure-elo > img")).to_be_hidden()
-    chart.locator(".mark-symbol path").first.hover()
-    expect(page.locator("#vg-tooltip-element")).to_contain_text("W-D-L")
-    page.emulate_media(media="print")
-    expect(page.locator("#figure-elo > img")).to_be_visible()
-    expect(chart).to_be_hidden()
+    figure = page.locator("#figure-elo > svg")
+    greedy = figure.locator('[data-series="greedy"]')
+    others = figure.locator('[data-series="random"]')
+    assert "W-D-L" in (greedy.locator("title").first.text_content() or "")
+    greedy.last.hover()
+    expect(figure).to_have_class("lit")
+    expect(greedy.first).to_have_css("opacity", "1")
+    expect(others.first).to_have_css("opacity", "0.15")
+    page.locator("h1").hover()
+    expect(others.first).to_have_css("opacity", "1")
+
+
+@pytest.mark.parametrize("media", ["screen", "print"])
+def test_figures_have_the_colours_of_their_page(open_report: Open, media: str) -> None:
+    page = open_report(color_scheme="dark")
+    dark = [colour_of(page, part) for part in ("path", "text")]
+    page.emulate_media(media=media, color_scheme="light" if media == "screen" else "dark")
+    light = [colour_of(page, part) for part in ("path", "text")]
+    assert dark[0] == "rgb(23, 24, 26)" and light[0] == "rgb(255, 255, 255)"
+    assert dark[1] != light[1]
+    assert not page.locator("figure img").count()
 
 
 @pytest.mark.slow
@@ -248,4 +267,4 @@ def test_the_page_is_for_everybody(
 
 
 def test_the_page_is_small(folder: Path) -> None:
-    assert (folder / "report.html").stat().st_size < 1_500_000
+    assert (folder / "report.html").stat().st_size < 400_000

@@ -33,6 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ruleset="mini6",
         openings={"kind": "random", "plies": 4},
         results=tmp_path_factory.mktemp("results"),
+        figures="files",
         quiet=True,
     )
     return played.folder

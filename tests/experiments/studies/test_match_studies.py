@@ -21,7 +21,7 @@ def made(
     folder: Path, *words: str, figures: bool = False
 ) -> tuple[dict[str, pd.DataFrame], str, list[str]]:
     """A small study: its tables, its report, and the figures it has."""
-    drawn = f"figures={str(figures).lower()}"
+    drawn = f"figures={'files' if figures else 'none'}"
     assert main(["study", *words, *SMALL, drawn, f"results={folder}"]) == 0
     (where,) = (folder / words[0]).iterdir()
     names = sorted(path.stem for path in where.glob("*.png"))

@@ -1,0 +1,42 @@
+"""Texts of tooltips."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import SimpleNamespace
+from typing import Any
+
+from othello_lab.core.system.escaping import counted
+from othello_lab.experiments.report.tables import elo_text, time_text
+
+_MOST_POINTS = 16  # of a line that are listed
+
+
+def standing_title(row: Mapping[Any, Any]) -> str:
+    """Return a row of the standings as lines: rating, results and costs, as far as it has them."""
+    about = SimpleNamespace(**({"split": False} | {str(key): row[key] for key in row}))
+    lines = [str(row["agent"]), f"Elo {elo_text(about)}"]
+    if "wins" in row:
+        results = f"W-D-L {row['wins']}-{row['draws']}-{row['losses']}"
+        lines.append(
+            f"{counted(row['games'], 'game')}, {results}, score {100 * row['score']:.1f} %"
+        )
+    if row.get("nodes_per_move", 0) > 0:
+        lines.append(f"{row['nodes_per_move']:,.1f} nodes a move")
+    if row.get("microseconds", 0) > 0:
+        lines.append(f"{time_text(row['microseconds'])} a move")
+    return "\n".join(lines)
+
+
+def points_title(name: object, points: Iterable[tuple[object, str]], by: str) -> str:
+    """Return a line's name and its points, if these are few.
+
+    points: pairs of a place and a value in words. by: what the places are.
+
+    >>> print(points_title("greedy", [(1, "0.5"), (2, "0.7")], "depth"))
+    greedy
+    depth 1: 0.5
+    depth 2: 0.7
+    """
+    listed = [f"{by} {place}: {value}" for place, value in points]
+    return "\n".join([str(name), *(listed if len(listed) <= _MOST_POINTS else [])])
