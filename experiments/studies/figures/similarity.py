@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
+from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from scipy.cluster.hierarchy import dendrogram, leaves_list, linkage, optimal_leaf_ordering
 from scipy.spatial.distance import squareform
@@ -22,6 +22,8 @@ from othello_lab.experiments.report.figures.base import (
     blank,
     check_frame,
     entitle,
+    heat,
+    name_ticks,
     wrapped,
 )
 from othello_lab.experiments.report.figures.palette import GREY, SEQUENTIAL
@@ -77,7 +79,7 @@ def similarity_chart(pairs: pd.DataFrame, context: str = "") -> Figure:
     tree = optimal_leaf_ordering(linkage(distances, "average"), distances)
     order = leaves_list(tree)
     size = float(np.clip(6 / len(names), 0.3, 0.7)) * len(names)
-    shown = [wrapped(names[number]) for number in order]
+    shown = [names[number] for number in order]
     with blank(size + 4.5, size + 2.2) as figure:
         entitle(figure, context)
         above, below = figure.subplots(2, 1, height_ratios=[1, max(2.0, size)])
@@ -87,35 +89,35 @@ def similarity_chart(pairs: pd.DataFrame, context: str = "") -> Figure:
         above.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f}")
         above.grid(visible=False, axis="x")
         sns.despine(ax=above, bottom=True)
-        _heatmap(below, pd.DataFrame(100 * square[np.ix_(order, order)], shown, shown))
+        _agreement(figure, below, pd.DataFrame(100 * square[np.ix_(order, order)], shown, shown))
     return figure
 
 
-def _heatmap(axes: Axes, values: pd.DataFrame) -> None:
-    """Agreement in per cent, rows and columns the agents in the same order."""
-    agents = len(values)
-    with warnings.catch_warnings():
-        # seaborn 0.13 sets up its colour map in a way that matplotlib 3.11 will retire
-        warnings.simplefilter("ignore", PendingDeprecationWarning)
-        sns.heatmap(
-            values,
-            vmin=0,
-            vmax=100,
-            cmap=SEQUENTIAL,
-            annot=agents <= _SHOWN,
-            fmt=".0f",
-            annot_kws={"fontsize": 10 if agents <= 12 else 7},
-            linewidths=0.5,
-            xticklabels=True,
-            yticklabels=True,
-            cbar_kws={"label": "same move, %"},
-            ax=axes,
-        )
-    axes.grid(visible=False)
-    axes.tick_params(axis="x", rotation=90)
-    axes.tick_params(axis="y", rotation=0)
-    axes.set_xlabel("")
-    axes.set_ylabel("")
+def _agreement(figure: Figure, axes: Axes, values: pd.DataFrame) -> None:
+    """Draw agreement in per cent, rows and columns the agents in the same order."""
+    agents, cells = len(values), values.to_numpy()
+    names = [wrapped(name) for name in values.index]
+    titles = np.array(
+        [
+            [f"{one}\n{other}\n{cells[row, column]:.1f} % the same"
+             for column, other in enumerate(values.columns)]
+            for row, one in enumerate(values.index)
+        ]
+    )  # fmt: skip
+    heat(
+        figure,
+        axes,
+        cells,
+        SEQUENTIAL,
+        "same move, %",
+        Normalize(0, 100),
+        np.char.mod("%.0f", cells) if agents <= _SHOWN else None,
+        10 if agents <= 12 else 7,
+        titles=titles,
+    )
+    axes.set_xticks(range(agents), names, rotation=90)
+    axes.set_yticks(range(agents), names)
+    name_ticks(axes, values.index)
 
 
 def differences_chart(

@@ -179,7 +179,7 @@ def test_a_run_is_shown_and_reported_from_its_record_alone(
     after = (folder / "report.md").read_text(encoding="utf-8")
     assert after.replace(str(folder), str(at(shelf, "one"))) == before
     assert not (folder / "elo.svg").exists()
-    ask("report", folder, "--figures")
+    ask("report", folder, "--figures=files")
     assert (folder / "elo.svg").exists()
     assert 'id="figure-elo"' in (folder / "report.html").read_text(encoding="utf-8")
 

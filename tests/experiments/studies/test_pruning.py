@@ -58,11 +58,12 @@ def test_searches_stand_between_minimax_and_the_smallest_tree(made: tuple[Path, 
 def test_the_report_says_it_in_words_and_figures(made: tuple[Path, int]) -> None:
     folder, _ = made
     told = (folder / "report.md").read_text()
+    page = (folder / "report.html").read_text()
     assert "looked at the fewest leaves" in told
     assert "of minimax's nodes, with an efficiency of" in told
     assert "All 36 searches that ought to find minimax's value found it." in told
     for name in ("tree_sizes", "efficiency", "branching"):
-        assert (folder / f"{name}.png").is_file() and f"({name}.png)" in told
+        assert f"(report.html#figure-{name})" in told and f'id="figure-{name}"' in page
 
 
 def test_positions_come_from_the_games_of_a_run(
