@@ -29,7 +29,9 @@ from othello_lab.core.system.settings import ConfigError, SettingError, nearest,
 OPEN = "???"
 """OmegaConf's mark of a setting left open."""
 NEEDS_A_TARGET = "function"
-"""The evaluation that is nothing without a setting."""
+"""The evaluation that is made of a function of the user's, its setting ``target``."""
+NAMED = ("agent", "evaluation")
+"""Groups whose options may be the value of a setting of the same name."""
 
 
 def choices(group: str, extra_folders: Sequence[str | Path] = ()) -> dict[str, str]:
@@ -101,6 +103,8 @@ def compose(
             )
     try:
         return hydra_parts.compose(config_name, overrides, folders)
+    except ConfigError:
+        raise
     except YAMLError as error:
         raise ConfigError(f"a YAML cannot be read: {one_line(error)}") from error
     except (HydraException, OmegaConfBaseException, TypeError, ValueError) as error:
@@ -367,22 +371,34 @@ def _made(node: Any, where: str) -> Any:
         raise ConfigError(f"{where}{'.' if typed else ': '}{kind}{one_line(error)}") from error
 
 
+def without_name(word: str, group: str) -> str:
+    """Return the message for a file of which the name of the class or function is missing."""
+    kind = "class" if group.startswith("agent") else "function"
+    return f"{word}: which {kind} of that file? {word}:NAME is needed"
+
+
 def load(group: str, name: str, extra_folders: Sequence[str | Path] = ()) -> dict[str, Any]:
-    """The settings of ``conf/<group>/<name>.yaml``, or of a file in one of the further folders, as
-    plain data, open ones as ``???``. An agent may be named by its class, as
-    ``path/to/file.py:Class``.
+    """Return the settings of ``conf/<group>/<name>.yaml``, or of a file in one of the further
+    folders, as plain data, open ones as ``???``.
 
-    Raises ConfigError, listing the choices, where there is no such file.
+    A path names an agent by its class (``path/to/file.py:Class``), or an evaluation by its
+    function (``path/to/file.py:function``). Raise ConfigError, listing the choices, where there is
+    no such file.
     """
-    from omegaconf import OmegaConf
-
-    if group == "agent" and ":" in name:
-        return {"_target_": name}
+    if group in NAMED:
+        if name.endswith(".py"):
+            raise ConfigError(without_name(name, group))
+        if ":" in name and group == "agent":
+            return {"_target_": name}
+        if ":" in name:
+            return load(group, NEEDS_A_TARGET) | {"target": name}
     known = choices(group, extra_folders)
     if name not in known:
         raise unknown(_KINDS.get(group, group), name, known)
     if not extra_folders and (alone := _alone(conf_folder() / group / f"{name}.yaml")) is not None:
         return alone
+    from omegaconf import OmegaConf
+
     node: Any = OmegaConf.to_container(
         compose(None, [f"+{group}={name}"], extra_folders), resolve=False
     )
@@ -407,10 +423,7 @@ def _alone(path: Path) -> dict[str, Any] | None:
 
 
 def evaluation_settings(name: str, extra_folders: Sequence[str | Path] = ()) -> dict[str, Any]:
-    """The settings of an evaluation, given by its name in ``conf/evaluation`` (or that of a further
-    folder) or as ``path/to/file.py:function``; ConfigError."""
-    if ":" in name:
-        return load("evaluation", NEEDS_A_TARGET) | {"target": name}
+    """Return the settings of an evaluation, given by its name or path; see :func:`load`."""
     return load("evaluation", name, extra_folders)
 
 

@@ -27,10 +27,11 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from hydra.errors import HydraException
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 
 from othello_lab.agents import loading
 from othello_lab.agents.conf_folder import conf_folder
+from othello_lab.agents.config import NAMED, NEEDS_A_TARGET, load, without_name
 from othello_lab.core.system.settings import ConfigError
 
 VERSION_BASE = "1.3"  # of Hydra, whose defaults are used
@@ -46,7 +47,7 @@ which of them it is given before Hydra takes over."""
 
 def hand_over(program: str, arguments: Sequence[str], task: Callable[[DictConfig], Any]) -> None:
     """Let Hydra's own command line do the rest. Public, but it reads ``sys.argv`` alone."""
-    sys.argv = [program, *with_targets(arguments)]
+    sys.argv = [program, *with_paths(arguments)]
     main = hydra.main(config_path=str(conf_folder()), config_name="run", version_base=VERSION_BASE)
     main(task)()
 
@@ -75,63 +76,83 @@ def all_values(override: str) -> list[str]:
         ) from error
 
 
-def with_targets(words: Sequence[str]) -> list[str]:
-    """Overrides in which an agent is named by its class, ``agent@first=./mine.py:Corners``, as
-    Hydra understands them: it has no file for such an agent, whose settings are all new to it.
-    ConfigError for a file without the name of a class.
+_PATH = re.compile(r"(\+?)((agent@|evaluation@|evaluation(?==))([^=]*))=(.*:.*|.*\.py)", re.DOTALL)
 
-    >>> with_targets(["agent@first=./mine.py:Corners", "first.depth=3", "games=2"])
+
+def with_paths(words: Sequence[str]) -> list[str]:
+    """Return overrides in which a path names a choice, as Hydra understands them.
+
+    Hydra has no file for an agent that its class names (``agent@first=./mine.py:Corners``), nor
+    knows the agent's settings; the evaluation of a path is the option ``function`` of its group.
+    Raise ConfigError for a file without the name of a class or function.
+
+    >>> with_paths(["agent@first=./mine.py:Corners", "first.depth=3", "games=2"])
     ['~agent@first', "++first._target_='./mine.py:Corners'", '++first.depth=3', 'games=2']
+    >>> with_paths(["evaluation=./mine.py:hollow"])
+    ['evaluation=function', "++evaluation.target='./mine.py:hollow'"]
     """
-    told, places = [], []
+    translated, places = [], []
     for word in words:
-        if re.fullmatch(r"\+?agent@[^=]+=.*\.py", word):
-            raise ConfigError(f"{word}: which class of that file? {word}:NAME is needed")
-        found = re.fullmatch(r"(\+?)agent@([^=]+)=.*:.*", word, re.DOTALL)
-        target = parse(word).value() if found else None
-        if found is None or not isinstance(target, str):
-            told.append(word)
+        match = re.fullmatch(
+            r"(\+?)((agent@|evaluation@|evaluation(?==))([^=]*))=(.*(?::.*|\.py))", word, re.DOTALL
+        )
+        path = parse(word).value() if match else None
+        if match is None or not isinstance(path, str):
+            translated.append(word)
             continue
-        places.append(f"{found[2]}.")
-        if not found[1]:  # another one stands there
-            told.append(f"~agent@{found[2]}")
-        escaped = target.replace("\\", "\\\\").replace("'", "\\'")
-        told.append(f"++{found[2]}._target_='{escaped}'")
-    return [f"++{word}" if word.startswith(tuple(places)) else word for word in told]
+        plus, choice, group, place, _ = match.groups()
+        if path.endswith(".py"):
+            raise ConfigError(without_name(word, group))
+        escaped = path.replace("\\", "\\\\").replace("'", "\\'")
+        if group == "agent@":
+            places.append(f"{place}.")
+            if not plus:  # another one stands there
+                translated.append(f"~{choice}")
+            translated.append(f"++{place}._target_='{escaped}'")
+        else:
+            place = place or "evaluation"
+            translated += [f"{plus}{choice}={NEEDS_A_TARGET}", f"++{place}.target='{escaped}'"]
+    return [f"++{word}" if word.startswith(tuple(places)) else word for word in translated]
 
 
 # ---------------------------------------------------------------------- composing
 
 
+_UNREAD = ("data", "hydra", "study", "train")
+"""Parts of a configuration whose names of agents and evaluations are read by their classes."""
+
+
 def compose(
     config_name: str | None, overrides: Sequence[str] = (), folders: Sequence[Path] = ()
 ) -> DictConfig:
-    """Compose ``conf/<config_name>.yaml``, with Hydra's own node in it; raises HydraException.
+    """Compose ``conf/<config_name>.yaml``, with Hydra's own node in it.
 
-    folders: further ones, searched after the project's own. The public function needs a Hydra that
-    was cleared of what was composed before, and does not make ``${hydra:...}`` ask the result.
+    Composing takes Hydra 70 ms, nearly all for the choices of files. Therefore the result for the
+    same choices and files is remembered, and only single settings are set anew, by Hydra's private
+    function. An override or a YAML may name an evaluation (``first.evaluation=iago``) or an agent
+    within another one; its settings take the place of the name.
+
+    folders: further ones, searched after the project's own.
+    Raise HydraException, and ConfigError for a name that is not among the options.
     """
-    overrides = with_targets(overrides)
+    parsed = OverridesParser.create().parse_overrides(with_paths(overrides))
+    if any(override.is_sweep_override() for override in parsed):
+        _compose_anew(config_name, overrides)  # refuses it
+    chooses = [_chooses_files(override, folders) for override in parsed]
+    choices = [each.input_line for each, choice in zip(parsed, chooses, strict=True) if choice]
     if folders:
         paths = ",".join(f"'file://{folder.resolve()}'" for folder in folders)
-        config = _compose_anew(config_name, [*overrides, f"hydra.searchpath=[{paths}]"])
+        choices.append(f"hydra.searchpath=[{paths}]")
+        config = _compose_anew(config_name, choices)
     else:
-        config = _composed(config_name, overrides)
-    HydraConfig.instance().set_config(config)
-    return config
-
-
-def _composed(config_name: str | None, overrides: list[str]) -> DictConfig:
-    """Composing takes Hydra 70 ms, nearly all for the choices of files. So what was composed of
-    the same choices and the same files is taken again, and only single settings are set anew, by
-    Hydra's private function for that."""
-    parsed = OverridesParser.create().parse_overrides(overrides)
-    if any(override.is_sweep_override() for override in parsed):
-        return _compose_anew(config_name, overrides)  # which is refused
-    choices = tuple(each.input_line for each in parsed if _chooses_files(each))
-    config = pickle.loads(_remembered(config_name, choices, _files()))
-    rest = [override for override in parsed if not _chooses_files(override)]
-    ConfigLoaderImpl._apply_overrides_to_config(rest, config)
+        config = pickle.loads(_remembered(config_name, tuple(choices), _files()))
+    _replace_names(config, folders)
+    for override, choice in zip(parsed, chooses, strict=True):
+        if not choice:
+            ConfigLoaderImpl._apply_overrides_to_config([override], config)
+            leaf = override.key_or_group.rpartition(".")[2]
+            if leaf in NAMED or isinstance(override.value(), dict):
+                _replace_names(config, folders)
     # Hydra's own node tells what was asked for, and where.
     ours = [override for override in parsed if not override.is_hydra_override()]
     written = config.hydra.job.config.override_dirname
@@ -140,31 +161,74 @@ def _composed(config_name: str | None, overrides: list[str]) -> DictConfig:
         ours, written.exclude_keys, written.item_sep, written.kv_sep
     )
     config.hydra.runtime.cwd = os.getcwd()
+    HydraConfig.instance().set_config(config)
     return config
 
 
+def _replace_names(config: DictConfig, folders: Sequence[Path]) -> None:
+    """Put the settings of an agent or evaluation wherever a configuration has its name alone."""
+
+    def walk(node: DictConfig, place: str) -> None:
+        for key in list(node):
+            if OmegaConf.is_interpolation(node, key) or OmegaConf.is_missing(node, key):
+                continue
+            value, where = node[key], f"{place}{key}"
+            if key in NAMED and isinstance(value, str) and ("_target_" in node or not place):
+                try:
+                    node[key] = load(str(key), value, folders)
+                except ConfigError as error:
+                    raise ConfigError(f"{where}: {error}") from error
+            elif isinstance(value, DictConfig) and where not in _UNREAD:
+                walk(value, f"{where}.")
+
+    walk(config, "")
+
+
 def _compose_anew(config_name: str | None, overrides: Sequence[str]) -> DictConfig:
+    """Return what Hydra composes; its public function needs a Hydra that has been cleared of what
+    was composed before."""
     GlobalHydra.instance().clear()
     with hydra.initialize_config_dir(str(conf_folder()), version_base=VERSION_BASE):
         return hydra.compose(config_name, list(overrides), return_hydra_config=True)
 
 
-def _chooses_files(override: Override) -> bool:
-    """Whether an override chooses a file of a group, or something of Hydra's."""
-    is_group = override.is_hydra_override() or (conf_folder() / override.key_or_group).is_dir()
+def _chooses_files(override: Override, folders: Sequence[Path]) -> bool:
+    """Return True if an override chooses a file of a group, or something of Hydra's."""
+    places = [folder / override.key_or_group for folder in (conf_folder(), *folders)]
+    is_group = override.is_hydra_override() or any(place.is_dir() for place in places)
     return is_group and not isinstance(override.value(), dict)
 
 
 @functools.lru_cache(maxsize=256)
 def _remembered(config_name: str | None, choices: tuple[str, ...], files: object) -> bytes:
-    """A configuration, pickled, so that nobody can change what another one gets. files: the state
-    of all that it is made of."""
+    """Return a configuration, pickled, so that nobody can change what another one gets.
+
+    files: the state of all that it is made of.
+    """
     return pickle.dumps(_compose_anew(config_name, choices))
 
 
 def _files() -> tuple[tuple[str, int], ...]:
-    """The project's YAMLs and when they were changed last."""
+    """Return the project's YAMLs and when each was changed last."""
     return tuple((str(path), path.stat().st_mtime_ns) for path in conf_folder().rglob("*.yaml"))
+
+
+def shown(config: DictConfig, kind: str, package: str | None, resolve: bool) -> str:
+    """Return a composed configuration as ``--cfg`` prints it.
+
+    kind: ``job``, ``hydra`` or ``all``. package: the part to print, None for all of it. Raise
+    ConfigError for a part that there is not.
+    """
+    keys = [str(key) for key in config if kind == "all" or (key == "hydra") == (kind == "hydra")]
+    part: Any = OmegaConf.masked_copy(config, keys)
+    OmegaConf.set_readonly(part, False)
+    if package not in (None, "_global_"):
+        part = OmegaConf.select(part, str(package))
+        if part is None:
+            raise ConfigError(f"--package {package}: the configuration has no such part")
+    if not OmegaConf.is_config(part):
+        return f"{part}\n"
+    return OmegaConf.to_yaml(part, resolve=resolve)
 
 
 # ---------------------------------------------------------------------- building

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def run_command(arguments: Sequence[str]) -> int:
     """``run``: one run, a sweep (``-m``), or one of Hydra's own questions (``--cfg``, ...)."""
-    from othello_lab.agents.hydra_parts import command_line_parser, hand_over
+    from othello_lab.agents.hydra_parts import command_line_parser, hand_over, shown
 
     parser = command_line_parser()
     parser.prog = "othello-lab run"
@@ -42,11 +42,13 @@ def run_command(arguments: Sequence[str]) -> int:
 
         print(visible(run_help(folders), keep="\n"), end="")
         return 0
-    if options.hydra_help or options.cfg or options.info:
-        if options.cfg:
-            from othello_lab.agents.config import compose
+    if options.cfg:
+        from othello_lab.agents.config import compose
 
-            compose("run", options.overrides, folders)  # which says in one line what is wrong
+        config = compose("run", options.overrides, folders)
+        print(shown(config, options.cfg, options.package, options.resolve), end="")
+        return 0
+    if options.hydra_help or options.info:
         hand_over(parser.prog, arguments, lambda config: None)
         return 0
     from othello_lab.experiments.config import read

@@ -23,8 +23,9 @@ Play a line-up of agents against each other, and report.
 Two agents meet without any file:
   agents=duel agent@first=alphabeta agent@second=greedy first.depth=5
   agents=duel agent@first=./mine.py:MyAgent agent@second=greedy       (a class of yours)
-One agent of a line-up is changed with agents.NAME.key=value, of a duel with first.key=value,
-its own heuristic is +evaluation@first.evaluation=NAME (of a line-up +evaluation@agents.NAME...).
+One agent of a line-up is changed with agents.NAME.key=value, of a duel with first.key=value; its
+heuristic is first.evaluation=iago, with settings first.evaluation.KEY=VALUE. A function of yours:
+  evaluation=./mine.py:hollow    first.evaluation=./mine.py:hollow
 """
 
 EXPLAINED_ELSEWHERE = ("agents", "agent", "evaluation", "probcut")

@@ -15,7 +15,6 @@ from othello_lab.agents.config import (
     ConfigError,
     choices,
     compose,
-    evaluation_settings,
     fill_open,
     literal,
     one_line,
@@ -132,63 +131,51 @@ class Table:
 
 
 def read(overrides: Sequence[str], folders: Sequence[str] = ()) -> Table:
-    """Compose ``conf/play.yaml`` with overrides; no agent is built yet. Raises ConfigError."""
-    chosen, evaluations, rest = _asked(overrides, [HUMAN, *choices("agent", folders)])
-    people = [side for side in _SIDES if chosen.get(side, _DEFAULTS.get(side)) == HUMAN]
-    for word in overrides:
-        side, dot, _ = word.lstrip("+~").partition("=")[0].partition(".")
-        if dot and side in people:
-            raise ConfigError(f"{word}: {side} is {HUMAN}; {side}=NAME puts an agent there")
-    if "hint" in people:
-        raise ConfigError("hint=human: hints are an agent's to give")
-    agents = [f"agent@{side}={name}" for side, name in chosen.items() if name != HUMAN]
-    config = compose("play", [*agents, *rest], folders)
+    """Compose ``conf/play.yaml`` with overrides; no agent is built yet. Raise ConfigError."""
+    config = compose("play", _with_sides(overrides, folders), folders)
     try:
-        named = dict(config.hydra.runtime.choices)
+        chosen = dict(config.hydra.runtime.choices)
         ours = OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])
         raw: Any = OmegaConf.to_container(ours, resolve=True, throw_on_missing=False)
     except OmegaConfBaseException as error:
         raise ConfigError(one_line(error)) from error
     sides = {side: raw.pop(side, None) for side in _SIDES}
-    fill = {"depth": raw["depth"], "evaluation": raw.pop("evaluation")}
+    evaluation = raw.pop("evaluation")
     settings = _typed(raw)
-    fill["depth"] = settings.depth
+    fill = {"depth": settings.depth, "evaluation": evaluation}
     players = {}
     for side, agent in sides.items():
-        if side in people:
-            players[side] = PERSON
-            continue
-        name = str(named.get(f"agent@{side}") or short_name(chosen[side]))
-        if side in evaluations and "evaluation" not in agent:
-            raise ConfigError(f"{side}.evaluation={evaluations[side]}: {name} has none")
-        if side in evaluations:
-            agent["evaluation"] = evaluation_settings(evaluations[side])
-        players[side] = player(name, agent, fill)
+        players[side] = PERSON
+        if agent is not None:
+            name = chosen.get(f"agent@{side}") or short_name(str(agent.get("_target_", side)))
+            players[side] = player(str(name), agent, fill)
     seats = {color: players[color.value] for color in Color}
     return Table(settings, seats, players["hint"], fill, folders)
 
 
-def _asked(
-    overrides: Sequence[str], players: Sequence[str]
-) -> tuple[dict[str, str], dict[str, str], list[str]]:
-    """Who is to play (``white=greedy``), with which heuristic (``white.evaluation=iago``), and all
-    else that was said, which Hydra understands by itself."""
+def _with_sides(overrides: Sequence[str], folders: Sequence[str]) -> list[str]:
+    """Return overrides in which ``white=greedy`` is ``agent@white=greedy``; a side of a person has
+    no agent. Raise ConfigError for an unknown player, and for settings of a person."""
+    players = [HUMAN, *choices("agent", folders)]
     chosen: dict[str, str] = {}
-    evaluations: dict[str, str] = {}
     rest = []
     for word in overrides:
-        key, equals, value = word.partition("=")
-        side, _, setting = key.partition(".")
-        if key in _SIDES and equals:
-            if value not in players and ":" not in value:
-                raise unknown("player", value, players)
-            chosen[key] = value
-        elif side in _SIDES and setting == "evaluation":
-            evaluation_settings(value)  # which refuses what there is not
-            evaluations[side] = value
-        else:
+        side, equals, value = word.partition("=")
+        if side not in _SIDES or not equals:
             rest.append(word)
-    return chosen, evaluations, rest
+        elif value in players or ":" in value:
+            chosen[side] = value
+        else:
+            raise unknown("player", value, players)
+    people = {side for side, name in (_DEFAULTS | chosen).items() if name == HUMAN}
+    for word in rest:
+        side, dot, _ = word.lstrip("+~").partition("=")[0].partition(".")
+        if dot and side in people:
+            raise ConfigError(f"{word}: {side} is {HUMAN}; {side}=NAME puts an agent there")
+    if "hint" in people:
+        raise ConfigError("hint=human: hints are an agent's to give")
+    agents = [f"agent@{side}={name}" for side, name in chosen.items() if side not in people]
+    return [*agents, *(f"~agent@{side}" for side in people - set(_DEFAULTS)), *rest]
 
 
 def player(name: str, agent: Mapping[str, Any], fill: Mapping[str, Any]) -> PlayerSettings:

@@ -18,6 +18,8 @@ from othello_lab.agents.outside import Outsider
 from othello_lab.experiments.config import read, typed
 from othello_lab.experiments.jobs.run import resume, run
 from othello_lab.experiments.record.store import Record
+from othello_lab.experiments.studies.planning import read as study_plan
+from othello_lab.experiments.sweep.composing import expand
 
 
 @pytest.mark.parametrize("name", sorted(set(choices("agents")) - {"alone", "duel", "folder"}))
@@ -102,7 +104,7 @@ def test_agents_by_the_path_of_their_class(tmp_path: Path, monkeypatch: pytest.M
     (there / "it's.py").write_text(MINE, encoding="utf-8")
     words = ["agents=duel", "agent@first=./agents.py:Careful", "first.patience=3"]
     words.append(f'agent@second="{there}/it\'s.py:Mine"')
-    words += ["second.depth=5", "+evaluation@second.evaluation=iago", "second.hope=1.5"]
+    words += ["second.depth=5", "second.evaluation=iago", "second.hope=1.5"]
     made = {}
     for name, agent in read(words).agents.items():
         assert isinstance(agent, Outsider), "it is not run where the judge is"
@@ -115,6 +117,76 @@ def test_agents_by_the_path_of_their_class(tmp_path: Path, monkeypatch: pytest.M
     assert list(read(words).agents) == ["minimax", "alphabeta", "mine"]
     words = ["agents=ab_vs_minimax", "agent@agents.minimax=./agents.py:Careful"]
     assert isinstance(read(words).agents["minimax"], Outsider)
+
+
+HOLLOW = """
+from othello_lab.agents.evaluation import heuristic
+
+@heuristic
+def hollow(mover, opponent):
+    return 1
+"""
+IAGO = {"_target_": "othello_lab.agents.evaluation.Iago"}
+COMPOSED = (
+    ("alphabeta", ["first.evaluation=iago"], IAGO),
+    ("alphabeta", ["first.evaluation=composite", "first.evaluation.weights.corners=7"], 7),
+    ("weighted", ["first.evaluation=iago"], IAGO),
+    ("limited", ["first.agent.evaluation=iago"], IAGO),
+    ("limited", ["first.agent=minimax", "first.agent.evaluation=iago"], IAGO),
+    ("./hollow.py:Mine", ["first.evaluation=iago", "first.depth=2"], IAGO),
+    ("alphabeta", ["first.evaluation=./hollow.py:hollow"], "./hollow.py:hollow"),
+    ("alphabeta", ["evaluation=./hollow.py:hollow"], "./hollow.py:hollow"),
+)
+
+
+@pytest.mark.parametrize(("agent", "words", "expected"), COMPOSED)
+def test_an_evaluation_is_named_where_it_is_used(
+    agent: str,
+    words: list[str],
+    expected: object,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "hollow.py").write_text(MINE + HOLLOW, encoding="utf-8")
+    plan = read(["agents=duel", f"agent@first={agent}", "agent@second=greedy", *words])
+    settings = plan.settings.agents[plan.names[0]]
+    evaluation = settings.get("agent", settings)["evaluation"]
+    weights = evaluation.get("weights", {})
+    assert expected in (evaluation, evaluation.get("target"), weights.get("corners"))
+
+
+def test_a_line_up_names_the_evaluations_of_its_agents(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "hollow.py").write_text(HOLLOW, encoding="utf-8")
+    (tmp_path / "agents").mkdir()
+    (tmp_path / "agents" / "named.yaml").write_text(
+        "# Named\ndefaults:\n  - /agent@a: weighted\n  - /agent@b: alphabeta\n\n"
+        "a: {evaluation: composite}\nb: {depth: 2, evaluation: ./hollow.py:hollow}\n",
+        encoding="utf-8",
+    )
+    words = ["agents=named", "agents.a.evaluation.weights.corners=3"]
+    agents = read(words, [tmp_path]).settings.agents
+    assert agents["a"]["evaluation"]["weights"]["corners"] == 3
+    assert agents["b"]["evaluation"]["target"] == "./hollow.py:hollow"
+    agents = read([*words[:1], "agents.b.evaluation=iago"], [tmp_path]).settings.agents
+    assert agents["b"]["evaluation"] == IAGO
+
+
+def test_a_sweep_varies_named_evaluations() -> None:
+    words = ["agents=ab_mirror", "agents.left.evaluation=iago,composite", "depth=2"]
+    found = [read(each).settings.agents["left"]["evaluation"] for each in expand(words)]
+    assert [str(each["_target_"]).rpartition(".")[2] for each in found] == ["Iago", "Composite"]
+
+
+def test_an_evaluation_of_a_study_is_named_in_the_same_way() -> None:
+    words = ["agents=ab_mirror", "agents.left.evaluation=iago"]
+    plan = study_plan("pruning", words).plan
+    assert plan.settings.agents["left"]["evaluation"] == IAGO
+    with pytest.raises(ConfigError, match=r"^agents\.left\.evaluation: unknown evaluation 'igo'"):
+        study_plan("pruning", [*words[:1], "agents.left.evaluation=igo"])
 
 
 @pytest.mark.parametrize(
@@ -257,6 +329,14 @@ BAD = {
     "agents.minimax.evaluation._target_=othello_lab.RandomAgent": "unknown setting|not an Eval",
     "evaluation._target_=othello_lab.RandomAgent": r"othello_lab\.RandomAgent is no .*Evaluation",
     "agents.minimax=5": r"agent 'minimax'",
+    "agents.minimax.evaluation=igo": r"^agents\.minimax\.evaluation: unknown evaluation 'igo'; "
+    r"choose from .* Did you mean 'iago'\?$",
+    "agents.minimax.evaluation=./no.py:f": r"^agent 'minimax'\.evaluation: .* no file \./no\.py",
+    "agents.minimax.evaluation=./no.py": r"^agents\.minimax\.evaluation: \./no\.py: which function",
+    "agents=classics agents.greedy.evaluation=iago": r"greedy has no setting 'evaluation'",
+    "evaluation=./nowhere.py:f": r"^evaluation: target: there is no file \./nowhere\.py in ",
+    "evaluation=./nowhere.py": r"^evaluation=\./nowhere\.py: which function of that file\? ",
+    "+agent@agents.mine=./nowhere.py": r"which class of that file\? .*nowhere\.py:NAME is needed",
 }
 
 

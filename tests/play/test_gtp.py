@@ -262,7 +262,10 @@ def test_its_help(capsys: pytest.CaptureFixture[str]) -> None:
             "agent=alphabeta agent.dpth=3",
             "alphabeta has no setting 'dpth'.*Did you mean 'agent.depth'",
         ),
-        ("agent=greedy agent.evaluation=iago", "agent.evaluation=iago: greedy has none"),
+        (
+            "agent=greedy agent.evaluation=iago",
+            "agent.evaluation: greedy has no setting",
+        ),
         ("agent=greedy white=random", "white=random: agent=NAME"),
         ("agent=greedy black.depth=3", "black.depth=3: agent=NAME"),
         ("agent=greedy depht=3", "unknown setting 'depht'"),

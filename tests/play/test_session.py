@@ -276,7 +276,10 @@ def test_without_colour_there_is_none(
         ("terminal white.depth=0", "depth=0: a whole number from 1 to 64"),
         ("terminal black.depth=3", "black is human"),
         ("terminal hint=human", "hints are an agent's"),
-        ("terminal white=random white.evaluation=iago", "random has none"),
+        (
+            "terminal white=random white.evaluation=iago",
+            "random has no setting 'evaluation'",
+        ),
         ("terminal ruleset=mini6", "evaluation=disc_count is for all boards"),
         ("terminal ruleset=go", "unknown ruleset 'go'"),
         ("terminal --fast", "unknown option --fast"),

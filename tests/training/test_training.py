@@ -444,3 +444,10 @@ def test_a_training_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> Non
     assert "unknown training 'nothing'" in capsys.readouterr().err
     assert main(["run", "train=two"]) == 2
     assert "it has a command, othello-lab train two" in capsys.readouterr().err
+
+
+def test_an_evaluation_of_a_match_is_named_as_in_a_run() -> None:
+    plan = read("tuned", ["agents=ab_mirror", "agents.left.evaluation=iago"]).plan
+    left = plan.settings.agents["left"]["evaluation"]
+    assert left == {"_target_": "othello_lab.agents.evaluation.Iago"}
+    assert plan.settings.agents["right"]["evaluation"] != left

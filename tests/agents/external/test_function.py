@@ -209,8 +209,7 @@ def test_an_evaluation_gives_what_ours_gives(name: str, same: Any) -> None:
 
 def test_an_evaluation_plays_in_a_search(tmp_path: Path) -> None:
     words = ["run", "agents=duel", "agent@first=minimax", "agent@second=minimax", "depth=2"]
-    words += ["+evaluation@second.evaluation=function"]
-    words += [f"second.evaluation.target={FILE}:weighted_score"]
+    words += [f"second.evaluation={FILE}:weighted_score"]
     more = ["games=2", "figures=false", "searches.positions=1", f"results={tmp_path}"]
     assert main([*words, *more]) == 0
     (folder,) = (path.parent for path in tmp_path.rglob("games.sqlite"))
