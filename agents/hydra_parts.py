@@ -139,7 +139,7 @@ def compose(
     if any(override.is_sweep_override() for override in parsed):
         _compose_anew(config_name, overrides)  # refuses it
     chooses = [_chooses_files(override, folders) for override in parsed]
-    choices = [each.input_line for each, choice in zip(parsed, chooses, strict=True) if choice]
+    choices = [str(each.input_line) for each, choice in zip(parsed, chooses, strict=True) if choice]
     if folders:
         paths = ",".join(f"'file://{folder.resolve()}'" for folder in folders)
         choices.append(f"hydra.searchpath=[{paths}]")
