@@ -6,6 +6,11 @@ from pathlib import Path
 
 from othello_lab.core.system.settings import ConfigError
 
+NAMED = ("agent", "evaluation")
+"""Groups whose options may be the value of a setting of the same name."""
+NEEDS_A_TARGET = "function"
+"""The evaluation that is made of a function of the user's, its setting ``target``."""
+
 
 def conf_folder() -> Path:
     """The folder of the project's YAMLs: ``conf/`` in a checkout, ``conf/`` in an

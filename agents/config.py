@@ -18,7 +18,7 @@ from typing import Any
 
 from othello_lab.agents import loading
 from othello_lab.agents.base import Agent
-from othello_lab.agents.conf_folder import check_folders, conf_folder
+from othello_lab.agents.conf_folder import NAMED, NEEDS_A_TARGET, check_folders, conf_folder
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.core.system.renamed import new_name
 from othello_lab.core.system.settings import ConfigError, SettingError, nearest, unknown_choice
@@ -28,10 +28,6 @@ from othello_lab.core.system.settings import ConfigError, SettingError, nearest,
 
 OPEN = "???"
 """OmegaConf's mark of a setting left open."""
-NEEDS_A_TARGET = "function"
-"""The evaluation that is made of a function of the user's, its setting ``target``."""
-NAMED = ("agent", "evaluation")
-"""Groups whose options may be the value of a setting of the same name."""
 
 
 def choices(group: str, extra_folders: Sequence[str | Path] = ()) -> dict[str, str]:
@@ -102,7 +98,7 @@ def compose(
                 "two agents; agents=NAME is a line-up"
             )
     try:
-        return hydra_parts.compose(config_name, overrides, folders)
+        return hydra_parts.compose(config_name, overrides, folders, load)
     except ConfigError:
         raise
     except YAMLError as error:
@@ -182,7 +178,7 @@ def _without_setting(
     place, _, setting = key.rpartition(".")
     others = [word for word in overrides if word.lstrip("+~").partition("=")[0] != key]
     try:
-        config = hydra_parts.compose(config_name, others, folders)
+        config = hydra_parts.compose(config_name, others, folders, load)
     except Exception:  # something else is wrong as well
         return ""
     if "first" in config and re.match(r"agents\.[^.]+$", place):
@@ -244,7 +240,9 @@ def known_keys(config_name: str) -> list[str]:
             if isinstance(value, Mapping):
                 yield from walk(value, f"{prefix}{key}.")
 
-    plain: Any = OmegaConf.to_container(hydra_parts.compose(config_name), resolve=False)
+    plain: Any = OmegaConf.to_container(
+        hydra_parts.compose(config_name, (), (), load), resolve=False
+    )
     plain.pop("hydra")
     return list(walk(plain, ""))
 
@@ -371,12 +369,6 @@ def _made(node: Any, where: str) -> Any:
         raise ConfigError(f"{where}{'.' if typed else ': '}{kind}{one_line(error)}") from error
 
 
-def without_name(word: str, group: str) -> str:
-    """Return the message for a file of which the name of the class or function is missing."""
-    kind = "class" if group.startswith("agent") else "function"
-    return f"{word}: which {kind} of that file? {word}:NAME is needed"
-
-
 def load(group: str, name: str, extra_folders: Sequence[str | Path] = ()) -> dict[str, Any]:
     """Return the settings of ``conf/<group>/<name>.yaml``, or of a file in one of the further
     folders, as plain data, open ones as ``???``.
@@ -387,7 +379,7 @@ def load(group: str, name: str, extra_folders: Sequence[str | Path] = ()) -> dic
     """
     if group in NAMED:
         if name.endswith(".py"):
-            raise ConfigError(without_name(name, group))
+            raise ConfigError(loading.without_name(name, group))
         if ":" in name and group == "agent":
             return {"_target_": name}
         if ":" in name:

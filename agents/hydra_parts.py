@@ -30,8 +30,7 @@ from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
 
 from othello_lab.agents import loading
-from othello_lab.agents.conf_folder import conf_folder
-from othello_lab.agents.config import NAMED, NEEDS_A_TARGET, load, without_name
+from othello_lab.agents.conf_folder import NAMED, NEEDS_A_TARGET, conf_folder
 from othello_lab.core.system.settings import ConfigError
 
 VERSION_BASE = "1.3"  # of Hydra, whose defaults are used
@@ -102,7 +101,7 @@ def with_paths(words: Sequence[str]) -> list[str]:
             continue
         plus, choice, group, place, _ = match.groups()
         if path.endswith(".py"):
-            raise ConfigError(without_name(word, group))
+            raise ConfigError(loading.without_name(word, group))
         escaped = path.replace("\\", "\\\\").replace("'", "\\'")
         if group == "agent@":
             places.append(f"{place}.")
@@ -120,10 +119,12 @@ def with_paths(words: Sequence[str]) -> list[str]:
 
 _UNREAD = ("data", "hydra", "study", "train")
 """Parts of a configuration whose names of agents and evaluations are read by their classes."""
+Load = Callable[[str, str, Sequence[Path]], dict[str, Any]]
+"""A function of a group, the name of an option and further folders, that returns its settings."""
 
 
 def compose(
-    config_name: str | None, overrides: Sequence[str] = (), folders: Sequence[Path] = ()
+    config_name: str | None, overrides: Sequence[str], folders: Sequence[Path], load: Load
 ) -> DictConfig:
     """Compose ``conf/<config_name>.yaml``, with Hydra's own node in it.
 
@@ -132,7 +133,7 @@ def compose(
     function. An override or a YAML may name an evaluation (``first.evaluation=iago``) or an agent
     within another one; its settings take the place of the name.
 
-    folders: further ones, searched after the project's own.
+    folders: further ones, searched after the project's own. load: returns an option's settings.
     Raise HydraException, and ConfigError for a name that is not among the options.
     """
     parsed = OverridesParser.create().parse_overrides(with_paths(overrides))
@@ -146,13 +147,13 @@ def compose(
         config = _compose_anew(config_name, choices)
     else:
         config = pickle.loads(_remembered(config_name, tuple(choices), _files()))
-    _replace_names(config, folders)
+    _replace_names(config, folders, load)
     for override, choice in zip(parsed, chooses, strict=True):
         if not choice:
             ConfigLoaderImpl._apply_overrides_to_config([override], config)
             leaf = override.key_or_group.rpartition(".")[2]
             if leaf in NAMED or isinstance(override.value(), dict):
-                _replace_names(config, folders)
+                _replace_names(config, folders, load)
     # Hydra's own node tells what was asked for, and where.
     ours = [override for override in parsed if not override.is_hydra_override()]
     written = config.hydra.job.config.override_dirname
@@ -165,7 +166,7 @@ def compose(
     return config
 
 
-def _replace_names(config: DictConfig, folders: Sequence[Path]) -> None:
+def _replace_names(config: DictConfig, folders: Sequence[Path], load: Load) -> None:
     """Put the settings of an agent or evaluation wherever a configuration has its name alone."""
 
     def walk(node: DictConfig, place: str) -> None:

@@ -33,6 +33,12 @@ def split_target(target: str) -> tuple[str, str]:
     return place, name
 
 
+def without_name(word: str, group: str) -> str:
+    """Return the message for a file of which the name of the class or function is missing."""
+    kind = "class" if group.startswith("agent") else "function"
+    return f"{word}: which {kind} of that file? {word}:NAME is needed"
+
+
 def load_module(place: str) -> Any:
     """The module in a file, or of a dotted name; ValueError, one line, if it cannot be loaded."""
     path = Path(place).expanduser()

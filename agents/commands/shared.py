@@ -14,8 +14,8 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from othello_lab.agents.conf_folder import NEEDS_A_TARGET
 from othello_lab.agents.config import (
-    NEEDS_A_TARGET,
     OPEN,
     ConfigError,
     choices,

@@ -18,9 +18,8 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
-from othello_lab.agents.conf_folder import conf_folder
+from othello_lab.agents.conf_folder import NEEDS_A_TARGET, conf_folder
 from othello_lab.agents.config import (
-    NEEDS_A_TARGET,
     OPEN,
     ConfigError,
     choices,

@@ -14,8 +14,8 @@ import yaml
 from omegaconf import OmegaConf
 
 from othello_lab.agents.base import Agent, Purpose
+from othello_lab.agents.conf_folder import NEEDS_A_TARGET
 from othello_lab.agents.config import (
-    NEEDS_A_TARGET,
     OPEN,
     ConfigError,
     build_agent,
