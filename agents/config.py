@@ -223,7 +223,7 @@ def _options_with(key: str) -> list[str]:
 
 def option_groups() -> list[str]:
     """The groups of which a configuration takes one option each: ``agents``, ``openings``, ..."""
-    inside = ("agent", "data", "probcut", "study", "train")  # are taken by name elsewhere
+    inside = ("agent", "data", "study", "train")  # are taken by name elsewhere
     groups = (path.name for path in conf_folder().iterdir() if path.is_dir())
     return sorted(name for name in groups if name not in inside)
 

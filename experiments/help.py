@@ -28,7 +28,7 @@ heuristic is first.evaluation=iago, with settings first.evaluation.KEY=VALUE. A 
   evaluation=./mine.py:hollow    first.evaluation=./mine.py:hollow
 """
 
-EXPLAINED_ELSEWHERE = ("agents", "agent", "evaluation", "probcut")
+EXPLAINED_ELSEWHERE = ("agents", "agent", "evaluation")
 """Groups whose options have settings of their own; ``othello-lab agents list`` explains most."""
 
 

@@ -30,7 +30,7 @@ def add(commands: Any) -> None:
         help="fit Multi-ProbCut's parameters for an evaluation",
         description="Search positions of self-played games at every depth, fit how well shallow "
         "values foretell deep ones, and write the file that an agent's setting probcut names. In "
-        "conf/probcut it is found by probcut=true.",
+        "agents/learned/shipped/probcut it is found by probcut=true.",
     )
     parser.add_argument("file", type=Path, help="the YAML to write")
     parser.add_argument(

@@ -20,11 +20,10 @@ from rich.console import Console
 
 from othello_lab import RULESETS, Position
 from othello_lab.agents.commands.solve import read_problem
-from othello_lab.agents.conf_folder import conf_folder
 from othello_lab.agents.external.slips import Slip
 from othello_lab.agents.external.wpi import name_of
 from othello_lab.agents.loading import split_target
-from othello_lab.agents.search.window.probcut import ProbCut
+from othello_lab.agents.search.window.probcut import FITTED, ProbCut
 from othello_lab.core.notation import parse_ggf, parse_obf, parse_square, split_transcript
 from othello_lab.core.rules import ruleset
 from othello_lab.core.wpi import may_go_on, move_text, read_move
@@ -204,7 +203,7 @@ def test_files_of_wthor_games(
 
 # ---------------------------------------------------------------------- YAML
 
-PROBCUT = (conf_folder() / "probcut" / "square_weights.yaml").read_text(encoding="utf-8")
+PROBCUT = (FITTED / "square_weights.yaml").read_text(encoding="utf-8")
 PROBCUT = "- depth:".join(PROBCUT.split("- depth:")[:3])  # two checks are enough
 
 

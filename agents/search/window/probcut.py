@@ -16,9 +16,9 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from othello_lab.agents.conf_folder import conf_folder
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.evaluation.function import check_positions
+from othello_lab.agents.learned.weights import SHIPPED
 from othello_lab.agents.search.window.selective import (
     CHECKS,
     DEEPEST,
@@ -27,6 +27,9 @@ from othello_lab.agents.search.window.selective import (
     STAGE_DISCS,
 )
 from othello_lab.core.system.settings import Number, Text, Whole, check_settings
+
+FITTED = SHIPPED / "probcut"
+"""The folder of the parameters that come with the lab."""
 
 
 def fingerprint(evaluation: Evaluation) -> str:
@@ -67,11 +70,11 @@ class ProbCut:
 
     @classmethod
     def of(cls, setting: bool | str | Path, evaluation: Evaluation) -> ProbCut:
-        """The parameters for an evaluation: from a file, or (True) the file among ``conf/probcut``
-        that was fitted for it. Raises ValueError where there are none."""
+        """Return the parameters for an evaluation: from a file, or (True) from the file that comes
+        with the lab and was fitted for it. Raise ValueError where there are none."""
         own = fingerprint(evaluation)
         if setting is True:
-            for path in sorted((conf_folder() / "probcut").glob("*.yaml")):
+            for path in sorted(FITTED.glob("*.yaml")):
                 found = cls.load(path)
                 if found.fingerprint == own:
                     return found

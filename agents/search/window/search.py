@@ -82,9 +82,9 @@ class WindowSearch(SearchAgent):
     of them leads to a position that is known to cause a cutoff. Needs a table."""
     probcut: Annotated[bool | str | Path | None, Purpose.PRUNING] = None
     """Multi-ProbCut: what a shallow search finds so far outside the window that a deep one would
-    hardly find it inside is not searched deeply (selective). True for the parameters fitted for
-    this evaluation in ``conf/probcut``, or the path of a file written by ``othello-lab agents
-    fit-probcut``."""
+    hardly find it inside is not searched deeply (selective). True for the parameters that
+    come with the lab and were fitted for this evaluation, or the path of a file written by
+    ``othello-lab agents fit-probcut``."""
     probcut_confidence: Annotated[float, Number(above=0, below=100), Purpose.PRUNING] = 1.5
     """Standard deviations by which a check has to be clear."""
     probcut_glance: Annotated[float | None, Number(-100, 100), Purpose.PRUNING] = None
