@@ -96,7 +96,7 @@ def make_round(
     """
     folder.mkdir(parents=True, exist_ok=True)
     if minutes is None:
-        make(settings, folder / "0", console)
+        _make_part(settings, folder / "0", console)
         return
     games, number = 0, 0
     while True:
@@ -110,18 +110,23 @@ def make_round(
             if left < _REST * minutes:
                 return
             count = 2 * int(min(_MOST_TIMES * games, max(2.0, games * left / spent())) / 2)
-        if part.is_dir() and not is_selfplay(part):  # it was stopped before it had begun
-            shutil.rmtree(part)
         asked = {**settings, "games": count, "seed": settings["seed"] + (number << 32)}
-        make(asked, part, console)
+        _make_part(asked, part, console)
         games += int(about_of(part)["games"])
         number += 1
 
 
+def _make_part(settings: Mapping[str, Any], part: Path, console: Console) -> None:
+    """Make a part of a round in this folder and no other, or go on with it."""
+    if part.is_dir() and not is_selfplay(part):  # killed before it had begun
+        shutil.rmtree(part)
+    make(settings, part, console)
+
+
 def parts_of(folder: Path) -> Iterator[Path]:
-    """The folders of positions that a round is made of."""
-    yield from sorted((each for each in folder.iterdir() if is_selfplay(each)), key=_number)
+    """Yield the folders of positions that a round is made of, in their order.
 
-
-def _number(folder: Path) -> int:
-    return int(folder.name)
+    Only names that are numbers count: version 0.1 could leave further folders, such as ``0-2``.
+    """
+    numbers = sorted(int(part.name) for part in folder.iterdir() if part.name.isdecimal())
+    yield from (part for part in (folder / str(n) for n in numbers) if is_selfplay(part))

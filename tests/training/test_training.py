@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -451,3 +452,15 @@ def test_an_evaluation_of_a_match_is_named_as_in_a_run() -> None:
     left = plan.settings.agents["left"]["evaluation"]
     assert left == {"_target_": "othello_lab.agents.evaluation.Iago"}
     assert plan.settings.agents["right"]["evaluation"] != left
+
+
+def test_a_round_that_was_killed_before_it_began_is_made_in_its_place(tmp_path: Path) -> None:
+    """Else a resumed training found a folder ``0-2``, and could never be resumed again."""
+    (tmp_path / "0").mkdir()
+    settings = {"agents": {"player": {"_target_": "othello_lab.GreedyAgent"}}, "games": 4}
+    rounds.make_round(settings, tmp_path, Console(quiet=True), None, lambda: 0.0)
+    assert list(tmp_path.iterdir()) == [tmp_path / "0"]
+    shutil.copytree(tmp_path / "0", tmp_path / "0-2")  # of a training that was begun before
+    shutil.copytree(tmp_path / "0", tmp_path / "10")
+    shutil.copytree(tmp_path / "0", tmp_path / "9")
+    assert [part.name for part in parts_of(tmp_path)] == ["0", "9", "10"]
