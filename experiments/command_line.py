@@ -10,6 +10,11 @@ from othello_lab.core.system.cli import Command, Parser
 from othello_lab.core.system.console import as_typed, make_console
 from othello_lab.core.system.escaping import visible
 from othello_lab.core.system.settings import ConfigError
+from othello_lab.experiments.jobs.command_line import (
+    extend_command,
+    resume_command,
+    watch_command,
+)
 from othello_lab.experiments.jobs.stopping import RunStopped
 
 if TYPE_CHECKING:
@@ -174,6 +179,9 @@ def export_command(arguments: Sequence[str]) -> int:
 
 COMMANDS: dict[str, Command] = {
     "run": run_command,
+    "resume": resume_command,
+    "extend": extend_command,
+    "watch": watch_command,
     "list": list_command,
     "show": show_command,
     "compare": compare_command,

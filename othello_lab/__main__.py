@@ -66,15 +66,11 @@ def all_commands() -> dict[str, Command]:
     """Return every command by its name."""
     from othello_lab.completion import completion_command
     from othello_lab.experiments.command_line import COMMANDS
-    from othello_lab.resume import extend_command, resume_command, watch_command
     from othello_lab.training.command_line import COMMANDS as TRAINING
 
     commands = {
         **COMMANDS,
         **TRAINING,
-        "resume": resume_command,
-        "extend": extend_command,
-        "watch": watch_command,
         "agents": lambda words: room_main("agents", words),
         "play": lambda words: room_main("play", words),
         "core": lambda words: room_main("core", words),

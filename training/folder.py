@@ -8,8 +8,9 @@ from typing import Any
 import yaml
 
 from othello_lab.agents.config import ConfigError, one_line
+from othello_lab.experiments.jobs.kinds import KINDS
 
-FILE = "selfplay.yaml"
+FILE = KINDS["selfplay"].file
 """What a self-play says of itself, in its folder."""
 _NEEDED = {"name", "started", "config", "versions", "complete"}
 
@@ -17,15 +18,6 @@ _NEEDED = {"name", "started", "config", "versions", "complete"}
 def is_selfplay(folder: Path | str) -> bool:
     """Whether a folder is that of a self-play."""
     return (Path(folder) / FILE).is_file()
-
-
-def refuse_selfplay(folder: Path | str) -> None:
-    """Raise ConfigError where a folder is that of a self-play, and something else is needed."""
-    if is_selfplay(folder):
-        raise ConfigError(
-            f"{folder} holds positions to learn from, no run; list and show tell of it, and "
-            "resume goes on with it"
-        )
 
 
 def about_of(folder: Path) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from othello_lab.experiments.statistics.intervals import interval_text
 from othello_lab.experiments.studies import running as studies
 from othello_lab.experiments.studies.base import Conclusion, changed
 from othello_lab.experiments.studies.planning import StudyPlan, planned
-from othello_lab.experiments.studies.record import TRAINING, StudyRecord, kind_of
+from othello_lab.experiments.studies.record import TRAINING, StudyRecord, record_kind
 from othello_lab.experiments.studies.running import Maker, Session, StudyResult
 from othello_lab.training.base import CORES, Training, Trains
 from othello_lab.training.kept import WEIGHTS
@@ -99,7 +99,7 @@ class SeveralSession(Session):
     def _train(self, name: str) -> None:
         """Make one of the trainings, or go on with it. Raises KeyboardInterrupt."""
         folder = self.folder / name
-        if kind_of(folder) == TRAINING:
+        if record_kind(folder) == TRAINING:
             options = {**self.options, "trust": True}  # which was asked for all of them
             studies.resume(folder, "part of all", self.console, maker=TRAININGS, **options)
             return

@@ -13,7 +13,7 @@ from othello_lab.agents.config import ConfigError
 from othello_lab.agents.learned import weights as learned
 from othello_lab.core.system.escaping import counted
 from othello_lab.experiments.record.folder import write_safely
-from othello_lab.experiments.studies.record import TRAINING, StudyRecord, kind_of
+from othello_lab.experiments.studies.record import TRAINING, StudyRecord, record_kind
 from othello_lab.training.kept import Kept
 from othello_lab.training.steps import final_label
 
@@ -68,7 +68,7 @@ def _comments(lines: list[str]) -> int:
 
 def ship_folder(folder: Path, say: Callable[[str], None]) -> None:
     """The same of a training that is complete, or of all trainings in a folder; ConfigError."""
-    if kind_of(folder) != TRAINING:
+    if record_kind(folder) != TRAINING:
         raise ConfigError(f"{folder} is no folder of a training")
     with StudyRecord.open(folder) as record:
         about = record.study()

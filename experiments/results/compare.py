@@ -25,6 +25,8 @@ from rich.console import Console
 from othello_lab.agents.config import ConfigError
 from othello_lab.core.system.cli import Parser
 from othello_lab.core.system.escaping import counted, plain
+from othello_lab.core.system.json_output import print_json, rows_of
+from othello_lab.experiments.jobs.kinds import KINDS, check_single, state_of
 from othello_lab.experiments.record.folder import new_folder
 from othello_lab.experiments.record.provenance import differences
 from othello_lab.experiments.record.reading import reading
@@ -34,9 +36,6 @@ from othello_lab.experiments.report.markdown import link, write_report
 from othello_lab.experiments.report.standings import rated_parts, standings
 from othello_lab.experiments.report.tables import COLUMNS, RATING, cells
 from othello_lab.experiments.report.terminal import terminal_table
-from othello_lab.experiments.results.data import check_single, print_json, rows_of, state_of
-from othello_lab.experiments.studies.record import is_study
-from othello_lab.experiments.sweep.folder import is_sweep
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -388,7 +387,7 @@ def write_comparison(found: Comparison, output: Path | None, console: Console) -
     """Write ``report.html`` and ``report.md`` that compare runs into a folder, made if need be;
     None for a new one beside the first run."""
     folder = output or new_folder(found.runs[0].folder.parent / "comparison")
-    if (folder / FILE).exists() or is_sweep(folder) or is_study(folder):
+    if any((folder / kind.file).exists() for kind in KINDS.values()):
         raise ConfigError(f"{folder} is a run itself; --output names a folder of its own")
     try:
         folder.mkdir(parents=True, exist_ok=True)

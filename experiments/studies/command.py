@@ -14,7 +14,7 @@ from othello_lab.core.system.cli import Parser
 from othello_lab.core.system.console import as_typed
 from othello_lab.core.system.escaping import visible
 from othello_lab.experiments.studies.planning import read
-from othello_lab.experiments.studies.record import STUDY, Kind
+from othello_lab.experiments.studies.record import STUDY, RecordKind
 from othello_lab.experiments.studies.running import study
 
 USAGE = """\
@@ -40,7 +40,7 @@ def study_command(arguments: Sequence[str], console: Console) -> int:
 
 
 def named_command(
-    kind: Kind,
+    kind: RecordKind,
     arguments: Sequence[str],
     make: Callable[[str, Sequence[str], Sequence[str]], int],
     helped: Callable[[str | None, Sequence[str]], str],
@@ -69,7 +69,7 @@ def named_command(
     return make(options.name, options.settings, folders)
 
 
-def study_words(kind: Kind = STUDY) -> list[str]:
+def study_words(kind: RecordKind = STUDY) -> list[str]:
     """The names of all studies, and what their settings begin with, for a shell's completion."""
     group = kind.group
     found = list(choices(group))
@@ -88,7 +88,7 @@ def study_help(name: str | None = None, folders: Sequence[str] = ()) -> str:
     return help_of(STUDY, USAGE, name, folders)
 
 
-def help_of(kind: Kind, usage: str, name: str | None, folders: Sequence[str]) -> str:
+def help_of(kind: RecordKind, usage: str, name: str | None, folders: Sequence[str]) -> str:
     """The same of what is of a kind. usage: what stands above the list of all. Raises
     ConfigError."""
     known = choices(kind.group, folders)

@@ -19,7 +19,7 @@ from othello_lab.agents.config import (
 )
 from othello_lab.experiments.config import Plan, RunConfig, check
 from othello_lab.experiments.studies.base import Study
-from othello_lab.experiments.studies.record import STUDY, Kind
+from othello_lab.experiments.studies.record import STUDY, RecordKind
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class StudyPlan:
     study: Study
     described: Mapping[str, Any]
     plan: Plan
-    kind: Kind = STUDY
+    kind: RecordKind = STUDY
 
     @property
     def title(self) -> str:
@@ -51,7 +51,7 @@ def read(
     name: str,
     overrides: Sequence[str],
     folders: Sequence[str] = (),
-    kind: Kind = STUDY,
+    kind: RecordKind = STUDY,
     of: type[Study] = Study,
     used: Collection[str] = (),
 ) -> StudyPlan:
@@ -75,7 +75,9 @@ def read(
     return planned(name, described, check(of_run, for_agents), kind, of)
 
 
-def _refuse_bare(name: str, overrides: Sequence[str], folders: Sequence[str], kind: Kind) -> None:
+def _refuse_bare(
+    name: str, overrides: Sequence[str], folders: Sequence[str], kind: RecordKind
+) -> None:
     """Raise ConfigError for a setting of its own that was asked for as if it were the run's."""
     about = compose("run", [f"+{kind.group}={name}"], folders)[kind.group]
     own = {each.name for each in fields(resolve(about["_target_"]))}
@@ -86,7 +88,7 @@ def _refuse_bare(name: str, overrides: Sequence[str], folders: Sequence[str], ki
 
 
 def planned(
-    name: str, described: Any, plan: Plan, kind: Kind = STUDY, of: type[Study] = Study
+    name: str, described: Any, plan: Plan, kind: RecordKind = STUDY, of: type[Study] = Study
 ) -> StudyPlan:
     """The plan of a study with these settings of its own; raises ConfigError."""
     study = build(described, kind.group, of)

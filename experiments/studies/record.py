@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from othello_lab.agents.config import ConfigError, one_line
+from othello_lab.experiments.jobs.kinds import KINDS
 from othello_lab.experiments.playing.pieces import PieceResult
 from othello_lab.experiments.record.folder import sync
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Kind:
+class RecordKind:
     """What is made and recorded like a study.
 
     word: what it is called. group: of its YAMLs, and the part of a configuration that its own
@@ -33,9 +34,9 @@ class Kind:
     piece: str
 
 
-STUDY = Kind("study", "study", "study.sqlite", "piece")
-TRAINING = Kind("training", "train", "training.sqlite", "step")
-KINDS = (STUDY, TRAINING)
+STUDY = RecordKind("study", "study", KINDS["study"].file, "piece")
+TRAINING = RecordKind("training", "train", KINDS["training"].file, "step")
+RECORD_KINDS = (STUDY, TRAINING)
 FILE = STUDY.file
 """The record's name in the folder of a study."""
 FORMAT = 1
@@ -60,14 +61,14 @@ create table results (
 """
 
 
-def kind_of(folder: Path | str) -> Kind | None:
+def record_kind(folder: Path | str) -> RecordKind | None:
     """What a folder is of: a study's, or a training's; None for something else."""
-    return next((kind for kind in KINDS if (Path(folder) / kind.file).is_file()), None)
+    return next((kind for kind in RECORD_KINDS if (Path(folder) / kind.file).is_file()), None)
 
 
 def is_study(folder: Path | str) -> bool:
     """Whether a folder is a study's, or that of something made like one."""
-    return kind_of(folder) is not None
+    return record_kind(folder) is not None
 
 
 class StudyRecord:
@@ -75,10 +76,10 @@ class StudyRecord:
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection, self.path = connection, path
-        self.kind = next(kind for kind in KINDS if kind.file == path.name)
+        self.kind = next(kind for kind in RECORD_KINDS if kind.file == path.name)
 
     @classmethod
-    def create(cls, folder: Path, kind: Kind = STUDY) -> StudyRecord:
+    def create(cls, folder: Path, kind: RecordKind = STUDY) -> StudyRecord:
         """A new record in this folder."""
         path = folder / kind.file
         if path.exists():
@@ -104,7 +105,7 @@ class StudyRecord:
     @classmethod
     def open(cls, folder: Path | str) -> StudyRecord:
         """An existing record, for reading; ConfigError if it is none of the lab's."""
-        path = Path(folder) / (kind_of(folder) or STUDY).file
+        path = Path(folder) / (record_kind(folder) or STUDY).file
         uri = f"{path.resolve().as_uri()}?mode=ro"
         record = cls(sqlite3.connect(uri, uri=True, isolation_level=None), path)
         try:

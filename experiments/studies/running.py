@@ -51,7 +51,7 @@ from othello_lab.experiments.studies.base import (
 )
 from othello_lab.experiments.studies.parts import play_part
 from othello_lab.experiments.studies.planning import StudyPlan, planned
-from othello_lab.experiments.studies.record import FORMAT, STUDY, Kind, StudyRecord
+from othello_lab.experiments.studies.record import FORMAT, STUDY, RecordKind, StudyRecord
 from othello_lab.experiments.studies.reporting import tell
 from othello_lab.experiments.sweep.folder import has_begun
 
@@ -148,7 +148,7 @@ class Maker(NamedTuple):
     by the name that versions have.
     """
 
-    kind: Kind
+    kind: RecordKind
     of: type[Study]
     session: Callable[[StudyPlan], type[Session]]
     rooms: Mapping[str, Path]
@@ -241,7 +241,7 @@ def _session(plan: StudyPlan, command: str, started: datetime, maker: Maker) -> 
     }
 
 
-def _built(settings: RunConfig, described: Mapping[str, Any], kind: Kind) -> dict[str, Any]:
+def _built(settings: RunConfig, described: Mapping[str, Any], kind: RecordKind) -> dict[str, Any]:
     """What of all settings describes objects that are built, the heuristic by which openings are
     played out among them."""
     return {**built_from(settings), "evaluation": settings.evaluation, kind.group: described}

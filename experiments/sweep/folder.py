@@ -17,11 +17,12 @@ from typing import Any, NoReturn
 import yaml
 
 from othello_lab.agents.config import ConfigError, one_line
+from othello_lab.experiments.jobs.kinds import KINDS
 from othello_lab.experiments.record.folder import numbered
 from othello_lab.experiments.record.store import FILE, Record
 from othello_lab.experiments.sweep.composing import varied
 
-SWEEP = "sweep.yaml"
+SWEEP = KINDS["sweep"].file
 """A sweep's own file: ``command``; ``arguments``, the words after ``run``; and ``combinations``,
 the settings of each, or null where a search chooses them as it goes."""
 COMBINATION = "combination.yaml"

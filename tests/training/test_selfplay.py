@@ -243,7 +243,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         ["report", str(folder)],
     ):
         assert main(words) == 2
-        assert "holds positions to learn from" in capsys.readouterr().err
+        assert "is a self-play" in capsys.readouterr().err
     (tmp_path / "a.txt").write_text("f5d6c3\n")
     assert (
         main(["positions", str(tmp_path / "a.txt"), f"results={tmp_path}", "executor=serial"]) == 1

@@ -207,7 +207,7 @@ def test_other_commands_know_what_it_is(made: Made, capsys: pytest.CaptureFixtur
     assert main(["list", str(made.folder.parent)]) == 0
     assert "training two, complete" in capsys.readouterr().out
     assert main(["show", str(made.folder)]) == 2
-    assert "is a training: what it found is in" in capsys.readouterr().err
+    assert "is a training: its findings are in" in capsys.readouterr().err
     assert main(["extend", str(made.folder), "games=8"]) == 2
     assert "is a training, which is not extended" in capsys.readouterr().err
 

@@ -31,6 +31,7 @@ from othello_lab.experiments.config import (
     scheduled_of,
     typed,
 )
+from othello_lab.experiments.jobs.kinds import check_single
 from othello_lab.experiments.pairing.openings import Opening, Openings
 from othello_lab.experiments.playing.conditions import Conditions
 from othello_lab.experiments.playing.trust import foreign_code
@@ -39,7 +40,6 @@ from othello_lab.experiments.record.reading import DAMAGES, damages, reading
 from othello_lab.experiments.record.store import GameRow, Record
 from othello_lab.experiments.report.standings import matches, rated_as_asked, standings
 from othello_lab.experiments.report.terminal import terminal_table
-from othello_lab.experiments.results.data import check_single
 from othello_lab.experiments.results.verify import games as rules_alone
 from othello_lab.experiments.results.verify.asking import asked_again, drawn_decisions
 from othello_lab.experiments.results.verify.replaying import difference, drawn, played_again

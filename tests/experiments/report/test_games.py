@@ -11,9 +11,9 @@ from rich.console import Console
 from othello_lab import AlphaBeta, DiscCount, GreedyAgent, Position, RandomAgent
 from othello_lab.core.notation import PASS, split_transcript
 from othello_lab.experiments.jobs.run import run_match
+from othello_lab.experiments.jobs.run_kind import facts_of
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report.games import MOST_PAIRS, GameSample, game_sample
-from othello_lab.experiments.results.showing import facts_of
 
 
 def played(folder: Path, agents: dict[str, Any], **how: Any) -> Path:

@@ -11,9 +11,9 @@ from rich.console import Console
 
 from othello_lab import AlphaBeta, DiscCount, GreedyAgent, Minimax, RandomAgent, SquareWeights
 from othello_lab.experiments.jobs.run import run_match
+from othello_lab.experiments.jobs.run_kind import facts_of
 from othello_lab.experiments.report.lead import _strategies, lead
 from othello_lab.experiments.report.strategies import strategies
-from othello_lab.experiments.results.showing import facts_of
 
 
 def told(folder: Path, agents: dict[str, Any], **how: Any) -> tuple[list[str], Any, Path]:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from othello_lab.core.system.cli import Parser, seconds, whole_number
 from othello_lab.core.system.console import as_typed, make_console
 from othello_lab.core.system.settings import ConfigError
-
-if TYPE_CHECKING:
-    from othello_lab.experiments.jobs.run import RunResult
+from othello_lab.experiments.jobs.kinds import kind_of
 
 
 def resume_command(arguments: Sequence[str]) -> int:
-    """``resume``: go on with a run that was interrupted."""
+    """``resume``: continue a job that was interrupted."""
     parser = _resume_parser(
         "resume",
         "Go on with a run, a sweep, a study or a training that was interrupted, by whatever. What "
@@ -24,40 +21,8 @@ def resume_command(arguments: Sequence[str]) -> int:
     options = vars(parser.parse_args(arguments))
     folder = options.pop("folder")
 
-    from othello_lab.experiments.jobs.run import resume
-    from othello_lab.experiments.studies.record import TRAINING, kind_of
-    from othello_lab.experiments.sweep.folder import is_sweep
-    from othello_lab.training.folder import is_selfplay
-
-    if is_selfplay(folder):
-        from othello_lab.training import selfplay
-
-        options.pop("retry_skipped")
-        command = as_typed(["resume", *arguments])
-        return selfplay.resume(folder, command, make_console(), **options).exit_code
-    if is_sweep(folder):
-        from othello_lab.experiments.sweep import running
-
-        return running.resume(folder, make_console(), _trust_alone(folder, options))
-    if kind := kind_of(folder):
-        from othello_lab.experiments.studies import running as studies
-        from othello_lab.training import several as trainings
-
-        options["retry_failed"] = options.pop("retry_skipped")
-        go_on = trainings.resume if kind == TRAINING else studies.resume
-        command = as_typed(["resume", *arguments])
-        return go_on(folder, command, make_console(), **options).exit_code
-    return _code(resume(folder, as_typed(["resume", *arguments]), make_console(), **options))
-
-
-def _trust_alone(folder: Path, options: dict[str, Any]) -> bool:
-    """Whether to trust a sweep; ConfigError for an option that is for single runs."""
-    trust = bool(options.pop("trust"))
-    if any(options.values()):
-        raise ConfigError(
-            f"{folder} is a sweep; options are for single runs, the numbered folders in it"
-        )
-    return trust
+    command = as_typed(["resume", *arguments])
+    return kind_of(folder).resume(folder, command, make_console(), **options)
 
 
 def extend_command(arguments: Sequence[str]) -> int:
@@ -74,20 +39,8 @@ def extend_command(arguments: Sequence[str]) -> int:
     if key != "games" or not value.isdecimal():
         raise ConfigError(f"{asked}: games=N is needed, an even number of games a pairing")
 
-    from othello_lab.experiments.jobs.run import resume
-    from othello_lab.experiments.studies.record import kind_of
-    from othello_lab.experiments.sweep.folder import is_sweep
-    from othello_lab.training.folder import refuse_selfplay
-
-    if is_sweep(folder):
-        from othello_lab.experiments.sweep import running
-
-        return running.extend(folder, int(value), make_console(), _trust_alone(folder, options))
-    if kind := kind_of(folder):
-        raise ConfigError(f"{folder} is a {kind.word}, which is not extended; start a larger one")
-    refuse_selfplay(folder)
-    options["games"] = int(value)
-    return _code(resume(folder, as_typed(["extend", *arguments]), make_console(), **options))
+    command = as_typed(["extend", *arguments])
+    return kind_of(folder).extend(folder, int(value), command, make_console(), **options)
 
 
 def _resume_parser(command: str, description: str) -> Parser:
@@ -117,13 +70,8 @@ def _resume_parser(command: str, description: str) -> Parser:
     return parser
 
 
-def _code(result: RunResult) -> int:
-    """The exit code of a run."""
-    return 0 if result.complete else 130
-
-
 def watch_command(arguments: Sequence[str]) -> int:
-    """``watch``: show the standings of a run in progress."""
+    """``watch``: show the progress of a job."""
     parser = Parser(
         prog="othello-lab watch",
         description="Show the standings of a run, or how far a sweep or a study is, from another "
@@ -134,16 +82,8 @@ def watch_command(arguments: Sequence[str]) -> int:
     parser.add_argument("--once", action="store_true", help="look once and leave")
     options = parser.parse_args(arguments)
 
-    from othello_lab.experiments.report.watch import look, watch
-    from othello_lab.experiments.studies.record import is_study
-    from othello_lab.experiments.sweep.folder import is_sweep
-    from othello_lab.training.folder import refuse_selfplay
+    from othello_lab.experiments.report.watch import watch
 
-    refuse_selfplay(options.folder)
-    look_at = look
-    if is_sweep(options.folder):
-        from othello_lab.experiments.sweep.watching import look_at_sweep as look_at
-    elif is_study(options.folder):
-        from othello_lab.experiments.studies.watching import look_at_study as look_at
+    look_at = kind_of(options.folder).look
     watch(options.folder, make_console(), look_at, options.every, options.once)
     return 0

@@ -1,0 +1,128 @@
+"""Kinds of jobs: runs, sweeps, studies, trainings, self-plays.
+
+Each writes a folder of its own below ``results/``, and each folder tells its kind by one file. A
+kind says what can be done with such a folder: list, show, report, watch, resume, extend.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from othello_lab.core.system.settings import ConfigError
+from othello_lab.experiments.record.folder import is_locked
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+
+class KindEntry(NamedTuple):
+    """One kind of job.
+
+    file: the file that a folder of this kind has. home: the :class:`JobKind`, as ``module:Class``.
+    It is loaded when a folder of this kind is met, since some kinds stand above this room.
+    """
+
+    file: str
+    home: str
+
+
+RUN = "run"
+KINDS: Mapping[str, KindEntry] = {
+    "sweep": KindEntry("sweep.yaml", "othello_lab.experiments.sweep.kind:SweepKind"),
+    "study": KindEntry("study.sqlite", "othello_lab.experiments.studies.kind:StudyKind"),
+    "training": KindEntry("training.sqlite", "othello_lab.training.kinds:TrainingKind"),
+    "selfplay": KindEntry("selfplay.yaml", "othello_lab.training.kinds:SelfPlayKind"),
+    RUN: KindEntry("games.sqlite", "othello_lab.experiments.jobs.run_kind:RunKind"),
+}
+"""Every kind by its name. A folder with none of the files counts as a run that has not begun."""
+
+
+@dataclass(frozen=True)
+class JobSummary:
+    """A folder of results in one row.
+
+    folder: where it is. kind: a key of :data:`KINDS`. name: of the experiment. started: date and
+    time, "" if unknown. agents: how many. games: how many were played. leader: the agent with the
+    largest share of points; empty for a sweep. score: that share in percent. state: complete,
+    stopped, or the reason why the folder cannot be read.
+    """
+
+    folder: str
+    kind: str
+    name: str
+    started: str
+    agents: int | None = None
+    games: int | None = None
+    leader: str = ""
+    score: float | None = None
+    state: str = ""
+
+
+class JobKind(ABC):
+    """What can be done with the folder of one kind of job. Every method raises ConfigError."""
+
+    word: ClassVar[str]
+    """Its name in messages."""
+    hint: ClassVar[str] = ""
+    """Where its results are, for a command that needs a single run."""
+
+    @abstractmethod
+    def summary(self, folder: Path) -> JobSummary:
+        """Return the folder's row in a list."""
+
+    @abstractmethod
+    def show(self, folder: Path, console: Console, as_json: bool, trust: bool) -> None:
+        """Print its results."""
+
+    @abstractmethod
+    def resume(self, folder: Path, command: str, console: Console, **options: Any) -> int:
+        """Continue it; returns the exit code.
+
+        options: workers, executor, address, force, retry_skipped, trust.
+        """
+
+    def extend(
+        self, folder: Path, games: int, command: str, console: Console, **options: Any
+    ) -> int:
+        """Play more games, ``games`` a pairing in all; returns the exit code."""
+        raise ConfigError(f"{folder} is a {self.word}, which is not extended; start a larger one")
+
+    def write_report(
+        self, folder: Path, console: Console, trust: bool, figures: str | None
+    ) -> None:
+        """Write its report anew. figures: as in ``run figures=...``; None as the job was asked."""
+        raise ConfigError(f"{folder} is a {self.word}, which has no report; {self.hint}")
+
+    def look(self, folder: Path, console: Console) -> tuple[RenderableType, bool]:
+        """Return its progress, and True if nobody works on it any more."""
+        raise ConfigError(f"{folder} is a {self.word}, which cannot be watched; {self.hint}")
+
+
+def kind_name(folder: Path | str) -> str:
+    """Return the name of a folder's kind."""
+    return next((name for name, kind in KINDS.items() if (Path(folder) / kind.file).is_file()), RUN)
+
+
+def kind_of(folder: Path | str) -> JobKind:
+    """Return the kind of a folder."""
+    kind: JobKind = pkgutil.resolve_name(KINDS[kind_name(folder)].home)()
+    return kind
+
+
+def check_single(folder: Path) -> None:
+    """Raise ConfigError if a folder is not that of a single run."""
+    if kind_name(folder) != RUN:
+        kind = kind_of(folder)
+        raise ConfigError(f"{folder} is a {kind.word}, no single run; {kind.hint}")
+
+
+def state_of(folder: Path, complete: bool) -> str:
+    """Return the state of a job that has begun."""
+    if is_locked(folder):
+        return "being played"
+    return "complete" if complete else "stopped"

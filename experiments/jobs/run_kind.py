@@ -1,0 +1,130 @@
+"""A single run as a kind of job."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console, RenderableType
+
+from othello_lab.agents.config import ConfigError, one_line
+from othello_lab.core.system.escaping import counted, plain
+from othello_lab.core.system.json_output import print_json, rows_of
+from othello_lab.experiments.jobs import run
+from othello_lab.experiments.jobs.kinds import JobKind, JobSummary, check_single, state_of
+from othello_lab.experiments.playing.trust import check_trusted
+from othello_lab.experiments.record.reading import not_begun, reading
+from othello_lab.experiments.record.store import Record
+from othello_lab.experiments.report import watch
+from othello_lab.experiments.report.facts import RunFacts
+from othello_lab.experiments.report.findings import Findings, findings
+from othello_lab.experiments.report.rebuilt import recorded_plan
+from othello_lab.experiments.report.report import tell, write
+
+
+class RunKind(JobKind):
+    """A single run."""
+
+    word = "run"
+
+    def summary(self, folder: Path) -> JobSummary:
+        if not_begun(folder):
+            state = "starting" if state_of(folder, False) == "being played" else "not begun"
+            return JobSummary(str(folder), "run", folder.parent.name, "", state=state)
+        with reading(folder) as record:
+            head = record.run()
+            results = record.results()
+            leader, score = _leader(record, results) if results else ("", None)
+            return JobSummary(
+                folder=str(folder),
+                kind="run",
+                name=str(head["name"]),
+                started=str(head["started"]),
+                agents=len(record.agents()),
+                games=sum(count for *_, count in results),
+                leader=leader,
+                score=score,
+                state=state_of(folder, bool(head["complete"])),
+            )
+
+    def show(self, folder: Path, console: Console, as_json: bool, trust: bool) -> None:
+        with facts_of(folder, console, trust) as facts:
+            said = findings(facts)
+            if as_json:
+                print_json(_as_data(folder, facts, said))
+                return
+            head = facts.record.run()
+            state = state_of(facts.record.path.parent, bool(head["complete"]))
+            games = counted(facts.record.count_games(), "game")
+            when = str(head["started"]).replace("T", " ")
+            console.print(plain(f"{head['name']}, {when}: {games}, {state}"))
+            tell(facts, said, console)
+
+    def resume(self, folder: Path, command: str, console: Console, **options: Any) -> int:
+        return 0 if run.resume(folder, command, console, **options).complete else 130
+
+    def extend(
+        self, folder: Path, games: int, command: str, console: Console, **options: Any
+    ) -> int:
+        return self.resume(folder, command, console, games=games, **options)
+
+    def write_report(self, folder: Path, console: Console, trust: bool, figures: Any) -> None:
+        with facts_of(folder, console, trust) as facts:
+            if figures is not None:
+                facts.plan.settings.figures = figures
+            try:
+                write(facts, findings(facts), folder, console)
+            except OSError as error:
+                raise ConfigError(f"{folder}: cannot be written ({one_line(error)})") from error
+
+    def look(self, folder: Path, console: Console) -> tuple[RenderableType, bool]:
+        return watch.look(folder, console)
+
+
+@contextmanager
+def facts_of(folder: Path, console: Console, trust: bool = False) -> Iterator[RunFacts]:
+    """Yield the facts of the run in a folder, from its record; ConfigError if it has no game."""
+    check_single(folder)
+    with reading(folder) as record:
+        trusted = partial(check_trusted, folder, trust=trust, console=console)
+        plan = recorded_plan(record, trusted, trust)
+        if not record.count_games():
+            raise ConfigError(f"{folder}: no game of this run has ended yet")
+        yield RunFacts(record, plan)
+
+
+def _leader(record: Record, results: Sequence[tuple[int, int, str, int]]) -> tuple[str, float]:
+    """Who has the most points for its games, and how many of a hundred; results: of
+    :meth:`~experiments.record.store.Record.results`, some."""
+    points, games = Counter[int](), Counter[int]()
+    for black, white, result, count in results:
+        for agent, color in ((black, "black"), (white, "white")):
+            games[agent] += count
+            points[agent] += 2 * count * (result == color) + count * (result == "draw")
+    scores = {agent: 50 * points[agent] / games[agent] for agent in sorted(games)}
+    best = max(scores, key=lambda agent: scores[agent])
+    if sum(score == scores[best] for score in scores.values()) > 1:
+        return "(shared)", scores[best]
+    return str(record.agents()["name"][best]), scores[best]
+
+
+def _as_data(folder: Path, facts: RunFacts, said: Findings) -> dict[str, Any]:
+    head = facts.record.run()
+    return {
+        "folder": str(folder),
+        "kind": "run",
+        "state": state_of(facts.record.path.parent, bool(head["complete"])),
+        **{key: head[key] for key in ("name", "command", "started", "seed", "ruleset")},
+        "games": facts.record.count_games(),
+        "openings": facts.openings,
+        "findings": said.sentences,
+        "standings": rows_of(facts.standings),
+        "matches": rows_of(facts.matches),
+        "settings": head["config"],
+        "versions": head["versions"],
+        "machine": head["machine"],
+    }

@@ -1,0 +1,86 @@
+"""A study as a kind of job; trainings are resumed and shown alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console, RenderableType
+
+from othello_lab.core.system.console import as_typed
+from othello_lab.core.system.json_output import print_json, rows_of
+from othello_lab.core.system.settings import ConfigError
+from othello_lab.experiments.jobs.kinds import JobKind, JobSummary, state_of
+from othello_lab.experiments.studies.record import StudyRecord
+
+
+class StudyKind(JobKind):
+    """A study."""
+
+    word = "study"
+    hint = "its findings are in report.md, its matches in folders of their own"
+
+    def summary(self, folder: Path) -> JobSummary:
+        with StudyRecord.open(folder) as record:
+            about = record.study()
+        state = state_of(folder, bool(about["complete"]))
+        return JobSummary(
+            folder=str(folder),
+            kind=record.kind.word,
+            name=str(about["name"]),
+            started=str(about["started"]),
+            agents=len(about["config"].get("agents") or ()) or None,
+            state=f"{record.kind.word} {about['name']}, {state}",
+        )
+
+    def show(self, folder: Path, console: Console, as_json: bool, trust: bool) -> None:
+        if not as_json:
+            raise ConfigError(
+                f"{folder} is a {self.word}: its findings are in {folder / 'report.md'}"
+            )
+        print_json(_study_data(folder))
+
+    def resume(self, folder: Path, command: str, console: Console, **options: Any) -> int:
+        retry = options.pop("retry_skipped", False)
+        return self._continue()(folder, command, console, retry_failed=retry, **options).exit_code
+
+    def write_report(
+        self, folder: Path, console: Console, trust: bool, figures: str | None
+    ) -> None:
+        with StudyRecord.open(folder) as record:
+            complete = record.study()["complete"]
+        if not complete:
+            raise ConfigError(
+                f"{folder}: this {self.word} is not complete; resume writes its report too"
+            )
+        # Nothing is left to do, so other versions than its own change no number.
+        command = as_typed(["report", str(folder)])
+        self._continue()(folder, command, console, force=True, trust=trust)
+
+    def look(self, folder: Path, console: Console) -> tuple[RenderableType, bool]:
+        from othello_lab.experiments.studies.watching import look_at_study
+
+        return look_at_study(folder, console)
+
+    def _continue(self) -> Callable[..., Any]:
+        """Return the function that resumes it."""
+        from othello_lab.experiments.studies.running import resume
+
+        return resume
+
+
+def _study_data(folder: Path) -> dict[str, Any]:
+    """A study's record: what it is, and all rows of its tables."""
+    with StudyRecord.open(folder) as record:
+        head, tables = record.study(), record.tables()
+    return {
+        "folder": str(folder),
+        "kind": record.kind.word,
+        "state": state_of(folder, bool(head["complete"])),
+        **{key: head[key] for key in ("name", "command", "started")},
+        "tables": {name: rows_of(table) for name, table in tables.items()},
+        "settings": head["config"],
+        "versions": head["versions"],
+        "machine": head["machine"],
+    }

@@ -1,0 +1,107 @@
+"""A sweep as a kind of job."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console, RenderableType
+
+from othello_lab.core.system.json_output import print_json, rows_of
+from othello_lab.core.system.settings import ConfigError
+from othello_lab.experiments.jobs.kinds import JobKind, JobSummary, state_of
+from othello_lab.experiments.record.reading import damage_told
+from othello_lab.experiments.record.store import Record
+from othello_lab.experiments.sweep.folder import Sweep
+
+
+class SweepKind(JobKind):
+    """A sweep: one run for each combination of settings."""
+
+    word = "sweep"
+    hint = "its runs are the numbered folders in it"
+
+    def summary(self, folder: Path) -> JobSummary:
+        known = Sweep.read(folder).combinations()
+        games, agents, started = 0, 0, ""
+        for each in known:
+            if each.has_games:
+                with Record.open(each.folder) as record:
+                    games += record.count_games()
+                    agents = max(agents, len(record.agents()))
+                    started = min(filter(None, (started, str(record.run()["started"]))))
+        counts = Counter(str(each.state) for each in known)
+        playing = state_of(folder, complete=False) == "being played"
+        state = ", ".join(f"{count} {state}" for state, count in counts.items())
+        return JobSummary(
+            folder=str(folder),
+            kind="sweep",
+            name=folder.parent.name,
+            started=started,
+            agents=agents or None,
+            games=games,
+            state=f"sweep, {'being played, ' if playing else ''}{state or 'not begun'}",
+        )
+
+    def show(self, folder: Path, console: Console, as_json: bool, trust: bool) -> None:
+        from othello_lab.experiments.sweep.reporting import sweep_table
+        from othello_lab.experiments.sweep.results import table_of
+
+        known, values = _with_games(folder)
+        with damage_told(folder):
+            table = table_of(known, values)
+        if as_json:
+            print_json({"folder": str(folder), "kind": "sweep", "runs": rows_of(table)})
+        else:
+            console.print(sweep_table(table, values))
+
+    def resume(self, folder: Path, command: str, console: Console, **options: Any) -> int:
+        from othello_lab.experiments.sweep import running
+
+        return running.resume(folder, console, _trust_alone(folder, options))
+
+    def extend(
+        self, folder: Path, games: int, command: str, console: Console, **options: Any
+    ) -> int:
+        from othello_lab.experiments.sweep import running
+
+        return running.extend(folder, games, console, _trust_alone(folder, options))
+
+    def write_report(
+        self, folder: Path, console: Console, trust: bool, figures: str | None
+    ) -> None:
+        from othello_lab.experiments.sweep.reporting import conclude
+
+        known, values = _with_games(folder)
+        with damage_told(folder):
+            conclude(folder, known, values, console)
+
+    def look(self, folder: Path, console: Console) -> tuple[RenderableType, bool]:
+        from othello_lab.experiments.sweep.watching import look_at_sweep
+
+        return look_at_sweep(folder, console)
+
+
+def _with_games(folder: Path) -> tuple[list[Any], Mapping[str, Mapping[int, Any]]]:
+    """Return the combinations of a sweep, and the settings that vary.
+
+    Raises ConfigError if none has games.
+    """
+    asked = Sweep.read(folder)
+    with damage_told(folder):
+        known = asked.combinations()
+    if not any(each.has_games for each in known):
+        raise ConfigError(f"{folder}: no run of this sweep has any games yet")
+    return known, asked.varied(known)
+
+
+def _trust_alone(folder: Path, options: dict[str, Any]) -> bool:
+    """Return True to trust a sweep; ConfigError for an option that is for single runs."""
+    trust = bool(options.pop("trust"))
+    if any(options.values()):
+        raise ConfigError(
+            f"{folder} is a sweep; options are for single runs, the numbered folders in it"
+        )
+    return trust

@@ -1,0 +1,66 @@
+"""Trainings and self-plays as kinds of jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from othello_lab.core.system.escaping import plain
+from othello_lab.core.system.json_output import print_json
+from othello_lab.experiments.jobs.kinds import JobKind, JobSummary, state_of
+from othello_lab.experiments.studies.kind import StudyKind
+from othello_lab.training.folder import about_of
+
+
+class TrainingKind(StudyKind):
+    """A training, or several."""
+
+    word = "training"
+
+    def _continue(self) -> Callable[..., Any]:
+        from othello_lab.training.several import resume
+
+        return resume
+
+
+class SelfPlayKind(JobKind):
+    """Positions to learn from, made by playing or by reading games."""
+
+    word = "self-play"
+    hint = "it holds positions to learn from; list and show tell about it, resume continues it"
+
+    def summary(self, folder: Path) -> JobSummary:
+        about = about_of(folder)
+        state = state_of(folder, bool(about["complete"]))
+        return JobSummary(
+            folder=str(folder),
+            kind="selfplay",
+            name=str(about["name"]),
+            started=str(about["started"]),
+            agents=len(about["config"]["agents"]) if not about["config"]["data"]["read"] else None,
+            games=about.get("games"),
+            state=f"positions, {state}",
+        )
+
+    def show(self, folder: Path, console: Console, as_json: bool, trust: bool) -> None:
+        from othello_lab.training.data import Positions
+        from othello_lab.training.selfplay import stages, summary
+
+        about = about_of(folder)
+        if as_json:
+            print_json(about)
+            return
+        found, state = Positions.read(folder), state_of(folder, bool(about["complete"]))
+        console.print(plain(f"{about['name']}, {about['started'].replace('T', ' ')}: {state}"))
+        for line in summary(found, about):
+            console.print(plain(line), soft_wrap=True)
+        console.print(stages(found))
+
+    def resume(self, folder: Path, command: str, console: Console, **options: Any) -> int:
+        from othello_lab.training.selfplay import resume
+
+        options.pop("retry_skipped", None)
+        return resume(folder, command, console, **options).exit_code
