@@ -26,7 +26,9 @@ from othello_lab.experiments.report.figures.base import (
     styled,
     wrapped,
 )
+from othello_lab.experiments.report.figures.labels import name_legend
 from othello_lab.experiments.report.figures.palette import BLUE, DIVERGING, ORANGE, SEQUENTIAL
+from othello_lab.experiments.report.figures.svg import annotate
 
 MOST_PANELS = 6
 """Values of a second setting that are drawn, a panel each; and agents of a heat map."""
@@ -186,7 +188,8 @@ def sweep_chart(runs: pd.DataFrame, measure: str, setting: str, other: str | Non
         _label_measure(grid[0], measure)
         entitle(figure, _context(runs))
         lines, labels = grid[0].get_legend_handles_labels()
-        figure.legend(lines, labels, loc="outside right center", title="agent")
+        legend = figure.legend(lines, labels, loc="outside right center", title="agent")
+        name_legend(legend, [name for name, _ in agents])
     return figure
 
 
@@ -243,10 +246,15 @@ def _maps(
         for axes, (value, inside) in zip(grid, panels.items(), strict=True):
             cells = np.full((len(rows), len(columns)), np.nan)
             texts = np.full(cells.shape, "", dtype=object)
+            titles = texts.copy()
             for run in inside.to_dict("records"):
                 place = rows.index(run[row]), columns.index(run[setting])
                 cells[place], texts[place] = run[measure], _cell(run, measure)
-            heat(figure, axes, cells, shades, label, norm, texts, 8)
+                where = ", ".join(
+                    f"{name} = {_shown(run[name])}" for name in dict.fromkeys((row, setting))
+                )
+                titles[place] = f"{run['agent']}\n{where}\n{_measured(run, measure)}"
+            heat(figure, axes, cells, shades, label, norm, texts, 8, titles=titles)
             axes.set_xticks(range(len(columns)), [_shown(value) for value in columns])
             level = max(len(_shown(value)) for value in columns) <= 8
             axes.tick_params(axis="x", rotation=0 if level else 90)
@@ -266,6 +274,13 @@ def _values(column: pd.Series) -> list[Any]:
 
 def _shown(value: Any) -> str:
     return f"{value:g}" if isinstance(value, int | float) else wrapped(value)
+
+
+def _measured(row: Mapping[Any, Any], measure: str) -> str:
+    """Return the value of a cell for its tooltip."""
+    if np.isnan(row[measure]):
+        return ""
+    return f"Elo {_cell(row, measure)}" if measure == "elo" else f"{row[measure]:,.1f} nodes a move"
 
 
 def _cell(row: Mapping[Any, Any], measure: str) -> str:
@@ -301,16 +316,17 @@ def _points(
     order = np.argsort(x, kind="stable")
     x, rows = x[order], rows.iloc[order]
     y = rows[measure].to_numpy(dtype=float)
+    name = str(rows["agent"].iloc[0]) if len(rows) else ""
     if measure != "elo":
-        axes.plot(x, y, **style)
+        annotate(axes.plot(x, y, **style), name, name)
         return
     errors = np.abs(np.stack([rows["low"], rows["high"]]).astype(float) - y)
     errors[:, rows["split"].to_numpy(dtype=bool)] = 0
-    axes.errorbar(x, y, yerr=errors, capsize=3, linewidth=1.3, **style)
+    annotate(axes.errorbar(x, y, yerr=errors, capsize=3, linewidth=1.3, **style), name, name)
     bounds = rows["bound"].to_numpy()
     for bound, marker in ((">", "^"), ("<", "v")):
         here = bounds == bound
-        axes.plot(x[here], y[here], marker, color=style["color"], markersize=10)
+        annotate(axes.plot(x[here], y[here], marker, color=style["color"], markersize=10), name)
 
 
 def _label_measure(axes: Axes, measure: str) -> None:

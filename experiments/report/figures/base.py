@@ -167,13 +167,17 @@ def save_png(figure: Figure, path: Path, dots: int = _DPI) -> None:
         FigureCanvasAgg(figure).print_png(path)
 
 
+def arrange(figure: Figure) -> None:
+    """Put all into its place, as far as it is drawn."""
+    FigureCanvasAgg(figure)
+    if (layout := figure.get_layout_engine()) is not None:
+        layout.execute(figure)
+
+
 def _lay_out(figure: Figure) -> None:
     """Put all into its place, where it stays."""
-    layout = figure.get_layout_engine()
-    if layout is not None:
-        FigureCanvasAgg(figure)
-        layout.execute(figure)
-        figure.set_layout_engine("none")
+    arrange(figure)
+    figure.set_layout_engine("none")
 
 
 @contextmanager
@@ -324,6 +328,7 @@ def heat(
     rows, columns = values.shape
     sides = np.arange(columns + 1) - 0.5, np.arange(rows + 1) - 0.5
     mesh = axes.pcolormesh(*sides, np.ma.masked_invalid(values), cmap=shades, norm=norm)
+    mesh.set_clip_on(False)  # the axes end with it
     axes.set_facecolor(MISSING)
     axes.set_ylim(rows - 0.5, -0.5)
     axes.grid(visible=False)

@@ -15,6 +15,7 @@ from matplotlib.lines import Line2D
 from othello_lab.experiments.report.facts import RunFacts, zero_text
 from othello_lab.experiments.report.figures.base import (
     ReportFigure,
+    arrange,
     axis_time,
     blank,
     check_frame,
@@ -23,7 +24,10 @@ from othello_lab.experiments.report.figures.base import (
     styled,
     wrapped,
 )
+from othello_lab.experiments.report.figures.labels import Dot, name_dots, name_legend
 from othello_lab.experiments.report.figures.palette import GREY
+from othello_lab.experiments.report.figures.svg import annotate
+from othello_lab.experiments.report.figures.tooltips import standing_title
 
 COSTS = {"microseconds": "mean time a move", "nodes_per_move": "mean nodes a move"}
 """What is compared: columns of the standings, and what they are."""
@@ -63,8 +67,7 @@ def elo_cost_chart(ratings: pd.DataFrame, context: str = "", order: Sequence[str
     check_frame(ratings, ["agent", "elo", "low", "high", "bound", *COSTS])
     shown = [cost for cost in COSTS if (ratings[cost] > 0).sum() > 1]
     styles = dict(styled(ratings["agent"], order))
-    columns = math.ceil(len(styles) / _LEGEND_ROWS)
-    with blank(width=3.4 + 3.6 * len(shown) + 2.7 * (columns - 1), height=5.2) as figure:
+    with blank(width=1.2 + 4.2 * len(shown), height=5.2) as figure:
         entitle(figure, context)
         grid = figure.subplots(1, len(shown), sharey=True, squeeze=False)[0]
         fronts: dict[str, set[str]] = {}
@@ -75,15 +78,18 @@ def elo_cost_chart(ratings: pd.DataFrame, context: str = "", order: Sequence[str
             best = rows.iloc[front]
             axes.step(best[cost], best["elo"], where="post", color=GREY, linewidth=1, zorder=1)
             for row in rows.to_dict("records"):
-                _point(axes, row, row[cost], styles[row["agent"]])
+                part = _point(axes, row, row[cost], styles[row["agent"]])
+                annotate(part, row["agent"], standing_title(row))
             _label_cost(axes, cost, rows[cost])
         grid[0].set_ylabel("Elo (95 % interval)")
-        marks = [_mark(style) for style in styles.values()]
-        names = [wrapped(name) for name in styles]
-        legend = figure.legend(marks, names, loc="outside right center", ncols=columns)
-        for text, name in zip(legend.get_texts(), styles, strict=True):
-            if any(name in front for front in fronts.values()):
-                text.set_fontweight("bold")
+        best = set().union(*fronts.values())
+        if _name_agents(figure, dict(zip(shown, grid, strict=True)), ratings, best):
+            for text in [text for axes in grid for text in axes.texts]:
+                text.remove()
+            columns = math.ceil(len(styles) / _LEGEND_ROWS)
+            figure.set_size_inches(figure.get_figwidth() + 2.7 * columns, figure.get_figheight())
+            _add_legend(figure, styles, best, columns)
+            _name_agents(figure, dict(zip(shown, grid, strict=True)), ratings, best)
     return figure
 
 
@@ -107,19 +113,49 @@ def pareto(cost: np.ndarray, worth: np.ndarray) -> np.ndarray:
     return order[worth[order] > before]
 
 
-def _mark(style: dict[str, Any]) -> Line2D:
-    return Line2D([], [], color=style["color"], marker=style["marker"], linestyle="none")
+def _name_agents(
+    figure: Figure, panels: dict[str, Axes], ratings: pd.DataFrame, best: set[str]
+) -> set[str]:
+    """Name agents beside their dots; return those for which no panel has room."""
+    arrange(figure)
+    missing = set(ratings["agent"])
+    for cost, axes in panels.items():
+        rows = ratings[ratings[cost] > 0]
+        dots = [
+            Dot(name, float(x), float(y), name in best)
+            for name, x, y in zip(rows["agent"], rows[cost], rows["elo"], strict=True)
+        ]
+        missing &= name_dots(axes, dots) | (missing - set(rows["agent"]))
+    return missing
 
 
-def _point(axes: Axes, row: dict[str, Any], cost: float, style: dict[str, Any]) -> None:
+def _add_legend(
+    figure: Figure, styles: dict[str, dict[str, Any]], best: set[str], columns: int
+) -> None:
+    """Name all agents right of the axes, those of the front in bold letters."""
+    marks = [
+        Line2D([], [], color=style["color"], marker=style["marker"], linestyle="none")
+        for style in styles.values()
+    ]
+    names = [wrapped(name) for name in styles]
+    legend = figure.legend(marks, names, loc="outside right center", ncols=columns)
+    name_legend(legend, styles)
+    for text, name in zip(legend.get_texts(), styles, strict=True):
+        if name in best:
+            text.set_fontweight("bold")
+
+
+def _point(axes: Axes, row: dict[str, Any], cost: float, style: dict[str, Any]) -> list[Any]:
     """One agent; where it has a bound only, a triangle points to the open side."""
     known = not row["bound"] and not math.isnan(row["low"])
     ends = [[row["elo"] - row["low"]], [row["high"] - row["elo"]]] if known else None
-    look = {"color": style["color"], "marker": style["marker"], "markersize": 7}
-    axes.errorbar(cost, row["elo"], yerr=ends, capsize=2, linewidth=1.2, linestyle="none", **look)
+    look: Any = {"color": style["color"], "marker": style["marker"], "markersize": 7}
+    look |= {"capsize": 2, "linewidth": 1.2, "linestyle": "none"}
+    parts: list[Any] = [axes.errorbar(cost, row["elo"], yerr=ends, **look)]
     if row["bound"]:
         arrow = "^" if row["bound"] == ">" else "v"
-        axes.plot(cost, row["elo"], arrow, color=style["color"], markersize=12)
+        parts += axes.plot(cost, row["elo"], arrow, color=style["color"], markersize=12)
+    return parts
 
 
 def _label_cost(axes: Axes, cost: str, values: pd.Series) -> None:

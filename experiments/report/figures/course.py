@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -24,10 +24,13 @@ from othello_lab.experiments.report.figures.base import (
     check_frame,
     entitle,
     heat,
+    name_ticks,
     styled,
     wrapped,
 )
+from othello_lab.experiments.report.figures.labels import name_legend
 from othello_lab.experiments.report.figures.palette import BLUE, GREY, ORANGE, SEQUENTIAL
+from othello_lab.experiments.report.figures.svg import annotate
 from othello_lab.experiments.report.moves import Moves, quantiles_by
 from othello_lab.experiments.statistics.pairs import BoolArray
 
@@ -189,17 +192,19 @@ def _lines(table: pd.DataFrame, shown: list[str], context: str, order: Sequence[
                 if len(rows) or measure == shown[0]:
                     every = (3 * number % 10, 10)  # so that marks do not hide each other
                     label = wrapped(name) if measure == shown[0] else None
-                    axes.plot(
+                    line = axes.plot(
                         rows["ply"], rows[measure], **style, label=label, markevery=every,
                         markersize=6,
                     )  # fmt: skip
+                    annotate(line, name, name)
             axes.set_yscale("log")
             axes.yaxis.set_major_locator(LogLocator(numticks=9))
             axes.yaxis.set_minor_locator(NullLocator())
             axes.yaxis.set_major_formatter(FuncFormatter(_TEXTS[measure]))
             axes.set_ylabel(f"{MEASURES[measure]} (log scale)")
         grid[-1].set_xlabel("ply")
-        figure.legend(loc="outside right center")
+        legend = figure.legend(loc="outside right center")
+        name_legend(legend, [name for name, _ in styles])
     return figure
 
 
@@ -216,16 +221,38 @@ def _heats(table: pd.DataFrame, shown: list[str], context: str, order: Sequence[
             found = cells.where(cells > 0).to_numpy(dtype=float)
             label = f"{MEASURES[measure]} (log scale)"
             ends = LogNorm(np.nanmin(found), max(np.nanmax(found), 1.01 * np.nanmin(found)))
-            mesh = heat(figure, axes, found, SEQUENTIAL, label, ends, parted=False)
+            mesh = heat(
+                figure,
+                axes,
+                found,
+                SEQUENTIAL,
+                label,
+                ends,
+                parted=False,
+                titles=_titles(cells, _TEXTS[measure]),
+            )
             assert mesh.colorbar is not None, "see heat"
             mesh.colorbar.formatter = FuncFormatter(_TEXTS[measure])
+            mesh.colorbar.minorticks_off()
             mesh.colorbar.update_ticks()
             shift = plies[0]
             ticks = [ply for ply in plies if ply % 10 == 0]
             axes.set_xticks([ply - shift for ply in ticks], [f"{ply}" for ply in ticks])
             axes.set_xlabel("ply")
         grid[0].set_yticks(range(len(agents)), names, fontsize=8)
+        name_ticks(grid[0], agents)
     return figure
+
+
+def _titles(cells: pd.DataFrame, text: Callable[..., str]) -> np.ndarray:
+    """Return the tooltips of the cells of a measure by agent and ply."""
+    return np.array(
+        [
+            [f"{name}\nply {ply}: {text(value, None)}" if value > 0 else ""
+             for ply, value in zip(cells, row, strict=True)]
+            for name, row in zip(cells.index, cells.to_numpy(), strict=True)
+        ]
+    )  # fmt: skip
 
 
 _TEXTS = {

@@ -21,6 +21,7 @@ from othello_lab.experiments.report.figures.base import (
     signed,
 )
 from othello_lab.experiments.report.figures.palette import GREY, INK
+from othello_lab.experiments.report.figures.svg import annotate
 from othello_lab.experiments.report.standings import disc_differences
 
 _BIN = 4  # discs
@@ -70,8 +71,9 @@ def discs_chart(games: pd.DataFrame, context: str = "", order: Sequence[str] = (
         for row, (name, colour), mean in zip(rows, agents, means, strict=True):
             base = row + _ROOM / 2
             heights = base - _ROOM * shares[name] / most
-            axes.stairs(heights, edges, baseline=base, fill=True, color=colour, alpha=0.75)
-            axes.plot([mean, mean], [base, base - _ROOM / 2], color=INK, linewidth=2)
+            steps = axes.stairs(heights, edges, baseline=base, fill=True, color=colour, alpha=0.75)
+            mark = axes.plot([mean, mean], [base, base - _ROOM / 2], color=INK, linewidth=2)
+            annotate([steps, *mark], name, f"{name}\nmean {signed(mean, 1)} discs")
         axes.set_xlim(edges[0], edges[-1])
         axes.set_xlabel("disc difference at the end of a game")
         column(axes, "mean", rows, [signed(mean, 1) for mean in means], offset=50)

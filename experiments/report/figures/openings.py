@@ -10,6 +10,7 @@ import pandas as pd
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
+from othello_lab.core.system.escaping import counted
 from othello_lab.experiments.report.facts import RunFacts
 from othello_lab.experiments.report.figures.base import (
     ReportFigure,
@@ -21,10 +22,12 @@ from othello_lab.experiments.report.figures.base import (
     entitle,
     heat,
     name_rows,
+    name_ticks,
     resize,
     wrapped,
 )
 from othello_lab.experiments.report.figures.palette import DIVERGING, GREY, LINE, PAGE, scale
+from othello_lab.experiments.report.figures.svg import annotate
 from othello_lab.experiments.report.standings import scores_from
 from othello_lab.experiments.statistics.intervals import points_interval
 from othello_lab.experiments.statistics.pairs import OUTCOMES
@@ -128,7 +131,9 @@ def colours_chart(scores: pd.DataFrame, context: str = "", order: Sequence[str] 
                 ends = None if np.isnan(low) else [[share - low], [high - share]]
                 style: Any = {"color": colour, "capsize": 2, "markersize": 6, "linewidth": 1.2}
                 style["markerfacecolor"] = colour if side == "Black" else PAGE
-                axes.errorbar(share, row + away, xerr=ends, fmt="o", **style)
+                part = axes.errorbar(share, row + away, xerr=ends, fmt="o", **style)
+                interval = "" if ends is None else f" [{low:.1f}, {high:.1f}]"
+                annotate(part, name, f"{name}\nwith {side} {share:.1f} %{interval}")
                 texts[side].append(f"{share:.1f}")
         for side, face in zip(SIDES, (GREY, PAGE), strict=True):
             axes.plot([], [], "o", color=GREY, markerfacecolor=face, label=f"with {side}")
@@ -158,7 +163,11 @@ def pairs_chart(pairs: pd.DataFrame, context: str = "") -> Figure:
         begin = np.zeros(len(rows))
         for points, name in enumerate(_POINTS):
             part = shares[:, points]
-            axes.barh(rows, part, _BAR, begin, color=shades[points], edgecolor=LINE, label=name)
+            bars = axes.barh(
+                rows, part, _BAR, begin, color=shades[points], edgecolor=LINE, label=name
+            )
+            for bar, agent, number in zip(bars, pairs.index, pairs.iloc[:, points], strict=True):
+                annotate(bar, str(agent), f"{agent}\n{name}: {counted(int(number), 'pair')}")
             begin += part
         axes.set_xlim(0, 100)
         axes.grid(visible=False, axis="x")
@@ -186,13 +195,23 @@ def openings_chart(shares: pd.DataFrame, context: str = "") -> Figure:
     names = [wrapped(name) for name in shares.index]
     lines = max(1 + name.count("\n") for name in names)
     texts = np.where(np.isnan(values), "", np.char.mod("%.0f", np.nan_to_num(values)))
+    titles = np.array(
+        [
+            ["" if np.isnan(share) else f"{agent}\n{opening}\n{share:.1f} %"
+             for opening, share in zip(shares, row, strict=True)]
+            for agent, row in zip(shares.index, values, strict=True)
+        ]
+    )  # fmt: skip
     with blank() as figure:
         entitle(figure, context)
         axes = figure.add_subplot()
-        heat(figure, axes, values, DIVERGING, "score, %", Normalize(0, 100), texts, 8)
+        heat(
+            figure, axes, values, DIVERGING, "score, %", Normalize(0, 100), texts, 8, titles=titles
+        )
         short = [text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…" for text in shares]
         axes.set_xticks(range(openings), [drawn(text) for text in short], rotation=90)
         axes.set_yticks(range(agents), names)
+        name_ticks(axes, shares.index)
         axes.set_xlabel("opening")
         axes.set_ylabel("agent")
         height = max(1.2, agents * max(0.28, 0.17 * lines))

@@ -25,8 +25,12 @@ from othello_lab.experiments.report.figures.base import (
     drawn,
     entitle,
     share_text,
+    styled,
 )
+from othello_lab.experiments.report.figures.labels import label_ends
 from othello_lab.experiments.report.figures.palette import BLUE, GREY
+from othello_lab.experiments.report.figures.svg import annotate
+from othello_lab.experiments.report.figures.tooltips import points_title
 from othello_lab.experiments.report.searches import (
     ALGORITHMS,
     NODE_BUDGET,
@@ -136,19 +140,26 @@ def pruning_chart(
         axes = figure.add_subplot()
         if len(minimax):
             label = "minimax" if several else f"minimax, {drawn(counts['evaluation'].iloc[0])}"
-            axes.plot(minimax.index, minimax, "s-", color=GREY, markersize=7, label=label)
+            line = axes.plot(minimax.index, minimax, "s-", color=GREY, markersize=7, label=label)
+            annotate(line, "minimax", points_title("minimax", _by_depth(minimax), "depth"))
+        lines: dict[str, dict[str, Any]] = {"minimax": {"color": GREY}}
+        looks: dict[str, dict[str, Any]] = dict(styled(pruned)) if several else {}
         palette = dict(coloured(pruned)) | dict(colours or {}) if several else {}
         # the dearest first, as the lines lie
         for name in sorted(pruned, key=lambda each: -pruned[each].iloc[-1]):
             nodes, colour = pruned[name], palette.get(name, BLUE)
-            label = f"alpha-beta, {drawn(name)}" + (_last_ratio(nodes, minimax) if several else "")
-            axes.plot(nodes.index, nodes, "o-", color=colour, markersize=7, label=label)
+            label = name if several else f"alpha-beta, {drawn(name)}"
+            look = {"marker": "o"} | looks.get(name, {}) | {"color": colour}
+            line = axes.plot(nodes.index, nodes, markersize=7, label=label, **look)
+            lines[name] = look
+            annotate(line, name, points_title(name, _by_depth(nodes), "depth"))
             if not several:
                 for depth, ratio in (nodes / minimax).dropna().items():
                     _ratio(axes, float(depth), float(nodes[depth]), float(ratio))
         _pruning_axes(axes, counts)
         if several:
-            figure.legend(loc="outside right center")
+            ratios = {name: _last_ratio(nodes, minimax) for name, nodes in pruned.items()}
+            label_ends(axes, lines, ratios)
         else:
             axes.legend(loc="upper left")
         figure.supxlabel(_pruning_note(counts, minimax, several), fontsize=SMALL, color=GREY)
@@ -165,6 +176,10 @@ def _pruning_axes(axes: Axes, counts: pd.DataFrame) -> None:
     axes.yaxis.set_major_locator(LogLocator(numticks=12))
     axes.set_xlabel("search depth (plies)")
     axes.set_ylabel("nodes per position (log scale)")
+
+
+def _by_depth(nodes: pd.Series) -> Iterator[tuple[object, str]]:
+    return ((depth, f"{count:,.0f} nodes") for depth, count in nodes.items())
 
 
 def _last_ratio(nodes: pd.Series, minimax: pd.Series) -> str:

@@ -20,6 +20,7 @@ from othello_lab.experiments.report.figures.base import (
     entitle,
 )
 from othello_lab.experiments.report.figures.palette import GREY, INK
+from othello_lab.experiments.report.figures.svg import annotate
 from othello_lab.experiments.statistics.ranks import MeanRanks, mean_ranks
 
 LEAST_AGENTS = 3
@@ -111,9 +112,12 @@ def _leader(
 ) -> None:
     """The line from an agent's mean rank to its name at the left (``side`` 0) or the right (1)."""
     end = 1 + side * (most - 1)
-    axes.plot([rank, rank, end], [0, down, down], color=colour, linewidth=1.4, clip_on=False)
-    axes.plot(rank, 0, "o", color=colour, markersize=5, clip_on=False, zorder=4)
+    parts: list[Any] = axes.plot(
+        [rank, rank, end], [0, down, down], color=colour, linewidth=1.4, clip_on=False
+    )
+    parts += axes.plot(rank, 0, "o", color=colour, markersize=5, clip_on=False, zorder=4)
     text = drawn(name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…")
     gap = 2 * _SPACE
     shown = f"{text}{gap}{rank:.2f}{_SPACE}" if not side else f"{_SPACE}{rank:.2f}{gap}{text}"
-    axes.text(end, down, shown, ha="left" if side else "right", va="center", size=SMALL)
+    label = axes.text(end, down, shown, ha="left" if side else "right", va="center", size=SMALL)
+    annotate([*parts, label], name, f"{name}\nmean rank {rank:.2f}")

@@ -24,6 +24,9 @@ from othello_lab.experiments.report.figures.base import (
     share_text,
     styled,
 )
+from othello_lab.experiments.report.figures.labels import label_ends
+from othello_lab.experiments.report.figures.svg import annotate
+from othello_lab.experiments.report.figures.tooltips import points_title
 
 
 def searches_figures(facts: RunFacts) -> Iterator[ReportFigure]:
@@ -73,8 +76,10 @@ def cost_chart(
         axes = figure.add_subplot()
         rows, height = name_rows(axes, costs["agent"])
         colours = dict(coloured(costs["agent"], order))
-        dots = [colours[name] for name in costs["agent"]]
-        axes.scatter(nodes, rows, s=49, c=dots, zorder=3)  # a log scale has no 0 for bars
+        for row, name, count in zip(rows, costs["agent"], nodes, strict=True):
+            # a log scale has no 0 for bars
+            dot = axes.plot(count, row, "o", markersize=7, color=colours[name], zorder=3)
+            annotate(dot, name, f"{name}\n{count:,.1f} nodes a position")
         log_scale(axes, nodes.min(), nodes.max(), lambda value: f"{value:,.0f}")
         axes.set_xlabel("nodes a position (log scale)")
         entitle(figure, f"{_sample(costs)}, {ruleset}, {subtitle}")
@@ -102,12 +107,18 @@ def depth_chart(
     check_frame(costs, ["agent", "depth", "positions", "openings", "nodes", measure, *ends])
     with blank() as figure:
         axes = figure.add_subplot()
-        for name, style in styled(costs["agent"], order):
+        styles = styled(costs["agent"], order)
+        for name, style in styles:
             rows = costs[costs["agent"] == name].sort_values("depth")
-            axes.plot(rows["depth"], rows[measure], label=drawn(name), **style)
+            points = zip(rows["depth"], map("{:,.3g}".format, rows[measure]), strict=True)
+            line = axes.plot(rows["depth"], rows[measure], label=name, **style)
+            annotate(line, name, points_title(name, points, "depth"))
             if baseline:
                 low, high = (rows[end] for end in ends)
-                axes.fill_between(rows["depth"], low, high, color=style["color"], alpha=0.15)
+                band = axes.fill_between(
+                    rows["depth"], low, high, color=style["color"], alpha=0.15, linewidth=0
+                )
+                annotate(band, name)
         axes.set_xticks(sorted(set(costs["depth"])))
         axes.set_xlabel("search depth (plies)")
         if baseline:
@@ -117,6 +128,6 @@ def depth_chart(
             axes.set_yscale("log")
             axes.yaxis.set_major_locator(LogLocator(numticks=12))
             axes.set_ylabel("nodes a position (log scale)")
-        axes.legend(title=None, loc="best")
+        label_ends(axes, dict(styles))
         entitle(figure, f"{_sample(costs)}, {ruleset}")
     return figure

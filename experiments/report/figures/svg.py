@@ -29,6 +29,7 @@ _NUMBER = re.compile(r"-?\d+\.\d{2,}")
 _REFERENCE = re.compile(r"url\(#([^)]*)\)")
 _FAMILY = re.compile(r"font-family: [^;]*(?:; )?|; ?text-anchor: start")
 _COMMAND = re.compile(r"\s*([MLCQz])\s*")
+_BOX = re.compile(r"M(\S+) (\S+)L(\S+) \2L\3 (\S+)L\1 \4(?:L\1 \2|z)+")
 _POINT = 96 / 72  # pixels
 
 ElementTree.register_namespace("", _SVG)
@@ -163,7 +164,8 @@ def _references(root: ElementTree.Element, name: str) -> dict[str, str]:
 
 def _short(value: str, used: Mapping[str, str]) -> str:
     value = _NUMBER.sub(lambda found: f"{float(found[0]):.2f}".rstrip("0").rstrip("."), value)
-    value = _COMMAND.sub(r"\1", value) if value.startswith("M") else value
+    if value.startswith("M"):
+        value = _BOX.sub(r"M\1 \2H\3V\4H\1z", _COMMAND.sub(r"\1", value).strip())
     return _REFERENCE.sub(lambda found: f"url(#{used[found[1]]})", value)
 
 

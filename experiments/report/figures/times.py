@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -20,6 +21,7 @@ from othello_lab.experiments.report.figures.base import (
     name_rows,
     resize,
 )
+from othello_lab.experiments.report.figures.svg import annotate
 from othello_lab.experiments.report.tables import time_text
 
 
@@ -58,14 +60,17 @@ def time_chart(times: pd.DataFrame, context: str = "", order: Sequence[str] = ()
         axes = figure.add_subplot()
         rows, height = name_rows(axes, times["agent"])
         named = dict(coloured(times["agent"], order))
-        colours = [named[name] for name in times["agent"]]
-        axes.hlines(rows, median, most, color=colours, linewidth=2)
-        axes.scatter(median, rows, s=36, c=colours, marker="o", zorder=3)
-        axes.scatter(most, rows, s=81, c=colours, marker="|", linewidths=2, zorder=3)
+        for row, name, low, high in zip(rows, times["agent"], median, most, strict=True):
+            look: Any = {"color": named[name], "linewidth": 2}
+            line = axes.plot([low, high], [row, row], **look)
+            ends = axes.plot(low, row, "o", color=named[name], markersize=6, zorder=3)
+            ends += axes.plot(high, row, "|", color=named[name], markersize=9, markeredgewidth=2)
+            title = f"{name}\nmedian {time_text(low)}, 95 % within {time_text(high)}"
+            annotate([*line, *ends], name, title)
         log_scale(axes, median.min(), most.max(), axis_time)
         axes.set_xlabel("time a move, median and 95th percentile (log scale)")
-        ends = {"median": times["median_microseconds"], "95 %": times["p95_microseconds"]}
-        for number, (title, values) in enumerate(ends.items(), start=1):
+        columns = {"median": times["median_microseconds"], "95 %": times["p95_microseconds"]}
+        for number, (title, values) in enumerate(columns.items(), start=1):
             column(axes, title, rows, [time_text(each) for each in values], offset=60 * number)
         resize(figure, axes, 5, height)
     return figure

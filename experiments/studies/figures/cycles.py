@@ -18,6 +18,7 @@ from othello_lab.experiments.report.figures.base import (
     wrapped,
 )
 from othello_lab.experiments.report.figures.palette import BLUE, FAINT, GREY, ORANGE, RED
+from othello_lab.experiments.report.figures.svg import annotate
 from othello_lab.experiments.statistics.pairs import BoolArray
 
 
@@ -35,15 +36,18 @@ def ranks_chart(ranks: pd.DataFrame, context: str = "") -> Figure:
         for row, about in zip(rows, ranks.to_dict("records"), strict=True):
             ends = _ends(about["elo"], about["low"], about["high"])
             mark = {">": ">", "<": "<"}.get(about["bound"], "o")
-            left.errorbar(
+            rating = left.errorbar(
                 about["elo"], row, xerr=None if about["bound"] else ends, fmt=mark, capsize=3,
                 color=RED if about["bound"] else BLUE,
             )  # fmt: skip
             ends = _ends(about["alpha_rank"], about["alpha_low"], about["alpha_high"])
-            right.errorbar(
+            rank = right.errorbar(
                 100 * about["alpha_rank"], row, xerr=None if ends is None else 100 * ends,
                 fmt="D", capsize=3, color=ORANGE,
             )  # fmt: skip
+            title = f"{about['agent']}\nElo {about['elo']:+.0f}, "
+            title += f"alpha-rank {100 * about['alpha_rank']:.1f} %"
+            annotate([rating, rank], about["agent"], title)
         left.axvline(0, color=GREY, linewidth=1)
         left.set_xlabel("Elo (95 % interval)")
         right.set_xlabel("alpha-rank, % (95 % interval)")

@@ -12,15 +12,16 @@ from othello_lab.core.notation import parse_square
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Ruleset
 from othello_lab.experiments.report.figures.base import (
-    SMALL,
     ReportFigure,
     blank,
     check_frame,
-    drawn,
     entitle,
     styled,
     wrapped,
 )
+from othello_lab.experiments.report.figures.labels import label_ends
+from othello_lab.experiments.report.figures.svg import annotate
+from othello_lab.experiments.report.figures.tooltips import points_title
 from othello_lab.experiments.studies.figures.board import boards, draw_board, turn_text
 
 SHADED = 4
@@ -86,20 +87,23 @@ def error_chart(profile: pd.DataFrame, context: str = "") -> Figure:
         panels = zip(figure.subplots(1, 2), (("loss", 1), ("best_share", 100)), strict=True)
         for axes, (measure, scale) in panels:
             for name, style in agents:
-                rows = profile[profile["agent"] == name].sort_values("empties")
-                axes.plot(rows["empties"], scale * rows[measure], label=drawn(name), **style)
+                rows = profile[profile["agent"] == name].sort_values("empties", ascending=False)
+                points = zip(
+                    rows["empties"], map("{:.3g}".format, scale * rows[measure]), strict=True
+                )
+                line = axes.plot(rows["empties"], scale * rows[measure], label=name, **style)
+                annotate(line, name, points_title(name, points, "empties"))
                 if len(agents) <= SHADED:
                     low, high = (scale * rows[f"{measure}_{end}"] for end in ("low", "high"))
-                    axes.fill_between(
+                    band = axes.fill_between(
                         rows["empties"], low, high, color=style["color"], alpha=0.15, linewidth=0
                     )
+                    annotate(band, name)
             axes.invert_xaxis()
             axes.xaxis.set_major_locator(MaxNLocator(integer=True))
             axes.set_xlabel("empty squares")
             axes.set_ylim(0, None if scale == 1 else 103)
         figure.axes[0].set_ylabel("discs lost a move (mean)")
         figure.axes[1].set_ylabel("best moves, %")
-        figure.axes[1].legend(
-            loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False, fontsize=SMALL
-        )
+        label_ends(figure.axes[1], dict(agents))
     return figure

@@ -22,7 +22,9 @@ from othello_lab.experiments.report.figures.base import (
     styled,
     wrapped,
 )
+from othello_lab.experiments.report.figures.labels import name_legend
 from othello_lab.experiments.report.figures.palette import BLUE, GREY, ORANGE
+from othello_lab.experiments.report.figures.svg import annotate
 from othello_lab.experiments.statistics.intervals import interval_text
 
 
@@ -46,8 +48,9 @@ def effects_chart(effects: pd.DataFrame, context: str = "") -> Figure:
             ends = [[row["elo"] - row["low"]], [row["high"] - row["elo"]]] if known else None
             colour = BLUE if row["order"] == 1 else ORANGE
             marker = "o" if row["order"] == 1 else "D"
-            axes.errorbar(row["elo"], place, xerr=ends, fmt=marker, capsize=3, color=colour)
+            part = axes.errorbar(row["elo"], place, xerr=ends, fmt=marker, capsize=3, color=colour)
             texts.append(interval_text(row["elo"], row["low"], row["high"]).replace("-", MINUS))
+            annotate(part, row["term"], f"{row['term']}\nElo {texts[-1]}")
         axes.set_ylabel("switch")
         axes.set_xlabel("Elo (95 % interval)")
         axes.margins(x=0.08)
@@ -76,10 +79,11 @@ def scaling_chart(levels: pd.DataFrame, by: str, context: str = "") -> Figure:
                 rows = levels[(levels["agent"] == name) & (levels[effort] > 0)]
                 rows = rows.sort_values(effort)
                 ends = np.abs(np.stack([rows["low"], rows["high"]]) - rows["elo"].to_numpy())
-                axes.errorbar(
+                part = axes.errorbar(
                     rows[effort], rows["elo"], yerr=ends, capsize=2, markersize=6,
                     label=drawn(name), **style,
                 )  # fmt: skip
+                annotate(part, name, name)
             axes.set_xscale("log", base=2)
             if effort == "level":
                 axes.set_xticks(sorted(set(levels["level"])))
@@ -92,7 +96,8 @@ def scaling_chart(levels: pd.DataFrame, by: str, context: str = "") -> Figure:
                 axes.tick_params(axis="x", rotation=45)
         grid[0].set_ylabel("Elo (95 % interval)")
         lines, labels = grid[0].get_legend_handles_labels()
-        figure.legend(lines, [wrapped(label) for label in labels], loc="outside right center")
+        names = [wrapped(label) for label in labels]
+        name_legend(figure.legend(lines, names, loc="outside right center"), dict(styles))
     return figure
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -17,11 +16,13 @@ from othello_lab.experiments.report.figures.base import (
     ReportFigure,
     blank,
     check_frame,
-    drawn,
     entitle,
     styled,
 )
+from othello_lab.experiments.report.figures.labels import label_ends
 from othello_lab.experiments.report.figures.palette import GREY
+from othello_lab.experiments.report.figures.svg import annotate
+from othello_lab.experiments.report.figures.tooltips import points_title
 from othello_lab.experiments.studies.efficiency import ALL, FLOOR, MINIMAX, is_reference, of_agents
 from othello_lab.experiments.studies.positions import PHASES
 
@@ -106,7 +107,7 @@ def sizes_chart(found: pd.DataFrame, context: str = "") -> Figure:
             axes.yaxis.set_major_locator(LogLocator(numticks=12))
             axes.set_ylabel(f"{measure} a position (log scale)")
             axes.yaxis.set_tick_params(labelleft=True)
-        _legend(right, found, "leaves")
+        label_ends(right, styles)
     return figure
 
 
@@ -130,7 +131,10 @@ def efficiency_chart(found: pd.DataFrame, context: str = "") -> Figure:
                 ordered = group.sort_values("depth")
                 ends = ordered["efficiency_low"], ordered["efficiency_high"]
                 colour = styles[str(name)]["color"]
-                axes.fill_between(ordered["depth"], *ends, color=colour, alpha=0.15, linewidth=0)
+                band = axes.fill_between(
+                    ordered["depth"], *ends, color=colour, alpha=0.15, linewidth=0
+                )
+                annotate(band, str(name))
         for height, what in ((1, FLOOR), (0, MINIMAX)):
             axes.annotate(
                 what,
@@ -142,7 +146,7 @@ def efficiency_chart(found: pd.DataFrame, context: str = "") -> Figure:
                 color=GREY,
             )
         axes.set_ylabel("efficiency")
-        _legend(axes, rows, "efficiency")
+        label_ends(axes, styles)
     return figure
 
 
@@ -163,7 +167,7 @@ def branching_chart(found: pd.DataFrame, context: str = "") -> Figure:
         axes.set_xlabel("phase of the game")
         axes.set_ylabel("effective branching factor")
         axes.set_ylim(bottom=0)
-        _legend(axes, numbered, "ebf")
+        label_ends(axes, styles)
     return figure
 
 
@@ -171,23 +175,10 @@ def _lines(axes: Axes, found: pd.DataFrame, measure: str, styles: dict[str, Any]
     """A line for each agent."""
     for name, group in found.dropna(subset=[measure]).groupby("agent", sort=False):
         ordered = group.sort_values("depth")
-        axes.plot(ordered["depth"], ordered[measure], label=drawn(name), **styles[str(name)])
+        points = zip(ordered["depth"], map("{:,.3g}".format, ordered[measure]), strict=True)
+        line = axes.plot(ordered["depth"], ordered[measure], label=name, **styles[str(name)])
+        annotate(
+            line, str(name), points_title(name, points, "depth" if measure != "ebf" else "phase")
+        )
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel("search depth (plies)")
-
-
-def _legend(axes: Axes, found: pd.DataFrame, measure: str) -> None:
-    """The names at the right, in the order of the lines' right ends."""
-    last = found.dropna(subset=[measure])
-    last = last[last["depth"] == last["depth"].max()].set_index("agent")[measure]
-    ends = {drawn(name): value for name, value in last.items()}
-    handles, names = axes.get_legend_handles_labels()
-    order = sorted(range(len(names)), key=lambda n: -ends.get(names[n], -np.inf))
-    axes.legend(
-        [handles[n] for n in order],
-        [names[n] for n in order],
-        loc="center left",
-        bbox_to_anchor=(1.01, 0.5),
-        frameon=False,
-        fontsize=SMALL,
-    )
