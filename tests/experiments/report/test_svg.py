@@ -1,0 +1,147 @@
+"""Figures as SVG: what a page needs of them, and what a file does."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from othello_lab.experiments.report import page
+from othello_lab.experiments.report.figures.base import (
+    ReportFigure,
+    blank,
+    draw_figures,
+    heat,
+    save,
+    styled,
+)
+from othello_lab.experiments.report.figures.labels import spread
+from othello_lab.experiments.report.figures.palette import (
+    COLOURS,
+    DIVERGING,
+    LEVELS,
+    MANY_COLOURS,
+    SEQUENTIAL,
+    css_variables,
+    scale,
+    stylesheet,
+)
+from othello_lab.experiments.report.figures.svg import annotate, inline_svg
+
+NAME = '<b onload="x">&'
+
+
+def chart() -> ReportFigure:
+    """A line with a marker for each of two series, and a small heat map with a hole in it."""
+    with blank() as figure:
+        left, right = figure.subplots(1, 2)
+        for name, style in styled([NAME, "other"]):
+            annotate(left.plot([1, 2], [3, 4], **style), name, f"{name}\ntwo points")
+        values = np.array([[0.0, 1.0], [np.nan, 0.5]])
+        texts = np.array([["0", "1"], ["", "½"]])
+        titles = np.array([["low", "high"], ["", "middle"]])
+        heat(figure, right, values, DIVERGING, "share", texts=texts, titles=titles)
+    return ReportFigure("lines", 'A "title"', "caption", figure)
+
+
+@pytest.fixture
+def drawing(tmp_path: Path) -> str:
+    (drawn,) = draw_figures([lambda _: [chart()]], None, tmp_path)
+    assert not list(tmp_path.iterdir()), "files are written when asked only"
+    return drawn.svg
+
+
+def test_every_colour_in_a_page_is_a_variable_with_two_values(drawing: str) -> None:
+    assert not re.search(r"#[0-9a-f]{6}|rgb\(", drawing)
+    style = (Path(page.__file__).parent / "templates" / "style.css").read_text(encoding="utf-8")
+    dark = style[style.index("prefers-color-scheme") :]
+    for used in set(re.findall(r"var\((--[\w-]+)\)", drawing)):
+        declared = [f"{used}:" in each.replace(": ", ":") for each in stylesheet()]
+        assert all(declared) or f"{used}: " in dark, used
+
+
+def test_names_and_tooltips_are_text(drawing: str) -> None:
+    root = ElementTree.fromstring(drawing)
+    titles = {title.text for title in root.iter("title")}
+    assert titles == {f"{NAME}\ntwo points", "other\ntwo points", "low", "high", "middle"}
+    assert {part.get("data-series") for part in root.iter()} == {None, NAME, "other"}
+    assert root.get("aria-label") == 'A "title"' and root.get("role") == "img"
+    assert not {"style", "script", "metadata"} & {part.tag for part in root.iter()}
+
+
+def test_ids_are_of_this_figure_and_all_are_used(drawing: str) -> None:
+    ids = re.findall(r' id="([^"]*)"', drawing)
+    assert ids and len(ids) == len(set(ids))
+    assert all(name.startswith("lines-") for name in ids)
+    assert set(ids) == set(re.findall(r'(?:url\(|href=")#([^")]*)', drawing))
+
+
+def test_the_same_figure_is_the_same_text(drawing: str) -> None:
+    again = chart().chart
+    assert not isinstance(again, str)
+    assert draw_figures([lambda _: [chart()]], None, Path())[0].svg == drawing
+    assert inline_svg(again, "other", "") != drawing
+
+
+def test_a_file_stands_alone(tmp_path: Path) -> None:
+    figure = chart().chart
+    assert not isinstance(figure, str)
+    text = save(figure, tmp_path, "lines")[1].read_text(encoding="utf-8")
+    assert "var(" not in text and COLOURS[0] in text
+    ElementTree.fromstring(text)
+
+
+def test_text_in_a_cell_has_the_ink_of_its_shade(drawing: str) -> None:
+    inks = dict(re.findall(r"fill: var\((--\w+i)\)[^>]*>([^<]*)</text>", drawing))
+    assert inks == {"--d0i": "0", f"--d{LEVELS - 1}i": "1", f"--d{LEVELS // 2}i": "½"}
+
+
+@pytest.mark.parametrize("name", [DIVERGING, SEQUENTIAL])
+def test_a_scale_begins_and_ends_differently_and_fades_into_its_page(name: str) -> None:
+    for dark in (False, True):
+        shades = scale(name, dark)
+        assert len(set(shades)) == LEVELS
+        quiet = shades[LEVELS // 2 if name == DIVERGING else 0]
+        light = sum(int(quiet[place : place + 2], 16) for place in (1, 3, 5)) / 3
+        assert light < 60 if dark else light > 190
+
+
+@pytest.mark.parametrize("agents", [2, 10, 11, 20, 40])
+def test_series_can_be_told_apart_by_colour_or_dashes(agents: int) -> None:
+    styles = dict(styled([f"agent {number}" for number in range(agents)]))
+    looks = {(style["color"], style["linestyle"]) for style in styles.values()}
+    assert len(looks) == agents
+    assert {style["color"] for style in styles.values()} <= {*COLOURS, *MANY_COLOURS}
+    if agents <= len(COLOURS):
+        assert len({style["color"] for style in styles.values()}) == agents
+
+
+def test_neighbours_in_hue_have_other_dashes() -> None:
+    styles = [style for _, style in styled([f"{number}" for number in range(len(MANY_COLOURS))])]
+    hues = sorted(range(len(styles)), key=lambda place: 7 * place % len(styles))
+    for one, other in zip(hues, [*hues[1:], hues[0]], strict=True):
+        assert styles[one]["linestyle"] != styles[other]["linestyle"]
+
+
+def test_no_colour_means_two_things() -> None:
+    assert len(set(css_variables().values())) == len(css_variables())
+
+
+def test_labels_stand_apart_and_in_order() -> None:
+    wanted = np.array([0.9, 0.1, 0.88, 0.89, 0.5])
+    sizes = np.full(5, 0.1)
+    places = spread(wanted, sizes)
+    order = np.argsort(wanted)
+    assert (np.diff(places[order]) >= 0.1 - 1e-9).all()
+    assert places[1] == pytest.approx(0.1) and places[4] == pytest.approx(0.5)
+
+
+def test_data_are_written_beside_the_report(tmp_path: Path) -> None:
+    figure = ReportFigure("drawn", "Drawn", "before", "<svg/>", pd.DataFrame({"x": [1]}))
+    (drawn,) = draw_figures([lambda _: [figure]], None, tmp_path)
+    assert (drawn.svg, drawn.file) == ("<svg/>", "")
+    assert [path.name for path in tmp_path.iterdir()] == ["drawn.csv"]
