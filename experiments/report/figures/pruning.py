@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pandas as pd
@@ -142,16 +142,12 @@ def pruning_chart(
             label = "minimax" if several else f"minimax, {drawn(counts['evaluation'].iloc[0])}"
             line = axes.plot(minimax.index, minimax, "s-", color=GREY, markersize=7, label=label)
             annotate(line, "minimax", points_title("minimax", _by_depth(minimax), "depth"))
-        lines: dict[str, dict[str, Any]] = {"minimax": {"color": GREY}}
-        looks: dict[str, dict[str, Any]] = dict(styled(pruned)) if several else {}
-        palette = dict(coloured(pruned)) | dict(colours or {}) if several else {}
+        looks = _looks(pruned, colours or {})
         # the dearest first, as the lines lie
         for name in sorted(pruned, key=lambda each: -pruned[each].iloc[-1]):
-            nodes, colour = pruned[name], palette.get(name, BLUE)
+            nodes = pruned[name]
             label = name if several else f"alpha-beta, {drawn(name)}"
-            look = {"marker": "o"} | looks.get(name, {}) | {"color": colour}
-            line = axes.plot(nodes.index, nodes, markersize=7, label=label, **look)
-            lines[name] = look
+            line = axes.plot(nodes.index, nodes, markersize=7, label=label, **looks[name])
             annotate(line, name, points_title(name, _by_depth(nodes), "depth"))
             if not several:
                 for depth, ratio in (nodes / minimax).dropna().items():
@@ -159,11 +155,22 @@ def pruning_chart(
         _pruning_axes(axes, counts)
         if several:
             ratios = {name: _last_ratio(nodes, minimax) for name, nodes in pruned.items()}
-            label_ends(axes, lines, ratios)
+            label_ends(axes, {"minimax": {"color": GREY}, **looks}, ratios)
         else:
             axes.legend(loc="upper left")
         figure.supxlabel(_pruning_note(counts, minimax, several), fontsize=SMALL, color=GREY)
     return figure
+
+
+def _looks(pruned: Iterable[str], colours: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the style of each evaluation's line: blue if it is the only one."""
+    styles = dict(styled(pruned))
+    if len(styles) == 1:
+        return {name: {"color": BLUE, "marker": "o"} for name in styles}
+    return {
+        name: {**style, "color": colours.get(name, style["color"])}
+        for name, style in styles.items()
+    }
 
 
 def _pruning_axes(axes: Axes, counts: pd.DataFrame) -> None:
