@@ -5,7 +5,7 @@ kaggle-environments (1.33), which asks OpenSpiel for the rules. A game on your o
     env = make("open_spiel_othello", configuration={"includeLegalActions": True})  # for "random"
     env.run(["docs/kaggle.py", "random"])
 
-To enter it elsewhere, put the lab's packages ``agents`` and ``core`` beside this file.
+To enter it elsewhere, put the lab's package ``othello_lab`` beside this file.
 """
 
 import json

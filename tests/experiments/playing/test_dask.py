@@ -23,6 +23,7 @@ from rich.console import Console
 
 from othello_lab.__main__ import main
 from othello_lab.agents.config import ConfigError
+from othello_lab.core.system.renamed import ROOMS
 from othello_lab.experiments.config import Plan, read
 from othello_lab.experiments.jobs.run import resume, run
 from othello_lab.experiments.pairing.schedule import Draw
@@ -192,8 +193,9 @@ def test_workers_that_join_play_if_they_have_the_same_lab(
 def other_lab(folder: Path) -> Path:
     """A copy of the lab with a difference that changes no game."""
     copy = folder / "other"
-    for name in ("agents", "core", "experiments", "conf"):
-        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+    ignored = shutil.ignore_patterns("__pycache__")
+    for name in (*ROOMS, "conf", "othello_lab"):
+        shutil.copytree(ROOT / name, copy / name, symlinks=True, ignore=ignored)
     with (copy / "agents" / "simple.py").open("a") as file:
         file.write("# edited\n")
     return copy
