@@ -54,7 +54,11 @@ REFERENCE = {
 }
 """The pages of the reference, and the modules on each."""
 
-ABOVE = {"index.md": "README.md", "columns.md": "results/README.md"}
+ABOVE = {
+    "index.md": "README.md",
+    "columns.md": "results/README.md",
+    "contributing.md": "CONTRIBUTING.md",
+}
 """Pages of the site that are not below ``docs/``."""
 
 _LINK = re.compile(r"(\]\()((?:\.\./)+[^)\s#]+|\w+\.py)")
