@@ -24,12 +24,15 @@ PREFIX = "trained_"
 
 @dataclass(frozen=True)
 class Drawn:
-    """A figure of what was learned, drawn right after learning. svg: an element of a page."""
+    """A figure of what was learned, drawn right after learning.
+
+    svg: an element of a page; empty in a record of version 0.1.
+    """
 
     name: str
     title: str
     caption: str
-    svg: str
+    svg: str = ""
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ import pytest
 from othello_lab import SearchStats
 from othello_lab.agents.search.context import Layout
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).resolve().parents[3]
 NEW = ("at_the_beginning", "in_the_middle", "at_the_end")
 
 SEARCH = """
@@ -59,9 +59,9 @@ def answers(folder: Path, **environment: str) -> list[dict[str, Any]]:
 
 @pytest.mark.slow
 def test_more_counters_change_no_search(tmp_path: Path) -> None:
-    for package in ("core", "agents"):
-        shutil.copytree(ROOT / package, tmp_path / package)
-    declared_in = Path(str(inspect.getsourcefile(SearchStats))).relative_to(ROOT)
+    for package in ("core", "agents", "othello_lab"):
+        shutil.copytree(ROOT / package, tmp_path / package, symlinks=True)
+    declared_in = Path(str(inspect.getsourcefile(SearchStats))).resolve().relative_to(ROOT)
     source = (tmp_path / declared_in).read_text(encoding="utf-8")
     for line, changed in (
         ("    nodes: int = 0\n", "    {0}: int = 0\n    nodes: int = 0\n"),
