@@ -8,6 +8,9 @@ from othello_lab.core.system.settings import ConfigError
 
 NAMED = ("agent", "evaluation")
 """Groups whose options may be the value of a setting of the same name."""
+FILLED = ("data", "executor", "openings", "schedule", "study", "train")
+"""Groups whose options get the defaults of their classes. Those of agents and evaluations are in
+their YAMLs."""
 NEEDS_A_TARGET = "function"
 """The evaluation that is made of a function of the user's, its setting ``target``."""
 

@@ -12,16 +12,24 @@ import copy
 import inspect
 import pkgutil
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from othello_lab.agents import loading
 from othello_lab.agents.base import Agent
-from othello_lab.agents.conf_folder import NAMED, NEEDS_A_TARGET, check_folders, conf_folder
+from othello_lab.agents.conf_folder import FILLED, NAMED, NEEDS_A_TARGET, check_folders, conf_folder
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.core.system.renamed import new_name
-from othello_lab.core.system.settings import ConfigError, SettingError, nearest, unknown_choice
+from othello_lab.core.system.settings import (
+    ConfigError,
+    SettingError,
+    as_yaml,
+    nearest,
+    unknown_choice,
+)
 
 # Hydra, in hydra_parts, is imported where it is needed: it takes a quarter of a second, and most
 # that import this module, workers among them, only build.
@@ -213,10 +221,10 @@ def _options_with(key: str) -> list[str]:
         return []
     found = []
     for path in sorted(folder.glob("*.yaml")):
-        settings: Any = OmegaConf.load(path)
-        if inside:
-            settings = settings.get(inside, settings)  # some begin with the group's name
-        if name in set(settings):  # also if it is left open
+        settings: Any = OmegaConf.to_container(OmegaConf.load(path))
+        if inside:  # some begin with the group's name
+            settings = filled(group, settings.get(inside, settings))
+        if name in settings:  # also if it is left open
             found.append(f"{group}={path.stem}")
     return found
 
@@ -388,13 +396,46 @@ def load(group: str, name: str, extra_folders: Sequence[str | Path] = ()) -> dic
     if name not in known:
         raise unknown(_KINDS.get(group, group), name, known)
     if not extra_folders and (alone := _alone(conf_folder() / group / f"{name}.yaml")) is not None:
-        return alone
+        return filled(group, alone)
     from omegaconf import OmegaConf
 
     node: Any = OmegaConf.to_container(
         compose(None, [f"+{group}={name}"], extra_folders), resolve=False
     )
-    return {str(key): value for key, value in node.get(group, node).items() if key != "hydra"}
+    settings = {str(key): value for key, value in node.get(group, node).items() if key != "hydra"}
+    return filled(group, settings)
+
+
+def filled(group: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of an option with the defaults of its class, if its group has these."""
+    if group not in FILLED:
+        return dict(settings)
+    return {**settings, **loading.defaults_of(str(settings.get("_target_", ""))), **settings}
+
+
+def settings_text(
+    group: str, name: str, folders: Sequence[str | Path] = (), without: Collection[str] = ()
+) -> list[str]:
+    """Return the settings of an option as the lines of a YAML: those that its class declares, each
+    explained and with its default, then all else that its file says.
+
+    without: settings that are left out unless the file has them.
+    """
+    paths = (Path(folder, group, f"{name}.yaml") for folder in (conf_folder(), *folders))
+    text = next(path for path in paths if path.is_file()).read_text(encoding="utf-8")
+    said: Any = yaml.safe_load(text) or {}
+    body = text[re.match(r"(#.*\n)*", text).end() :].rstrip().splitlines()  # type: ignore[union-attr]
+    settings = said.get(group, said)
+    target = settings.get("_target_", "") if isinstance(settings, Mapping) else ""
+    if not target.startswith("othello_lab."):
+        return body
+    left_out = set(without) - set(settings)
+    lines = as_yaml(resolve(target), {**settings}, left_out)
+    if settings is said:
+        return lines
+    block = re.compile(rf"^{group}:\n(?:[ ].*\n|\n(?=[ ]))*", re.MULTILINE)
+    rest = block.sub("", "\n".join([*body, ""])).strip("\n").splitlines()
+    return [*rest, f"{group}:", *(f"  {line}" for line in lines)]
 
 
 def _alone(path: Path) -> dict[str, Any] | None:

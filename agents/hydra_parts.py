@@ -14,7 +14,7 @@ import os
 import pickle
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +27,10 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from hydra.errors import HydraException
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig, OmegaConf, open_dict
 
 from othello_lab.agents import loading
-from othello_lab.agents.conf_folder import NAMED, NEEDS_A_TARGET, conf_folder
+from othello_lab.agents.conf_folder import FILLED, NAMED, NEEDS_A_TARGET, conf_folder
 from othello_lab.core.system.settings import ConfigError
 
 VERSION_BASE = "1.3"  # of Hydra, whose defaults are used
@@ -117,6 +117,8 @@ def with_paths(words: Sequence[str]) -> list[str]:
 # ---------------------------------------------------------------------- composing
 
 
+SCHEMA = "_schema_"
+"""The setting of a configuration that names the dataclass of all others."""
 _UNREAD = ("data", "hydra", "study", "train")
 """Parts of a configuration whose names of agents and evaluations are read by their classes."""
 Load = Callable[[str, str, Sequence[Path]], dict[str, Any]]
@@ -190,7 +192,22 @@ def _compose_anew(config_name: str | None, overrides: Sequence[str]) -> DictConf
     was composed before."""
     GlobalHydra.instance().clear()
     with hydra.initialize_config_dir(str(conf_folder()), version_base=VERSION_BASE):
-        return hydra.compose(config_name, list(overrides), return_hydra_config=True)
+        config = hydra.compose(config_name, list(overrides), return_hydra_config=True)
+    with open_dict(config):
+        _fill(config, loading.defaults_of(str(config.pop(SCHEMA, ""))))
+        for key in list(config):
+            if key in FILLED and "_target_" in (config[key] or ()):
+                _fill(config[key], loading.defaults_of(str(config[key]._target_)))
+    return config
+
+
+def _fill(node: DictConfig, defaults: Mapping[str, Any]) -> None:
+    """Add defaults to a part of a configuration, wherever it has no value of its own."""
+    for name, value in defaults.items():
+        if name not in node:
+            node[name] = value
+        elif isinstance(value, Mapping) and value and isinstance(node[name], DictConfig):
+            _fill(node[name], value)
 
 
 def _chooses_files(override: Override, folders: Sequence[Path]) -> bool:

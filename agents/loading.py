@@ -6,17 +6,19 @@ import ast
 import importlib
 import importlib.util
 import itertools
+import pkgutil
 import sys
 import sysconfig
 import traceback
 from contextlib import suppress
+from dataclasses import MISSING, asdict, is_dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from othello_lab.core.system.escaping import visible
 from othello_lab.core.system.renamed import new_name
-from othello_lab.core.system.settings import nearest, unknown_choice
+from othello_lab.core.system.settings import documented, nearest, unknown_choice
 
 _LONGEST = 300  # characters of what a user has typed that a message repeats
 
@@ -128,6 +130,28 @@ def last_line(error: BaseException, file: str) -> str:
     own = [f.lineno for f in frames if f.filename == file]
     where = f"line {own[-1]}: " if own else ""
     return f"{where}{type(error).__name__}: {' '.join(str(error).split())}"
+
+
+def defaults_of(target: str) -> dict[str, Any]:
+    """Return the defaults of the settings of a class of the lab, as plain data.
+
+    Nothing is imported for a class from outside the lab, which has none here.
+    """
+    if not target.startswith("othello_lab."):
+        return {}
+    cls = pkgutil.resolve_name(target)
+    unfilled = getattr(cls, "UNFILLED", ())
+    return {
+        name: _plain(setting.default)
+        for name, setting in documented(cls).items()
+        if name not in unfilled and setting.default is not MISSING
+    }
+
+
+def _plain(default: Any) -> Any:
+    if is_dataclass(default) and not isinstance(default, type):
+        return asdict(default)
+    return list(default) if isinstance(default, tuple) else default
 
 
 # ------------------------------------------------------------------ call expressions

@@ -70,36 +70,39 @@ class RulesetConfig:
 
 @dataclass
 class LimitsConfig:
-    """depth: plies, nodes: positions entered, seconds: wall time, each per move; clock: wall time
-    per player and game; None for no limit. grace: seconds of tolerance when judged. hang: seconds
-    without an answer after which a player counts as hung where time is not limited. prepare:
-    seconds for ``begin_game``. memory_mb: MiB that an agent's process may take beyond what it
-    begins with, None for no limit. processes: how many an agent may start."""
+    """The limits of all agents. The first one that a search reaches ends it."""
 
     depth: Annotated[int | None, Whole(1)] = None
+    """Plies that a search may look ahead; None: no limit."""
     nodes: Annotated[int | None, Whole(1)] = None
+    """Positions that it may enter, per move; None: no limit."""
     seconds: Annotated[float | None, Number(above=0)] = None
+    """Seconds that it may take, per move; None: no limit."""
     clock: Annotated[float | None, Number(above=0)] = None
+    """Seconds for all of a player's moves of a game; None: no limit."""
     grace: Annotated[float, Number(low=0)] = 0.02
-    hang: Annotated[float, Number(above=0)] = 60.0
-    prepare: Annotated[float, Number(above=0)] = 10.0
+    """Seconds of tolerance for the machine's scheduler when a limit is set."""
+    hang: Annotated[float, Number(above=0)] = 60
+    """Seconds without an answer after which an agent counts as hung where no limit is set."""
+    prepare: Annotated[float, Number(above=0)] = 10
+    """Seconds that an agent may take to prepare for a game, apart from its thinking time."""
     memory_mb: Annotated[int | None, Whole(1)] = None
+    """MiB that an agent's process may take beyond its first size; None: no limit."""
     processes: Annotated[int, Whole(0)] = 64
+    """Processes that an agent may start."""
 
 
 @dataclass
 class SearchesConfig:
-    """What the report counts of searches on positions of the run.
-
-    positions: of the run's games: a number, no two from the same game; or ``all`` that its searches
-        met.
-    baseline: the agent whose counts are 1.
-    depths: plies to count at; None for each agent's own.
-    """
+    """The costs of searches on positions of the run, counted for the report."""
 
     positions: Annotated[Any, Whole(1, word="all")] = 20
+    """Number of positions, no two from the same game; or all that searching agents had to
+    decide."""
     baseline: str | None = None
+    """The agent whose nodes and evaluations are 1; None: no agent."""
     depths: Annotated[list[int] | None, Each(Whole(1, MAX_DEPTH))] = None
+    """Plies to count at, as a list; None: each agent's own depth."""
 
     @property
     def asked(self) -> bool:
@@ -115,13 +118,17 @@ class SearchesConfig:
 
 @dataclass
 class TuningConfig:
-    """agent: whose Elo against the one other agent a search over settings makes as high as it
-    can, None where nothing is tuned. games, seed: of the best settings' second run, whose result
-    no choice has been made by."""
+    """A search over settings (hydra/sweeper=optuna), and the run that confirms its best settings.
+
+    No choice has been made by the result of that second run.
+    """
 
     agent: str | None = None
+    """The agent of two whose Elo is to be as high as possible; None: nothing is tuned."""
     games: Annotated[int, _EVEN_GAMES] = 400
+    """Games of the run that confirms the best settings."""
     seed: Annotated[int, _SEED] = 1001
+    """Seed of that run, which begins from fresh openings."""
 
     def check(self, agents: Mapping[str, Agent]) -> None:
         """Raise ConfigError if nothing of this line-up can be tuned."""
@@ -210,11 +217,12 @@ class PublishedConfig:
 
 @dataclass
 class RatingConfig:
-    """anchor: name of the agent rated 0 Elo; None for the mean of the pool. colour_advantage:
-    whether Black's advantage is fitted together with the ratings."""
+    """The ratings of the agents."""
 
     anchor: str | None = None
+    """Name of the agent rated 0 Elo; None: the mean of the pool."""
     colour_advantage: bool = False
+    """Fit Black's advantage together with the ratings."""
 
     def check(self, agents: Mapping[str, Agent]) -> None:
         """Raise ConfigError if the anchor is not in this line-up."""
@@ -230,13 +238,14 @@ RECORDED = ALL, GAMES = "all", "games"
 
 @dataclass
 class RunConfig:
-    """A run, as written in ``conf/run.yaml``; the comments there explain each setting.
+    """The settings of a run, with their defaults; ``conf/run.yaml`` has the choices.
 
     ``agents``, ``evaluation``, ``openings``, ``schedule`` and ``executor`` describe objects, named
-    by their ``_target_``, which know themselves what their settings may be.
+    by their ``_target_``, whose classes declare their settings.
     """
 
     name: Annotated[str, Text(r"(?![/.])(?!.*\.\.).+", "a plain folder name")] = MISSING
+    """Results are filed under results/NAME/DATE-TIME/; by default the name of the line-up."""
     agents: dict[str, Any] = field(default_factory=dict)
     evaluation: dict[str, Any] = field(default_factory=dict)
     ruleset: RulesetConfig = field(default_factory=RulesetConfig)
@@ -246,19 +255,39 @@ class RunConfig:
     limits: LimitsConfig = field(default_factory=LimitsConfig)
     rating: RatingConfig = field(default_factory=RatingConfig)
     games: Annotated[int, _EVEN_GAMES] = 100
+    """Games per pairing."""
     seed: Annotated[int, _SEED] = 1
+    """All randomness of a run comes from this number."""
     depth: Annotated[int, Whole(1)] = 4
+    """Plies searched by every agent that leaves its depth open."""
     isolation: Annotated[str, Choice(*ISOLATION)] = AUTO
+    """The agents that play in a process of their own, with the judge out of their reach. auto:
+    agents from outside the lab, and all agents where time or memory is limited; process: all
+    agents; none: no agent, for debugging."""
     compiled_games: bool = True
+    """Play games of agents that can play in compiled code throughout there: the same games, many
+    times faster. false: every move passes through the judge in Python, for debugging."""
     record: Annotated[str, Choice(*RECORDED)] = ALL
+    """all: every move and its cost; games: transcripts, and totals of each side, faster still and a
+    third of the size."""
     trial: Annotated[bool, Switch()] = True
+    """Before the run, let every agent from outside the lab play in up to ten positions; the run is
+    refused if it fails in all of them."""
     results: Annotated[str, Text(r".+", "a folder")] = "results"
+    """Folder of all results."""
     export: Annotated[list[str], Each(Choice("csv", "parquet"))] = field(default_factory=list)
+    """Formats in which the record's tables are written too: export=[csv,parquet]."""
     figures: Annotated[str, Choice(*FIGURES)] = IN_REPORT
+    """Figures: report (drawn in report.html), files (as PNG and SVG beside it, too), none (tables
+    alone). true means report, false means none."""
     log_level: Annotated[str, Choice("debug", "info", "warning", "error")] = "info"
+    """Least importance of a line of log.txt; debug: every game."""
     searches: SearchesConfig = field(default_factory=SearchesConfig)
+    """Costs of searches on positions of the run, counted for the report."""
     tuning: TuningConfig = field(default_factory=TuningConfig)
+    """A search over settings (hydra/sweeper=optuna), and the run that confirms the best ones."""
     published: PublishedConfig | None = None
+    """Published numbers of the same experiment; see conf/experiment/paip_1ply.yaml."""
 
 
 OBJECTS = ("agents", "evaluation", "openings", "schedule", "executor")

@@ -1,15 +1,15 @@
-"""What ``othello-lab run --help`` prints: the project's YAMLs, which explain
-themselves."""
+"""The text of ``othello-lab run --help``, made from the classes and the project's YAMLs."""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from pathlib import Path
 
 import yaml
 
-from othello_lab.agents.config import choices, conf_folder
+from othello_lab.agents.config import choices, conf_folder, settings_text
+from othello_lab.core.system.settings import as_yaml
+from othello_lab.experiments.config import OBJECTS, RunConfig
 
 USAGE = """\
 Play a line-up of agents against each other, and report.
@@ -33,15 +33,13 @@ EXPLAINED_ELSEWHERE = ("agents", "agent", "evaluation")
 
 
 def run_help(folders: Sequence[str] = ()) -> str:
-    """The choices and all settings of a run, with the comments that stand beside them.
+    """Return the choices and all settings of a run, as the classes declare them.
 
     folders: further folders of YAMLs.
     """
     text = (conf_folder() / "run.yaml").read_text(encoding="utf-8")
     listed = [item for item in yaml.safe_load(text)["defaults"] if isinstance(item, dict)]
     defaults = {group: name for item in listed for group, name in item.items()}
-    # The choices are the first paragraph, Hydra's own settings the last.
-    settings = text.partition("\n\n")[2].partition("\n\nhydra:")[0]
     parts = [
         USAGE,
         "== Choices, as group=option, and below each its own settings, as group.key=value ==",
@@ -58,24 +56,11 @@ def run_help(folders: Sequence[str] = ()) -> str:
         for name, comment in choices(group, folders).items():
             mark = " (default)" if defaults.get(group) == name else ""
             parts.append(f"{group}={name}{mark}: {comment}")
-            if group != "experiment":
-                parts += _settings_of(f"{group}/{name}.yaml", comment, folders)
+            if group not in ("experiment", "ruleset"):
+                parts += [f"    {line}" for line in settings_text(group, name, folders)]
     parts += [
         "",
         "== Settings, as key=value or part.key=value; here with their defaults ==",
-        settings,
+        *as_yaml(RunConfig, {"name": "(of the line-up)"}, (*OBJECTS, "ruleset")),
     ]
     return "\n".join(parts) + "\n"
-
-
-def _settings_of(file: str, comment: str, folders: Sequence[str]) -> list[str]:
-    """The lines of an option's file, without those that say what it is."""
-    paths = (folder / file for folder in (conf_folder(), *map(Path, folders)))
-    text = next(path for path in paths if path.is_file()).read_text(encoding="utf-8")
-    told = {f"# {comment}", f"name: {Path(file).stem}"}
-    lines = [line for line in text.splitlines() if "@package" not in line]
-    return [
-        f"    {line}"
-        for line in lines
-        if line.strip() not in told and not line.strip().startswith("_target_:")
-    ]

@@ -50,47 +50,81 @@ class RulesetConfig:
 
 @dataclass
 class LimitsConfig:
+    """The limits of all agents. The first one that a search reaches ends it."""
+
     depth: Annotated[int | None, Whole(1)] = None
+    """Plies that a search may look ahead; None: no limit."""
     nodes: Annotated[int | None, Whole(1)] = None
+    """Positions that it may enter, per move; None: no limit."""
     seconds: Annotated[float | None, Number(above=0)] = None
-    hang: Annotated[float, Number(above=0)] = 60.0
+    """Seconds that it may take, per move; None: no limit."""
+    hang: Annotated[float, Number(above=0)] = 60
+    """Seconds without an answer after which an agent from outside the lab counts as hung. The lab's
+    own may think as long as they like; Ctrl-C stops them."""
 
 
 @dataclass
 class SeriesConfig:
+    """A series of games at the terminal, colours changing; without a bound, a single game."""
+
     games: Annotated[int | None, Whole(1)] = None
+    """Games that one player has to win; None: no such bound."""
     points: Annotated[int | None, Whole(1)] = None
+    """Points that one player has to reach, the sum of the margins won by; None: no such bound."""
 
 
 @dataclass
 class WebConfig:
+    """The board in the browser (othello-lab play web)."""
+
     host: Annotated[str, Text(r"[\w.:-]{1,255}", "an address or the name of a host")] = "127.0.0.1"
+    """Where the page is served. 127.0.0.1: to this machine alone; 0.0.0.0: to everybody who can 
+    reach it, and they may use its processors."""
     port: Annotated[int, Whole(1, 65535)] = 8377
+    """Port of the page."""
     browser: Annotated[bool, Switch()] = True
+    """Open the page in the browser."""
     folder: Annotated[str, Text(r".+", "a folder")] = "results/web"
+    """Folder of visitors' games."""
     runs: Annotated[str, Text(r".+", "a folder")] = "results"
+    """The folder of the runs whose games can be looked at."""
     games: Annotated[int, Whole(1, 10_000)] = 50
+    """Games that are open at once."""
     kept: Annotated[int, Whole(1)] = 1000
-    seconds: Annotated[float, Number(above=0)] = 600.0
+    """Number of visitors' games that are kept, the latest ones."""
+    seconds: Annotated[float, Number(above=0)] = 600
+    """Seconds after which a search is ended."""
     cores: Annotated[int | None, Whole(1)] = None
+    """Searches at once; None: one for each core."""
     memory_mb: Annotated[int, Whole(1)] = 256
+    """The largest memory, in MB, that a visitor may give to an agent."""
     message_kb: Annotated[int, Whole(1, 1024)] = 64
+    """Kilobytes in a message of a page."""
     messages: Annotated[int, Whole(1)] = 20
+    """Messages of a page a second."""
 
 
 @dataclass
 class PlayConfig:
-    """As written in ``conf/play.yaml``; the comments there explain each setting."""
+    """The settings of a game at the board, with their defaults; ``conf/play.yaml`` has the
+    choices."""
 
     ruleset: RulesetConfig = field(default_factory=RulesetConfig)
     limits: LimitsConfig = field(default_factory=LimitsConfig)
     series: SeriesConfig = field(default_factory=SeriesConfig)
+    """A series at the terminal: it goes on, colours changing, until one player has won it."""
     web: WebConfig = field(default_factory=WebConfig)
+    """The board in the browser (othello-lab play web)."""
     depth: Annotated[int, Whole(1, 64)] = 4
+    """Plies searched by every agent that leaves its depth open."""
     seed: Annotated[int, Whole(0, (1 << 62) - 1)] = 1
+    """All randomness of a game comes from this number; the next game takes the next one."""
     pause: Annotated[bool, Switch()] = False
+    """Two agents: stop before every move, instead of playing on."""
     board: Annotated[str, Choice(*BOARDS)] = AUTO
+    """Drawing of the board at the terminal; auto: the best that the terminal can show."""
     marks: Annotated[bool, Switch()] = True
+    """Mark the squares that may be played on."""
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,13 @@
-"""What ``--help`` prints for those who play: ``conf/play.yaml``, which explains itself."""
+"""The texts of ``--help`` for people at the board."""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
 
-from othello_lab.agents.config import choices, conf_folder
-from othello_lab.play.config import HUMAN
+from othello_lab.agents.config import choices
+from othello_lab.core.system.settings import as_yaml
+from othello_lab.play.config import HUMAN, PlayConfig
 
 TERMINAL = """\
 Play at the terminal, against an agent, another person, or watch two agents.
@@ -40,9 +41,7 @@ the page can choose others.
 
 
 def settings_help(usage: str, folders: Sequence[str] = ()) -> str:
-    """The choices and all settings of a game at the board, with the comments beside them."""
-    text = (conf_folder() / "play.yaml").read_text(encoding="utf-8")
-    settings = text.partition("\n\n")[2]
+    """Return the choices and all settings of a game at the board, as PlayConfig declares them."""
     agents = ", ".join(choices("agent", folders))
     lines = [
         usage,
@@ -56,9 +55,9 @@ def settings_help(usage: str, folders: Sequence[str] = ()) -> str:
         "  white.evaluation=composite white.evaluation.weights.mobility=3",
         "",
         "== Settings, as key=value or part.key=value; here with their defaults ==",
-        settings,
+        *as_yaml(PlayConfig, without=("ruleset",)),
     ]
-    return "\n".join(lines)
+    return "\n".join(lines) + "\n"
 
 
 def _wrapped(text: str) -> list[str]:

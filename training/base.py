@@ -41,7 +41,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Protocol, TypeVar
 
@@ -141,6 +141,8 @@ class Training(Trains, ABC):
 
     needs_positions: ClassVar[bool] = True
     goes_on: ClassVar[bool] = False
+    UNFILLED: ClassVar[tuple[str, ...]] = ()
+    """Settings of all trainings; a composed configuration has only those that somebody set."""
 
     data: Annotated[list[str] | None, Each(Text(r".+", "a file or folder of positions"))] = None
     """Files or folders of positions to learn from (othello-lab selfplay makes such);
@@ -189,6 +191,9 @@ class Training(Trains, ABC):
         It is called anew after every interruption, and is to go on from what it kept; for the same
         positions and seed it learns the same, interrupted or not, unless minutes end it.
         """
+
+
+Training.UNFILLED = tuple(each.name for each in fields(Training))
 
 
 class Bar(Protocol):

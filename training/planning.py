@@ -47,22 +47,35 @@ _NOISY = "othello_lab.agents.noisy.Noisy"
 
 @dataclass(frozen=True, kw_only=True)
 class DataConfig:
-    """How games become positions; the comments in ``conf/data/selfplay.yaml`` explain each.
-
-    random_plies: the least and the most.
-    """
+    """The way from games to positions."""
 
     random_plies: Annotated[list[int], Each(Whole(0, 60))] = field(default_factory=lambda: [4, 24])
+    """Each game begins with so many random plies after its opening, drawn for each game from this
+    range, the least and the most."""
     noise: Annotated[float, Number(0, 1)] = 0.0
+    """The share of later moves that are random."""
     noise_plies: Annotated[int | None, Whole(0)] = None
+    """The plies of a game in which moves may be random; None: all."""
     exact: Annotated[int, Whole(0, MOST_EXACT)] = 10
+    """From so many empty squares on the exact solver gives the scores; 0: the games' ends do."""
     trace: Annotated[float, Number(0, 1)] = 1.0
+    """The weight of the end of the game against the values that the players' searches expected on
+    the way: a score is (1 - trace) x the value expected there + trace x the score one move later.
+    Below 1 the players' values must be in discs."""
     unit: Annotated[int, Whole(1)] = 100
+    """The value of one disc in the players' searches (100 for evaluations that learned)."""
     endgames: Annotated[str, Choice(*ENDGAMES)] = PERFECT
+    """The scores of solved endings: perfect (of perfect play), or played (of the game's own moves,
+    each position solved)."""
     validation: Annotated[float, Number(0, 0.5)] = 0.1
+    """The share of games kept for validation."""
     test: Annotated[float, Number(0, 0.5)] = 0.1
+    """The share of games kept for the test."""
     read: Annotated[list[str], Each(Text(r".+", "a file"))] = field(default_factory=list)
+    """Files to read games from, instead of playing: WTHOR (.wtb), GGF, transcripts, folders of
+    runs."""
     partly: Annotated[bool, Switch()] = False
+    """Use the rest of a file of which a part cannot be read."""
 
     def __post_init__(self) -> None:
         check_settings(self)

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from othello_lab.agents.conf_folder import conf_folder
-from othello_lab.agents.config import ConfigError
+from othello_lab.agents.config import ConfigError, settings_text
 from othello_lab.core.system.cli import Parser
 from othello_lab.core.system.console import as_typed
 from othello_lab.core.system.escaping import visible
@@ -99,11 +98,8 @@ def _quoted(file: str) -> str:
 
 
 def selfplay_help() -> str:
-    """What the commands are for, and their settings with the comments that stand beside them."""
-    text = (conf_folder() / GROUP / f"{NAME}.yaml").read_text(encoding="utf-8")
-    settings = text.partition("\n\n")[2]
-    lines = [line for line in settings.splitlines() if "_target_:" not in line]
-    return USAGE + "\n".join(lines) + "\n"
+    """Return the usage of the commands, and their settings as DataConfig declares them."""
+    return USAGE + "\n".join(settings_text(GROUP, NAME)) + "\n"
 
 
 def selfplay_words() -> list[str]:

@@ -54,7 +54,7 @@ def train_command(arguments: Sequence[str], console: Console) -> int:
 def train_help(name: str | None = None, folders: Sequence[str] = ()) -> str:
     """All trainings; or of the one of this name its settings, and those that every training has.
     Raises ConfigError."""
-    told = help_of(TRAINING, USAGE, name, folders)
+    told = help_of(TRAINING, USAGE, name, folders, Training.UNFILLED)
     if name is None or not _has_common_settings(name, folders):
         return told
     common = inspect.cleandoc(Training.__doc__ or "").partition("Settings:")[2].strip("\n")

@@ -37,7 +37,7 @@ import sys
 import textwrap
 import tokenize
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from types import NoneType
@@ -376,6 +376,109 @@ def declared(settings: type) -> dict[str, Setting]:
         )
         for field in fields(settings)
     }
+
+
+def documented(thing: Callable[..., Any]) -> dict[str, Setting]:
+    """Return the settings of a class, by name, with all that stands in its source about them.
+
+    The text of a setting is the one below its field, or else what a docstring of the class, of its
+    bases or of an ``__init__`` says after its name: ``depth: plies. nodes: positions``.
+
+    >>> class Search:
+    ...     def __init__(self, depth: Annotated[int, Whole(1)] = 4) -> None:
+    ...         '''depth: plies.'''
+    >>> documented(Search)["depth"]
+    Setting(about='plies.', default=4, notes=(Whole(low=1, high=None, even=False, word=None, why=''),))
+    """  # noqa: E501
+    below = _written_below(cast("type", thing)) if is_dataclass(thing) else {}
+    bases = [base for base in reversed(getattr(thing, "__mro__", (thing,))) if base is not object]
+    inits = [
+        vars(base)["__init__"] for base in bases if "__init__" in getattr(base, "__dict__", {})
+    ]
+    hints = dict(pair for part in (*bases, *inits) for pair in _annotations(part))
+    arguments = {
+        name: each
+        for name, each in inspect.signature(thing).parameters.items()
+        if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)
+    }
+    texts: dict[str, str] = {}
+    for part in (*bases, *(init for init in inits if "__dataclass_fields__" not in vars(thing))):
+        texts |= _texts_in((part.__doc__ or "").partition("Settings:\n")[0], list(arguments))
+    factories = {
+        each.name: each.default_factory
+        for each in (fields(cast("Any", thing)) if is_dataclass(thing) else ())
+        if each.default_factory is not MISSING
+    }
+    found = {}
+    for name, each in arguments.items():
+        default = MISSING if each.default is each.empty else each.default
+        hint = hints.get(name)
+        found[name] = Setting(
+            below.get(name) or texts.get(name, ""),
+            factories[name]() if name in factories else default,
+            get_args(hint)[1:] if get_origin(hint) is Annotated else (),
+        )
+    return found
+
+
+def _texts_in(docstring: str, names: Iterable[str]) -> dict[str, str]:
+    """Return the texts that a docstring has after the names of settings, each as one line."""
+    name = "|".join(map(re.escape, names))
+    if not name:
+        return {}
+    text = re.sub(r"\n\s*\n", "\0", inspect.cleandoc(docstring))
+    text = " ".join(text.split())
+    heads = list(re.finditer(rf"(?:^|[.;\0] ?)((?:``)?(?:{name})(?:``)?(?:, (?:{name}))*): ", text))
+    found = {}
+    for head, following in itertools.zip_longest(heads, heads[1:]):
+        end = following.start() + 1 if following else len(text)
+        about = text[head.end() : end].partition("\0")[0].strip()
+        for each in head[1].replace("`", "").split(", "):
+            found[each] = (
+                about[:1].upper() + about[1:].rstrip(";") + ("." if about[-1:] == ";" else "")
+            )
+    return found
+
+
+def as_yaml(
+    thing: Callable[..., Any],
+    values: Mapping[str, Any] | None = None,
+    without: Collection[str] = (),
+) -> list[str]:
+    """Return the settings of a class as the lines of a YAML that explains itself.
+
+    Each has its text and range as a comment above it, and its default as its value. values: those
+    that are other than the defaults. without: names of settings that are left out.
+    """
+    lines: list[str] = []
+    for name, setting in documented(thing).items():
+        if name in without:
+            continue
+        value = (values or {}).get(name, setting.default)
+        constraint = setting.note(Constraint)  # type: ignore[type-abstract]
+        about = re.sub(r"\bNone\b", "null", setting.about.replace("``", ""))
+        if constraint is not None and not isinstance(constraint, Switch):
+            needed = constraint.needed.removeprefix("a list is needed, of which ").rstrip(",")
+            about = f"{about} {needed[:1].upper()}{needed[1:]}."
+        lines += [f"# {line}" for line in textwrap.wrap(" ".join(about.split()), 98)]
+        if is_dataclass(value) and not isinstance(value, type):
+            lines += [f"{name}:", *(f"  {line}" for line in as_yaml(type(value)))]
+        else:
+            lines.append(f"{name}: {_as_written(value)}")
+    return lines
+
+
+def _as_written(value: object) -> str:
+    """Return a value as a YAML has it, in one line."""
+    if value is MISSING:
+        return "???"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_as_written, value))}]"
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{key}: {_as_written(each)}' for key, each in value.items())}}}"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "null" if value is None else str(value)
 
 
 def summary(thing: type) -> str:

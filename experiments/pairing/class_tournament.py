@@ -46,8 +46,9 @@ class ClassTournament(Schedule):
     ) -> None:
         """
         preliminary: games for every program before the knockout. completed: points for the first
-        completed game. win, draw: points for each. replays: how often a drawn game of the knockout
-        is played again, before a lot decides.
+        game that is played to its end. win: points for each game won. draw: points for each drawn
+        game. replays: number of times a drawn game of the knockout is played again before a lot
+        decides.
         """
         self.preliminary, self.replays = preliminary, replays
         self.completed, self.win, self.draw = completed, win, draw

@@ -12,7 +12,7 @@ class Gauntlet(Schedule):
     """One agent meets each of the others, who do not meet each other."""
 
     def __init__(self, champion: str | None = None) -> None:
-        """``champion``: the name of the one, None for the first of the line-up."""
+        """champion: the name of the one; None: the first of the line-up."""
         self.champion = champion
 
     def check(self, names: Sequence[str]) -> None:

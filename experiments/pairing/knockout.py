@@ -27,8 +27,8 @@ class Knockout(Schedule):
         seeding: Annotated[str, Choice(*SEEDINGS)] = LINE_UP,
     ) -> None:
         """
-        replays: how often a drawn match is played again. seeding: who is the best seed: as the
-        line-up has them, or as a lot says.
+        replays: number of times a drawn match is played again before a lot decides. seeding: the
+        order of seeds, the best seeds meeting last: line_up (as they are named), or lot.
         """
         self.replays, self.seeding = replays, seeding
 

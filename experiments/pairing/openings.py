@@ -108,7 +108,7 @@ class Openings(ABC):
 
     A kind of one's own says in :meth:`find` which openings there are.
 
-    repeats: whether openings may be used again where there are more pairs of games than openings.
+    repeats: more pairs of games than openings: false refuses them, true uses the openings again.
     """
 
     _: KW_ONLY
@@ -177,8 +177,10 @@ class StartOpening(Openings):
 class RandomOpenings(Openings):
     """Random legal plies from the start, all distinct up to the symmetries of the board.
 
-    plies: how many. Each is drawn uniformly from the legal moves; games that end within the opening
-        are not used. There are fewer than asked for where many tries have found no other one.
+    Each ply is drawn uniformly from the legal moves; games that end within the opening are not
+    used. There are fewer openings than requested where many tries have found no other one.
+
+    plies: number of plies.
     """
 
     plies: Annotated[int, Whole(0)]
@@ -207,7 +209,10 @@ class RandomOpenings(Openings):
 
 @dataclass(frozen=True)
 class AllOpenings(Openings):
-    """Every distinct position at a ply, in an order drawn from the run's seed."""
+    """Every distinct position at a ply, in an order drawn from the run's seed.
+
+    plies: number of plies.
+    """
 
     plies: Annotated[int, Whole(0)]
 
@@ -247,9 +252,10 @@ class BalancedOpenings(Openings):
 class FileOpenings(Openings):
     """The openings of a file; see :func:`read_openings`.
 
-    file: its path. plies: games and transcripts are cut after so many; None takes them whole.
-    shuffle: take them in an order drawn from the run's seed, not in the file's. With ``repeats`` a
-    line that leads to the same position as an earlier one is used too.
+    With ``repeats`` a line that leads to the same position as an earlier one is used too.
+
+    file: the path. plies: cut games and transcripts after so many; None: take them whole. shuffle:
+    take the openings in an order drawn from the run's seed, not in the file's.
     """
 
     file: str

@@ -20,15 +20,16 @@ class SequentialMatch(Schedule):
     @checked
     def __init__(
         self,
-        elo0: float = 0.0,
-        elo1: float = 30.0,
+        elo0: float = 0,
+        elo1: float = 30,
         sprt_alpha: Annotated[float, Number(above=0, below=0.5)] = 0.05,
         sprt_beta: Annotated[float, Number(above=0, below=0.5)] = 0.05,
         model: str = "logistic",
     ) -> None:
         """
-        elo0, elo1: Elo of the first agent against the second by H0 and by H1. sprt_alpha: how often
-        H1 may be accepted where H0 holds; sprt_beta: the reverse. model: what elo0 and elo1 count.
+        elo0: H0: Elo of the first agent against the second. elo1: H1: the same. sprt_alpha: share
+        of tests in which H1 may be accepted although H0 holds. sprt_beta: the reverse. model: the
+        unit of elo0 and elo1: logistic (the usual Elo) or normalized (by the spread of the pairs).
         """
         self.test = Sprt(elo0, elo1, sprt_alpha, sprt_beta, model)
 

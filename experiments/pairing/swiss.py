@@ -34,7 +34,7 @@ class Swiss(Schedule):
 
     @checked
     def __init__(self, rounds: Annotated[int | None, Whole(1)] = None) -> None:
-        """``rounds``: how many; None for as many as a knockout would have."""
+        """rounds: number of rounds; None: as many as a knockout would have."""
         self.asked = rounds
 
     def check(self, names: Sequence[str]) -> None:

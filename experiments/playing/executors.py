@@ -68,7 +68,7 @@ class Processes(Executor):
 
     @checked
     def __init__(self, workers: Annotated[int | None, Whole(1)] = None) -> None:
-        """``workers``: how many, None for as many as there are cores."""
+        """workers: number of processes; None: as many as there are cores."""
         self.workers = workers or available_cores()
 
     @property
@@ -92,8 +92,8 @@ class Dask(Executor):
         self, address: str | None = None, workers: Annotated[int | None, Whole(1)] = None
     ) -> None:
         """
-        address: of a running scheduler, ``tcp://host:port``; None for a cluster of this machine,
-        for this run. workers: of such a cluster, None for as many as there are cores.
+        address: a running scheduler, ``tcp://host:port``; None: a cluster of this machine, for this
+        run. workers: workers of a cluster of this machine; None: as many as there are cores.
         """
         if importlib.util.find_spec("distributed") is None:
             raise ValueError(

@@ -75,9 +75,11 @@ class Attribution(MatchStudy):
     """One agent with every combination of some switches on and off, against a common opponent, all
     from the same openings (a full factorial design).
 
-    agent: whose switches. opponent: against whom. switches: settings of the agent, by their paths,
-    with a list of the value that is off and the one that is on; None for the features of its
-    composite evaluation, each of which is switched off by the weight 0.
+    agent: the agent with the switches. opponent: its opponent. switches: settings of the agent, by
+    their paths, with the values for off and on, as in study.switches={iterative: [false, true],
+    evaluation.weights.mobility: [0, 8]}; None for the features of its composite evaluation that
+    have a weight, off with the weight 0. Up to 6; all their combinations play, twice as many with
+    each more.
     """
 
     agent: Annotated[str, Text(r".+", "a name of the line-up")]

@@ -87,13 +87,16 @@ class Claims(MatchStudy):
     one to fail. No claim holds by forfeits: where more than half of its games ended so, it stays
     undecided at best.
 
-    claims: a list, or a YAML file that has one, alone or below ``claims``. tolerance: Elo. error:
+    claims: a list, or a YAML file that has one, alone or below ``claims``
+    (study.claims=homework.yaml). An agent is one of the line-up, of conf/agent, or
+    path/to/file.py:Class, with settings and an evaluation in parentheses; see docs/studies.md.
+    tolerance: Elo by which a claim of strength may be missed before it has to fail. error:
     probability of a wrong verdict, a claim. positions: at most so many openings that give positions
     on which costs are compared.
     """
 
     claims: Any
-    tolerance: Annotated[float, Number(above=0, high=200)] = 20.0
+    tolerance: Annotated[float, Number(above=0, high=200)] = 20
     error: Annotated[float, Number(above=0, below=0.5)] = 0.05
     positions: Annotated[int, Whole(FIRST_LOOK)] = 100
 

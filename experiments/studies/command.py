@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
-import yaml
 from rich.console import Console
 
-from othello_lab.agents.config import ConfigError, choices, conf_folder, unknown
+from othello_lab.agents.config import ConfigError, choices, load, settings_text, unknown
 from othello_lab.core.system.cli import Parser
 from othello_lab.core.system.console import as_typed
 from othello_lab.core.system.escaping import visible
@@ -74,23 +73,28 @@ def study_words(kind: RecordKind = STUDY) -> list[str]:
     group = kind.group
     found = list(choices(group))
     for name in choices(group):
-        text = (conf_folder() / group / f"{name}.yaml").read_text(encoding="utf-8")
-        said = yaml.safe_load(text)
-        settings = said.get(group, said)
-        keys = (f"{group}.{key}=" for key in settings if key not in ("_target_", "defaults"))
+        keys = [f"{group}.{key}=" for key in load(group, name) if key != "_target_"]
         found += [key for key in keys if key not in found]
     return found
 
 
 def study_help(name: str | None = None, folders: Sequence[str] = ()) -> str:
-    """All studies with what each asks; or of the one of this name its settings, with the comments
-    that stand beside them. Raises ConfigError."""
+    """Return all studies with their questions; or the settings of the one of this name, as its
+    class declares them. Raise ConfigError."""
     return help_of(STUDY, USAGE, name, folders)
 
 
-def help_of(kind: RecordKind, usage: str, name: str | None, folders: Sequence[str]) -> str:
-    """The same of what is of a kind. usage: what stands above the list of all. Raises
-    ConfigError."""
+def help_of(
+    kind: RecordKind,
+    usage: str,
+    name: str | None,
+    folders: Sequence[str],
+    without: Collection[str] = (),
+) -> str:
+    """Return the same for a kind of studies. Raise ConfigError.
+
+    usage: the text above the list of all. without: settings that are told of elsewhere.
+    """
     known = choices(kind.group, folders)
     if name is None:
         told = [
@@ -103,16 +107,8 @@ def help_of(kind: RecordKind, usage: str, name: str | None, folders: Sequence[st
     parts = [
         f"usage: othello-lab {kind.group} {name} [key=value ...]\n",
         f"{known[name]}\n",
-        *_settings(kind.group, name, folders),
+        *settings_text(kind.group, name, folders, without),
         "",
         "All settings of a run can be given too: othello-lab run --help",
     ]
     return "\n".join(parts) + "\n"
-
-
-def _settings(group: str, name: str, folders: Sequence[str]) -> list[str]:
-    """The lines of a study's file, without those that say what it is."""
-    paths = (place / group / f"{name}.yaml" for place in (conf_folder(), *map(Path, folders)))
-    lines = next(path for path in paths if path.is_file()).read_text(encoding="utf-8").splitlines()
-    body = lines[next(n for n, line in enumerate(lines) if not line.startswith("#")) :]
-    return [line for line in body if not line.strip().startswith("_target_:")]

@@ -63,9 +63,11 @@ class LateGame(NamedTuple):
 class Errors(PositionStudy):
     """Moves of the agents of a run against perfect play.
 
-    run: the folder of a run; None to play the plan's own first. empties: squares that are empty at
-    most. positions: of each agent at most, whole games; or ``all``. Moves that are forced say
-    nothing, and are left out.
+    Moves that are forced say nothing, and are left out.
+
+    run: the folder of a run whose moves are judged; None: the line-up plays first (agents=...,
+    games=...). empties: positions with so many empty squares, and fewer. positions: at most so many
+    moves of each agent, from whole games; or ``all``.
     """
 
     run: RunFolder = None

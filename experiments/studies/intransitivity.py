@@ -38,10 +38,13 @@ class Intransitivity(MatchStudy):
     """One run in which all meet: which agents are shown to be better than which, whether these
     answers go in a circle, and who remains by alpha-rank.
 
-    alpha, population: see :func:`experiments.statistics.alpha_rank.alpha_rank`.
+    See :func:`experiments.statistics.alpha_rank.alpha_rank`.
+
+    alpha: alpha-rank's strength of selection; if it is large, only the winner of a match counts,
+    not its margin. population: members of alpha-rank's population.
     """
 
-    alpha: Annotated[float, Number(above=0)] = 10.0
+    alpha: Annotated[float, Number(above=0)] = 10
     population: Annotated[int, Whole(2)] = POPULATION
 
     def check(self, plan: Plan) -> None:

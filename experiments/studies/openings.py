@@ -57,11 +57,11 @@ class OpeningSets(MatchStudy):
     """The same two agents, best of nearly equal strength, from several sets of openings.
 
     sets: names in ``conf/openings``, or settings with such a name as ``kind`` and one of their own,
-    as ``{name: mine, kind: file, file: mine.txt}``. elo: the difference that is to be seen.
+    as ``{name: mine, kind: file, file: mine.txt}``. elo: the difference to be seen, in Elo.
     """
 
     sets: Any
-    elo: Annotated[float, Number(above=0, high=400)] = 30.0
+    elo: Annotated[float, Number(above=0, high=400)] = 30
 
     def check(self, plan: Plan) -> None:
         if len(plan.agents) != 2:

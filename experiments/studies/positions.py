@@ -81,9 +81,12 @@ def run_of(run: str | None) -> Path | None:
 class SampledStudy(PositionStudy):
     """A study of a sample of positions, some of each phase.
 
-    run: the folder of the run from whose games they are; None for openings of the plan.
-    play_out: whether openings are played out by a shallow search, and the positions are from these
-        games; otherwise they are the openings' own. positions: of each phase.
+    run: the folder of a run from whose games the positions are taken; None: from openings
+        (openings=...).
+    play_out: play the openings out by a shallow search, and take the positions from these games;
+        false: the positions are the openings' own, such as those of a file (openings=file).
+    positions: positions of each phase of the game (opening, midgame, endgame), no two from the same
+        game.
     """
 
     run: RunFolder = None

@@ -79,7 +79,8 @@ class Pruning(SampledStudy):
     """Every search of the line-up on the same positions at each depth, beside minimax's tree and
     the smallest one that proves the value.
 
-    depths: plies. tree_depth: the deepest at which these two trees are counted.
+    depths: plies; every position is searched at each of them. tree_depth: the deepest at which
+    minimax's tree and the smallest one are counted too.
     """
 
     depths: Annotated[list[int], Each(Whole(1, MAX_DEPTH))]

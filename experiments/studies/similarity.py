@@ -42,7 +42,7 @@ class Question(NamedTuple):
 class Similarity(SampledStudy):
     """Every agent of the line-up on the same positions, in each of which there is a choice.
 
-    drawn: so many positions in which they differ most are drawn.
+    drawn: number of positions drawn, those in which the agents differ most.
     """
 
     positions: Annotated[int, Whole(1)] = 20
