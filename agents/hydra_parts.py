@@ -22,6 +22,7 @@ import hydra
 from hydra._internal.config_loader_impl import ConfigLoaderImpl, get_overrides_dirname
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 from hydra._internal.utils import get_args_parser
+from hydra.core.config_store import ConfigStore
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
@@ -44,11 +45,28 @@ command_line_parser = get_args_parser
 which of them it is given before Hydra takes over."""
 
 
-def hand_over(program: str, arguments: Sequence[str], task: Callable[[DictConfig], Any]) -> None:
-    """Let Hydra's own command line do the rest. Public, but it reads ``sys.argv`` alone."""
-    sys.argv = [program, *with_paths(arguments)]
-    main = hydra.main(config_path=str(conf_folder()), config_name="run", version_base=VERSION_BASE)
-    main(task)()
+def hand_over(
+    program: str, arguments: Sequence[str], task: Callable[[DictConfig], Any], composed: DictConfig
+) -> None:
+    """Let Hydra's own command line do the rest. Public, but it reads ``sys.argv`` alone.
+
+    composed: a configuration with all settings. Hydra refuses others, and does not know those that
+    only a class declares.
+    """
+    added = re.compile(r"\+(?=([\w.]+)=)")  # settings that are in there already
+    sys.argv = [program]
+    for word in with_paths(arguments):
+        found = added.match(word)
+        is_setting = found is not None and not (conf_folder() / found[1]).is_dir()
+        sys.argv.append(f"+{word}" if is_setting else word)
+    settings = OmegaConf.to_container(composed, resolve=False)
+    assert isinstance(settings, dict)
+    settings.pop("hydra", None)
+    store = ConfigStore.instance()
+    store.store("composed", settings)
+    store.store("handed_over", {"defaults": ["run", "composed", "_self_"]})
+    folder = str(conf_folder())
+    hydra.main(config_path=folder, config_name="handed_over", version_base=VERSION_BASE)(task)()
 
 
 def parse(override: str) -> Override:

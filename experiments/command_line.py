@@ -47,14 +47,14 @@ def run_command(arguments: Sequence[str]) -> int:
 
         print(visible(run_help(folders), keep="\n"), end="")
         return 0
-    if options.cfg:
+    if options.cfg or options.hydra_help or options.info:
         from othello_lab.agents.config import compose
 
         config = compose("run", options.overrides, folders)
-        print(shown(config, options.cfg, options.package, options.resolve), end="")
-        return 0
-    if options.hydra_help or options.info:
-        hand_over(parser.prog, arguments, lambda config: None)
+        if options.cfg:
+            print(shown(config, options.cfg, options.package, options.resolve), end="")
+        else:
+            hand_over(parser.prog, arguments, lambda config: None, config)
         return 0
     from othello_lab.experiments.config import read
 

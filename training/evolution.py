@@ -284,6 +284,7 @@ class Evolved(Training):
     population: Annotated[int | None, Whole(3)] = None
     """Candidates of a generation; null: as many as CMA-ES recommends for so many weights."""
     generations: Annotated[int, Whole(1)] = 80
+    """Generations in all."""
 
     def check(self, plan: Plan) -> None:
         needs("cma", "cma", "learn")

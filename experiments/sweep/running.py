@@ -202,7 +202,9 @@ def _hand_over(asked: Sweep, words: Sequence[str]) -> None:
     # All that a combination has to know goes along, for it may be played in another process.
     lines = [in_a_line(values, number) for number in known]
     task = functools.partial(play_combination, asked=asked, lines=lines)
-    hydra_parts.hand_over("othello-lab run", arguments, task)
+    own = [word for word in words if not is_hydras(word) and not word.startswith("+combination=")]
+    composed = compose("run", without_guesses(own), asked.extra_folders)
+    hydra_parts.hand_over("othello-lab run", arguments, task, composed)
 
 
 def _confirm(asked: Sweep, console: Console) -> bool:

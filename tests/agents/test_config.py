@@ -8,9 +8,10 @@ import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from omegaconf import OmegaConf
@@ -20,7 +21,7 @@ import othello_lab.agents.external
 import othello_lab.agents.learned
 from othello_lab import AlphaBeta, Decision, Limited, SearchStats, SquareWeights
 from othello_lab.agents import hydra_parts
-from othello_lab.agents.conf_folder import conf_folder
+from othello_lab.agents.conf_folder import FILLED, conf_folder
 from othello_lab.agents.config import (
     ConfigError,
     build,
@@ -32,10 +33,13 @@ from othello_lab.agents.config import (
     literal,
     load,
     load_evaluation,
+    resolve,
 )
 from othello_lab.agents.evaluation import Composite
+from othello_lab.agents.loading import defaults_of
 from othello_lab.core.game import valid_answer
 from othello_lab.core.position import Position
+from othello_lab.core.system.settings import Choice, Each, Whole, as_yaml, checked, documented
 
 HOME = "${oc.env:HOME}"
 
@@ -145,21 +149,40 @@ def test_a_setting_that_is_needed_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    "asked",
+    ("asked", "changes"),
     [
-        [],
-        ["depth=3", "games=8"],
-        ["agents=duel", "agent@first=greedy", "agent@second=alphabeta", "second.depth=5"],
-        ["+evaluation@agents.minimax.evaluation=iago", "depth=5", "~searches", "++extra.more=[1]"],
-        ["evaluation=composite", "evaluation.weights={corners: 3}", "experiment=paip_1ply"],
-        ["hydra.sweep.dir=x", "seed=5"],
+        (["ruleset=mini6"], {}),
+        (["depth=3", "games=8"], {"depth": 3, "games": 8}),
+        (
+            ["agents=duel", "agent@first=greedy", "agent@second=alphabeta", "second.depth=5"],
+            {"second.depth": 5},
+        ),
+        (
+            ["+evaluation@agents.minimax.evaluation=iago", "limits.hang=5", "++extra.more=[1]"],
+            {"limits.hang": 5, "extra.more": [1]},
+        ),
+        (
+            ["experiment=paip_1ply", "evaluation=composite", "evaluation.weights={corners: 3}"],
+            {"evaluation.weights.corners": 3},
+        ),
+        (["openings=file", "openings.plies=3"], {"openings.plies": 3}),
+        (["hydra.sweep.dir=x", "seed=5"], {"seed": 5}),
     ],
 )
-def test_what_is_remembered_is_what_hydra_composes(asked: list[str]) -> None:
+def test_what_is_remembered_is_what_hydra_composes(
+    asked: list[str], changes: dict[str, Any]
+) -> None:
     def plain(config: Any) -> Any:
-        return OmegaConf.to_container(config, resolve=False, enum_to_str=True)
+        said = OmegaConf.to_container(config, resolve=False, enum_to_str=True)
+        del said["hydra"]["overrides"], said["hydra"]["job"]["override_dirname"]  # type: ignore
+        return said
 
-    fresh = plain(hydra_parts._compose_anew("run", asked))
+    chosen = [word for word in asked if word.lstrip("+").split("=")[0] not in changes]
+    chosen = [word for word in chosen if "weights=" not in word]
+    anew = hydra_parts._compose_anew("run", chosen)
+    for key, value in changes.items():
+        OmegaConf.update(anew, key, value, force_add=True)
+    fresh = plain(anew)
     for _ in range(2):
         config = compose("run", asked)
         assert plain(config) == fresh
@@ -173,13 +196,67 @@ def test_an_edited_file_and_another_folder_are_noticed(
     shutil.copytree(conf_folder(), copy)
     monkeypatch.setattr(hydra_parts, "conf_folder", lambda: copy)
     assert compose("run").games == 100
-    text = (copy / "run.yaml").read_text(encoding="utf-8")
-    (copy / "run.yaml").write_text(text.replace("games: 100", "games: 102"), encoding="utf-8")
+    with (copy / "run.yaml").open("a", encoding="utf-8") as file:
+        file.write("games: 102\n")
     os.utime(copy / "run.yaml", (1, 1))  # whatever the clock's ticks
     assert compose("run").games == 102
     for folder in (tmp_path, copy):
         monkeypatch.chdir(folder)
         assert compose("run").hydra.runtime.cwd == str(folder)
+
+
+@dataclass
+class Part:
+    width: Annotated[int | None, Whole(1)] = None
+    """Columns; None: all."""
+
+
+@dataclass
+class Entire:
+    part: Part = field(default_factory=Part)
+    names: Annotated[list[str], Each(Choice("a", "b"))] = field(default_factory=lambda: ["a"])
+    """Letters."""
+
+
+class Plain:
+    @checked
+    def __init__(self, low: Annotated[int, Whole(1)], high: float = 2.5) -> None:
+        """low: the least value. high: the greatest; ``None`` for no bound."""
+
+
+def test_settings_are_explained_from_their_class() -> None:
+    assert as_yaml(Entire) == [
+        *("part:", "  # Columns; null: all. A whole number of 1 or more.", "  width: null"),
+        *("# Letters. Each element is one of a, b.", "names: [a]"),
+    ]
+    assert as_yaml(Plain, {"low": 3}, without=("high",)) == [
+        *("# The least value. A whole number of 1 or more.", "low: 3"),
+    ]
+    assert as_yaml(Plain)[2:] == ["# The greatest; null for no bound.", "high: 2.5"]
+
+
+@pytest.mark.parametrize("group", FILLED)
+def test_no_yaml_repeats_the_default_of_a_class(group: str) -> None:
+    for name in choices(group):
+        path = conf_folder() / group / f"{name}.yaml"
+        said = yaml.safe_load(path.read_text(encoding="utf-8"))
+        settings = said.get(group, said)
+        defaults = defaults_of(settings["_target_"])
+        repeated = {key for key, value in settings.items() if defaults.get(key, ...) == value}
+        assert not repeated, path
+        if group not in ("train", "study", "data"):
+            assert load(group, name) | settings == {**defaults, **settings}
+
+
+@pytest.mark.parametrize("group", FILLED)
+def test_every_setting_of_a_class_is_explained(group: str) -> None:
+    for name in choices(group):
+        settings = compose("run", [f"+{group}={name}" if group in PLUS else f"{group}={name}"])
+        for key, setting in documented(resolve(settings[group]._target_)).items():
+            assert setting.about, f"{group}={name}: {key}"
+
+
+PLUS = ("data", "study", "train")
 
 
 # ---------------------------------------------------------------------- further folders

@@ -152,9 +152,10 @@ def test_help_explains_itself(capsys: pytest.CaptureFixture[str]) -> None:
         *("agents: ab_mirror, ab_vs_minimax,", "agent@first=", "--config-dir", "\ngames: 100\n"),
         *("openings=random (default): ", "openings=file: ", "shuffle: false", "sprt_beta: 0.05"),
         "# Seconds without an answer after which an agent counts as hung",
+        "# Games per pairing. An even number of 2 or more",
     ):
         assert expected in shown
-    for unwanted in ("\nhydra:", "\ndefaults:", "@package"):
+    for unwanted in ("\nhydra:", "\ndefaults:", "@package", "_target_", "_schema_", "None"):
         assert unwanted not in shown
 
 
