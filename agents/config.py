@@ -212,21 +212,20 @@ def _without_setting(
 
 def _options_with(key: str) -> list[str]:
     """The choices of a group, as ``openings=file``, that have a setting: ``openings.file``."""
-    from omegaconf import OmegaConf
-
     inside, _, name = key.rpartition(".")
     group = inside or "agents"  # some line-ups have settings of their own
-    folder = conf_folder() / group
-    if not folder.is_dir():
+    if not (conf_folder() / group).is_dir():
         return []
-    found = []
-    for path in sorted(folder.glob("*.yaml")):
-        settings: Any = OmegaConf.to_container(OmegaConf.load(path))
-        if inside:  # some begin with the group's name
-            settings = filled(group, settings.get(inside, settings))
-        if name in settings:  # also if it is left open
-            found.append(f"{group}={path.stem}")
-    return found
+    # also if it is left open
+    return [f"{group}={each}" for each in choices(group) if name in own_settings(group, each)]
+
+
+def own_settings(group: str, name: str) -> dict[str, Any]:
+    """Return the settings of an option of the lab, without those of the options it is composed of:
+    those in its file, with the defaults of its class."""
+    text = (conf_folder() / group / f"{name}.yaml").read_text(encoding="utf-8")
+    settings = yaml.safe_load(text) or {}
+    return filled(group, settings.get(group, settings))  # some begin with the group's name
 
 
 def option_groups() -> list[str]:

@@ -388,7 +388,7 @@ def documented(thing: Callable[..., Any]) -> dict[str, Setting]:
     ...     def __init__(self, depth: Annotated[int, Whole(1)] = 4) -> None:
     ...         '''depth: plies.'''
     >>> documented(Search)["depth"]
-    Setting(about='plies.', default=4, notes=(Whole(low=1, high=None, even=False, word=None, why=''),))
+    Setting(about='Plies.', default=4, notes=(Whole(low=1, high=None, even=False, word=None, why=''),))
     """  # noqa: E501
     below = _written_below(cast("type", thing)) if is_dataclass(thing) else {}
     bases = [base for base in reversed(getattr(thing, "__mro__", (thing,))) if base is not object]

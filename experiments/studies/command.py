@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from othello_lab.agents.config import ConfigError, choices, load, settings_text, unknown
+from othello_lab.agents.config import ConfigError, choices, own_settings, settings_text, unknown
 from othello_lab.core.system.cli import Parser
 from othello_lab.core.system.console import as_typed
 from othello_lab.core.system.escaping import visible
@@ -73,7 +73,7 @@ def study_words(kind: RecordKind = STUDY) -> list[str]:
     group = kind.group
     found = list(choices(group))
     for name in choices(group):
-        keys = [f"{group}.{key}=" for key in load(group, name) if key != "_target_"]
+        keys = [f"{group}.{key}=" for key in own_settings(group, name) if key != "_target_"]
         found += [key for key in keys if key not in found]
     return found
 

@@ -189,11 +189,13 @@ def test_one_or_two_settings_are_drawn_and_three_are_a_table_alone(tmp_path: Pat
             assert word in text
         assert ">12 runs, 40 games an agent<" in text
     assert reporting._draw(table, ["a", "b", "c"], {}, tmp_path / "three", files=False) == []
-    split = reporting._draw(table.assign(split=True, elo=0.0), ["a"], {}, tmp_path / "split")
+    split = reporting._draw(
+        table.assign(split=True, elo=0.0), ["a"], {}, tmp_path / "split", files=False
+    )
     assert [figure.name for figure in split] == ["nodes_per_move"]
     assert list(reporting._all_split(table)) == []
     assert len(list(reporting._all_split(table.assign(split=True)))) == 1
-    assert reporting._draw(table, [], {}, tmp_path / "none") == []
+    assert reporting._draw(table, [], {}, tmp_path / "none", files=False) == []
 
 
 def test_the_finding_says_who_stands_highest_where() -> None:
