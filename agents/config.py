@@ -13,8 +13,9 @@ import inspect
 import pkgutil
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import yaml
 
@@ -22,8 +23,10 @@ from othello_lab.agents import loading
 from othello_lab.agents.base import Agent
 from othello_lab.agents.conf_folder import FILLED, NAMED, NEEDS_A_TARGET, check_folders, conf_folder
 from othello_lab.agents.evaluation import Evaluation
+from othello_lab.core.rules import RULESETS
 from othello_lab.core.system.renamed import new_name
 from othello_lab.core.system.settings import (
+    Choice,
     ConfigError,
     SettingError,
     as_yaml,
@@ -36,6 +39,13 @@ from othello_lab.core.system.settings import (
 
 OPEN = "???"
 """OmegaConf's mark of a setting left open."""
+
+
+@dataclass
+class RulesetConfig:
+    """The rules of a run or a game, by name."""
+
+    name: Annotated[str, Choice(*RULESETS)] = "standard"
 
 
 def choices(group: str, extra_folders: Sequence[str | Path] = ()) -> dict[str, str]:

@@ -29,12 +29,12 @@ import numpy as np
 
 from othello_lab.agents.base import Agent, Decision, Limits
 from othello_lab.agents.simple import RandomAgent
-from othello_lab.core.game import FINISHED, Fault, play_game, valid_answer
+from othello_lab.core.game import FINISHED, PlayerFailure, play_game, valid_answer
 from othello_lab.core.notation import PASS, IllegalMove, square_name
 from othello_lab.core.position import Position, prepare_rules
 from othello_lab.core.rules import RULESETS, Color, Ruleset
 from othello_lab.core.system.compile import Announce
-from othello_lab.core.system.forked import Forked, Link
+from othello_lab.core.system.forked import Channel, ForkedProcess
 from othello_lab.core.system.processes import adopt_orphans, end_descendants
 
 OK, FAILED, NOT_ASKED = "ok", "failed", "not asked"
@@ -47,7 +47,7 @@ _SECONDS = 0.5
 
 
 @dataclass(frozen=True)
-class Finding:
+class ContractFinding:
     """What a check has found.
 
     name: of the check. asked: what was asked of the agent, a sentence.
@@ -74,10 +74,10 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ContractVerdict:
     """All findings about an agent. ``holds``: whether no check has failed."""
 
-    findings: tuple[Finding, ...]
+    findings: tuple[ContractFinding, ...]
 
     @property
     def holds(self) -> bool:
@@ -87,53 +87,55 @@ class Verdict:
         return "\n".join(map(str, self.findings))
 
 
-def check(agent: Agent, patience: float = PATIENCE, announce: Announce | None = None) -> Verdict:
+def check(
+    agent: Agent, patience: float = PATIENCE, announce: Announce | None = None
+) -> ContractVerdict:
     """Hold an agent to the contract; takes seconds with an agent that answers quickly.
 
     patience: seconds that one call into the agent may take. announce: see ``Agent.prepare``.
     The agent itself is only prepared; it plays in copies of this process.
     """
-    return Verdict(tuple(findings(agent, patience, announce)))
+    return ContractVerdict(tuple(findings(agent, patience, announce)))
 
 
 def findings(
     agent: Agent, patience: float = PATIENCE, announce: Announce | None = None
-) -> Iterator[Finding]:
+) -> Iterator[ContractFinding]:
     """The findings of :func:`check`, each as it is made. Nothing more is asked of an agent that
     hangs, or that fails in what all other checks need."""
     prepare_rules(announce)  # once here rather than in each process
     useless = ""
     for each in CHECKS:
         if useless:
-            yield Finding(each.name, each.asked, NOT_ASKED, useless)
+            yield ContractFinding(each.name, each.asked, NOT_ASKED, useless)
             continue
         outcome, detail = OK, ""
         try:
             answer = _ask(each, 0, agent, patience, announce)
             if each.twice:
                 _compare(answer, _ask(each, 1, agent, patience, announce))
-        except _NotAsked as reason:
+        except _NotApplicable as reason:
             outcome, detail = NOT_ASKED, str(reason)
-        except _Broken as broken:
+        except _ContractViolation as broken:
             outcome, detail = FAILED, str(broken)
-            if isinstance(broken, _Hung):
+            if isinstance(broken, _NoAnswer):
                 useless = f"it hangs: see {each.name}"
             elif each.name in _NEEDED:
                 useless = f"see {each.name}"
-        yield Finding(each.name, each.asked, outcome, detail)
+        yield ContractFinding(each.name, each.asked, outcome, detail)
         if each.name == "prepare" and not useless:
             agent.prepare(announce)  # so that the processes to come have all that it loads
 
 
-class _Broken(Exception):
+class _ContractViolation(Exception):
     """The agent does not do what the contract says."""
 
 
-class _Hung(_Broken):
+class _NoAnswer(_ContractViolation):
     """It does not answer."""
 
 
-class _NotAsked(Exception):
+class _NotApplicable(Exception):
     """The question does not concern this agent."""
 
 
@@ -166,11 +168,13 @@ def _name(move: int) -> str:
 # ------------------------------------------------------------------ processes
 
 
-def _ask(each: Check, number: int, agent: Agent, patience: float, announce: Announce | None) -> Any:
+def _ask(
+    each: ContractCheck, number: int, agent: Agent, patience: float, announce: Announce | None
+) -> Any:
     """What a check returns, run in a process of its own; raises what it raises, and _Broken if the
     process hangs or dies."""
     last, seconds = _BEGAN, patience
-    with closing(Forked(_answer, each, number, agent, announce)) as process:
+    with closing(ForkedProcess(_answer, each, number, agent, announce)) as process:
         try:
             while (message := process.receive_within(seconds)) is not None:
                 kind, content = pickle.loads(message)
@@ -182,38 +186,42 @@ def _ask(each: Check, number: int, agent: Agent, patience: float, announce: Anno
                 seconds = max(last[2], patience)
         except (EOFError, OSError):
             died = f"its process died (exit code {process.exit_code()})"
-            raise _Broken(f"{died} after {_call(last)}") from None
+            raise _ContractViolation(f"{died} after {_call(last)}") from None
         end_descendants([process.number])
-    raise _Hung(f"no answer for {seconds:g} s after {_call(last)}")
+    raise _NoAnswer(f"no answer for {seconds:g} s after {_call(last)}")
 
 
-def _answer(link: Link, each: Check, number: int, agent: Agent, announce: Announce | None) -> None:
+def _answer(
+    link: Channel, each: ContractCheck, number: int, agent: Agent, announce: Announce | None
+) -> None:
     """The main function of a process."""
     adopt_orphans()
     with suppress(OSError):
-        outcome = _outcome(each, number, _Case(agent, link, announce))
+        outcome = _outcome(each, number, _AgentUnderTest(agent, link, announce))
         end_descendants([os.getpid()])  # an agent may stand for another program
         link.send(pickle.dumps(outcome))
 
 
-def _outcome(each: Check, number: int, case: _Case) -> tuple[str, Any]:
+def _outcome(each: ContractCheck, number: int, case: _AgentUnderTest) -> tuple[str, Any]:
     try:
         return "answer", each.run(case, number)
-    except (_Broken, _NotAsked) as trouble:
+    except (_ContractViolation, _NotApplicable) as trouble:
         return "trouble", trouble
-    except Fault as fault:
-        return "trouble", _Broken(f"{fault.reason}: {fault.detail}, after {_call(case.last)}")
+    except PlayerFailure as fault:
+        return "trouble", _ContractViolation(
+            f"{fault.reason}: {fault.detail}, after {_call(case.last)}"
+        )
     except (Exception, SystemExit) as error:
         where = traceback.extract_tb(error.__traceback__)[-1]
         raised = f"{type(error).__name__}: {error}, in {where.filename}, line {where.lineno}"
-        return "trouble", _Broken(f"raised {raised}, after {_call(case.last)}")
+        return "trouble", _ContractViolation(f"raised {raised}, after {_call(case.last)}")
 
 
 def _compare(first: Any, second: Any) -> None:
     """Raise _Broken at the first position where two lists of (position, decision) differ."""
     for (position, one), (other_position, other) in zip(first, second, strict=False):
         if (position, one) != (other_position, other):
-            raise _Broken(
+            raise _ContractViolation(
                 f"answered {_said(one)}, and another time {_said(other)}, {_at(position)}"
             )
 
@@ -222,7 +230,7 @@ def _compare(first: Any, second: Any) -> None:
 
 
 @dataclass(frozen=True)
-class _Line:
+class _GameBeginning:
     """The beginning of a game: its start, and each move with the position it leads to. In the
     last position there is a legal move."""
 
@@ -238,7 +246,7 @@ class _Line:
         return self.positions[-1]
 
 
-def _random_line(start: Position, plies: int, rng: np.random.Generator) -> _Line:
+def _random_line(start: Position, plies: int, rng: np.random.Generator) -> _GameBeginning:
     """So many random plies, or fewer if the game has no more."""
     position = start
     moves: list[tuple[int, Position]] = []
@@ -248,20 +256,20 @@ def _random_line(start: Position, plies: int, rng: np.random.Generator) -> _Line
         moves.append((move, position))
     while moves and not moves[-1][1].legal_mask:
         moves.pop()
-    return _Line(start, tuple(moves))
+    return _GameBeginning(start, tuple(moves))
 
 
-def _line_with_pass(start: Position, rng: np.random.Generator) -> _Line:
+def _line_with_pass(start: Position, rng: np.random.Generator) -> _GameBeginning:
     while True:
         line = _random_line(start, 64, rng)
         if any(move == PASS for move, _ in line.moves):
             return line
 
 
-class _Case:
+class _AgentUnderTest:
     """An agent, in a process in which it is examined."""
 
-    def __init__(self, agent: Agent, link: Link, announce: Announce | None) -> None:
+    def __init__(self, agent: Agent, link: Channel, announce: Announce | None) -> None:
         self.agent = agent
         self.announce = announce
         self.rng = np.random.default_rng(1)
@@ -288,7 +296,7 @@ class _Case:
                 return limits
             except ValueError as error:
                 refusal = error
-        raise _Broken(
+        raise _ContractViolation(
             f"check_limits refuses to play without limits, with {_NODES} nodes and with 0.1 s a "
             f"move alike: {refusal}"
         )
@@ -298,20 +306,20 @@ class _Case:
         try:
             self.agent.check_limits(limits)
         except ValueError as error:
-            raise _NotAsked(f"it does not play so: {error}") from None
+            raise _NotApplicable(f"it does not play so: {error}") from None
         return limits
 
-    def lines(self, count: int) -> Iterator[_Line]:
+    def lines(self, count: int) -> Iterator[_GameBeginning]:
         """So many random lines by each ruleset that it plays, from its start to any later stage."""
         for rules in self.rulesets:
             for _ in range(count):
                 yield self.line(rules, int(self.rng.integers(rules.squares - 4)))
 
-    def line(self, rules: Ruleset, plies: int) -> _Line:
+    def line(self, rules: Ruleset, plies: int) -> _GameBeginning:
         """So many random plies, or the bare start for who knows whole games only."""
         return _random_line(Position.start(rules), 0 if self.agent.from_start else plies, self.rng)
 
-    def lead(self, line: _Line, seed: int = 1) -> None:
+    def lead(self, line: _GameBeginning, seed: int = 1) -> None:
         """Begin a game and tell of its moves."""
         self.tell("begin_game", line.start)
         self.agent.begin_game(line.position.to_move, line.start, seed)
@@ -319,7 +327,7 @@ class _Case:
             self.tell(f"observe of the move {_name(move)}, which leads", position)
             self.agent.observe(move, position)
 
-    def ask(self, line: _Line, limits: Limits | None = None, seed: int = 1) -> Decision:
+    def ask(self, line: _GameBeginning, limits: Limits | None = None, seed: int = 1) -> Decision:
         """Its decision at the end of a line; raises _Broken if that is no legal move."""
         self.lead(line, seed)
         position, limits = line.position, limits or self.limits
@@ -328,11 +336,13 @@ class _Case:
         try:
             decision = valid_answer(answer)
         except ValueError as flaw:
-            raise _Broken(f"answered {flaw!s:.600}, {_at(position)}") from None
+            raise _ContractViolation(f"answered {flaw!s:.600}, {_at(position)}") from None
         try:
             position.play(decision.move)
         except IllegalMove as error:
-            raise _Broken(f"answered {_said(decision)}: {error}, {_at(position)}") from None
+            raise _ContractViolation(
+                f"answered {_said(decision)}: {error}, {_at(position)}"
+            ) from None
         return decision
 
     def play(self, rules: Ruleset, color: Color, seed: int) -> list[tuple[Position, Decision]]:
@@ -352,7 +362,7 @@ class _Case:
         )
         if record.end_reason != FINISHED:
             lost = f"{record.end_reason}: {record.detail.strip()}"
-            raise _Broken(f"lost a game by {rules.name}, {lost}, {_at(record.final)}")
+            raise _ContractViolation(f"lost a game by {rules.name}, {lost}, {_at(record.final)}")
         position, answers = Position.start(rules), []
         for ply in record.plies:
             if ply.color is color and ply.decision:
@@ -363,47 +373,49 @@ class _Case:
     def needs_reproducible(self) -> None:
         """Raise _NotAsked if it does not always answer alike."""
         if not self.agent.reproducible:
-            raise _NotAsked("it says that it is not reproducible")
+            raise _NotApplicable("it says that it is not reproducible")
         if self.agent.watches_clock and self.limits.timed:
-            raise _NotAsked("it only plays by the clock")
+            raise _NotApplicable("it only plays by the clock")
 
 
 # ------------------------------------------------------------------ checks
 
 
-def _itself(case: _Case, number: int) -> None:
+def _itself(case: _AgentUnderTest, number: int) -> None:
     agent = case.agent
     case.tell("boards()")
     boards = agent.boards()
     if not isinstance(boards, frozenset | set) or not boards or not boards <= {4, 6, 8}:
-        raise _Broken(f"boards() is {boards!r}; a set of sizes out of 4, 6 and 8 is needed")
+        raise _ContractViolation(
+            f"boards() is {boards!r}; a set of sizes out of 4, 6 and 8 is needed"
+        )
     if type(agent.version) is not int:
-        raise _Broken(f"version is {agent.version!r}; a whole number is needed")
+        raise _ContractViolation(f"version is {agent.version!r}; a whole number is needed")
     for name in ("reproducible", "watches_clock", "selective", "from_start"):
         if type(getattr(agent, name)) is not bool:
-            raise _Broken(f"{name} is {getattr(agent, name)!r}; true or false is needed")
+            raise _ContractViolation(f"{name} is {getattr(agent, name)!r}; true or false is needed")
     case.tell("check_limits()")
     _ = case.limits
 
 
-def _prepare(case: _Case, number: int) -> None:
+def _prepare(case: _AgentUnderTest, number: int) -> None:
     case.tell("prepare()", seconds=PREPARE_SECONDS)
     case.agent.prepare(case.announce)
 
 
-def _twice(case: _Case, number: int) -> Any:
+def _twice(case: _AgentUnderTest, number: int) -> Any:
     case.needs_reproducible()
     if number:
         _prepare(case, number)  # it was prepared before the process was forked
     return [(line.position, case.ask(line)) for line in case.lines(2)]
 
 
-def _moves(case: _Case, number: int) -> None:
+def _moves(case: _AgentUnderTest, number: int) -> None:
     for line in case.lines(15):
         case.ask(line)
 
 
-def _pv(case: _Case, number: int) -> None:
+def _pv(case: _AgentUnderTest, number: int) -> None:
     for line in case.lines(5):
         decision, position = case.ask(line), line.position
         wrong = ""
@@ -419,36 +431,36 @@ def _pv(case: _Case, number: int) -> None:
         except IllegalMove as error:
             wrong = f"its line cannot be played: {error}"
         if wrong:
-            raise _Broken(f"answered {_said(decision)}: {wrong}, {_at(position)}")
+            raise _ContractViolation(f"answered {_said(decision)}: {wrong}, {_at(position)}")
 
 
-def _games(case: _Case, number: int) -> None:
+def _games(case: _AgentUnderTest, number: int) -> None:
     for turn, rules in enumerate(case.rulesets):
         case.play(rules, (Color.BLACK, Color.WHITE)[turn % 2], seed=1)
 
 
-def _cut_short(case: _Case, number: int) -> None:
+def _cut_short(case: _AgentUnderTest, number: int) -> None:
     for rules in case.rulesets:
         case.ask(case.line(rules, 5))
         if not case.agent.from_start:
             start = case.line(rules, 3).position
             case.ask(_line_with_pass(start, case.rng))
-        case.ask(_Line(Position.start(rules), ()))
+        case.ask(_GameBeginning(Position.start(rules), ()))
 
 
-def _small_board(case: _Case) -> Ruleset:
+def _small_board(case: _AgentUnderTest) -> Ruleset:
     """A board large enough for chance to show, and no larger."""
     return RULESETS["mini6"] if 6 in case.agent.boards() else case.rulesets[0]
 
 
-def _seed(case: _Case, number: int) -> Any:
+def _seed(case: _AgentUnderTest, number: int) -> Any:
     case.needs_reproducible()
     random.seed(number)
     np.random.seed(number)  # noqa: NPY002
     return case.play(_small_board(case), Color.BLACK, seed=9)
 
 
-def _memory(case: _Case, number: int) -> Any:
+def _memory(case: _AgentUnderTest, number: int) -> Any:
     case.needs_reproducible()
     if number:
         case.play(case.rulesets[0], Color.WHITE, seed=5)
@@ -456,29 +468,29 @@ def _memory(case: _Case, number: int) -> Any:
     return case.play(_small_board(case), Color.BLACK, seed=9)
 
 
-def _depth(case: _Case, number: int) -> None:
+def _depth(case: _AgentUnderTest, number: int) -> None:
     limits = case.accepted(replace(case.limits, depth=1))
     # Near the beginning of a large board's games: an end may be solved, however deep it is.
     lines = [case.line(case.rulesets[0], plies) for plies in range(6)]
     decisions = [(line.position, case.ask(line, limits)) for line in lines]
     for position, decision in decisions:
         if decision.depth is not None and decision.depth > 1:
-            raise _Broken(f"answered {_said(decision)} {_at(position)}")
+            raise _ContractViolation(f"answered {_said(decision)} {_at(position)}")
     if all(decision.depth is None for _, decision in decisions):
-        raise _NotAsked("it does not say how far it looks")
+        raise _NotApplicable("it does not say how far it looks")
 
 
-def _nodes(case: _Case, number: int) -> None:
+def _nodes(case: _AgentUnderTest, number: int) -> None:
     limits = case.accepted(Limits(nodes=_NODES))
     decisions = [(line.position, case.ask(line, limits)) for line in case.lines(3)]
     for position, decision in decisions:
         if decision.stats.nodes > 2 * _NODES:  # what is under way, such as a playout, may end
-            raise _Broken(f"answered {_said(decision)} {_at(position)}")
+            raise _ContractViolation(f"answered {_said(decision)} {_at(position)}")
     if not any(decision.stats.nodes for _, decision in decisions):
-        raise _NotAsked("it counts no nodes")
+        raise _NotApplicable("it counts no nodes")
 
 
-def _seconds(case: _Case, number: int) -> None:
+def _seconds(case: _AgentUnderTest, number: int) -> None:
     limits = case.accepted(Limits(seconds=_SECONDS))
     for line in case.lines(1):
         for _ in range(3):  # the machine may be busy with something else
@@ -490,22 +502,24 @@ def _seconds(case: _Case, number: int) -> None:
             if seconds < 2 * _SECONDS:
                 break
         else:
-            raise _Broken(f"answered after {seconds:.2f} s {_at(line.position)}")
+            raise _ContractViolation(f"answered after {seconds:.2f} s {_at(line.position)}")
 
 
-def _hands_off(case: _Case, number: int) -> None:
+def _hands_off(case: _AgentUnderTest, number: int) -> None:
     for line in case.lines(3):
         limits = case.limits
         before = copy.deepcopy((line, limits))
         case.ask(line, limits)
         if limits != before[1]:
-            raise _Broken(f"the limits {before[1]} became {limits} {_at(before[0].position)}")
+            raise _ContractViolation(
+                f"the limits {before[1]} became {limits} {_at(before[0].position)}"
+            )
         for position, now in zip(before[0].positions, line.positions, strict=True):
             if now != position:
-                raise _Broken(f"this position\n{position}\nbecame\n{now}")
+                raise _ContractViolation(f"this position\n{position}\nbecame\n{now}")
 
 
-def _close(case: _Case, number: int) -> Any:
+def _close(case: _AgentUnderTest, number: int) -> Any:
     if number:
         case.ask(case.line(case.rulesets[0], 5))
     case.tell("close()")
@@ -514,34 +528,34 @@ def _close(case: _Case, number: int) -> Any:
 
 
 @dataclass(frozen=True)
-class Check:
+class ContractCheck:
     """Something that is asked of an agent.
 
-    name, asked: as in :class:`Finding`. run: called with the case and 0; raises _Broken. twice:
-    whether it is also called with 1, each time in a process of its own; what it returns must be
-    the same.
+    name, asked: as in :class:`ContractFinding`. run: called with the case and 0; raises _Broken.
+    twice: whether it is also called with 1, each time in a process of its own; what it returns must
+    be the same.
     """
 
     name: str
     asked: str
-    run: Callable[[_Case, int], Any]
+    run: Callable[[_AgentUnderTest, int], Any]
     twice: bool = False
 
 
 CHECKS = (
-    Check("itself", "It says truly what it is and what it can play", _itself),
-    Check("prepare", "prepare() does its work", _prepare),
-    Check("moves", "Legal, well-formed moves in random positions", _moves),
-    Check("line", "Its line begins with its move and can be played", _pv),
-    Check("games", "Whole games by each ruleset that it plays", _games),
-    Check("cut short", "Games that begin anywhere and are cut short", _cut_short),
-    Check("depth", "Limited to depth 1, it looks no further", _depth),
-    Check("nodes", f"Limited to {_NODES:,} nodes, it soon stops", _nodes),
-    Check("seconds", f"Limited to {_SECONDS:g} s a move, it is in time", _seconds),
-    Check("hands off", "It changes no position and no limits", _hands_off),
-    Check("seed", "The same seed gives the same game", _seed, True),
-    Check("memory", "Nothing is remembered from earlier games", _memory, True),
-    Check("twice", "prepare() may be called again; no answer changes", _twice, True),
-    Check("close", "It can be closed, played or not", _close, True),
+    ContractCheck("itself", "It says truly what it is and what it can play", _itself),
+    ContractCheck("prepare", "prepare() does its work", _prepare),
+    ContractCheck("moves", "Legal, well-formed moves in random positions", _moves),
+    ContractCheck("line", "Its line begins with its move and can be played", _pv),
+    ContractCheck("games", "Whole games by each ruleset that it plays", _games),
+    ContractCheck("cut short", "Games that begin anywhere and are cut short", _cut_short),
+    ContractCheck("depth", "Limited to depth 1, it looks no further", _depth),
+    ContractCheck("nodes", f"Limited to {_NODES:,} nodes, it soon stops", _nodes),
+    ContractCheck("seconds", f"Limited to {_SECONDS:g} s a move, it is in time", _seconds),
+    ContractCheck("hands off", "It changes no position and no limits", _hands_off),
+    ContractCheck("seed", "The same seed gives the same game", _seed, True),
+    ContractCheck("memory", "Nothing is remembered from earlier games", _memory, True),
+    ContractCheck("twice", "prepare() may be called again; no answer changes", _twice, True),
+    ContractCheck("close", "It can be closed, played or not", _close, True),
 )
 _NEEDED = ("itself", "prepare", "moves")

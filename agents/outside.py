@@ -21,7 +21,7 @@ from othello_lab.core.game import Player
 from othello_lab.core.position import Position
 from othello_lab.core.system.compile import Announce
 from othello_lab.core.system.confinement import confine
-from othello_lab.core.system.forked import Forked, Link
+from othello_lab.core.system.forked import Channel, ForkedProcess
 from othello_lab.core.system.processes import adopt_orphans, end_descendants, end_with_parent
 
 START_SECONDS = 300.0
@@ -50,7 +50,7 @@ def names_outside(settings: Any) -> bool:
 
 def is_outside(agent: Agent) -> bool:
     """Whether an agent runs code that is not the lab's own, compiled heuristics aside."""
-    return isinstance(agent, Outsider) or _is_outside(agent)
+    return isinstance(agent, ExternalAgent) or _is_outside(agent)
 
 
 def _is_outside(thing: Agent | Evaluation) -> bool:
@@ -76,12 +76,12 @@ def _evaluations(thing: Agent | Evaluation) -> Iterator[Evaluation]:
 
 def observes(agent: Agent) -> bool:
     """Whether an agent wants to be told of moves."""
-    if isinstance(agent, Outsider):
+    if isinstance(agent, ExternalAgent):
         return agent.observes
     return type(agent).observe is not Player.observe
 
 
-class Outsider(Agent):
+class ExternalAgent(Agent):
     """Stands for an agent from outside where its code must not run: it knows what the agent says of
     itself, and how to make it. All that is asked of the agent itself is asked in another process.
     """
@@ -141,7 +141,7 @@ class Outsider(Agent):
         """What the agent answers, made in another process; raises ConfigError, or ValueError if it
         refuses the limits."""
         where = f"agent '{self._name}'"
-        child = Forked(_supervise, os.getpid(), self, question, limits, most=_MOST)
+        child = ForkedProcess(_supervise, os.getpid(), self, question, limits, most=_MOST)
         with closing(child):
             try:
                 message = child.receive_within(START_SECONDS + _MORE_SECONDS)
@@ -165,13 +165,13 @@ def _raise_if_refused(answer: Any) -> None:
 
 
 def _supervise(
-    link: Link, parent: int, outsider: Outsider, question: str, limits: Limits | None
+    link: Channel, parent: int, outsider: ExternalAgent, question: str, limits: Limits | None
 ) -> None:
     """The main function of a process that never runs the agent's code: it starts the one that does,
     and ends all that it leaves behind."""
     adopt_orphans()
     end_with_parent(parent)
-    child = Forked(_examine, os.getpid(), outsider, question, limits, most=_MOST)
+    child = ForkedProcess(_examine, os.getpid(), outsider, question, limits, most=_MOST)
     try:
         message = child.receive_within(START_SECONDS)
         answer = b"null" if message is None else message
@@ -186,7 +186,7 @@ def _supervise(
 
 
 def _examine(
-    link: Link, parent: int, outsider: Outsider, question: str, limits: Limits | None
+    link: Channel, parent: int, outsider: ExternalAgent, question: str, limits: Limits | None
 ) -> None:
     """The main function of a process: make the agent, and answer one question about it."""
     silent = os.open(os.devnull, os.O_WRONLY)
@@ -201,7 +201,7 @@ def _examine(
     link.send(answer.encode())
 
 
-def _answer(outsider: Outsider, question: str, limits: Limits | None) -> dict[str, Any]:
+def _answer(outsider: ExternalAgent, question: str, limits: Limits | None) -> dict[str, Any]:
     agent = outsider.make()
     if question == "prepare":
         agent.prepare()

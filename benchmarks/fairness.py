@@ -33,8 +33,8 @@ from othello_lab.core.game import FINISHED, LATE_BY_WALL, TOO_LATE, play_game
 from othello_lab.core.position import Position, prepare_rules
 from othello_lab.core.rules import Color, ruleset
 from othello_lab.core.system.processes import available_cores, descendants
-from othello_lab.experiments.playing.conditions import Conditions
-from othello_lab.experiments.playing.stand_in import Children, StandIn
+from othello_lab.experiments.playing.conditions import GameConditions
+from othello_lab.experiments.playing.stand_in import AgentProxy, ChildSignals
 
 BOT = f"{sys.executable} {Path(__file__).with_name('timed_bot.py')}"
 
@@ -84,9 +84,9 @@ def supervise(moves: int, seconds: float, seed: int, agents: dict[str, Any], tol
     """Play so many timed moves, in the process of a supervisor; tells what became of them."""
     limits = Limits(seconds=seconds)
     names, rules = list(agents), ruleset("standard")
-    conditions = Conditions(names, list(agents.values()), rules, limits, GRACE, 60.0, 30)
-    children = Children()
-    seats = [StandIn(conditions, number, children, lambda: None) for number in range(len(names))]
+    conditions = GameConditions(names, list(agents.values()), rules, limits, GRACE, 60.0, 30)
+    children = ChildSignals()
+    seats = [AgentProxy(conditions, number, children, lambda: None) for number in range(len(names))]
     found: Counter[str] = Counter()
     pairs = itertools.cycle([(0, 1), (2, 3), (1, 2), (3, 0)])
     while found["moves"] < moves:

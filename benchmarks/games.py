@@ -35,12 +35,12 @@ from othello_lab import Agent, Decision, Limits
 from othello_lab.core.position import Position
 from othello_lab.experiments.config import plan_of, read
 from othello_lab.experiments.jobs.run import run
-from othello_lab.experiments.pairing.schedule import Draw, Pair
+from othello_lab.experiments.pairing.schedule import Pair, PairDraw
 from othello_lab.experiments.playing import Executor
-from othello_lab.experiments.playing.batch import Watch, play_all
-from othello_lab.experiments.playing.conditions import Conditions
+from othello_lab.experiments.playing.batch import GameMonitor, play_all
+from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.playing.executors import Say
-from othello_lab.experiments.playing.match import PairResult, Play, Workers, play_over
+from othello_lab.experiments.playing.match import PairResult, Play, WorkerSlots, play_over
 from othello_lab.experiments.record.provenance import machine, versions
 from othello_lab.experiments.record.store import Record
 
@@ -119,16 +119,16 @@ class FromMemory(Executor):
     text = "memory"
 
     @contextmanager
-    def ready(self, conditions: Conditions, say: Say) -> Iterator[Play]:
-        watch = Watch(Watch.Memory())
+    def ready(self, conditions: GameConditions, say: Say) -> Iterator[Play]:
+        watch = GameMonitor(GameMonitor.Memory())
         found = {
             pair[0].pair: pickle.dumps(next(play_all(conditions, pair, watch)))
             for pair in self._pairs
         }
 
-        def play(draw: Draw) -> Iterator[list[PairResult]]:
+        def play(draw: PairDraw) -> Iterator[list[PairResult]]:
             began = time.process_time()
-            yield from play_over(Workers(_Memory(found), 16), draw)
+            yield from play_over(WorkerSlots(_Memory(found), 16), draw)
             self.seconds = time.process_time() - began
 
         yield play
@@ -140,7 +140,7 @@ def driver(words: str, games: int) -> float:
         options = [*words.split(), f"games={games}", f"results={folder}", "figures=false"]
         plan = plan_of(read(options).settings)
         plan.conditions().prepare()
-        draw = Draw(plan.schedule, plan.names, plan.choose_openings(), plan.settings.seed)
+        draw = PairDraw(plan.schedule, plan.names, plan.choose_openings(), plan.settings.seed)
         executor = FromMemory(draw.take(games))
         run(replace(plan, executor=executor), "benchmark", Console(quiet=True))
         return 1e6 * executor.seconds / games

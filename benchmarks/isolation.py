@@ -14,8 +14,8 @@ import numpy as np
 from othello_lab import Agent, Decision, Limits, RandomAgent, run_match
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, ruleset
-from othello_lab.experiments.playing.conditions import Conditions
-from othello_lab.experiments.playing.stand_in import Children, StandIn
+from othello_lab.experiments.playing.conditions import GameConditions
+from othello_lab.experiments.playing.stand_in import AgentProxy, ChildSignals
 
 
 class AtOnce(Agent):
@@ -27,8 +27,8 @@ class AtOnce(Agent):
 
 def round_trips(questions: int, limits: Limits) -> np.ndarray:
     """Microseconds from question to answer, of an agent that answers at once; less its own."""
-    conditions = Conditions(["at once"], [AtOnce()], ruleset("standard"), limits, 1.0, 60.0, 30)
-    stand_in = StandIn(conditions, 0, Children(), lambda: None)
+    conditions = GameConditions(["at once"], [AtOnce()], ruleset("standard"), limits, 1.0, 60.0, 30)
+    stand_in = AgentProxy(conditions, 0, ChildSignals(), lambda: None)
     start = Position.start()
     taken = []
     for number in range(questions):

@@ -20,8 +20,8 @@ from othello_lab.core.game import Limits, play_game
 from othello_lab.core.position import Position, prepare_rules
 from othello_lab.core.rules import Color, ruleset
 from othello_lab.core.system.processes import available_cores
-from othello_lab.experiments.playing.conditions import Conditions
-from othello_lab.experiments.playing.stand_in import Children, StandIn
+from othello_lab.experiments.playing.conditions import GameConditions
+from othello_lab.experiments.playing.stand_in import AgentProxy, ChildSignals
 
 _PLAY = f"{sys.executable} -m play"
 PERCENTILES = (50, 99, 99.9, 100)
@@ -54,8 +54,8 @@ def asked(agent: ProgramAgent, ask: Callable[[], object], times: int) -> np.ndar
 def charged(agent: ProgramAgent, moves: int) -> np.ndarray:
     """Microseconds of each move that the judge charges to a program, in a process as in a run."""
     rules, limits = ruleset("standard"), Limits(seconds=1.0)
-    conditions = Conditions(["program"], [agent], rules, limits, 0.02, 60.0, 30)
-    seat = StandIn(conditions, 0, Children(), lambda: None)
+    conditions = GameConditions(["program"], [agent], rules, limits, 0.02, 60.0, 30)
+    seat = AgentProxy(conditions, 0, ChildSignals(), lambda: None)
     found: list[int] = []
     while len(found) < moves:
         seeds = {Color.BLACK: len(found), Color.WHITE: len(found)}

@@ -20,9 +20,9 @@ import numpy as np
 
 from othello_lab.core import vector
 from othello_lab.core.system.compile import (
-    Door,
     Int,
     Mask,
+    ScalarKernel,
     Square,
     kernel,
     portable_requested,
@@ -126,9 +126,9 @@ flips = vector_flips if VECTORISED else plain_flips
 empty ``square`` (uint64, 0..63) turns; 0 where the move is illegal."""
 
 
-LEGAL_MOVES = Door(lambda mover, opponent: legal_moves(mover, opponent), 2)
+LEGAL_MOVES = ScalarKernel(lambda mover, opponent: legal_moves(mover, opponent), 2)
 """``LEGAL_MOVES.open(mover, opponent)``: :func:`legal_moves` of Python's numbers."""
-FLIPS = Door(lambda mover, opponent, square: flips(mover, opponent, square), 3)
+FLIPS = ScalarKernel(lambda mover, opponent, square: flips(mover, opponent, square), 3)
 """``FLIPS.open(mover, opponent, square)``: :func:`flips` of Python's numbers."""
 
 

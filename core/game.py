@@ -327,7 +327,7 @@ class GameRecord:
         return difference if self.final.to_move is Color.BLACK else -difference
 
 
-class Fault(Exception):
+class PlayerFailure(Exception):
     """A player that is somewhere else broke down there. Raised by whoever stands for it here, so
     that it loses for this reason, one of END_REASONS."""
 
@@ -336,7 +336,7 @@ class Fault(Exception):
         self.reason, self.detail = reason, detail
 
 
-class Spent(NamedTuple):
+class TimeSpent(NamedTuple):
     """What a decision took, in nanoseconds: wall time, processor time, and how much of the wall
     time the player could not use."""
 
@@ -361,13 +361,13 @@ class Stopwatch:
             self._waited = ready_but_not_run(_SCHEDSTAT)
         self._cpu, self._wall = time.process_time_ns(), time.perf_counter_ns()
 
-    def stop(self) -> Spent:
+    def stop(self) -> TimeSpent:
         """It has answered."""
         wall, cpu = time.perf_counter_ns() - self._wall, time.process_time_ns() - self._cpu
         if not self._timed:
-            return Spent(wall, cpu, 0)
+            return TimeSpent(wall, cpu, 0)
         waited = ready_but_not_run(_SCHEDSTAT) - self._waited
-        return Spent(wall, cpu, min(waited, max(0, wall - cpu)))
+        return TimeSpent(wall, cpu, min(waited, max(0, wall - cpu)))
 
 
 _SCHEDSTAT = "/proc/thread-self/schedstat"
@@ -400,8 +400,8 @@ def play_game(
     start: where the game begins (default: the standard start).
     opening: legal moves made from there before the players are asked; raises IllegalMove if not.
     limits: what each move may cost, or with ``clock`` all moves of a player together. Only the
-        time in ``decide`` counts, less what the player could not use of it (:class:`Spent`); it is
-        judged with ``grace`` seconds more, for each move or for all that share a clock.
+        time in ``decide`` counts, less what the player could not use of it (:class:`TimeSpent`); it
+        is judged with ``grace`` seconds more, for each move or for all that share a clock.
     seeds: each player's own seed for this game (default 0), the only randomness it should use;
         raises KeyError where one is missing.
     before_call: called before every call into a player, so that somebody can watch over it.
@@ -417,7 +417,7 @@ def play_game(
     positions = [start]
     for move in opening:
         positions.append(positions[-1].play(move))
-    game = _Game(players, positions[-1], limits or Limits(), grace, before_call)
+    game = _GameLoop(players, positions[-1], limits or Limits(), grace, before_call)
     try:
         game.begin(start, seed_of, zip(opening, positions[1:], strict=True))
         game.play()
@@ -448,7 +448,7 @@ class _Forfeit(Exception):
         self.loser, self.reason, self.detail, self.too_late = loser, reason, detail, too_late
 
 
-class _Game:
+class _GameLoop:
     """A game under way. ``position`` is where it stands, ``plies`` are its turns so far."""
 
     def __init__(
@@ -466,7 +466,7 @@ class _Game:
         self._observers = [color for color in Color if _observes(players[color])]
         self._limits = limits
         self._grace = grace
-        self._clocks = {color: _Clock(limits, grace) for color in Color}
+        self._clocks = {color: _PlayerClock(limits, grace) for color in Color}
         self._watches = {
             color: getattr(players[color], "stopwatch", None) or Stopwatch(limits.timed)
             for color in Color
@@ -544,7 +544,7 @@ class _Game:
 def _forfeit(loser: Color, error: BaseException) -> BaseException:
     """What to raise for what a player raised: it loses, whatever that was. Only Ctrl-C, which is
     the caller's, goes on as it is."""
-    if isinstance(error, Fault):
+    if isinstance(error, PlayerFailure):
         return _Forfeit(loser, error.reason, error.detail)
     if isinstance(error, KeyboardInterrupt):
         return error
@@ -557,7 +557,7 @@ def _kept(decision: Decision) -> Decision:
     return Decision(decision.move, decision.value, decision.pv, decision.depth, counts)
 
 
-def _lateness(spent: Spent, limits: Limits) -> str:
+def _lateness(spent: TimeSpent, limits: Limits) -> str:
     own = f"{(spent.wall - spent.waited) / 1e9:.3f} s for a move"
     if spent.waited:
         own += f" ({spent.wall / 1e9:.3f} s by the wall clock)"
@@ -565,7 +565,7 @@ def _lateness(spent: Spent, limits: Limits) -> str:
     return f"{own}, {allowed:.3g} s allowed"
 
 
-class _Clock:
+class _PlayerClock:
     """How much time a player has, and what it has used of it."""
 
     def __init__(self, limits: Limits, grace: float) -> None:
@@ -581,7 +581,7 @@ class _Clock:
             return self._given
         return replace(self._given, clock=max(0.0, self._given.clock - self._own / 1e9))
 
-    def late(self, spent: Spent) -> int:
+    def late(self, spent: TimeSpent) -> int:
         """How late the move is that this was spent on."""
         if self._whole is None:
             return IN_TIME

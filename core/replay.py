@@ -18,7 +18,7 @@ UNTOLD = 2
 
 
 @dataclass(frozen=True)
-class Replayed:
+class ReplayedGames:
     """What games went through. A turn is 0 where the side is to move that began, 1 for the other.
 
     mover, opponent: uint64 masks of all positions in which somebody was to move, or to pass, those
@@ -108,7 +108,7 @@ def replay(
     board: int,
     until: int = -1,
     turns: np.ndarray | None = None,
-) -> Replayed:
+) -> ReplayedGames:
     """Follow games.
 
     mover, opponent: uint64 masks of where each begins. squares: uint8, the moves of all games, one
@@ -137,7 +137,7 @@ def replay(
         lasts,
         states,
     )
-    return Replayed(
+    return ReplayedGames(
         masks[:rows, 0],
         masks[:rows, 1],
         about[:rows, 0].astype(np.int8),

@@ -16,6 +16,7 @@ from omegaconf.errors import OmegaConfBaseException
 from othello_lab.agents.base import Agent
 from othello_lab.agents.config import (
     ConfigError,
+    RulesetConfig,
     build,
     build_agent,
     compose,
@@ -28,13 +29,13 @@ from othello_lab.agents.config import (
 )
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.external.submission import submissions
-from othello_lab.agents.outside import Outsider, names_outside
+from othello_lab.agents.outside import ExternalAgent, names_outside
 from othello_lab.agents.search import SearchAgent
 from othello_lab.agents.search.context import MAX_DEPTH
 from othello_lab.core.game import Limits
 from othello_lab.core.notation import split_transcript
 from othello_lab.core.position import Position
-from othello_lab.core.rules import RULESETS, Ruleset, ruleset
+from othello_lab.core.rules import Ruleset, ruleset
 from othello_lab.core.system.settings import (
     Choice,
     Each,
@@ -47,25 +48,20 @@ from othello_lab.core.system.settings import (
 )
 from othello_lab.experiments.pairing import Openings, Schedule
 from othello_lab.experiments.pairing.openings import Opening
-from othello_lab.experiments.pairing.schedule import Draw
+from othello_lab.experiments.pairing.schedule import PairDraw
 from othello_lab.experiments.playing import Executor
 from othello_lab.experiments.playing.conditions import (
     AUTO,
     ISOLATION,
     NONE,
     PROCESS,
-    Conditions,
-    Elsewhere,
+    GameConditions,
+    RemoteConditions,
 )
 
 _EVEN_GAMES = Whole(2, even=True, why="each opening is played twice, colours swapped")
 _AGENT_NAME = Text(r".+", "a name")
 _SEED = Whole(0, (1 << 63) - 1)
-
-
-@dataclass
-class RulesetConfig:
-    name: Annotated[str, Choice(*RULESETS)] = "standard"
 
 
 @dataclass
@@ -328,7 +324,7 @@ class Plan:
         """How many games the schedule has at most."""
         return self.pairs * self.schedule.games_each
 
-    def draw(self, openings: Sequence[Opening]) -> Draw:
+    def draw(self, openings: Sequence[Opening]) -> PairDraw:
         """The pairs of the run, from these openings."""
         return draw_of(self.settings, self.schedule, openings)
 
@@ -342,10 +338,10 @@ class Plan:
         """Whether its agents are objects of a program, which settings cannot make again."""
         return any("object" in agent for agent in self.settings.agents.values())
 
-    def conditions(self) -> Conditions:
+    def conditions(self) -> GameConditions:
         """What all its games have in common."""
         limits = self.settings.limits
-        return Conditions(
+        return GameConditions(
             self.names,
             list(self.agents.values()),
             self.rules,
@@ -359,7 +355,7 @@ class Plan:
             self.settings.isolation,
             self.settings.compiled_games,
             self.settings.record == ALL,
-            None if self.of_objects else Elsewhere(conditions_of, self.as_data),
+            None if self.of_objects else RemoteConditions(conditions_of, self.as_data),
         )
 
 
@@ -420,7 +416,7 @@ def make_agent(settings: Any, name: str, isolation: str) -> Agent:
     if isolation != PROCESS and isinstance(settings, Mapping):  # its class, or function, alone
         named = {key: value for key, value in settings.items() if isinstance(value, str)}
     if isolation != NONE and names_outside(named):
-        return Outsider(settings, name)
+        return ExternalAgent(settings, name)
     return build_agent(settings, name)
 
 
@@ -430,9 +426,9 @@ def scheduled_of(settings: RunConfig) -> tuple[Schedule, int]:
     return schedule, schedule.length(list(settings.agents), settings.games // 2)
 
 
-def draw_of(settings: RunConfig, schedule: Schedule, openings: Sequence[Opening]) -> Draw:
+def draw_of(settings: RunConfig, schedule: Schedule, openings: Sequence[Opening]) -> PairDraw:
     """The pairs of the run with these settings, from these openings."""
-    return Draw(schedule, list(settings.agents), openings, settings.seed, settings.games // 2)
+    return PairDraw(schedule, list(settings.agents), openings, settings.seed, settings.games // 2)
 
 
 def chosen_openings(settings: RunConfig, openings: Openings, schedule: Schedule) -> list[Opening]:
@@ -555,7 +551,7 @@ def _name_agents(
             part[key] = names[part[key]]
 
 
-def conditions_of(config: Mapping[str, Any]) -> Conditions:
+def conditions_of(config: Mapping[str, Any]) -> GameConditions:
     """The conditions of a run, from the plain data that its record has, for a process elsewhere."""
     return plan_of(typed(config)).conditions()
 

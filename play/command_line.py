@@ -13,7 +13,7 @@ from othello_lab.core.system.cli import Command, Parser
 from othello_lab.core.system.escaping import visible
 
 if TYPE_CHECKING:
-    from othello_lab.play.config import Settings, Table
+    from othello_lab.play.config import GameSetup, Settings
 
 # What only one command needs is imported there.
 
@@ -78,7 +78,7 @@ def web_command(arguments: Sequence[str]) -> int:
 
 def _told(
     arguments: Sequence[str], usage: str, options: Sequence[str] = ()
-) -> tuple[Table, Settings] | None:
+) -> tuple[GameSetup, Settings] | None:
     """The settings of a game and the options that were given; None if help was asked for, which
     is printed. Raises ConfigError."""
     from othello_lab.play.config import config_folders, read

@@ -13,6 +13,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from othello_lab.agents.config import (
     ConfigError,
+    RulesetConfig,
     choices,
     compose,
     fill_open,
@@ -22,7 +23,7 @@ from othello_lab.agents.config import (
     unknown,
 )
 from othello_lab.core.game import Limits
-from othello_lab.core.rules import RULESETS, Color, Ruleset, ruleset
+from othello_lab.core.rules import Color, Ruleset, ruleset
 from othello_lab.core.system.settings import (
     Choice,
     Number,
@@ -44,12 +45,7 @@ Settings = dict[str, Any]
 
 
 @dataclass
-class RulesetConfig:
-    name: Annotated[str, Choice(*RULESETS)] = "standard"
-
-
-@dataclass
-class LimitsConfig:
+class PlayLimitsConfig:
     """The limits of all agents. The first one that a search reaches ends it."""
 
     depth: Annotated[int | None, Whole(1)] = None
@@ -110,7 +106,7 @@ class PlayConfig:
     choices."""
 
     ruleset: RulesetConfig = field(default_factory=RulesetConfig)
-    limits: LimitsConfig = field(default_factory=LimitsConfig)
+    limits: PlayLimitsConfig = field(default_factory=PlayLimitsConfig)
     series: SeriesConfig = field(default_factory=SeriesConfig)
     """A series at the terminal: it goes on, colours changing, until one player has won it."""
     web: WebConfig = field(default_factory=WebConfig)
@@ -144,7 +140,7 @@ PERSON = PlayerSettings(HUMAN)
 
 
 @dataclass(frozen=True)
-class Table:
+class GameSetup:
     """All that a game needs to begin. hint: who is asked for hints. fill: what agents take for
     settings they leave open. folders: where further YAMLs are."""
 
@@ -164,7 +160,7 @@ class Table:
         return Limits(asked.depth, asked.nodes, asked.seconds)
 
 
-def read(overrides: Sequence[str], folders: Sequence[str] = ()) -> Table:
+def read(overrides: Sequence[str], folders: Sequence[str] = ()) -> GameSetup:
     """Compose ``conf/play.yaml`` with overrides; no agent is built yet. Raise ConfigError."""
     config = compose("play", _with_sides(overrides, folders), folders)
     try:
@@ -184,7 +180,7 @@ def read(overrides: Sequence[str], folders: Sequence[str] = ()) -> Table:
             name = chosen.get(f"agent@{side}") or short_name(str(agent.get("_target_", side)))
             players[side] = player(str(name), agent, fill)
     seats = {color: players[color.value] for color in Color}
-    return Table(settings, seats, players["hint"], fill, folders)
+    return GameSetup(settings, seats, players["hint"], fill, folders)
 
 
 def _with_sides(overrides: Sequence[str], folders: Sequence[str]) -> list[str]:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 
 from othello_lab.agents.config import ConfigError
 from othello_lab.core.system.escaping import visible
-from othello_lab.play.config import PlayerSettings, Table, config_folders, read
-from othello_lab.play.thinking import Thinkers
+from othello_lab.play.config import GameSetup, PlayerSettings, config_folders, read
+from othello_lab.play.thinking import AgentProcesses
 
 USAGE = """\
 usage: othello-lab play {name} agent=NAME [key=value ...]
@@ -30,7 +30,7 @@ _SEAT = "white"  # where conf/play.yaml has an agent
 _OTHERS = ("black", _SEAT, "hint")
 
 
-def read_engine(words: Sequence[str], folders: Sequence[str]) -> tuple[Table, PlayerSettings]:
+def read_engine(words: Sequence[str], folders: Sequence[str]) -> tuple[GameSetup, PlayerSettings]:
     """The settings of a command line, and the agent that is to play; ConfigError."""
     for word in words:
         if re.match(rf"[+~]*({'|'.join(_OTHERS)})\b", word) or "=" not in word:
@@ -52,7 +52,7 @@ def run_engine(
     name: str,
     protocol: str,
     words: Sequence[str],
-    serve: Callable[[Table, PlayerSettings, Thinkers], None],
+    serve: Callable[[GameSetup, PlayerSettings, AgentProcesses], None],
 ) -> int:
     """Make the agent, and let a protocol serve it; returns the exit code. Raises ConfigError."""
     if {"-h", "--help"} & set(words):
@@ -65,7 +65,7 @@ def run_engine(
     def say(line: str) -> None:
         print(visible(line), file=sys.stderr, flush=True)
 
-    with Thinkers(table.rules, table.limits, table.settings.limits.hang, say) as thinkers:
+    with AgentProcesses(table.rules, table.limits, table.settings.limits.hang, say) as thinkers:
         thinkers.of(player)  # before anybody waits for it
         serve(table, player, thinkers)
     return 0

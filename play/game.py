@@ -13,7 +13,7 @@ from othello_lab.core.rules import Color
 
 
 @dataclass(frozen=True)
-class Turn:
+class PlayedTurn:
     """A move that was made.
 
     before: the position it was made in. decision: what an agent said of it, None for a person's
@@ -36,11 +36,11 @@ class Turn:
 
 
 @dataclass
-class Game:
+class GameState:
     """A game under way. resigned: who gave up."""
 
     start: Position
-    turns: list[Turn] = field(default_factory=list)
+    turns: list[PlayedTurn] = field(default_factory=list)
     resigned: Color | None = None
 
     @property
@@ -59,11 +59,11 @@ class Game:
 
     def play(
         self, move: int, by: str, decision: Decision | None = None, seconds: float = 0
-    ) -> Turn:
+    ) -> PlayedTurn:
         """Make a move, by its number; raises IllegalMove, and then nothing has changed."""
         position = self.position
         position.play(move)
-        self.turns.append(Turn(position, move, by, decision, seconds))
+        self.turns.append(PlayedTurn(position, move, by, decision, seconds))
         return self.turns[-1]
 
     def follow(self, moves: Iterable[int], by: str) -> None:
@@ -106,7 +106,7 @@ class Game:
         return max(2, ahead)
 
 
-def outcome(game: Game) -> str:
+def outcome(game: GameState) -> str:
     """The end of a game in words: winner, score and margin."""
     position = game.position
     black, white = position.black.bit_count(), position.white.bit_count()
@@ -138,7 +138,7 @@ def line_text(moves: Iterable[int]) -> str:
     return " ".join(square_name(move) for move in moves)
 
 
-def decision_lines(turn: Turn) -> list[str]:
+def decision_lines(turn: PlayedTurn) -> list[str]:
     """What an agent states of its move, below the move itself."""
     decision = turn.decision
     if decision is None:

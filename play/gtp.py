@@ -14,9 +14,9 @@ from othello_lab.core.game import Limits
 from othello_lab.core.notation import PASS, IllegalMove, NotationError, parse_square, square_name
 from othello_lab.core.position import Position
 from othello_lab.core.rules import RULESETS, Color
-from othello_lab.play.config import PlayerSettings, Table
-from othello_lab.play.game import Game, Turn, outcome
-from othello_lab.play.thinking import Thinkers, Trouble
+from othello_lab.play.config import GameSetup, PlayerSettings
+from othello_lab.play.game import GameState, PlayedTurn, outcome
+from othello_lab.play.thinking import AgentFailure, AgentProcesses
 from othello_lab.play.written import described
 
 GAME = "Othello"
@@ -26,12 +26,12 @@ _UNASKED = "nobody"  # who has made a pass that the controller left out
 _MARGIN = 0.1  # seconds of a move's time that are left for the way to and fro
 
 
-class Failure(Exception):
+class GtpFailure(Exception):
     """What was asked cannot be done; the message is the answer."""
 
 
 @dataclass
-class Clock:
+class GtpClock:
     """The controller's time: seconds of main time, then so many for so many moves.
 
     left: of each colour, seconds and moves (0: main time), as it was told last.
@@ -59,10 +59,10 @@ class Clock:
 class GtpServer:
     """Answers commands about one game, which an agent thinks about."""
 
-    def __init__(self, table: Table, player: PlayerSettings, thinkers: Thinkers) -> None:
+    def __init__(self, table: GameSetup, player: PlayerSettings, thinkers: AgentProcesses) -> None:
         self._table, self._player, self._thinkers = table, player, thinkers
-        self._game = Game(Position.start(table.rules))
-        self._clock: Clock | None = None
+        self._game = GameState(Position.start(table.rules))
+        self._clock: GtpClock | None = None
         self.quitting = False
         self._commands: dict[str, Callable[..., str]] = {
             name.removeprefix("do_").replace("gogui_rules", "gogui-rules"): getattr(self, name)
@@ -81,16 +81,16 @@ class GtpServer:
         name, *arguments = words
         try:
             if name not in self._commands:
-                raise Failure("unknown command")
+                raise GtpFailure("unknown command")
             said, mark = self._called(self._commands[name], arguments), "="
-        except Failure as failure:
+        except GtpFailure as failure:
             said, mark = str(failure), "?"
         return f"{mark}{number} {said}".rstrip() + "\n\n"
 
     def _called(self, command: Callable[..., str], arguments: Sequence[str]) -> str:
         needed = len(inspect.signature(command).parameters)
         if len(arguments) < needed:
-            raise Failure("syntax error: an argument is missing")
+            raise GtpFailure("syntax error: an argument is missing")
         return command(*arguments[:needed])
 
     # ------------------------------------------------------------------ about itself
@@ -122,7 +122,7 @@ class GtpServer:
 
     def do_set_game(self, name: str) -> str:
         if name.lower() not in (GAME.lower(), *_OTHER_NAMES):
-            raise Failure(f"unsupported game; this is {GAME}")
+            raise GtpFailure(f"unsupported game; this is {GAME}")
         return ""
 
     # ------------------------------------------------------------------ the board
@@ -130,7 +130,7 @@ class GtpServer:
     def do_boardsize(self, size: str) -> str:
         rules = [each for each in RULESETS.values() if str(each.side) == size]
         if not rules:
-            raise Failure("unacceptable size")
+            raise GtpFailure("unacceptable size")
         if self._game.start.ruleset.side != rules[0].side:
             before = self._thinkers.rules
             self._thinkers.change_rules(rules[0])
@@ -138,12 +138,12 @@ class GtpServer:
                 self._thinkers.of(self._player)
             except ConfigError as error:
                 self._thinkers.change_rules(before)
-                raise Failure(f"unacceptable size: {error}") from None
-            self._game = Game(Position.start(rules[0]))
+                raise GtpFailure(f"unacceptable size: {error}") from None
+            self._game = GameState(Position.start(rules[0]))
         return self.do_clear_board()
 
     def do_clear_board(self) -> str:
-        self._game = Game(Position.start(self._game.start.ruleset))
+        self._game = GameState(Position.start(self._game.start.ruleset))
         if self._clock:
             self._clock.left.clear()
         return ""
@@ -155,9 +155,9 @@ class GtpServer:
         rules = self._game.start.ruleset
         letter = "X" if self._color(color) is Color.BLACK else "O"
         try:
-            self._game = Game(Position.from_obf(f"{board} {letter}", rules))
+            self._game = GameState(Position.from_obf(f"{board} {letter}", rules))
         except NotationError as error:
-            raise Failure(f"syntax error: {error}") from None
+            raise GtpFailure(f"syntax error: {error}") from None
         return ""
 
     def do_showboard(self) -> str:
@@ -168,20 +168,20 @@ class GtpServer:
         try:
             move = parse_square(vertex, self._game.start.ruleset.side)
         except IllegalMove:
-            raise Failure("syntax error: a square or pass is needed") from None
+            raise GtpFailure("syntax error: a square or pass is needed") from None
         before = len(self._game.turns)
         try:
             self._pass_if_left_out(side, move)
             self._game.play(move, "controller")
-        except (Failure, IllegalMove) as error:
+        except (GtpFailure, IllegalMove) as error:
             del self._game.turns[before:]
-            raise Failure(f"illegal move: {error}") from None
+            raise GtpFailure(f"illegal move: {error}") from None
         return ""
 
     def do_undo(self) -> str:
         turns = self._game.turns
         if not turns:
-            raise Failure("cannot undo")
+            raise GtpFailure("cannot undo")
         turns.pop()
         if turns and turns[-1].by == _UNASKED:
             turns.pop()
@@ -197,7 +197,7 @@ class GtpServer:
 
     def _thought(self, side: Color, keep: bool) -> str:
         """The move that the agent chooses for a side."""
-        game = self._game if keep else Game(self._game.start, list(self._game.turns))
+        game = self._game if keep else GameState(self._game.start, list(self._game.turns))
         if game.position.is_over:
             return "pass"
         if game.position.must_pass and game.position.to_move is side:
@@ -210,14 +210,16 @@ class GtpServer:
             limits = self._clock.limits(side, limits)
         try:
             decision, seconds = self._thinkers.ask(self._player, game, seed, limits)
-        except (Trouble, ConfigError) as error:
-            raise Failure(f"the agent has broken down: {one_line(error)}") from None
+        except (AgentFailure, ConfigError) as error:
+            raise GtpFailure(f"the agent has broken down: {one_line(error)}") from None
         position = game.position
-        game.turns.append(Turn(position, decision.move, self._player.name, decision, seconds))
+        game.turns.append(PlayedTurn(position, decision.move, self._player.name, decision, seconds))
         self._spend(side, seconds)
         return square_name(decision.move).upper()
 
-    def _pass_if_left_out(self, side: Color, move: int | None, game: Game | None = None) -> None:
+    def _pass_if_left_out(
+        self, side: Color, move: int | None, game: GameState | None = None
+    ) -> None:
         """Make the pass that a controller may leave out; raises Failure if it is not the side's
         turn."""
         game = game or self._game
@@ -225,12 +227,12 @@ class GtpServer:
         if position.to_move is side:
             return
         if not position.must_pass or move == PASS:
-            raise Failure(f"it is {position.to_move.value}'s turn")
+            raise GtpFailure(f"it is {position.to_move.value}'s turn")
         game.play(PASS, _UNASKED)
 
     def _color(self, word: str) -> Color:
         if word.lower() not in _COLORS:
-            raise Failure("syntax error: a color is needed, black or white")
+            raise GtpFailure("syntax error: a color is needed, black or white")
         return _COLORS[word.lower()]
 
     # ------------------------------------------------------------------ time
@@ -239,19 +241,19 @@ class GtpServer:
         seconds, own, count = (self._number(word) for word in (main, period, moves))
         # A period of time for no moves means no limit at all.
         endless = own > 0 and count == 0
-        self._clock = None if endless else Clock(seconds, own, int(count), {})
+        self._clock = None if endless else GtpClock(seconds, own, int(count), {})
         return ""
 
     def do_time_left(self, color: str, seconds: str, moves: str) -> str:
         side, left, count = self._color(color), self._number(seconds), int(self._number(moves))
         if self._clock is None:
-            self._clock = Clock(left, 0, 0, {})
+            self._clock = GtpClock(left, 0, 0, {})
         self._clock.left[side] = left, count
         return ""
 
     def _number(self, word: str) -> float:
         if not re.fullmatch(r"\d{1,9}(\.\d{1,9})?", word):
-            raise Failure("syntax error: a number is needed")
+            raise GtpFailure("syntax error: a number is needed")
         return float(word)
 
     def _spend(self, side: Color, seconds: float) -> None:
@@ -265,7 +267,7 @@ class GtpServer:
 
     def do_final_score(self) -> str:
         if not self._game.is_over:
-            raise Failure("cannot score")
+            raise GtpFailure("cannot score")
         winner, margin = self._game.winner, self._game.margin
         return "0" if winner is None else f"{winner.value[0].upper()}+{margin}"
 

@@ -8,8 +8,8 @@ from othello_lab.agents.evaluation.base import FINAL_UNIT
 from othello_lab.agents.search import SearchAgent, WindowSearch
 from othello_lab.core.notation import PASS
 from othello_lab.play.config import PlayerSettings
-from othello_lab.play.game import Game
-from othello_lab.play.thinking import Thinkers
+from othello_lab.play.game import GameState
+from othello_lab.play.thinking import AgentProcesses
 
 _USE = "hint"
 
@@ -25,12 +25,14 @@ class Hint:
     seconds: float = 0.0
 
 
-def hints(thinkers: Thinkers, who: PlayerSettings, game: Game, wanted: int) -> list[Hint]:
+def hints(
+    thinkers: AgentProcesses, who: PlayerSettings, game: GameState, wanted: int
+) -> list[Hint]:
     """The ``wanted`` best moves, the best first. More than one takes a search of each move. Raises
     ConfigError and Trouble."""
     position = game.position
     if wanted == 1:
-        decision, seconds = thinkers.ask(who, Game(position), 0, use=_USE)
+        decision, seconds = thinkers.ask(who, GameState(position), 0, use=_USE)
         nodes = decision.stats.nodes
         return [Hint(decision.move, decision.value, decision.pv, nodes, seconds)]
     found = [_hint(thinkers, who, game, move) for move in position.moves]
@@ -38,7 +40,7 @@ def hints(thinkers: Thinkers, who: PlayerSettings, game: Game, wanted: int) -> l
     return found[:wanted]
 
 
-def _hint(thinkers: Thinkers, who: PlayerSettings, game: Game, move: int) -> Hint:
+def _hint(thinkers: AgentProcesses, who: PlayerSettings, game: GameState, move: int) -> Hint:
     """One move, searched as deep as the agent would from here."""
     after = game.position.play(move)
     if after.is_over:
@@ -59,6 +61,6 @@ def _hint(thinkers: Thinkers, who: PlayerSettings, game: Game, move: int) -> Hin
         seen = evaluation(after) if evaluation.compiled else evaluation.plain(after)
         return Hint(move, sign * seen, line, nodes=1)
     limits = replace(limits, depth=depth or limits.depth)
-    decision, seconds = thinkers.ask(who, Game(after), 0, limits, _USE)
+    decision, seconds = thinkers.ask(who, GameState(after), 0, limits, _USE)
     value = None if decision.value is None else sign * decision.value
     return Hint(move, value, line + decision.pv, decision.stats.nodes, seconds)

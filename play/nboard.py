@@ -22,9 +22,9 @@ from othello_lab.core.notation import (
 from othello_lab.core.position import Position
 from othello_lab.core.rules import RULESETS
 from othello_lab.core.system.escaping import visible
-from othello_lab.play.config import PlayerSettings, Table
-from othello_lab.play.game import Game
-from othello_lab.play.thinking import Thinkers, Trouble
+from othello_lab.play.config import GameSetup, PlayerSettings
+from othello_lab.play.game import GameState
+from othello_lab.play.thinking import AgentFailure, AgentProcesses
 from othello_lab.play.written import described
 
 _MOVE = re.compile(r"[A-Ha-h][1-8]|[Pp][Aa]")
@@ -34,12 +34,16 @@ class NBoardServer:
     """Answers commands about one game, which an agent thinks about."""
 
     def __init__(
-        self, table: Table, player: PlayerSettings, thinkers: Thinkers, say: Callable[[str], None]
+        self,
+        table: GameSetup,
+        player: PlayerSettings,
+        thinkers: AgentProcesses,
+        say: Callable[[str], None],
     ) -> None:
         """``say``: sends a line to the controller."""
         self._player, self._thinkers, self._say = player, thinkers, say
         self._limits, self._seed = table.limits, table.settings.seed
-        self._game = Game(Position.start(table.rules))
+        self._game = GameState(Position.start(table.rules))
         self.quitting = False
 
     def hear(self, line: str) -> None:
@@ -50,7 +54,7 @@ class NBoardServer:
                 self._move(word)
             elif (command := getattr(self, f"_do_{word}", None)) is not None:
                 command(rest.strip())
-        except (ConfigError, IllegalMove, NotationError, Trouble) as error:
+        except (ConfigError, IllegalMove, NotationError, AgentFailure) as error:
             self._say(f"status {visible(one_line(error))}")
 
     def _do_nboard(self, version: str) -> None:
@@ -94,7 +98,7 @@ class NBoardServer:
         except ConfigError:
             self._thinkers.change_rules(before)
             raise
-        self._game = Game(start)
+        self._game = GameState(start)
         self._game.follow(moves, "controller")
 
     def _move(self, text: str) -> None:
@@ -138,9 +142,9 @@ def _value(decision: Decision) -> float | None:
 
 
 def serve(
-    table: Table,
+    table: GameSetup,
     player: PlayerSettings,
-    thinkers: Thinkers,
+    thinkers: AgentProcesses,
     lines: Iterable[str],
     output: TextIO,
 ) -> None:

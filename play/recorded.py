@@ -15,8 +15,8 @@ from othello_lab.core.rules import Color
 from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.record.reading import DAMAGES
 from othello_lab.experiments.record.store import COUNTS, FILE, FORMAT, Record
-from othello_lab.play.game import Game, decision_lines
-from othello_lab.play.written import Read
+from othello_lab.play.game import GameState, decision_lines
+from othello_lab.play.written import ReadGame
 
 _MOST_RUNS = 500
 
@@ -45,7 +45,7 @@ def games_of_run(folder: Path, first: int, most: int) -> tuple[list[dict[str, An
         ], len(games)
 
 
-def game_of_run(folder: Path, number: int) -> Read:
+def game_of_run(folder: Path, number: int) -> ReadGame:
     """A game of a run's record, by its number from 0; raises ConfigError."""
     with _record(folder) as record:
         games = record.games()
@@ -58,7 +58,7 @@ def game_of_run(folder: Path, number: int) -> Read:
         stated = {turn.ply: turn for turn in record.turns(int(row["game"]))}
         players = {color: str(row[color.value]) for color in Color}
         opening = Opening.read(row["opening"], rules)
-        shown = Read(Game(opening.begin(rules)), players)
+        shown = ReadGame(GameState(opening.begin(rules)), players)
         for ply, move in enumerate(_plies(shown.game.start, row["transcript"]), start=1):
             name = players[shown.game.position.to_move]
             turn = shown.game.play(move, name, *_stated(move, stated.get(ply)))

@@ -13,9 +13,9 @@ from othello_lab.agents.config import ConfigError, one_line
 from othello_lab.agents.external.wpi import WpiAgent
 from othello_lab.core.position import prepare_rules
 from othello_lab.core.system.escaping import visible
-from othello_lab.core.system.forked import Forked, Link
+from othello_lab.core.system.forked import Channel, ForkedProcess
 from othello_lab.play.config import config_folders, read_plain
-from othello_lab.play.umpire import Contest, RefereeConfig, umpire
+from othello_lab.play.umpire import ExternalMatch, RefereeConfig, umpire
 from othello_lab.play.written import write
 
 USAGE = """\
@@ -68,7 +68,7 @@ def referee(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _new_record(contest: Contest) -> Path:
+def _new_record(contest: ExternalMatch) -> Path:
     now = datetime.now().strftime("%Y-%m-%d_%H-%M-%S")
     path = FOLDER / f"{'-'.join(contest.names)}_{now}.txt"
     try:
@@ -80,9 +80,9 @@ def _new_record(contest: Contest) -> Path:
     return path
 
 
-def _heard(contest: Contest) -> Generator[tuple[str, str], None, None]:
+def _heard(contest: ExternalMatch) -> Generator[tuple[str, str], None, None]:
     """What the umpire says: ``say`` or ``game`` (one that has ended), and a text."""
-    child = Forked(umpire, contest)
+    child = ForkedProcess(umpire, contest)
     with closing(child):
         try:
             while (message := json.loads(child.receive()))[0] != "end":
@@ -93,14 +93,14 @@ def _heard(contest: Contest) -> Generator[tuple[str, str], None, None]:
                 f"referee: the umpire's process has ended (exit code {code})"
             ) from None
         finally:
-            Link.close(child)  # it ends the programs then
+            Channel.close(child)  # it ends the programs then
             child.has_ended(within=_STOP_SECONDS)
 
 
 # ---------------------------------------------------------------------- what is asked for
 
 
-def read_contest(words: Sequence[str]) -> Contest:
+def read_contest(words: Sequence[str]) -> ExternalMatch:
     """The contest of a command line; nothing is started. Raises ConfigError."""
     commands, rest = words[:2], words[2:]
     if len(commands) < 2:
@@ -120,4 +120,4 @@ def read_contest(words: Sequence[str]) -> Contest:
     if settings.folder is not None and files[0] == files[1]:
         raise ConfigError(f"folder={settings.folder}: both are called {files[0]}; names=A,B")
     names = files if files[0] != files[1] else (f"{files[0]}-1", f"{files[1]}-2")
-    return Contest(settings, (commands[0], commands[1]), names, files)
+    return ExternalMatch(settings, (commands[0], commands[1]), names, files)

@@ -15,16 +15,16 @@ from othello_lab.agents.base import Agent, Decision, Limits
 from othello_lab.agents.config import ConfigError, one_line
 from othello_lab.agents.outside import is_outside
 from othello_lab.agents.search import SearchAgent, WindowSearch
-from othello_lab.core.game import Fault, valid_answer
+from othello_lab.core.game import PlayerFailure, valid_answer
 from othello_lab.core.notation import square_name
 from othello_lab.core.position import Position, prepare_rules
 from othello_lab.core.rules import Color, Ruleset
 from othello_lab.core.system.compile import Announce
 from othello_lab.experiments.config import check_board, make_agent
-from othello_lab.experiments.playing.conditions import AUTO, Conditions
-from othello_lab.experiments.playing.stand_in import Children, StandIn
+from othello_lab.experiments.playing.conditions import AUTO, GameConditions
+from othello_lab.experiments.playing.stand_in import AgentProxy, ChildSignals
 from othello_lab.play.config import PlayerSettings
-from othello_lab.play.game import Game
+from othello_lab.play.game import GameState
 
 MINUTES = 60.0
 """A search that would take so many seconds is announced."""
@@ -35,22 +35,24 @@ _SCOUT_FROM = 6  # plies; below no search takes long
 _SCOUT_SECONDS = 0.5
 
 
-class Trouble(Exception):
+class AgentFailure(Exception):
     """An agent has crashed, hung or answered nonsense; the message says what."""
 
 
-class Thinker:
+class AgentProcess:
     """One agent in a process of its own. It hears of the game as it goes; if the game has become
     another one, by something taken back, it begins anew."""
 
-    def __init__(self, name: str, agent: Agent, seat: StandIn) -> None:
+    def __init__(self, name: str, agent: Agent, seat: AgentProxy) -> None:
         self.name, self.agent = name, agent
         self.slowest = 0.0  # seconds of the last decision
         self._seat = seat
         self._told: tuple[Any, ...] | None = None
         self._moves: tuple[int, ...] = ()
 
-    def decide(self, game: Game, color: Color, seed: int, limits: Limits) -> tuple[Decision, float]:
+    def decide(
+        self, game: GameState, color: Color, seed: int, limits: Limits
+    ) -> tuple[Decision, float]:
         """What it plays in the game's position, where ``color`` is to move, and the seconds it
         took. Raises Trouble; Ctrl-C ends its process, and goes on as KeyboardInterrupt."""
         position = game.position
@@ -60,26 +62,26 @@ class Thinker:
             self._seat.start()
             decision = self._seat.decide(position, limits)
             seconds = time.perf_counter() - started
-        except Fault as fault:
+        except PlayerFailure as fault:
             self.forget()
             last = fault.detail.strip().rpartition("\n")[2]
-            raise Trouble(f"{fault.reason}: {last:.300}") from None
+            raise AgentFailure(f"{fault.reason}: {last:.300}") from None
         except BaseException:
             self.forget()
             raise
         try:
             decision = valid_answer(decision)
         except ValueError as flaw:
-            raise Trouble(f"no valid answer: {flaw}") from None
+            raise AgentFailure(f"no valid answer: {flaw}") from None
         if decision.move not in position.moves:
             known = 0 <= decision.move < 64
-            raise Trouble(
+            raise AgentFailure(
                 f"an illegal move: {square_name(decision.move) if known else decision.move}"
             )
         self.slowest = seconds
         return decision, seconds
 
-    def _tell(self, game: Game, color: Color, seed: int) -> None:
+    def _tell(self, game: GameState, color: Color, seed: int) -> None:
         told = (game.start, color, seed)
         known = len(self._moves)
         if told != self._told or game.moves[:known] != self._moves:
@@ -103,7 +105,7 @@ class Thinker:
 
 
 @dataclass
-class _Patience:
+class _WaitingNotice:
     """Says from time to time that an agent still thinks."""
 
     say: Callable[[str], None]
@@ -123,7 +125,7 @@ class _Patience:
             self.say(f"{self.who} is still thinking ({passed:.0f} s); {self.stopped_by}.")
 
 
-class Thinkers:
+class AgentProcesses:
     """All agents of a session, made when they are first asked. Use it in a ``with``: it notices
     what happens to processes by a signal handler of its own."""
 
@@ -139,12 +141,12 @@ class Thinkers:
         self._hang = hang
         self._say = say
         self._stopped_by = stopped_by
-        self._patience = _Patience(say, stopped_by)
-        self._made: dict[str, Thinker] = {}
+        self._patience = _WaitingNotice(say, stopped_by)
+        self._made: dict[str, AgentProcess] = {}
 
-    def __enter__(self) -> Thinkers:
+    def __enter__(self) -> AgentProcesses:
         self._handler = signal.getsignal(signal.SIGCHLD)
-        self._children = Children()
+        self._children = ChildSignals()
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -159,7 +161,7 @@ class Thinkers:
 
     def of(
         self, player: PlayerSettings, use: str = "", announce: Announce | None = None
-    ) -> Thinker:
+    ) -> AgentProcess:
         """Who thinks for a player; raises ConfigError. use: tells apart those that must not share a
         memory, such as both sides played by the same agent."""
         assert player.agent is not None
@@ -168,7 +170,7 @@ class Thinkers:
             self._made[key] = self._make(player, announce or self._say)
         return self._made[key]
 
-    def _make(self, player: PlayerSettings, announce: Announce) -> Thinker:
+    def _make(self, player: PlayerSettings, announce: Announce) -> AgentProcess:
         agent = checked_agent(player, self.rules, self.limits)
         try:
             prepare_rules(announce)
@@ -176,16 +178,16 @@ class Thinkers:
         except ValueError as error:
             raise ConfigError(f"agent '{player.name}': {one_line(error)}") from error
         hang = self._hang if is_outside(agent) else _FOREVER
-        conditions = Conditions(
+        conditions = GameConditions(
             [player.name], [agent], self.rules, self.limits, _GRACE, hang, logging.ERROR
         )
-        seat = StandIn(conditions, 0, self._children, self._patience.check)
-        return Thinker(player.name, agent, seat)
+        seat = AgentProxy(conditions, 0, self._children, self._patience.check)
+        return AgentProcess(player.name, agent, seat)
 
     def ask(
         self,
         player: PlayerSettings,
-        game: Game,
+        game: GameState,
         seed: int,
         limits: Limits | None = None,
         use: str = "",
@@ -205,7 +207,7 @@ class Thinkers:
     # ------------------------------------------------------------------ how long it will take
 
     def _warn(
-        self, player: PlayerSettings, thinker: Thinker, position: Position, limits: Limits
+        self, player: PlayerSettings, thinker: AgentProcess, position: Position, limits: Limits
     ) -> None:
         """Say so if a search would take minutes, judged by its first plies."""
         agent = thinker.agent
@@ -231,7 +233,7 @@ class Thinkers:
         self._patience.begin(player.name)
         nodes, spent, seconds = [1], 0.0, 0.0
         for plies in range(1, depth):
-            game = Game(position)
+            game = GameState(position)
             decision, seconds = scout.decide(game, position.to_move, 0, Limits(depth=plies))
             nodes.append(decision.stats.nodes)
             spent += seconds

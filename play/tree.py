@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from othello_lab.agents.base import Decision
 from othello_lab.agents.search import SearchAgent
-from othello_lab.agents.search.watch import Watch
+from othello_lab.agents.search.watch import SearchObserver
 from othello_lab.agents.search.window.plain import INFINITY
 from othello_lab.core.position import Position
 
@@ -20,7 +20,7 @@ EVALUATED, GAME_OVER = ENDS = ("evaluated", "game over")
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class OrderingLook:
     """To order the moves, the position after one of them was looked at. value: to who makes the
     move. counted: whether it took an evaluation; a finished game takes none."""
 
@@ -30,7 +30,7 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class Cutoff:
     """The rest of the moves was left out, as the last one's value is ``beta`` or more."""
 
     value: int
@@ -39,7 +39,7 @@ class Cut:
 
 
 @dataclass(slots=True, eq=False)
-class Node:
+class TracedNode:
     """A move that was searched, or the root, which has none.
 
     alpha, beta: the window. value: to who makes the move; the root's is to the side to move. end:
@@ -52,7 +52,7 @@ class Node:
     beta: int = INFINITY
     value: int = 0
     end: str = ""
-    below: list[Node | Look | Cut] = field(default_factory=list)
+    below: list[TracedNode | OrderingLook | Cutoff] = field(default_factory=list)
     hidden: int = 0
 
     @property
@@ -63,12 +63,12 @@ class Node:
             return ""
         return "<=" if self.value <= self.alpha else ">="
 
-    def line(self, moves: Iterable[int]) -> list[Node]:
+    def line(self, moves: Iterable[int]) -> list[TracedNode]:
         """This node and those that a line of moves leads through; of several searches of a move
         the last, which is the one that counted."""
         found = [self]
         for move in moves:
-            below = (each for each in found[-1].below if isinstance(each, Node))
+            below = (each for each in found[-1].below if isinstance(each, TracedNode))
             searches = [each for each in below if each.move == move]
             if not searches:
                 break
@@ -76,11 +76,11 @@ class Node:
         return found
 
 
-class Tree(Watch):
+class TracedTree(SearchObserver):
     """Keeps what it is told of, ``deepest`` plies deep; None for all of it."""
 
     def __init__(self, deepest: int | None = None) -> None:
-        self.root = Node(None)
+        self.root = TracedNode(None)
         self._deepest = deepest
         self._open = [self.root]
 
@@ -91,10 +91,10 @@ class Tree(Watch):
 
     def glance(self, move: int, value: int, counted: bool) -> None:
         if self._kept:
-            self._open[-1].below.append(Look(move, value, counted))
+            self._open[-1].below.append(OrderingLook(move, value, counted))
 
     def enter(self, move: int, alpha: int, beta: int) -> None:
-        node = Node(move, alpha, beta)
+        node = TracedNode(move, alpha, beta)
         if self._kept:
             self._open[-1].below.append(node)
         elif self._deepest is not None:
@@ -109,15 +109,15 @@ class Tree(Watch):
 
     def cut(self, value: int, beta: int, unsearched: Sequence[int]) -> None:
         if self._kept:
-            self._open[-1].below.append(Cut(value, beta, tuple(unsearched)))
+            self._open[-1].below.append(Cutoff(value, beta, tuple(unsearched)))
 
 
 def watched(
     agent: SearchAgent, position: Position, depth: int, deepest: int | None = None
-) -> tuple[Node, Decision]:
+) -> tuple[TracedNode, Decision]:
     """The tree of a search with the reading twin, and what that decides. ValueError where there is
     no twin."""
-    tree = Tree(deepest)
+    tree = TracedTree(deepest)
     decision = agent.watched(position, depth, tree)
     tree.root.value = int(decision.value or 0)
     return tree.root, decision

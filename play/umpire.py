@@ -19,19 +19,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from othello_lab.agents.external.slips import NoFile, slips_of
-from othello_lab.agents.external.wpi import EXIT_SECONDS, Scratch, WpiAgent
+from othello_lab.agents.external.slips import FileNameError, slips_of
+from othello_lab.agents.external.wpi import EXIT_SECONDS, ScratchFolder, WpiAgent
 from othello_lab.core.game import FINISHED, ILLEGAL, GameRecord, Limits, Ply, play_game
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, ruleset
-from othello_lab.core.system.forked import Link
+from othello_lab.core.system.forked import Channel
 from othello_lab.core.system.processes import adopt_orphans, descendants, end_descendants
 from othello_lab.core.system.settings import Number, Switch, Text, Whole
 from othello_lab.core.wpi import LONGEST, move_text
-from othello_lab.experiments.playing.conditions import Conditions
-from othello_lab.experiments.playing.stand_in import Children, StandIn
+from othello_lab.experiments.playing.conditions import GameConditions
+from othello_lab.experiments.playing.stand_in import AgentProxy, ChildSignals
 from othello_lab.experiments.record.log import OUTPUT
-from othello_lab.play.game import Game
+from othello_lab.play.game import GameState
 from othello_lab.play.written import game_text
 
 RULES = ruleset("wpi")
@@ -62,7 +62,7 @@ class RefereeConfig:
 
 
 @dataclass(frozen=True)
-class Contest:
+class ExternalMatch:
     """Two programs that are to play. names: what they are called in all that is shown. files: what
     their files are called."""
 
@@ -72,31 +72,31 @@ class Contest:
     files: tuple[str, str]
 
 
-def umpire(link: Link, contest: Contest) -> None:
+def umpire(link: Channel, contest: ExternalMatch) -> None:
     """The main function of a process: play all games, and say on the line what happens."""
     adopt_orphans()
     logging.getLogger().addHandler(logging.NullHandler())
     umpire = _Umpire(link, contest)
     if contest.settings.output:
-        logging.getLogger(OUTPUT).addHandler(_Says(umpire))
+        logging.getLogger(OUTPUT).addHandler(_OutputPrinter(umpire))
         logging.getLogger(OUTPUT).setLevel(logging.INFO)
     try:
         umpire.play_all()
         umpire.send("end", "")
-    except _Stopped:
+    except _UserStopped:
         pass
     finally:
         end_descendants([os.getpid()])
 
 
-class _Stopped(KeyboardInterrupt):
+class _UserStopped(KeyboardInterrupt):
     """Nobody wants to know any more."""
 
 
 class _Umpire:
-    def __init__(self, link: Link, contest: Contest) -> None:
+    def __init__(self, link: Channel, contest: ExternalMatch) -> None:
         self._link, self._contest = link, contest
-        self._children = Children()
+        self._children = ChildSignals()
         self._shown = 0  # plies of this game
         seed = contest.settings.seed
         self._seed = random.SystemRandom().randrange(1 << 31) if seed is None else seed
@@ -107,7 +107,7 @@ class _Umpire:
         try:
             self._link.send(json.dumps([kind, text]).encode())
         except OSError:
-            raise _Stopped from None
+            raise _UserStopped from None
 
     def say(self, *lines: str) -> None:
         self.send("say", "\n".join(lines))
@@ -115,7 +115,7 @@ class _Umpire:
     def check(self) -> None:
         """Raise _Stopped if nobody listens any more."""
         if select.select([self._link], [], [], 0)[0]:
-            raise _Stopped
+            raise _UserStopped
 
     # ------------------------------------------------------------------ games
 
@@ -162,17 +162,17 @@ class _Umpire:
         return Limits(seconds=self._contest.settings.limit)
 
     @contextmanager
-    def _seated(self) -> Iterator[tuple[list[StandIn], list[str]]]:
+    def _seated(self) -> Iterator[tuple[list[AgentProxy], list[str]]]:
         """Those who stand for the programs, and where these play; all is gone afterwards."""
         settings, contest = self._contest.settings, self._contest
-        scratches = [] if settings.folder is not None else [Scratch(), Scratch()]
+        scratches = [] if settings.folder is not None else [ScratchFolder(), ScratchFolder()]
         folders = [str(each.path) for each in scratches] or [str(settings.folder)] * 2
         agents = [
             WpiAgent(command, name, folder, settings.patience)
             for command, name, folder in zip(contest.commands, contest.files, folders, strict=True)
         ]
         patience = settings.patience + _MORE_SECONDS
-        conditions = Conditions(
+        conditions = GameConditions(
             contest.names,
             agents,
             RULES,
@@ -184,7 +184,7 @@ class _Umpire:
             settings.memory_mb,
             settings.processes,
         )
-        stand_ins = [StandIn(conditions, who, self._children, self.check) for who in (0, 1)]
+        stand_ins = [AgentProxy(conditions, who, self._children, self.check) for who in (0, 1)]
         try:
             yield stand_ins, folders
         finally:
@@ -211,10 +211,10 @@ class _Umpire:
             text = slips_of(Path(loser), files[1 - who])[1].read()
             if text:
                 slips_of(Path(winner), files[who])[0].write(text[:LONGEST].rstrip())
-        except (NoFile, OSError):
+        except (FileNameError, OSError):
             pass  # there is nothing to see
 
-    def _wait_for_their_end(self, stand_ins: Sequence[StandIn]) -> None:
+    def _wait_for_their_end(self, stand_ins: Sequence[AgentProxy]) -> None:
         """The programs have a moment to end by themselves."""
         until = time.monotonic() + EXIT_SECONDS
         numbers = [each.number for each in stand_ins if each.number is not None]
@@ -227,7 +227,7 @@ class _Umpire:
             each.closed_within(_CLOSE_SECONDS)
 
 
-class _Says(logging.Handler):
+class _OutputPrinter(logging.Handler):
     """Says what programs print."""
 
     def __init__(self, umpire: _Umpire) -> None:
@@ -262,7 +262,7 @@ def verdict(record: GameRecord, names: Mapping[Color, str], commands: Mapping[Co
 
 def transcript(record: GameRecord, names: Mapping[Color, str], told: str) -> str:
     """The game as a text that can be read again, with the verdict at its end."""
-    game = Game(Position.start(RULES))
+    game = GameState(Position.start(RULES))
     for ply in record.plies:
         game.play(ply.move, names[ply.color])
     text = game_text(game, names)

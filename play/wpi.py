@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated
 
 from othello_lab.agents.config import ConfigError
-from othello_lab.agents.external.slips import NoFile, Slip, slips_of
+from othello_lab.agents.external.slips import FileNameError, MailboxFile, slips_of
 from othello_lab.agents.external.wpi import NAME, check_folder
 from othello_lab.agents.search.context import MAX_DEPTH
 from othello_lab.core.game import Decision
@@ -20,10 +20,10 @@ from othello_lab.core.rules import Color
 from othello_lab.core.system.escaping import visible
 from othello_lab.core.system.settings import Number, Text
 from othello_lab.core.wpi import FIRST, SECOND, color_letter, may_go_on, move_text, read_move
-from othello_lab.play.config import PlayerSettings, Settings, Table, config_folders, read_plain
+from othello_lab.play.config import GameSetup, PlayerSettings, Settings, config_folders, read_plain
 from othello_lab.play.engine import read_engine
-from othello_lab.play.game import Game, Turn, decision_lines, outcome
-from othello_lab.play.thinking import Thinkers, Trouble, changed
+from othello_lab.play.game import GameState, PlayedTurn, decision_lines, outcome
+from othello_lab.play.thinking import AgentFailure, AgentProcesses, changed
 
 USAGE = """\
 usage: othello-lab play wpi NAME agent=AGENT [key=value ...]
@@ -75,10 +75,10 @@ def run_wpi(arguments: Sequence[str]) -> int:
         print(visible(line), file=sys.stderr, flush=True)
 
     hang = table.settings.limits.hang
-    with Thinkers(table.rules, table.limits, hang, announce) as thinkers:
+    with AgentProcesses(table.rules, table.limits, hang, announce) as thinkers:
         thinkers.of(player, _USE)  # before its time runs
 
-        def decide(game: Game, seconds: float) -> tuple[Decision, float]:
+        def decide(game: GameState, seconds: float) -> tuple[Decision, float]:
             limits = replace(table.limits, seconds=min(seconds, table.limits.seconds or seconds))
             return thinkers.ask(player, game, table.settings.seed, limits, _USE)
 
@@ -89,7 +89,7 @@ def run_wpi(arguments: Sequence[str]) -> int:
 _USE = "play"
 
 
-def read_player(words: Sequence[str]) -> tuple[WpiConfig, Table, PlayerSettings]:
+def read_player(words: Sequence[str]) -> tuple[WpiConfig, GameSetup, PlayerSettings]:
     """What a command line says of the files, of the game, and of the agent; ConfigError."""
     name, *rest = words
     if "=" in name or name.startswith("-"):
@@ -127,10 +127,10 @@ class FilePlayer:
     def __init__(
         self,
         name: str,
-        incoming: Slip,
-        outgoing: Slip,
+        incoming: MailboxFile,
+        outgoing: MailboxFile,
         limit: float,
-        decide: Callable[[Game, float], tuple[Decision, float]],
+        decide: Callable[[GameState, float], tuple[Decision, float]],
         say: Callable[..., None],
     ) -> None:
         """
@@ -144,7 +144,7 @@ class FilePlayer:
     def play(self) -> None:
         """Raises ConfigError where the files cannot be used."""
         self._say(f"{self._name} waits for {self._incoming.path}.")
-        game = Game(Position.start("wpi"))
+        game = GameState(Position.start("wpi"))
         own = self._colour(game)
         self._say(f"{self._name} has {own.value.capitalize()}.", "", str(game.position))
         while not game.is_over:
@@ -154,21 +154,21 @@ class FilePlayer:
                 return
         self._say("", outcome(game), self._summary(game, own))
 
-    def _summary(self, game: Game, own: Color) -> str:
+    def _summary(self, game: GameState, own: Color) -> str:
         if game.winner is None:
             return f"{self._name} has drawn."
         return f"{self._name} has {'won' if game.winner is own else 'lost'}."
 
     # ------------------------------------------------------------------ turns
 
-    def _colour(self, game: Game) -> Color:
+    def _colour(self, game: GameState) -> Color:
         text = self._receive(lambda text: bool(text.strip()))
         letter = text.strip().upper()
         if letter not in (FIRST, SECOND):
             raise ConfigError(f"{self._incoming.path} says '{text.strip():.60}'; W or B is needed")
         return next(color for color in Color if color_letter(color, game.start.ruleset) == letter)
 
-    def _move(self, game: Game) -> None:
+    def _move(self, game: GameState) -> None:
         """Make a move, or pass."""
         position = game.position
         decision, seconds, move = None, 0.0, PASS
@@ -177,7 +177,7 @@ class FilePlayer:
             try:
                 decision, seconds = self._decide(game, max(left, _LEAST * self._limit))
                 move = decision.move
-            except Trouble as trouble:
+            except AgentFailure as trouble:
                 move = position.moves[0]
                 self._say(f"The agent has broken down ({trouble}); the first legal move instead.")
         turn = game.play(move, self._name, decision, seconds)
@@ -189,7 +189,7 @@ class FilePlayer:
             ) from None
         self._show(turn, game)
 
-    def _follow(self, game: Game, own: Color) -> bool:
+    def _follow(self, game: GameState, own: Color) -> bool:
         """Make the opponent's move; whether it is a valid one."""
         text = self._receive(lambda text: not may_go_on(text))
         try:
@@ -202,7 +202,7 @@ class FilePlayer:
         self._show(game.play(move, "the opponent"), game)
         return True
 
-    def _show(self, turn: Turn, game: Game) -> None:
+    def _show(self, turn: PlayedTurn, game: GameState) -> None:
         made = move_text(turn.move, turn.color, turn.before.ruleset)
         who = f"{turn.color.value.capitalize()} ({turn.by})"
         lines = [f"{len(game.turns)}. {who} {made}"]
@@ -221,7 +221,7 @@ class FilePlayer:
                     self._asked = time.monotonic() - self._incoming.age
                     self._incoming.remove()
                     return text
-            except NoFile as error:
+            except FileNameError as error:
                 raise ConfigError(f"{error}; a file is needed") from None
             except OSError as error:
                 path = self._incoming.path

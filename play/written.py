@@ -24,7 +24,7 @@ from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, Ruleset, ruleset
 from othello_lab.core.system.escaping import visible
 from othello_lab.play.config import PlayerSettings
-from othello_lab.play.game import Game, decision_lines, outcome
+from othello_lab.play.game import GameState, decision_lines, outcome
 from othello_lab.play.moves import written
 
 TITLE = "Othello game"
@@ -51,7 +51,7 @@ def described(player: PlayerSettings) -> str:
     return " ".join([player.name, *main])
 
 
-def game_text(game: Game, players: Mapping[Color, str], series: str = "") -> str:
+def game_text(game: GameState, players: Mapping[Color, str], series: str = "") -> str:
     """A game with its boards, moves, values and counts."""
     rules = game.start.ruleset
     lines = [TITLE, f"ruleset: {rules.name}", f"start: {game.start.to_obf()}"]
@@ -87,15 +87,15 @@ def write(path: Path, texts: Iterable[str]) -> None:
 
 
 @dataclass
-class Read:
+class ReadGame:
     """A game that was read. notes: what was stated of each move. players: their descriptions."""
 
-    game: Game
+    game: GameState
     players: dict[Color, str] = field(default_factory=dict)
     notes: list[list[str]] = field(default_factory=list)
 
 
-def read(path: Path) -> list[Read]:
+def read(path: Path) -> list[ReadGame]:
     """The games of a file, at least one; ConfigError naming the line that is wrong."""
     try:
         if path.is_dir():
@@ -112,7 +112,7 @@ def read(path: Path) -> list[Read]:
     return read_text(text, str(path))
 
 
-def read_text(text: str, path: str) -> list[Read]:
+def read_text(text: str, path: str) -> list[ReadGame]:
     """The games of a text, at least one; ConfigError naming the line that is wrong. path: where it
     comes from."""
     if not text.startswith(TITLE + "\n"):
@@ -125,11 +125,11 @@ def read_text(text: str, path: str) -> list[Read]:
     return found
 
 
-def _read_one(path: str, first: int, lines: list[str]) -> Read:
+def _read_one(path: str, first: int, lines: list[str]) -> ReadGame:
     headings = {found[1]: found[2] for line in lines if (found := _HEADING.fullmatch(line))}
     try:
         rules = ruleset(headings.get("ruleset", ""))
-        read = Read(Game(Position.from_obf(headings.get("start", ""), rules)))
+        read = ReadGame(GameState(Position.from_obf(headings.get("start", ""), rules)))
     except ValueError as error:
         raise ConfigError(f"{path}: {error}") from error
     read.players = {color: headings.get(color.value, "?") for color in Color}
@@ -147,7 +147,7 @@ def _read_one(path: str, first: int, lines: list[str]) -> Read:
     return read
 
 
-def game_of(text: str, rules: Ruleset) -> Game:
+def game_of(text: str, rules: Ruleset) -> GameState:
     """A game in whatever notation: a position (OBF), a transcript, GGF (the first game of it), or
     a saved game (the last), which names its own ruleset. Raises ValueError with one line."""
     text = text.replace("\r\n", "\n").strip()
@@ -160,18 +160,18 @@ def game_of(text: str, rules: Ruleset) -> Game:
                 f"a game on {found.side}x{found.side}; ruleset {rules.name} is "
                 f"{rules.side}x{rules.side}"
             )
-        game = Game(Position.from_obf(found.start, rules))
+        game = GameState(Position.from_obf(found.start, rules))
         plies = game.start.follow(found.words, found.colors)[1]
     elif is_obf(text):
-        return Game(Position.from_obf(text, rules))
+        return GameState(Position.from_obf(text, rules))
     else:
-        game = Game(Position.start(rules))
+        game = GameState(Position.start(rules))
         plies = game.start.follow(split_transcript(text))[1]
     game.follow(plies, BEFORE)
     return game
 
 
-def _add(read: Read, number: str, name: str, word: str) -> None:
+def _add(read: ReadGame, number: str, name: str, word: str) -> None:
     game = read.game
     if int(number) != len(game.turns) + 1:
         raise ValueError(f"move {number}; {len(game.turns) + 1} is expected")

@@ -13,8 +13,8 @@ from typing import Any
 
 from websockets.sync.client import ClientConnection, connect
 
-from othello_lab.core.system.forked import Forked, Link
-from othello_lab.play.config import Table, read
+from othello_lab.core.system.forked import Channel, ForkedProcess
+from othello_lab.play.config import GameSetup, read
 from othello_lab.play.web.server import serve
 
 HUMAN = {"name": "human", "settings": {}}
@@ -90,11 +90,11 @@ class Page:
 class Server:
     """A server in a process of its own."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: GameSetup) -> None:
         self.table = table
         self.port = table.settings.web.port
         self.host = f"127.0.0.1:{self.port}"
-        self._process = Forked(_serve, table)
+        self._process = ForkedProcess(_serve, table)
         until = time.monotonic() + _PATIENCE
         while not self._listens():
             assert not self._process.has_ended()
@@ -143,7 +143,7 @@ class Server:
         self._process.close()
 
 
-def _serve(link: Link, table: Table) -> None:
+def _serve(link: Channel, table: GameSetup) -> None:
     serve(table)
 
 

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 from othello_lab.core.position import Position
 from othello_lab.core.system.settings import Each, Whole
 from othello_lab.experiments.config import Plan
-from othello_lab.experiments.playing.pieces import Tables, Workplace
+from othello_lab.experiments.playing.pieces import Tables, WorkerContext
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.studies.base import (
-    Asked,
     Conclusion,
     MatchStudy,
-    Played,
+    PlayedRun,
     PositionStudy,
     ResultTable,
+    RunRequest,
     changed,
 )
 
@@ -34,16 +34,16 @@ class Growing(MatchStudy):
 
     most: Annotated[int, Whole(2, even=True)] = 4
 
-    def runs(self, plan: Plan, played: Sequence[Played]) -> Sequence[Asked]:
+    def runs(self, plan: Plan, played: Sequence[PlayedRun]) -> Sequence[RunRequest]:
         first = changed(plan.settings, games=2)
         if not played:
-            return [Asked(first, "two games")]
+            return [RunRequest(first, "two games")]
         return [
-            Asked(changed(first, games=self.most), "more games"),
-            Asked(changed(first, seed=2), "seed 2"),
+            RunRequest(changed(first, games=self.most), "more games"),
+            RunRequest(changed(first, seed=2), "seed 2"),
         ]
 
-    def conclude(self, plan: Plan, played: Sequence[Played]) -> Conclusion:
+    def conclude(self, plan: Plan, played: Sequence[PlayedRun]) -> Conclusion:
         counts = []
         for each in played:
             with each.record() as record:
@@ -69,7 +69,7 @@ class Asking(PositionStudy):
     def pieces(self, plan: Plan, record: Record | None) -> Sequence[Any]:
         return list(range(self.count))
 
-    def work(self, place: Workplace, piece: Any) -> Tables:
+    def work(self, place: WorkerContext, piece: Any) -> Tables:
         if piece in self.failing and not (Path(self.where) / "mended").exists():
             raise ValueError(f"no {piece}")
         lives = sorted(Path(self.where).glob("life*"))

@@ -13,7 +13,7 @@ import numpy as np
 from othello_lab.agents.evaluation import Corners, Mobility
 from othello_lab.core.system.settings import Number, Text, Whole
 from othello_lab.experiments.pairing import ResultTable
-from othello_lab.training.base import Learned, Training, Workshop
+from othello_lab.training.base import LearningResult, Training, TrainingContext
 from othello_lab.training.data import TRAIN, VALIDATION, Positions
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class TwoWeights(Training):
     stopping: Annotated[int | None, Whole()] = None
     life: Annotated[str, Text(".*", "a path")] = ""
 
-    def learn(self, work: Workshop) -> Learned:
+    def learn(self, work: TrainingContext) -> LearningResult:
         train, held = (work.positions.part(part) for part in (TRAIN, VALIDATION))
         features, of_held = _features(train), _features(held)
         state = work.kept("weights") or {"weights": np.zeros(2), "step": 0}
@@ -60,7 +60,7 @@ class TwoWeights(Training):
         table = ResultTable(
             "Weights", ["feature", "weight"], [[n, str(w)] for n, w in named.items()]
         )
-        return Learned(
+        return LearningResult(
             {"_target_": "othello_lab.agents.evaluation.Composite", "weights": named},
             unit=UNIT,
             findings=[f"A corner is worth {named['corners'] / UNIT:.1f} discs."],

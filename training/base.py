@@ -7,8 +7,8 @@ else (agents,
 ruleset, openings, executor, limits, seed, depth, games, figures) is what ``conf/run.yaml`` has:
 these are the matches by which what was learned is measured.
 
-The house makes or reads the positions, hands the training a :class:`Workshop`, writes what it has
-learned as weights and YAML that any run can use, and measures it. A training only learns::
+The house makes or reads the positions, hands the training a :class:`TrainingContext`, writes what
+it has learned as weights and YAML that any run can use, and measures it. A training only learns::
 
     @dataclass(frozen=True, kw_only=True)
     class Mine(Training):
@@ -64,18 +64,18 @@ from othello_lab.core.system.settings import (
 from othello_lab.experiments.config import Plan, chosen
 from othello_lab.experiments.jobs.stopping import RunStopped
 from othello_lab.experiments.pairing import ResultTable
-from othello_lab.experiments.playing.pieces import Piece, Tables, Workplace
+from othello_lab.experiments.playing.pieces import Tables, Task, WorkerContext
 from othello_lab.experiments.playing.usage import cpu_time
-from othello_lab.experiments.studies.base import Asked, Played, Study, changed
+from othello_lab.experiments.studies.base import PlayedRun, RunRequest, Study, changed
 from othello_lab.experiments.studies.parts import play_part
 from othello_lab.training.keeping import read_state, write_state
 
 if TYPE_CHECKING:
-    from othello_lab.agents.learned.weights import Weights
+    from othello_lab.agents.learned.weights import LearnedWeights
     from othello_lab.experiments.report.figures.base import ReportFigure
     from othello_lab.training.data import Positions
 
-__all__ = ["Learned", "NotFinite", "Training", "Workshop"]
+__all__ = ["LearningResult", "NotFinite", "Training", "TrainingContext"]
 
 TRAINED = "trained"
 """The agent of a round that plays with what was learned from the rounds before."""
@@ -91,7 +91,7 @@ class NotFinite(RunStopped):
 
 
 @dataclass(frozen=True, eq=False)
-class Learned:
+class LearningResult:
     """What a training has learned.
 
     evaluation: the settings, with ``_target_``, by which a run builds it. Where there are weights
@@ -107,7 +107,7 @@ class Learned:
     """
 
     evaluation: Mapping[str, Any]
-    weights: Weights | None = None
+    weights: LearnedWeights | None = None
     unit: float | None = 100
     findings: Sequence[str] = ()
     tables: Sequence[ResultTable] = ()
@@ -115,7 +115,7 @@ class Learned:
     about: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Rounds(Constraint):
+class RoundSettings(Constraint):
     """Rounds of self-play by name, each a mapping of settings."""
 
     needed = "settings of selfplay by name of the round"
@@ -125,13 +125,13 @@ class Rounds(Constraint):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trains(Study):
+class TrainingStudy(Study):
     """What ``train`` can be told to make: a training, or several."""
 
 
 @explained
 @dataclass(frozen=True, kw_only=True)
-class Training(Trains, ABC):
+class Training(TrainingStudy, ABC):
     """A training with its settings. Raises ValueError for settings that are not allowed.
 
     needs_positions: whether it learns from positions; otherwise it makes its own experience.
@@ -149,7 +149,7 @@ class Training(Trains, ABC):
     without, the rounds are played first."""
     partly: Annotated[bool, Switch()] = False
     """Whether of damaged files of positions the rest is used."""
-    rounds: Annotated[Mapping[str, Any], Rounds()] = field(default_factory=dict)
+    rounds: Annotated[Mapping[str, Any], RoundSettings()] = field(default_factory=dict)
     """Rounds of self-play that are made first, by name: each with settings of selfplay. The agent
     "trained" of a later round is the player with what was learned from the rounds before."""
     recent: Annotated[int | None, Whole(1)] = None
@@ -185,7 +185,7 @@ class Training(Trains, ABC):
             raise SettingError(f"minutes={self.minutes:g}: the curve says already how many")
 
     @abstractmethod
-    def learn(self, work: Workshop) -> Learned:
+    def learn(self, work: TrainingContext) -> LearningResult:
         """Learn from what the workshop has.
 
         It is called anew after every interruption, and is to go on from what it kept; for the same
@@ -196,7 +196,7 @@ class Training(Trains, ABC):
 Training.UNFILLED = tuple(each.name for each in fields(Training))
 
 
-class Bar(Protocol):
+class ProgressBar(Protocol):
     """How far something is."""
 
     def advance(self, number: float = 1) -> None:
@@ -208,7 +208,7 @@ class Bar(Protocol):
         ...
 
 
-class Workshop:
+class TrainingContext:
     """Where a training learns: what it has, and how it keeps what it has learned.
 
     folder: for files of its own, see :meth:`saved`. seed: of all randomness, see :meth:`rng`.
@@ -275,7 +275,7 @@ class Workshop:
     # ------------------------------------------------------------------ telling
 
     @contextmanager
-    def progress(self, text: str, total: float | None, done: int = 0) -> Iterator[Bar]:
+    def progress(self, text: str, total: float | None, done: int = 0) -> Iterator[ProgressBar]:
         """Show how far something is, with the time left; ``with work.progress("fit", 9) as bar``,
         then ``bar.advance()``. total: None where that is not known. done: so much is there."""
         bar = Progress(
@@ -290,7 +290,7 @@ class Workshop:
             disable=self.console.quiet,
         )
         with bar:
-            yield _Shown(bar, bar.add_task(text, total=total, completed=done, told=""))
+            yield _RichProgress(bar, bar.add_task(text, total=total, completed=done, told=""))
 
     def say(self, line: str) -> None:
         """Print a line."""
@@ -351,7 +351,7 @@ class Workshop:
     # ------------------------------------------------------------------ others' work
 
     @contextmanager
-    def crew(self) -> Iterator[Crew]:
+    def crew(self) -> Iterator[WorkerMap]:
         """Within it there are workers: ``with work.crew() as crew: crew(function, items)`` gives
         what the function returns for each item, in order, whatever the number of workers.
 
@@ -362,7 +362,7 @@ class Workshop:
         with self.plan.executor.ready(conditions, self.say) as crew:
 
             def work_on(function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
-                pieces = [Piece(number, item) for number, item in enumerate(items)]
+                pieces = [Task(number, item) for number, item in enumerate(items)]
                 found: dict[int, Any] = {}
                 for batch in crew.work(functools.partial(_one, function), pieces):
                     for result in batch:
@@ -380,7 +380,7 @@ class Workshop:
         games: int,
         openings: str | Mapping[str, Any] = "balanced",
         **settings: Any,
-    ) -> Played:
+    ) -> PlayedRun:
         """Play an ordinary run in the folder ``name`` of the training's; one that was played
         before is taken as it is.
 
@@ -396,10 +396,10 @@ class Workshop:
         folder = self.folder / name
         if not play_part(asked, folder, self.whole, name, self.console, self._options):
             raise KeyboardInterrupt
-        return Played(0, folder, Asked(asked, name), True)
+        return PlayedRun(0, folder, RunRequest(asked, name), True)
 
 
-class Crew(Protocol):
+class WorkerMap(Protocol):
     """Workers that do the same with each of several things."""
 
     def __call__(
@@ -409,7 +409,7 @@ class Crew(Protocol):
         ...
 
 
-class _Shown:
+class _RichProgress:
     """A task of a rich progress bar."""
 
     def __init__(self, bar: Progress, task: Any) -> None:
@@ -422,7 +422,7 @@ class _Shown:
         self._bar.update(self._task, told=text)
 
 
-def _one(function: Callable[[Any], Any], place: Workplace, item: Any) -> Tables:
+def _one(function: Callable[[Any], Any], place: WorkerContext, item: Any) -> Tables:
     return {"result": [function(item)]}
 
 

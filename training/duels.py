@@ -2,7 +2,7 @@
 
 A training plays thousands of games a minute to see how good what it has learned is. Games that
 are to be shown to anybody are those of an ordinary run
-(:meth:`training.base.Workshop.play`).
+(:meth:`training.base.TrainingContext.play`).
 """
 
 from __future__ import annotations

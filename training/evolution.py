@@ -40,7 +40,7 @@ from othello_lab.core.system.settings import Choice, Each, Number, Text, Whole
 from othello_lab.core.whole_games import prepare_games
 from othello_lab.experiments.config import Plan
 from othello_lab.experiments.pairing import ResultTable
-from othello_lab.training.base import Crew, Learned, Training, Workshop
+from othello_lab.training.base import LearningResult, Training, TrainingContext, WorkerMap
 from othello_lab.training.duels import Starts, duel, points, starts_of
 from othello_lab.training.extras import needs
 from othello_lab.training.linear import (
@@ -74,7 +74,7 @@ _GENERATION, _DISTRIBUTION = range(2)  # streams of random numbers
 
 
 @dataclass(frozen=True)
-class Genes:
+class Genome:
     """What the numbers of a candidate mean.
 
     features: names, as FEATURES has them. knots: numbers of empties, rising. sizes: the root mean
@@ -136,13 +136,13 @@ def feature_sizes(features: Sequence[str], rules: Ruleset, seed: int) -> tuple[f
 
 
 @dataclass(frozen=True)
-class Arena:
+class CandidateMatches:
     """Where candidates are measured: against these evaluations, in the same search.
 
     opponents: settings of evaluations, by name. plies: of the search of both sides.
     """
 
-    genes: Genes
+    genes: Genome
     opponents: Mapping[str, Mapping[str, Any]]
     plies: int
     ruleset: str
@@ -164,7 +164,7 @@ class Arena:
         scores = [points(duel(player, each, starts, rules)) for each in self.players]
         return float(np.mean(scores))
 
-    def score(self, crew: Crew, vector: np.ndarray, starts: Starts) -> float:
+    def score(self, crew: WorkerMap, vector: np.ndarray, starts: Starts) -> float:
         """The same, by several workers."""
         parts = np.array_split(starts, min(_PARTS, len(starts)))
         scores = crew(self.fitness, [(vector, part) for part in parts])
@@ -219,7 +219,7 @@ class Evolution:
 
 
 @dataclass
-class Course:
+class EvolutionHistory:
     """What happened so far, and what can be done again from it.
 
     begin: what the weights it began with score on the openings that are kept apart; None if it
@@ -238,7 +238,7 @@ class Course:
         return len(self.checks) - 1 - int(np.argmax(self.checks[::-1]))
 
 
-def replay(evolution: Evolution, course: Course) -> list[np.ndarray]:
+def replay(evolution: Evolution, course: EvolutionHistory) -> list[np.ndarray]:
     """Tell a distribution that has just begun what happened; its mean after each generation."""
     means = []
     for fitness in course.fitness:
@@ -314,7 +314,7 @@ class Evolved(Training):
         for player in (*arena.players, arena.player(arena.genes.composite(anything), "candidate")):
             player.prepare()
 
-    def learn(self, work: Workshop) -> Learned:
+    def learn(self, work: TrainingContext) -> LearningResult:
         arena = self._arena(work.plan.rules, work.seed)
         self.prepare(work.plan)
         starts = self._starts(work.plan)
@@ -322,7 +322,7 @@ class Evolved(Training):
         others, apart = starts[: -self.checks], starts[-self.checks :]
         begin = self._beginning(arena.genes)
         evolution = Evolution(begin, self.sigma, self.population, work.seed)
-        course = Course(**(work.kept("course") or {}))
+        course = EvolutionHistory(**(work.kept("course") or {}))
         means = replay(evolution, course)
         done = len(means)
         with work.crew() as crew, work.progress("evolving", self.generations, done) as bar:
@@ -350,13 +350,13 @@ class Evolved(Training):
         openings = plan.openings.find(_MOST_OPENINGS, plan.rules, plan.settings.seed)
         return starts_of(openings[:_MOST_OPENINGS], plan.rules)
 
-    def _arena(self, rules: Ruleset, seed: int) -> Arena:
+    def _arena(self, rules: Ruleset, seed: int) -> CandidateMatches:
         sizes = feature_sizes(self.features, rules, seed)
-        genes = Genes(tuple(self.features), tuple(sorted(self.knots)), sizes)
+        genes = Genome(tuple(self.features), tuple(sorted(self.knots)), sizes)
         opponents = {name: evaluation_settings(name) for name in self.opponents}
-        return Arena(genes, opponents, self.plies, rules.name)
+        return CandidateMatches(genes, opponents, self.plies, rules.name)
 
-    def _beginning(self, genes: Genes) -> np.ndarray:
+    def _beginning(self, genes: Genome) -> np.ndarray:
         """The vector that evolution begins with."""
         if self.start is None:
             return np.zeros(len(genes.knots) * len(genes.features))
@@ -368,7 +368,9 @@ class Evolved(Training):
             raise ValueError(f"train.start={self.start}: it has none of train.features")
         return vector
 
-    def _learned(self, arena: Arena, course: Course, vector: np.ndarray) -> Learned:
+    def _learned(
+        self, arena: CandidateMatches, course: EvolutionHistory, vector: np.ndarray
+    ) -> LearningResult:
         genes, best = arena.genes, course.checks[course.best]
         games = 2 * self.checks * len(self.opponents)
         began = "" if course.begin is None else f", after {100 * course.begin:.1f} % to begin with"
@@ -378,7 +380,7 @@ class Evolved(Training):
             f"{began}: {games:,} games from openings that no candidate had played, but the best "
             "of all generations, so a little less is to be expected elsewhere."
         )
-        return Learned(
+        return LearningResult(
             genes.composite(vector),
             unit=None,
             findings=[finding],
@@ -395,7 +397,7 @@ class Evolved(Training):
         )
 
 
-def _note(work: Workshop, course: Course) -> None:
+def _note(work: TrainingContext, course: EvolutionHistory) -> None:
     """Add the last generation to the history."""
     work.note(
         generation=len(course.checks),
@@ -406,7 +408,7 @@ def _note(work: Workshop, course: Course) -> None:
     )
 
 
-def _course_table(course: Course) -> ResultTable:
+def _course_table(course: EvolutionHistory) -> ResultTable:
     """Some generations, the last one among them."""
     chosen = np.unique(np.linspace(0, len(course.checks) - 1, _MOST_ROWS).round().astype(int))
     rows = []
@@ -425,6 +427,6 @@ def _course_table(course: Course) -> ResultTable:
     )
 
 
-def _figures(genes: Genes, vector: np.ndarray) -> Iterator[ReportFigure]:
+def _figures(genes: Genome, vector: np.ndarray) -> Iterator[ReportFigure]:
     moved = UNIT * genes.weights(vector) * genes.sizes
     yield sizes_figure(genes.features, genes.stages, moved, _VALUES)

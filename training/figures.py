@@ -24,7 +24,7 @@ from othello_lab.experiments.report.figures.palette import BLUE, GREY, ORANGE, P
 from othello_lab.experiments.studies.positions import PHASES
 from othello_lab.training.base import CORES, Training
 from othello_lab.training.data import SPLITS
-from othello_lab.training.measuring import Found, Measured
+from othello_lab.training.measuring import Measurements, TrainingSteps
 
 STEPS = ("epoch", "generation", "iteration", "games", "step", "empties")
 """Columns of a history that say how far it was, the best first."""
@@ -33,7 +33,7 @@ _WIDTH = 4.2  # inches of a panel
 
 
 def training_figures(
-    training: Training, found: Found, measured: Measured
+    training: Training, found: TrainingSteps, measured: Measurements
 ) -> Iterator[ReportFigure]:
     """The figures of a report, the most important first; those that the training has drawn itself
     are files already."""
@@ -53,7 +53,7 @@ def training_figures(
         yield ReportFigure(each.name, each.title, each.caption, each.svg)
 
 
-def _of_matches(training: Training, label: str, measured: Measured) -> Iterator[ReportFigure]:
+def _of_matches(training: Training, label: str, measured: Measurements) -> Iterator[ReportFigure]:
     if len(measured.curve) > 1:
         yield ReportFigure(
             "learning_curve",
@@ -75,7 +75,7 @@ def _of_matches(training: Training, label: str, measured: Measured) -> Iterator[
         )
 
 
-def _of_positions(label: str, measured: Measured) -> Iterator[ReportFigure]:
+def _of_positions(label: str, measured: Measurements) -> Iterator[ReportFigure]:
     if len(measured.stages) > 1:
         yield ReportFigure(
             "error_by_stage",

@@ -35,7 +35,7 @@ from othello_lab.core.wthor import GAMES, numbered_games, offset
 from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.record.reading import reading
 from othello_lab.experiments.record.store import FILE
-from othello_lab.training.labels import Games
+from othello_lab.training.labels import LabelledGames
 
 MOST_TOLD = 10
 """Parts of a file that are left out, told one by one."""
@@ -46,7 +46,7 @@ Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class _Game:
+class _ParsedGame:
     """A game as it was read. where: in its file. mover, opponent: masks of where it begins.
     squares: its moves, a byte each. turns: whose they are said to be, 0 for the side that begins,
     1 for the other; empty where nothing is said."""
@@ -80,14 +80,16 @@ class _Refusals:
             self.tell(f"left out: {self.path}, {self.number - MOST_TOLD:,} further games")
 
 
-def read_games(paths: Sequence[str | Path], rules: Ruleset, partly: bool, tell: Tell) -> Games:
+def read_games(
+    paths: Sequence[str | Path], rules: Ruleset, partly: bool, tell: Tell
+) -> LabelledGames:
     """The games of files, in their order: WTHOR (``.wtb``), text with games in GGF, or with a
     transcript a line, and folders of runs.
 
     partly: whether what cannot be read is left out, and told, instead of raising ConfigError; which
     is raised in any case where there is no game.
     """
-    found: list[_Game] = []
+    found: list[_ParsedGame] = []
     for path in map(Path, paths):
         refuse = _Refusals(path, partly, tell)
         found += _legal(list(_games_of(path, rules, refuse, tell)), rules, refuse)
@@ -97,15 +99,15 @@ def read_games(paths: Sequence[str | Path], rules: Ruleset, partly: bool, tell: 
     return _together(found)
 
 
-def _together(games: Sequence[_Game]) -> Games:
+def _together(games: Sequence[_ParsedGame]) -> LabelledGames:
     masks = np.array([(game.mover, game.opponent) for game in games], dtype=np.uint64)
     squares = np.frombuffer(b"".join(game.squares for game in games), dtype=np.uint8)
     ends = np.cumsum([len(game.squares) for game in games], dtype=np.int64)
     masks = masks.reshape(-1, 2)
-    return Games(masks[:, 0], masks[:, 1], squares, ends)
+    return LabelledGames(masks[:, 0], masks[:, 1], squares, ends)
 
 
-def _legal(games: list[_Game], rules: Ruleset, refuse: _Refusals) -> list[_Game]:
+def _legal(games: list[_ParsedGame], rules: Ruleset, refuse: _Refusals) -> list[_ParsedGame]:
     """The games all of whose moves are legal."""
     together = _together(games)
     turns = b"".join(game.turns or bytes([UNTOLD]) * len(game.squares) for game in games)
@@ -122,7 +124,7 @@ def _legal(games: list[_Game], rules: Ruleset, refuse: _Refusals) -> list[_Game]
     return [game for game, fault in zip(games, followed.fault, strict=True) if fault == LEGAL]
 
 
-def _what(game: _Game, place: int, rules: Ruleset) -> str:
+def _what(game: _ParsedGame, place: int, rules: Ruleset) -> str:
     """What is wrong with the move in this place of a game."""
     position = Position(game.mover, game.opponent, ruleset=rules)
     words = [square_name(square) for square in game.squares[: place + 1]]
@@ -136,7 +138,7 @@ def _what(game: _Game, place: int, rules: Ruleset) -> str:
 # ---------------------------------------------------------------------- kinds of files
 
 
-def _games_of(path: Path, rules: Ruleset, refuse: _Refusals, tell: Tell) -> Iterator[_Game]:
+def _games_of(path: Path, rules: Ruleset, refuse: _Refusals, tell: Tell) -> Iterator[_ParsedGame]:
     if path.is_dir():
         yield from _of_run(path, rules, tell)
         return
@@ -152,7 +154,7 @@ def _games_of(path: Path, rules: Ruleset, refuse: _Refusals, tell: Tell) -> Iter
         yield from _of_transcripts(content, rules, refuse)
 
 
-def _of_wthor(content: bytes, rules: Ruleset, refuse: _Refusals) -> Iterator[_Game]:
+def _of_wthor(content: bytes, rules: Ruleset, refuse: _Refusals) -> Iterator[_ParsedGame]:
     if rules.side != 8 or Position.start(rules) != Position.start():
         refuse(f"byte 0: games of ruleset standard, and these are to be of {rules.name}")
         return
@@ -164,10 +166,10 @@ def _of_wthor(content: bytes, rules: Ruleset, refuse: _Refusals) -> Iterator[_Ga
         return
     for number, game in games:
         where = f"byte {offset(number)}, game {number + 1}"
-        yield _Game(where, mover, opponent, game.moves)
+        yield _ParsedGame(where, mover, opponent, game.moves)
 
 
-def _of_ggf(text: str, rules: Ruleset, refuse: _Refusals) -> Iterator[_Game]:
+def _of_ggf(text: str, rules: Ruleset, refuse: _Refusals) -> Iterator[_ParsedGame]:
     for at, game in find_ggf(text):
         where = f"byte {at}"
         try:
@@ -178,7 +180,7 @@ def _of_ggf(text: str, rules: Ruleset, refuse: _Refusals) -> Iterator[_Game]:
             refuse(f"{where}: {error}")
 
 
-def _in_ggf(game: GgfGame, where: str, rules: Ruleset) -> _Game:
+def _in_ggf(game: GgfGame, where: str, rules: Ruleset) -> _ParsedGame:
     if game.side != rules.side:
         raise NotationError(
             f"a game on {game.side}x{game.side}; ruleset {rules.name} is {rules.side}x{rules.side}"
@@ -188,13 +190,13 @@ def _in_ggf(game: GgfGame, where: str, rules: Ruleset) -> _Game:
     mover, opponent = (black, white) if black_begins else (white, black)
     squares = bytes(_square(word, rules.side) for word in game.words)
     turns = bytes(color is not first for color in game.colors)
-    return _Game(where, mover, opponent, squares, turns)
+    return _ParsedGame(where, mover, opponent, squares, turns)
 
 
 _square = cache(parse_square)  # of a few hundred words, 60 a game
 
 
-def _of_transcripts(content: bytes, rules: Ruleset, refuse: _Refusals) -> Iterator[_Game]:
+def _of_transcripts(content: bytes, rules: Ruleset, refuse: _Refusals) -> Iterator[_ParsedGame]:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -212,10 +214,10 @@ def _of_transcripts(content: bytes, rules: Ruleset, refuse: _Refusals) -> Iterat
         except ValueError as error:
             refuse(f"line {number}: {error}")
         else:
-            yield _Game(f"line {number}", mover, opponent, squares)
+            yield _ParsedGame(f"line {number}", mover, opponent, squares)
 
 
-def _of_run(folder: Path, rules: Ruleset, tell: Tell) -> Iterator[_Game]:
+def _of_run(folder: Path, rules: Ruleset, tell: Tell) -> Iterator[_ParsedGame]:
     """The games of a run, from their openings on; those that were forfeited are left out."""
     if not (folder / FILE).is_file():
         raise ConfigError(f"{folder} is no run: there is no {FILE} in it")
@@ -238,7 +240,7 @@ def _of_run(folder: Path, rules: Ruleset, tell: Tell) -> Iterator[_Game]:
                 squares = bytes(_square(word, rules.side) for word in words)
             except ValueError as error:
                 raise ConfigError(f"{folder}: game {game}: {error}") from error
-            yield _Game(f"game {game}", mover, opponent, squares[before:])
+            yield _ParsedGame(f"game {game}", mover, opponent, squares[before:])
     if forfeited:
         tell(f"left out: {folder}, {counted(forfeited, 'game')} forfeited")
 

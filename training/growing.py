@@ -29,7 +29,7 @@ _LOOKED_AT = 100_000  # positions of training whose error is told
 
 
 @dataclass(frozen=True, eq=False)
-class Stage:
+class TreeStage:
     """The trees of a stage, as arrays.
 
     start: what they add to, in discs. feature, threshold: shape (trees, 31); leaf: discs, shape
@@ -50,7 +50,7 @@ class Stage:
     validation_count: int
 
     @classmethod
-    def constant(cls, trees: int, value: float) -> Stage:
+    def constant(cls, trees: int, value: float) -> TreeStage:
         """Trees that say nothing."""
         feature, threshold, leaf, gain = _silent(trees)
         nothing = np.zeros(trees)
@@ -77,7 +77,7 @@ def grow(
     depth: int,
     rate: float,
     smallest_leaf: int,
-) -> Stage:
+) -> TreeStage:
     """Trees that foretell scores by features, each shape (positions, features); those held back are
     only foretold, and there may be none."""
     from sklearn.ensemble import HistGradientBoostingRegressor
@@ -100,7 +100,7 @@ def grow(
         _copy(predictor.nodes, feature[number], threshold[number], leaf[number], gain[number])
     start = float(model._baseline_prediction.item())
     nothing = np.zeros(trees)
-    found = Stage(start, feature, threshold, leaf, gain, nothing, nothing, 0, 0)
+    found = TreeStage(start, feature, threshold, leaf, gain, nothing, nothing, 0, 0)
     seen = slice(None, None, max(1, len(train_score) // _LOOKED_AT))
     errors: dict[str, Any] = {}
     for split, given, score in (
@@ -109,7 +109,7 @@ def grow(
     ):
         missed = start + np.cumsum(answers(found, given), axis=0) - score
         errors |= {f"{split}_squares": (missed**2).sum(axis=1), f"{split}_count": len(score)}
-    return Stage(**{**vars(found), **errors})
+    return TreeStage(**{**vars(found), **errors})
 
 
 def _copy(
@@ -136,7 +136,7 @@ def _copy(
             todo += [(2 * place + 1, int(node["left"])), (2 * place + 2, int(node["right"]))]
 
 
-def answers(stage: Stage, given: np.ndarray) -> np.ndarray:
+def answers(stage: TreeStage, given: np.ndarray) -> np.ndarray:
     """What each tree says, in discs, shape (trees, positions), of features of shape (positions,
     features)."""
     found = np.empty((len(stage.leaf), len(given)))
@@ -150,7 +150,7 @@ def answers(stage: Stage, given: np.ndarray) -> np.ndarray:
     return found
 
 
-def arrays_of(stages: Sequence[Stage], of_empties: np.ndarray) -> dict[str, np.ndarray]:
+def arrays_of(stages: Sequence[TreeStage], of_empties: np.ndarray) -> dict[str, np.ndarray]:
     """What :class:`agents.learned.trees.TreeEvaluation` needs of these stages."""
     return {
         STAGES: of_empties,
@@ -165,14 +165,14 @@ def arrays_of(stages: Sequence[Stage], of_empties: np.ndarray) -> dict[str, np.n
 
 
 @dataclass(frozen=True, eq=False)
-class Single:
+class SingleTree:
     """One tree over the whole game. counts: positions at each question and leaf, shape (63,)."""
 
-    stage: Stage
+    stage: TreeStage
     counts: np.ndarray = field(default_factory=lambda: np.zeros(QUESTIONS + LEAVES))
 
     @classmethod
-    def grown(cls, train: Positions, leaves: int, rng: np.random.Generator) -> Single:
+    def grown(cls, train: Positions, leaves: int, rng: np.random.Generator) -> SingleTree:
         """scikit-learn's tree with so many leaves, from a part of the positions."""
         from sklearn.tree import DecisionTreeRegressor
 
@@ -191,7 +191,7 @@ class Single:
             "right": tree.children_right,
         }
         rows = [{name: column[n] for name, column in nodes.items()} for n in range(tree.node_count)]
-        stage = Stage.constant(1, 0.0)
+        stage = TreeStage.constant(1, 0.0)
         _copy(rows, stage.feature[0], stage.threshold[0], stage.leaf[0], stage.gain[0])
         counts = np.zeros(QUESTIONS + LEAVES)
         todo = [(0, 0)]
@@ -211,7 +211,7 @@ def _gains(tree: Any) -> np.ndarray:
     return np.where(left < 0, 0.0, squares - squares[left] - squares[right])
 
 
-def importances(stages: Sequence[Stage]) -> np.ndarray:
+def importances(stages: Sequence[TreeStage]) -> np.ndarray:
     """Of each stage the share of the gain that questions about each feature have, shape (stages,
     features); 0 where no question was asked."""
     found = np.zeros((len(stages), len(NAMES)))

@@ -12,7 +12,7 @@ import yaml
 
 from othello_lab.agents.config import ConfigError, build, load
 from othello_lab.agents.evaluation import Evaluation
-from othello_lab.agents.learned.weights import Weights
+from othello_lab.agents.learned.weights import LearnedWeights
 from othello_lab.experiments.pairing import ResultTable
 from othello_lab.experiments.record.folder import write_safely
 
@@ -23,7 +23,7 @@ PREFIX = "trained_"
 
 
 @dataclass(frozen=True)
-class Drawn:
+class LearnedFigure:
     """A figure of what was learned, drawn right after learning.
 
     svg: an element of a page; empty in a record of version 0.1.
@@ -36,7 +36,7 @@ class Drawn:
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class StepResult:
     """What was learned by one step, without its weights, which are in a file.
 
     label: what it is called. evaluation: its settings, without ``weights`` where a file has them.
@@ -52,13 +52,13 @@ class Kept:
     minutes: float = 0.0
     findings: Sequence[str] = ()
     tables: Sequence[ResultTable] = ()
-    figures: Sequence[Drawn] = ()
+    figures: Sequence[LearnedFigure] = ()
     history: Sequence[Mapping[str, Any]] = ()
     about: Mapping[str, Any] = field(default_factory=dict)
 
     # ------------------------------------------------------------------ files
 
-    def write(self, folder: Path, weights: Weights | None) -> None:
+    def write(self, folder: Path, weights: LearnedWeights | None) -> None:
         """Write all of it into the training's folder, what :meth:`read` reads last."""
         if weights is not None:
             weights.write(self.weights_file(folder))
@@ -73,13 +73,13 @@ class Kept:
         write_safely(self._file(folder, self.label), yaml.safe_dump(plain, sort_keys=False))
 
     @classmethod
-    def read(cls, folder: Path, label: str) -> Kept:
+    def read(cls, folder: Path, label: str) -> StepResult:
         """What was learned under this label; ConfigError."""
         path = cls._file(folder, label)
         try:
             said = yaml.safe_load(path.read_text(encoding="utf-8"))
             said["tables"] = [ResultTable(**table) for table in said["tables"]]
-            said["figures"] = [Drawn(**figure) for figure in said["figures"]]
+            said["figures"] = [LearnedFigure(**figure) for figure in said["figures"]]
             return cls(**said)
         except (OSError, TypeError, KeyError, ValueError, yaml.YAMLError) as error:
             raise ConfigError(f"{path}: what was learned cannot be read ({error})") from error
@@ -92,16 +92,16 @@ class Kept:
         """Where the weights are."""
         return folder / WEIGHTS / f"{self.label}.npz"
 
-    def weights(self, folder: Path) -> Weights | None:
+    def weights(self, folder: Path) -> LearnedWeights | None:
         """The weights, if it has any in a file; ConfigError."""
         if self.kind is None or self.version is None:
             return None
         try:
-            return Weights.read(self.weights_file(folder), self.kind, self.version)
+            return LearnedWeights.read(self.weights_file(folder), self.kind, self.version)
         except ValueError as error:
             raise ConfigError(str(error)) from error
 
-    def told(self, folder: Path, **about: Any) -> Kept:
+    def told(self, folder: Path, **about: Any) -> StepResult:
         """The same, with more said of how it was made; also in its files."""
         weights = self.weights(folder)
         if weights is not None:

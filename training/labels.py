@@ -25,7 +25,7 @@ import numpy as np
 
 from othello_lab.agents.search.endgame.solver import EndgameSolver
 from othello_lab.agents.search.endgame.sorting import ROUGH
-from othello_lab.core.replay import LEGAL, Replayed, prepare_replay, replay
+from othello_lab.core.replay import LEGAL, ReplayedGames, prepare_replay, replay
 from othello_lab.core.rules import Ruleset
 from othello_lab.core.system.compile import Announce
 from othello_lab.training.planning import PLAYED, DataConfig
@@ -50,7 +50,7 @@ ILLEGAL, UNFINISHED = "with an illegal move", "unfinished"
 
 
 @dataclass(frozen=True)
-class Games:
+class LabelledGames:
     """Games, or what was played of them.
 
     mover, opponent: uint64 masks of where each begins. squares: uint8, the moves of all, one game
@@ -67,7 +67,7 @@ class Games:
     def __len__(self) -> int:
         return len(self.ends)
 
-    def pieces(self, most: int) -> Iterator[Games]:
+    def pieces(self, most: int) -> Iterator[LabelledGames]:
         """The same games, at most so many at a time."""
         for begin in range(0, len(self), most):
             part = slice(begin, begin + most)
@@ -75,7 +75,9 @@ class Games:
             ends = self.ends[part] - first
             moves = slice(first, first + int(ends[-1]))
             values = None if self.values is None else self.values[moves]
-            yield Games(self.mover[part], self.opponent[part], self.squares[moves], ends, values)
+            yield LabelledGames(
+                self.mover[part], self.opponent[part], self.squares[moves], ends, values
+            )
 
 
 @cache
@@ -92,7 +94,9 @@ def prepare_labels(data: DataConfig, announce: Announce | None = None) -> None:
         _solver().prepare_many(announce)
 
 
-def labelled(games: Games, rules: Ruleset, data: DataConfig) -> tuple[np.ndarray, dict[str, int]]:
+def labelled(
+    games: LabelledGames, rules: Ruleset, data: DataConfig
+) -> tuple[np.ndarray, dict[str, int]]:
     """The positions of games with their scores (:data:`ROW`), those of a game together; and how
     many games were left out, by what is wrong with them."""
     until = data.exact or -1
@@ -146,7 +150,7 @@ def levelled(rows: np.ndarray, squares: int) -> np.ndarray:
     return score
 
 
-def _final(whole: Replayed, squares: int) -> np.ndarray:
+def _final(whole: ReplayedGames, squares: int) -> np.ndarray:
     """The disc difference to the side to move where each game was left, the empty squares to the
     winner."""
     own = np.bitwise_count(whole.last_mover).astype(np.int64)
@@ -155,7 +159,7 @@ def _final(whole: Replayed, squares: int) -> np.ndarray:
 
 
 def _scores(
-    whole: Replayed, final: np.ndarray, values: np.ndarray | None, trace: float, squares: int
+    whole: ReplayedGames, final: np.ndarray, values: np.ndarray | None, trace: float, squares: int
 ) -> np.ndarray:
     """The score of each position, to its mover. final: of each game, to whose turn it is then.
     squares: of the board; no score is more."""
@@ -179,7 +183,7 @@ def _scores(
     return np.clip(score * sign, -squares, squares).astype(np.float32)
 
 
-def _rows(whole: Replayed, kept: np.ndarray) -> np.ndarray:
+def _rows(whole: ReplayedGames, kept: np.ndarray) -> np.ndarray:
     """These positions, without their scores."""
     rows = np.zeros(int(kept.sum()), dtype=ROW)
     if len(rows):
@@ -188,7 +192,7 @@ def _rows(whole: Replayed, kept: np.ndarray) -> np.ndarray:
     return rows
 
 
-def _played(games: Games, told: np.ndarray, rules: Ruleset, until: int) -> np.ndarray:
+def _played(games: LabelledGames, told: np.ndarray, rules: Ruleset, until: int) -> np.ndarray:
     """The positions of the games' own endgames, each with its exact score."""
     whole = replay(games.mover, games.opponent, games.squares, games.ends, rules.board)
     empties = rules.squares - np.bitwise_count(whole.mover | whole.opponent).astype(int)

@@ -29,7 +29,7 @@ from othello_lab.core.rules import Ruleset
 from othello_lab.core.system.settings import Choice, Each, Number, Whole
 from othello_lab.experiments.config import Plan
 from othello_lab.experiments.pairing import ResultTable
-from othello_lab.training.base import Learned, Training, Workshop
+from othello_lab.training.base import LearningResult, Training, TrainingContext
 from othello_lab.training.data import TRAIN, VALIDATION, Positions
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ def fit(known: Moments, ridge: float, smoothing: float) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Fit:
+class LinearFit:
     """Weights in discs, shape (stages, features), and what they came about with.
 
     tried: for each pair of ridge and smoothing the loss on the validation positions.
@@ -201,12 +201,12 @@ def best_fit(
     validation: Moments,
     ridges: Sequence[float] = RIDGES,
     smoothings: Sequence[float] = SMOOTHINGS,
-) -> Fit:
+) -> LinearFit:
     """The fit that foretells the validation positions best; of equals the strongest penalties."""
     fits = {each: fit(train, *each) for each in product(sorted(ridges), sorted(smoothings))}
     tried = {each: validation.loss(weights) for each, weights in fits.items()}
     best = min(reversed(tried), key=lambda each: tried[each])
-    return Fit(fits[best], *best, tried)
+    return LinearFit(fits[best], *best, tried)
 
 
 # ---------------------------------------------------------------------- what comes of it
@@ -352,7 +352,7 @@ class TunedWeights(Training):
         for name in self.features:
             FEATURES[name]().prepare()
 
-    def learn(self, work: Workshop) -> Learned:
+    def learn(self, work: TrainingContext) -> LearningResult:
         stages = stages_of_width(self.stage)
         with work.progress("features", 2) as bar:
             known = []
@@ -373,7 +373,7 @@ class TunedWeights(Training):
         weights = work.finite("weights", found.weights, "solving the least squares")
         moved = sizes(weights, train)
         nothing = np.zeros_like(weights)
-        return Learned(
+        return LearningResult(
             as_composite(self.features, stages, weights),
             unit=UNIT,
             findings=[_finding(found, train, validation, nothing)],
@@ -388,7 +388,7 @@ class TunedWeights(Training):
         )
 
 
-def _finding(found: Fit, train: Moments, validation: Moments, nothing: np.ndarray) -> str:
+def _finding(found: LinearFit, train: Moments, validation: Moments, nothing: np.ndarray) -> str:
     losses = train.loss(found.weights), validation.loss(found.weights), validation.loss(nothing)
     own, other, blind = np.sqrt(losses)
     return (

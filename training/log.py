@@ -20,7 +20,7 @@ _HEAD = struct.Struct("<4sIII")  # mark, number of the piece, length, CRC-32
 _MARK = b"lab2"
 
 
-class Made(NamedTuple):
+class TaskCounts(NamedTuple):
     """What came of a piece. games: how many there were; left_out: of these, by reason."""
 
     number: int
@@ -29,7 +29,7 @@ class Made(NamedTuple):
     rows: np.ndarray
 
 
-class PieceLog:
+class TaskLog:
     """The file of pieces, open for adding to it; a piece that was cut off is dropped."""
 
     def __init__(self, path: Path) -> None:
@@ -42,7 +42,7 @@ class PieceLog:
         self._stream.truncate(end)
         self._stream.seek(end)
 
-    def __enter__(self) -> PieceLog:
+    def __enter__(self) -> TaskLog:
         return self
 
     def __exit__(
@@ -67,13 +67,15 @@ class PieceLog:
         os.fsync(self._stream.fileno())
 
 
-def read_log(path: Path) -> list[Made]:
+def read_log(path: Path) -> list[TaskCounts]:
     """What is in a file of pieces, in the order of their numbers."""
     made = []
     for number, content, _ in _pieces(path):
         about, _, rows = content.partition(b"\n")
         told = json.loads(about)
-        made.append(Made(number, told["games"], told["left_out"], np.frombuffer(rows, dtype=ROW)))
+        made.append(
+            TaskCounts(number, told["games"], told["left_out"], np.frombuffer(rows, dtype=ROW))
+        )
     return sorted(made, key=lambda each: each.number)
 
 

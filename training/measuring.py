@@ -14,10 +14,10 @@ from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report.standings import matches
 from othello_lab.experiments.statistics.intervals import interval_text
 from othello_lab.experiments.statistics.means import SHARE, mean_interval
-from othello_lab.experiments.studies.pools import Pool, strengths
+from othello_lab.experiments.studies.pools import PairPool, strengths
 from othello_lab.experiments.studies.positions import PHASES
 from othello_lab.training.data import SPLITS, TEST, TRAIN, Positions
-from othello_lab.training.kept import PREFIX, Kept
+from othello_lab.training.kept import PREFIX, StepResult
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +34,7 @@ _SAMPLED = 7  # keeps random numbers apart
 
 
 @dataclass(frozen=True)
-class Found:
+class TrainingSteps:
     """What the steps of a training have left.
 
     final: what was learned in the end; snapshots: at the stops of a learning curve, by minutes;
@@ -43,8 +43,8 @@ class Found:
     for none. steps: the rows of the record.
     """
 
-    final: Kept
-    snapshots: Mapping[float, Kept]
+    final: StepResult
+    snapshots: Mapping[float, StepResult]
     spent: Mapping[float, float]
     positions: Positions | None
     matches: Path | None
@@ -53,7 +53,7 @@ class Found:
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class Measurements:
     """What was measured; a frame without rows for what was not.
 
     parts: one row a part of the positions: part, positions, squared (mean squared error, discs),
@@ -85,7 +85,7 @@ class Measured:
     scores: dict[str, Any] = field(default_factory=dict)
 
 
-def measure(found: Found, folder: Path, seed: int) -> Measured:
+def measure(found: TrainingSteps, folder: Path, seed: int) -> Measurements:
     """Measure what a training in this folder has learned."""
     import pandas as pd
 
@@ -109,7 +109,7 @@ def measure(found: Found, folder: Path, seed: int) -> Measured:
             played = played[played["first"] == PREFIX + found.final.label]
     curve, gain = _curve(found, folder, seed), _gain(found, seed)
     scores = _scores(found, stages, parts, played)
-    return Measured(
+    return Measurements(
         parts, held, stages, phases, exact, calibration, slope, played, curve, gain, scores
     )
 
@@ -148,7 +148,7 @@ def _sample(positions: Positions, seed: int) -> Positions:
 def errors_by_part(
     evaluation: Evaluation, unit: float, positions: Positions, seed: int
 ) -> pd.DataFrame:
-    """See :class:`Measured`."""
+    """See :class:`Measurements`."""
     import pandas as pd
 
     rows = []
@@ -169,7 +169,7 @@ def errors_by_part(
 
 
 def errors_by_stage(predicted: np.ndarray, positions: Positions, seed: int) -> pd.DataFrame:
-    """See :class:`Measured`."""
+    """See :class:`Measurements`."""
     import pandas as pd
 
     rows = []
@@ -193,7 +193,7 @@ def errors_by_stage(predicted: np.ndarray, positions: Positions, seed: int) -> p
 
 
 def errors_by_phase(predicted: np.ndarray, positions: Positions, seed: int) -> pd.DataFrame:
-    """See :class:`Measured`."""
+    """See :class:`Measurements`."""
     import pandas as pd
 
     rows = []
@@ -206,7 +206,7 @@ def errors_by_phase(predicted: np.ndarray, positions: Positions, seed: int) -> p
 
 
 def error_of_perfect_play(predicted: np.ndarray, positions: Positions, seed: int) -> dict[str, Any]:
-    """See :class:`Measured`."""
+    """See :class:`Measurements`."""
     there = positions.exact
     if there.sum() < FEW:
         return {}
@@ -234,7 +234,7 @@ def _error(missed: np.ndarray, positions: Positions, seed: int) -> dict[str, Any
 
 
 def calibrated(predicted: np.ndarray, positions: Positions) -> tuple[pd.DataFrame, float]:
-    """See :class:`Measured`: the groups, and the slope of outcome over prediction."""
+    """See :class:`Measurements`: the groups, and the slope of outcome over prediction."""
     import pandas as pd
 
     rows = []
@@ -267,8 +267,8 @@ def calibrated(predicted: np.ndarray, positions: Positions) -> tuple[pd.DataFram
 # ---------------------------------------------------------------------- in matches
 
 
-def _curve(found: Found, folder: Path, seed: int) -> pd.DataFrame:
-    """See :class:`Measured`."""
+def _curve(found: TrainingSteps, folder: Path, seed: int) -> pd.DataFrame:
+    """See :class:`Measurements`."""
     import pandas as pd
 
     table = None
@@ -287,13 +287,13 @@ def _curve(found: Found, folder: Path, seed: int) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _gain(found: Found, seed: int) -> tuple[float, float, float]:
-    """See :class:`Measured`; nan where it is not known."""
+def _gain(found: TrainingSteps, seed: int) -> tuple[float, float, float]:
+    """See :class:`Measurements`; nan where it is not known."""
     labels = [PREFIX + kept.label for kept in found.snapshots.values()]
     if found.ladder is None or len(labels) < 2:
         return (float("nan"),) * 3
     with Record.open(found.ladder) as record:
-        pool = Pool.of(record)
+        pool = PairPool.of(record)
     weights = np.zeros((1, len(pool.names)))
     weights[0, pool.names.index(labels[0])] = -1
     weights[0, pool.names.index(labels[-1])] = 1
@@ -301,7 +301,9 @@ def _gain(found: Found, seed: int) -> tuple[float, float, float]:
     return elo, low, high
 
 
-def _errors_of(found: Found, kept: Kept, folder: Path, seed: int) -> Iterator[tuple[str, float]]:
+def _errors_of(
+    found: TrainingSteps, kept: StepResult, folder: Path, seed: int
+) -> Iterator[tuple[str, float]]:
     """The mean absolute error by phase of what was learned up to a stop."""
     if found.positions is not None:
         evaluation, (examined, _) = kept.built(folder), examined_part(found.positions, seed)
@@ -312,7 +314,7 @@ def _errors_of(found: Found, kept: Kept, folder: Path, seed: int) -> Iterator[tu
 
 
 def _scores(
-    found: Found, stages: pd.DataFrame, parts: pd.DataFrame, played: pd.DataFrame
+    found: TrainingSteps, stages: pd.DataFrame, parts: pd.DataFrame, played: pd.DataFrame
 ) -> dict[str, Any]:
     """The most important of it, as the weights' side file has it."""
     scores: dict[str, Any] = {"minutes": round(sum(row["minutes"] for row in found.steps), 2)}

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from othello_lab.agents.learned.network import KIND, UNIT, VERSION
-from othello_lab.agents.learned.weights import Weights
+from othello_lab.agents.learned.weights import LearnedWeights
 from othello_lab.core.system.settings import Number, Whole
 from othello_lab.experiments.config import Plan
-from othello_lab.training.base import Learned, Training, Workshop
+from othello_lab.training.base import LearningResult, Training, TrainingContext
 from othello_lab.training.data import TRAIN, VALIDATION
 from othello_lab.training.extras import needs
-from othello_lab.training.neural import SYMMETRIES, Inputs, Network
+from othello_lab.training.neural import SYMMETRIES, Network, NetworkInputs
 from othello_lab.training.stages import MOST_EMPTIES
 
 if TYPE_CHECKING:
@@ -50,13 +50,13 @@ class NetworkTraining(Training):
         super().check(plan)
         needs("torch", "torch", "network")
 
-    def learn(self, work: Workshop) -> Learned:
+    def learn(self, work: TrainingContext) -> LearningResult:
         train = work.positions.part(TRAIN)
         work.finite("scores", train.score, "training")
-        held = Inputs.of(work.positions.part(VALIDATION).sample(_HELD, work.rng(0)))
+        held = NetworkInputs.of(work.positions.part(VALIDATION).sample(_HELD, work.rng(0)))
         network = Network(self.stages, work.rng(1), float(np.mean(train.score)))
         epoch = network.restore(work.kept("network"))
-        shown = Inputs.of(train)
+        shown = NetworkInputs.of(train)
         with _one_thread(), work.progress("epochs", self.epochs, epoch) as bar:
             while epoch < self.epochs and not work.over:
                 error = self._epoch(work, network, shown, epoch)
@@ -74,15 +74,17 @@ class NetworkTraining(Training):
                 bar.tell(
                     ", ".join(f"{name} {value**0.5:.2f} discs" for name, value in told.items())
                 )
-        return Learned(
+        return LearningResult(
             {"_target_": "othello_lab.agents.learned.NetworkEvaluation"},
-            Weights(KIND, VERSION, UNIT, network.whole_numbers()),
+            LearnedWeights(KIND, VERSION, UNIT, network.whole_numbers()),
             unit=UNIT,
             figures=lambda: _figures(network, held),
             about={"epochs": epoch},
         )
 
-    def _epoch(self, work: Workshop, network: Network, shown: Inputs, epoch: int) -> float:
+    def _epoch(
+        self, work: TrainingContext, network: Network, shown: NetworkInputs, epoch: int
+    ) -> float:
         """Show each position once; the mean squared error meanwhile. It ends early when the minutes
         are used up."""
         rng = work.rng(2, epoch)
@@ -120,7 +122,7 @@ def rate_at(passed: float) -> float:
     return 0.5 + 0.5 * math.cos(math.pi * min(1.0, (passed - WARMING) / (1 - WARMING)))
 
 
-def _figures(network: Network, held: Inputs) -> Iterable[ReportFigure]:
+def _figures(network: Network, held: NetworkInputs) -> Iterable[ReportFigure]:
     from othello_lab.training.network_figures import network_figures  # which takes long to load
 
     return network_figures(network, held)

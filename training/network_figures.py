@@ -17,11 +17,11 @@ from othello_lab.experiments.report.figures.base import (
     signed,
 )
 from othello_lab.experiments.report.figures.palette import DIVERGING
-from othello_lab.training.neural import Inputs, Network
+from othello_lab.training.neural import Network, NetworkInputs
 from othello_lab.training.stages import empties_text, stages_of_empties
 
 
-def network_figures(network: Network, held: Inputs) -> Iterator[ReportFigure]:
+def network_figures(network: Network, held: NetworkInputs) -> Iterator[ReportFigure]:
     """The figures of a training's report. held: positions that were held back."""
     if not len(held):
         return

@@ -57,7 +57,7 @@ _SIDE = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Inputs:
+class NetworkInputs:
     """Positions as the network sees them.
 
     planes: masks of discs and moves in the order of PLANES, uint64, shape (n, 4). empties: int64,
@@ -69,7 +69,7 @@ class Inputs:
     score: np.ndarray
 
     @classmethod
-    def of(cls, positions: Positions) -> Inputs:
+    def of(cls, positions: Positions) -> NetworkInputs:
         """With the moves of both sides."""
         planes = np.zeros((len(positions), len(PLANES)), dtype=np.uint64)
         planes[:, 0], planes[:, 1] = positions.mover, positions.opponent
@@ -143,7 +143,7 @@ class Network:
         second = (chosen + w[HIDDEN_BIAS][stage]).clamp(0, 1)
         return SQUARES * ((second * w[OUTPUT][stage]).sum(dim=1) + w[OUTPUT_BIAS][stage])
 
-    def improve(self, inputs: Inputs, rows: np.ndarray, symmetry: int, rate: float) -> float:
+    def improve(self, inputs: NetworkInputs, rows: np.ndarray, symmetry: int, rate: float) -> float:
         """Take one step; the mean squared error before it, in squared discs."""
         import torch
 
@@ -159,13 +159,13 @@ class Network:
                 self.weights[name].clamp_(-limit, limit)
         return float(error.detach())
 
-    def _foretold(self, inputs: Inputs, rows: Any, symmetry: int = _AS_IT_IS) -> Any:
+    def _foretold(self, inputs: NetworkInputs, rows: Any, symmetry: int = _AS_IT_IS) -> Any:
         import torch
 
         shown = torch.from_numpy(inputs.shown(rows, symmetry)).float()
         return self.foretold(shown, torch.from_numpy(inputs.empties[rows]))
 
-    def squared_error(self, inputs: Inputs) -> float:
+    def squared_error(self, inputs: NetworkInputs) -> float:
         """Mean, in squared discs."""
         import torch
 
@@ -220,7 +220,7 @@ class Network:
             OUTPUT_BIAS: whole(OUTPUT_BIAS, last * FULL, np.int32),
         }
 
-    def worth_of_squares(self, inputs: Inputs, stage: int) -> np.ndarray:
+    def worth_of_squares(self, inputs: NetworkInputs, stage: int) -> np.ndarray:
         """What a disc of the mover's instead of the opponent's makes for the value, on average over
         positions of a stage and their symmetric images, in discs: shape (8, 8), NaN without
         positions. It is the slope of the value there, with the moves left as they are."""

@@ -24,11 +24,11 @@ import scipy  # which loads its parts when they are used
 
 from othello_lab.agents.learned import patterns as model
 from othello_lab.agents.learned.geometry import board_of, geometry
-from othello_lab.agents.learned.weights import Weights
+from othello_lab.agents.learned.weights import LearnedWeights
 from othello_lab.core.bitboard import legal_moves, popcount
 from othello_lab.core.system.compile import Mask, kernel
 from othello_lab.core.system.settings import Number, Whole, explained
-from othello_lab.training.base import Learned, Training, Workshop
+from othello_lab.training.base import LearningResult, Training, TrainingContext
 from othello_lab.training.data import TRAIN, VALIDATION, Positions
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class PatternTraining(Training):
     iterations: Annotated[int, Whole(1)] = 20
     """Steps of LSMR at most, for each stage."""
 
-    def learn(self, work: Workshop) -> Learned:
+    def learn(self, work: TrainingContext) -> LearningResult:
         positions = work.positions
         columns = Columns(positions.side)
         learn_from, check_with = positions.part(TRAIN), positions.part(VALIDATION)
@@ -67,7 +67,7 @@ class PatternTraining(Training):
             for begin in todo[::_AT_A_TIME]:
                 some = stages[begin : begin + _AT_A_TIME]
                 parts = [
-                    _Part(
+                    _StageData(
                         learn_from.stage(low - self.overlap, high + self.overlap),
                         check_with.stage(low, high),
                     )
@@ -92,7 +92,7 @@ class PatternTraining(Training):
                 f"{len(learn_from):,} positions to learn from; a stage needs {FEWEST:,}"
             )
         learned = as_weights(positions.side, stages, np.array(weights), enough)
-        return Learned(
+        return LearningResult(
             {"_target_": "othello_lab.agents.learned.PatternEvaluation"},
             learned,
             model.UNIT,
@@ -209,7 +209,7 @@ def solve(
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
+class _StageData:
     """What one stage is learned from, and what it is checked with."""
 
     learn_from: Positions
@@ -217,7 +217,7 @@ class _Part:
 
 
 @dataclass(frozen=True, eq=False)
-class Stage:
+class PatternStage:
     """One stage's weights, in discs, and its mean squared errors (squared discs; NaN for none)."""
 
     weights: np.ndarray
@@ -227,11 +227,11 @@ class Stage:
     validation: float
 
 
-def _fit(part: _Part, shrink: float, iterations: int) -> Stage:
+def _fit(part: _StageData, shrink: float, iterations: int) -> PatternStage:
     columns = Columns(part.learn_from.side)
     number, found = len(part.learn_from), columns.of(part.learn_from)
     weights, steps = solve(found, part.learn_from.score, columns.number, shrink, iterations)
-    return Stage(
+    return PatternStage(
         weights,
         number,
         steps,
@@ -249,7 +249,7 @@ def _error(foretold: np.ndarray, score: np.ndarray) -> float:
 
 def as_weights(
     side: int, stages: list[tuple[int, int]], weights: np.ndarray, enough: Iterable[bool]
-) -> Weights:
+) -> LearnedWeights:
     """The weights of an evaluation.
 
     stages: fewest and most empty squares of each. weights: in discs, shape (stages, columns).
@@ -278,7 +278,7 @@ def as_weights(
         model.THEIR_MOVES: _in_units(used[:, columns.their : columns.empties]),
         model.CONTENTS: _in_units(used[:, : columns.own]),
     }
-    return Weights(model.KIND, model.VERSION, model.UNIT, arrays, {"side": side})
+    return LearnedWeights(model.KIND, model.VERSION, model.UNIT, arrays, {"side": side})
 
 
 def _in_units(discs: np.ndarray) -> np.ndarray:
@@ -293,7 +293,7 @@ def _finding(weights: list[np.ndarray], enough: list[bool], number: int) -> str:
     )
 
 
-def _figures(learned: Weights, positions: Positions) -> Iterator[ReportFigure]:
+def _figures(learned: LearnedWeights, positions: Positions) -> Iterator[ReportFigure]:
     from othello_lab.training.drawing import disc_worth_figure
 
     yield disc_worth_figure(model.PatternEvaluation(learned), positions, model.UNIT)

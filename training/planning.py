@@ -30,7 +30,7 @@ from othello_lab.experiments.config import (
     plan_of,
     typed,
 )
-from othello_lab.experiments.playing.conditions import Conditions, Elsewhere
+from othello_lab.experiments.playing.conditions import GameConditions, RemoteConditions
 
 GROUP = "data"
 """The group of YAMLs, and the part of a configuration, that says what the data are made of."""
@@ -100,11 +100,11 @@ class DataPlan:
         """All settings as plain data."""
         return {GROUP: {"_target_": _target(), **asdict(self.data)}, **asdict(self.settings)}
 
-    def conditions(self) -> Conditions:
+    def conditions(self) -> GameConditions:
         """What all games have in common: every agent is there twice, once for each side, as it
         meets itself; nobody where games are read."""
         made = self.plan.conditions()
-        elsewhere = Elsewhere(conditions_elsewhere, self.as_data)
+        elsewhere = RemoteConditions(conditions_elsewhere, self.as_data)
         if self.data.read:
             return replace(made, names=[], agents=[], elsewhere=elsewhere)
         twins = plan_of(copy.deepcopy(self.plan.settings), least=1).agents
@@ -183,6 +183,6 @@ def planned(described: Mapping[str, Any], settings: RunConfig) -> DataPlan:
     return DataPlan(data, plan_of(playing, least=1), settings)
 
 
-def conditions_elsewhere(config: Mapping[str, Any]) -> Conditions:
+def conditions_elsewhere(config: Mapping[str, Any]) -> GameConditions:
     """The conditions of these settings, for a process elsewhere."""
     return of_data(config).conditions()

@@ -14,13 +14,13 @@ from othello_lab.agents.base import compiled_player
 from othello_lab.agents.config import build
 from othello_lab.agents.evaluation import FINAL_UNIT
 from othello_lab.core import whole_games as layout
-from othello_lab.core.game import FINISHED, Fault, play_game
+from othello_lab.core.game import FINISHED, PlayerFailure, play_game
 from othello_lab.core.lines import draw_on
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
-from othello_lab.experiments.playing.batch import Watch
-from othello_lab.experiments.playing.pieces import Tables, Workplace
-from othello_lab.training.labels import Games, labelled
+from othello_lab.experiments.playing.batch import GameMonitor
+from othello_lab.experiments.playing.pieces import Tables, WorkerContext
+from othello_lab.training.labels import LabelledGames, labelled
 from othello_lab.training.planning import GROUP, DataConfig
 
 TABLE = "games"
@@ -37,7 +37,7 @@ _NO_MOVES: Line = np.zeros(0, dtype=np.uint8), np.zeros(0, dtype=np.float32)
 
 
 @dataclass(frozen=True)
-class Batch:
+class GameBatch:
     """Games to be played: the numbers of a piece.
 
     number: of the piece, from which with ``seed`` all its random numbers come. first: number of the
@@ -53,11 +53,13 @@ class Batch:
     color: np.ndarray
 
 
-def make_piece(described: Mapping[str, Any], place: Workplace, content: Batch | Games) -> Tables:
+def make_piece(
+    described: Mapping[str, Any], place: WorkerContext, content: GameBatch | LabelledGames
+) -> Tables:
     """The positions of a piece: of games that are played now, or were read."""
     data: DataConfig = build(yaml.safe_load(yaml.safe_dump(dict(described))), GROUP, DataConfig)
     left_out: dict[str, int] = {}
-    if isinstance(content, Batch):
+    if isinstance(content, GameBatch):
         games, forfeited = _played(content, place, data)
         left_out |= {FORFEITED: forfeited} if forfeited else {}
     else:
@@ -67,7 +69,7 @@ def make_piece(described: Mapping[str, Any], place: Workplace, content: Batch | 
     return {TABLE: [{"rows": rows.tobytes(), "games": number, "left_out": {**left_out, **others}}]}
 
 
-def _played(batch: Batch, place: Workplace, data: DataConfig) -> tuple[Games, int]:
+def _played(batch: GameBatch, place: WorkerContext, data: DataConfig) -> tuple[LabelledGames, int]:
     """The games of a piece after their openings, and how many were forfeited, which are left
     out."""
     conditions, number = place.conditions, len(batch.mover)
@@ -87,7 +89,7 @@ def _played(batch: Batch, place: Workplace, data: DataConfig) -> tuple[Games, in
     played = [_NO_MOVES, *(line for line in lines if line is not None)]
     ends = np.cumsum([len(squares) for squares, _ in played[1:]], dtype=np.int64)
     squares, values = (np.concatenate(parts) for parts in zip(*played, strict=True))
-    games = Games(masks[kept, 0], masks[kept, 1], squares, ends, values)
+    games = LabelledGames(masks[kept, 0], masks[kept, 1], squares, ends, values)
     return games, int((~kept).sum())
 
 
@@ -104,7 +106,7 @@ def _met(first: int, number: int, black: int, white: int, agents: int) -> np.nda
 
 
 def _play(
-    place: Workplace,
+    place: WorkerContext,
     seats: tuple[int, int],
     games: np.ndarray,
     masks: np.ndarray,
@@ -125,8 +127,8 @@ def _play(
             for seat in seats
         )
         players = None if black is None or white is None else (black, white)
-    memory = Watch.Memory()
-    watch = Watch(memory)
+    memory = GameMonitor.Memory()
+    watch = GameMonitor(memory)
     done = 0
     while done < len(games):
         left = games[done:]
@@ -167,7 +169,7 @@ def _in_discs(values: np.ndarray, judged: np.ndarray, unit: int) -> np.ndarray:
 
 
 def _by_the_judge(
-    place: Workplace, seats: tuple[int, int], start: Position, seed: int, unit: int
+    place: WorkerContext, seats: tuple[int, int], start: Position, seed: int, unit: int
 ) -> Line | None:
     """The moves of a game, and what was expected of them; None where it was forfeited."""
     conditions = place.conditions
@@ -195,7 +197,7 @@ def _as_said(values: Sequence[int | float | None], unit: int) -> np.ndarray:
 
 
 def _asked(
-    place: Workplace, seats: tuple[int, int], position: Position, seed: int, unit: int
+    place: WorkerContext, seats: tuple[int, int], position: Position, seed: int, unit: int
 ) -> Line | None:
     """The same with agents in processes of their own, asked for every move anew."""
     moves: list[int] = []
@@ -208,7 +210,7 @@ def _asked(
                 moves.append(decision.move)
                 values.append(decision.value)
                 position = position.play(moves[-1])
-            except (Fault, ValueError):
+            except (PlayerFailure, ValueError):
                 return None
         else:
             position = position.play("--")

@@ -15,7 +15,7 @@ from othello_lab.experiments.studies.base import Conclusion
 from othello_lab.experiments.studies.positions import PHASES
 from othello_lab.training.base import CORES, Training
 from othello_lab.training.kept import CONF, PREFIX, WEIGHTS
-from othello_lab.training.measuring import Found, Measured
+from othello_lab.training.measuring import Measurements, TrainingSteps
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,7 +28,7 @@ _MISSED = 0.1  # of its minutes, by which a stop may come earlier or later and n
 
 
 def concluded(
-    name: str, training: Training, settings: RunConfig, found: Found, measured: Measured
+    name: str, training: Training, settings: RunConfig, found: TrainingSteps, measured: Measurements
 ) -> Conclusion:
     """The conclusion of a training of this name. settings: of the run that it is measured by."""
     frames = {
@@ -54,7 +54,7 @@ def _shown(evaluation: Mapping[str, Any]) -> dict[str, Any]:
     return {"evaluation": {k: v for k, v in evaluation.items() if not isinstance(v, list | dict)}}
 
 
-def _details(found: Found) -> dict[str, str]:
+def _details(found: TrainingSteps) -> dict[str, str]:
     about = found.final.about
     told = {"data hash": about.get("data_hash"), "weights": f"{WEIGHTS}/{found.final.label}.npz"}
     if found.final.kind is None:
@@ -67,7 +67,7 @@ def _details(found: Found) -> dict[str, str]:
 
 
 def _findings(
-    name: str, training: Training, settings: RunConfig, found: Found, measured: Measured
+    name: str, training: Training, settings: RunConfig, found: TrainingSteps, measured: Measurements
 ) -> Iterator[str]:
     if len(measured.matches):
         yield about_matches(name, training, settings, measured.matches)
@@ -142,7 +142,7 @@ def _about_curve(curve: pd.DataFrame, gain: tuple[float, float, float]) -> Itera
         yield f"Its mean error goes in the {', in the '.join(falls)} discs."
 
 
-def _about_errors(measured: Measured) -> str:
+def _about_errors(measured: Measurements) -> str:
     told = []
     for row in measured.phases[::-1].itertuples():
         told.append(f"{row.error:.1f} discs in the {row.phase}")
@@ -157,7 +157,7 @@ def _about_errors(measured: Measured) -> str:
 
 def about_guessing(parts: pd.DataFrame, held: str, stages: pd.DataFrame) -> Iterator[str]:
     """Where an evaluation is of no use, which errors in discs alone do not show; the frames are
-    those of :class:`Measured`."""
+    those of :class:`Measurements`."""
     whole = parts[parts["part"] == held]
     for row in whole.itertuples():
         if row.error >= row.guessing:
@@ -188,7 +188,7 @@ def _ranges(stages: pd.DataFrame) -> str:
     return f"{', '.join(others)} and {last}" if others else last
 
 
-def _about_calibration(measured: Measured) -> str:
+def _about_calibration(measured: Measurements) -> str:
     slope = measured.slope
     if slope > 1.05:
         sense = "its predictions are too small"
@@ -199,7 +199,7 @@ def _about_calibration(measured: Measured) -> str:
     return f"Where it predicts 10 discs, {10 * slope:.1f} come of it on average: {sense}."
 
 
-def _about_time(found: Found) -> str:
+def _about_time(found: TrainingSteps) -> str:
     total = sum(row["minutes"] for row in found.steps)
     learning = sum(row["minutes"] for row in found.steps if "learning" in row["step"])
     playing = sum(row["minutes"] for row in found.steps if "self-play" in row["step"])
@@ -213,7 +213,7 @@ def _minutes(minutes: float) -> str:
     return f"{minutes:.1f}" if minutes >= 1 else f"{minutes:.2f}"
 
 
-def _notes(training: Training, settings: RunConfig, measured: Measured) -> Iterator[str]:
+def _notes(training: Training, settings: RunConfig, measured: Measurements) -> Iterator[str]:
     if len(measured.stages):
         yield (
             "Errors are in discs. *Exact* is the share of positions whose score is that of perfect "
@@ -237,7 +237,7 @@ def _notes(training: Training, settings: RunConfig, measured: Measured) -> Itera
 # ---------------------------------------------------------------------- tables
 
 
-def _tables(measured: Measured) -> Iterator[ResultTable]:
+def _tables(measured: Measurements) -> Iterator[ResultTable]:
     if len(measured.matches):
         columns = {name: MATCH_COLUMNS[name] for name in _MATCH}
         order = measured.matches.sort_values("score")
@@ -273,7 +273,7 @@ def _tables(measured: Measured) -> Iterator[ResultTable]:
         yield ResultTable("Loss", heads, rows)
 
 
-def _steps_table(found: Found) -> ResultTable:
+def _steps_table(found: TrainingSteps) -> ResultTable:
     return ResultTable(
         "Steps",
         ["step", "positions", "minutes"],
@@ -303,7 +303,9 @@ def _curve_table(curve: pd.DataFrame) -> ResultTable:
 # ---------------------------------------------------------------------- figures
 
 
-def _figures(training: Training, found: Found, measured: Measured) -> Iterator[ReportFigure]:
+def _figures(
+    training: Training, found: TrainingSteps, measured: Measurements
+) -> Iterator[ReportFigure]:
     from othello_lab.training.figures import training_figures
 
     yield from training_figures(training, found, measured)

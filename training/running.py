@@ -19,7 +19,7 @@ from othello_lab.agents.config import ConfigError
 from othello_lab.core.rules import Ruleset
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.experiments.config import FIGURE_FILES, NO_FIGURES, RunConfig, chosen, settings_of
-from othello_lab.experiments.playing.pieces import PieceResult
+from othello_lab.experiments.playing.pieces import TaskResult
 from othello_lab.experiments.record.folder import write_safely
 from othello_lab.experiments.record.log import logging_to
 from othello_lab.experiments.studies import running as studies
@@ -27,15 +27,21 @@ from othello_lab.experiments.studies.base import Conclusion, changed
 from othello_lab.experiments.studies.parts import play_part
 from othello_lab.experiments.studies.planning import StudyPlan
 from othello_lab.experiments.studies.record import TRAINING
-from othello_lab.experiments.studies.running import LOG, Maker, Session
-from othello_lab.training.base import Learned, Training, Workshop, minutes_since, processor_seconds
+from othello_lab.experiments.studies.running import LOG, RecordMaker, StudySession
+from othello_lab.training.base import (
+    LearningResult,
+    Training,
+    TrainingContext,
+    minutes_since,
+    processor_seconds,
+)
 from othello_lab.training.data import SPLITS, TRAIN, VALIDATION, Positions
-from othello_lab.training.kept import PREFIX, Drawn, Kept, player
-from othello_lab.training.measuring import Found, measure
+from othello_lab.training.kept import PREFIX, LearnedFigure, StepResult, player
+from othello_lab.training.measuring import TrainingSteps, measure
 from othello_lab.training.reporting import concluded
 from othello_lab.training.rounds import make_round, parts_of, rounds_checked, selfplay_settings
 from othello_lab.training.shipping import ship
-from othello_lab.training.steps import LearnStep, MatchStep, PlayStep, Step, steps_of
+from othello_lab.training.steps import LearnStep, MatchStep, PlayStep, TrainingStep, steps_of
 
 ROUNDS = "rounds"
 """The folder of positions that the training has made."""
@@ -49,7 +55,7 @@ LEAST_MINUTES = 0.02
 """Of learning, where what came before has used up the budget."""
 
 
-class TrainingSession(Session):
+class TrainingSession(StudySession):
     """One go at a training."""
 
     @classmethod
@@ -67,7 +73,7 @@ class TrainingSession(Session):
             )
             enough(told, plan.plan.rules)
 
-    def make(self) -> tuple[Found, bool]:
+    def make(self) -> tuple[TrainingSteps, bool]:
         self._steps = steps_of(self.plan.name, training_of(self.plan))
         self._read: dict[tuple[str, ...], Positions] = {}
         self.record.expect(len(self._steps))
@@ -81,7 +87,7 @@ class TrainingSession(Session):
                 with self._timed(step):
                     row = self._do(step)
                 about = {"step": step.about, "minutes": self._minutes(step), **row}
-                self.record.write_pieces([PieceResult(number, {"steps": [about]})])
+                self.record.write_pieces([TaskResult(number, {"steps": [about]})])
             return self._found(), True
 
     def conclude(self, found: Any) -> Conclusion:
@@ -96,7 +102,7 @@ class TrainingSession(Session):
 
     # ------------------------------------------------------------------ steps
 
-    def _do(self, step: Step) -> dict[str, Any]:
+    def _do(self, step: TrainingStep) -> dict[str, Any]:
         """Do a step; what the record says of it."""
         if isinstance(step, PlayStep):
             return self._play(step)
@@ -113,7 +119,7 @@ class TrainingSession(Session):
         training, settings = training_of(self.plan), self.plan.plan.settings
         trained = None
         if step.trained is not None:
-            trained = Kept.read(self.folder, step.trained).settings(self.folder)
+            trained = StepResult.read(self.folder, step.trained).settings(self.folder)
         number = [each.key for each in self._steps].index(step.key)
         made = selfplay_settings(
             step.settings, step.key, settings.seed + number, training.player, trained, settings
@@ -127,7 +133,7 @@ class TrainingSession(Session):
     def _learn(self, step: LearnStep) -> dict[str, Any]:
         training, settings = training_of(self.plan), self.plan.plan.settings
         positions = self._positions(step.rounds) if training.needs_positions else None
-        work = Workshop(
+        work = TrainingContext(
             self.folder / step.folder,
             settings.seed,
             positions,
@@ -140,7 +146,7 @@ class TrainingSession(Session):
         learned = training.learn(work)
         weights, about = learned.weights, self._made_of(positions, learned)
         last = step is [each for each in self._steps if isinstance(each, LearnStep)][-1]
-        kept = Kept(
+        kept = StepResult(
             label=step.key,
             evaluation=learned.evaluation,
             kind=weights.kind if weights else None,
@@ -164,7 +170,7 @@ class TrainingSession(Session):
         """The settings of a run that measures."""
         training, settings = training_of(self.plan), self.plan.plan.settings
         agents = {
-            PREFIX + label: Kept.read(self.folder, label).player(
+            PREFIX + label: StepResult.read(self.folder, label).player(
                 self.folder, training.player, settings.depth
             )
             for label in step.labels
@@ -194,12 +200,12 @@ class TrainingSession(Session):
             return step.minutes
         return self._left(step, step.minutes)
 
-    def _left(self, step: Step, stop: float) -> float:
+    def _left(self, step: TrainingStep, stop: float) -> float:
         """Minutes, on two cores, that the steps before this one have left until a stop."""
         before = self._steps[: self._steps.index(step)]
         return max(LEAST_MINUTES, stop - sum(self._minutes(each) for each in before))
 
-    def _made_of(self, positions: Positions | None, learned: Learned) -> dict[str, Any]:
+    def _made_of(self, positions: Positions | None, learned: LearningResult) -> dict[str, Any]:
         """What the weights' side file says of how they were made."""
         head = self.record.study()
         about = {
@@ -214,7 +220,7 @@ class TrainingSession(Session):
             about |= {"data_hash": positions.data_hash, "positions": len(positions)}
         return about | dict(learned.about)
 
-    def _drawn(self, learned: Learned) -> list[Drawn]:
+    def _drawn(self, learned: LearningResult) -> list[LearnedFigure]:
         """The training's own figures, drawn now."""
         # Loading seaborn takes a second, which a training without figures does not need.
         from othello_lab.experiments.report.figures.base import draw_figures
@@ -222,11 +228,11 @@ class TrainingSession(Session):
         with self.console.status("drawing figures"):
             files = self.plan.plan.settings.figures == FIGURE_FILES
             figures = draw_figures([lambda _: learned.figures()], None, self.folder, files)
-        return [Drawn(each.name, each.title, each.caption, each.svg) for each in figures]
+        return [LearnedFigure(each.name, each.title, each.caption, each.svg) for each in figures]
 
     # ------------------------------------------------------------------ what has come of it
 
-    def _found(self) -> Found:
+    def _found(self) -> TrainingSteps:
         training = training_of(self.plan)
         learned = [step for step in self._steps if isinstance(step, LearnStep)]
         played = [step for step in self._steps if isinstance(step, PlayStep)]
@@ -236,15 +242,15 @@ class TrainingSession(Session):
         snapshots, spent = {}, {}
         for step in learned:
             if step.mark is not None:
-                snapshots[step.mark] = Kept.read(self.folder, step.key)
+                snapshots[step.mark] = StepResult.read(self.folder, step.key)
                 spent[step.mark] = self._spent(step)
         runs = {
             step.curve: self.folder / step.key
             for step in self._steps
             if isinstance(step, MatchStep)
         }
-        return Found(
-            Kept.read(self.folder, learned[-1].key),
+        return TrainingSteps(
+            StepResult.read(self.folder, learned[-1].key),
             snapshots,
             spent,
             examined,
@@ -254,7 +260,7 @@ class TrainingSession(Session):
         )
 
     @contextmanager
-    def _timed(self, step: Step) -> Iterator[None]:
+    def _timed(self, step: TrainingStep) -> Iterator[None]:
         """Within it a step is done; its time is added to what it took before."""
         began, before = processor_seconds(), self._minutes(step)
         try:
@@ -271,7 +277,7 @@ class TrainingSession(Session):
         steps = self._steps[: self._steps.index(step) + 1]
         return sum(map(self._minutes, steps))
 
-    def _minutes(self, step: Step) -> float:
+    def _minutes(self, step: TrainingStep) -> float:
         return self._times().get(step.key, 0.0)
 
     def _times(self) -> dict[str, float]:
@@ -329,7 +335,7 @@ def _signals_heeded() -> Iterator[None]:
 
 
 ROOMS = {"studies": Path(studies.__file__).parent, "training": Path(__file__).parent}
-TRAININGS = Maker(TRAINING, Training, lambda plan: TrainingSession, ROOMS)
+TRAININGS = RecordMaker(TRAINING, Training, lambda plan: TrainingSession, ROOMS)
 
 
 def _from_anywhere(command: str) -> str:

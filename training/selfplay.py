@@ -45,7 +45,7 @@ from othello_lab.experiments.config import built_from
 from othello_lab.experiments.jobs.replan import changes, moved_executor, refuse_changes
 from othello_lab.experiments.jobs.stopping import RunStopped, guarded, stoppable
 from othello_lab.experiments.playing.match import TaskFailed
-from othello_lab.experiments.playing.pieces import Piece
+from othello_lab.experiments.playing.pieces import Task
 from othello_lab.experiments.playing.trial import try_agents
 from othello_lab.experiments.playing.trust import check_trusted, foreign_code
 from othello_lab.experiments.record.folder import locked, new_folder, write_safely
@@ -55,10 +55,10 @@ from othello_lab.experiments.report.terminal import terminal_table
 from othello_lab.training import data as kept
 from othello_lab.training.data import SPLITS, Positions
 from othello_lab.training.folder import FILE, about_of, is_selfplay
-from othello_lab.training.labels import ROW, Games, levelled, prepare_labels
-from othello_lab.training.log import PieceLog, read_log
+from othello_lab.training.labels import ROW, LabelledGames, levelled, prepare_labels
+from othello_lab.training.log import TaskLog, read_log
 from othello_lab.training.planning import GROUP, DataPlan, of_data, with_defaults
-from othello_lab.training.playing import TABLE, Batch, make_piece
+from othello_lab.training.playing import TABLE, GameBatch, make_piece
 
 FORMAT = 1
 LOG, PIECES = "log.txt", "pieces.bin"
@@ -70,7 +70,7 @@ _MOST_OPENINGS = 100_000
 
 
 @dataclass(frozen=True)
-class Result:
+class SelfPlayResult:
     """What a self-play left behind. exit_code: of the command."""
 
     folder: Path
@@ -110,14 +110,14 @@ def make(
 
 def selfplay(
     plan: DataPlan, command: str, console: Console | None = None, folder: Path | None = None
-) -> Result:
+) -> SelfPlayResult:
     """Play, or read games, and write the positions into a new folder.
 
     command: how it was asked for. Raises ConfigError before anything is written, and RunStopped.
     """
     console = console or Console()
     kept.needs_pyarrow()
-    session = _Session(plan, console)
+    session = _SelfPlaySession(plan, console)
     settings, started = plan.settings, datetime.now()
     if folder is None:
         folder = Path(settings.results, settings.name, f"{started:%Y-%m-%d_%H-%M-%S}")
@@ -148,14 +148,14 @@ def resume(
     address: str | None = None,
     force: bool = False,
     trust: bool = False,
-) -> Result:
+) -> SelfPlayResult:
     """Go on with a self-play that was interrupted, as :func:`experiments.jobs.run.resume` does
     with a run."""
     console, folder = console or Console(), Path(folder)
     about = about_of(folder)
     if about["complete"]:
         console.print(plain(f"{folder} is complete"), soft_wrap=True)
-        return Result(folder, True)
+        return SelfPlayResult(folder, True)
     config = about.pop("config")
     moved = moved_executor(config["executor"], workers, executor, address)
     config = {**config, "executor": moved}
@@ -165,7 +165,7 @@ def resume(
     foreign = foreign_code(built_from(plan.settings), about["versions"])
     check_trusted(folder, foreign, trust, console)
     with locked(folder), _told_why(folder, plan):
-        session = _Session(plan, console)
+        session = _SelfPlaySession(plan, console)
         _write(folder / "config.yaml", plan.as_data)
         about["resumed"] = [*about.get("resumed", []), command]
         return session.go(folder, about)
@@ -190,7 +190,7 @@ def _write(path: Path, content: Mapping[str, Any]) -> None:
 # ---------------------------------------------------------------------- doing it
 
 
-class _Session:
+class _SelfPlaySession:
     """One go at a self-play. What can be refused is refused when it is made."""
 
     def __init__(self, plan: DataPlan, console: Console) -> None:
@@ -207,7 +207,7 @@ class _Session:
     def _say(self, line: str) -> None:
         self._console.print(plain(line), soft_wrap=True)
 
-    def _split(self) -> tuple[list[Piece], int]:
+    def _split(self) -> tuple[list[Task], int]:
         """What there is to do, and how many games that is; ConfigError."""
         plan, settings = self._plan.plan, self._plan.settings
         count = settings.games
@@ -216,7 +216,7 @@ class _Session:
 
             games = read_games(self._plan.data.read, plan.rules, self._plan.data.partly, self._say)
             parts: list[Any] = list(games.pieces(_GAMES))
-            return [Piece(n, part) for n, part in enumerate(parts)], len(games)
+            return [Task(n, part) for n, part in enumerate(parts)], len(games)
         openings = plan.openings.find(min(count, _MOST_OPENINGS), plan.rules, settings.seed)
         if not openings:
             raise ConfigError(f"openings: there are none ({plan.openings.text})")
@@ -229,15 +229,15 @@ class _Session:
         for number, first in enumerate(range(0, count, _GAMES)):
             part = table[which[first : first + _GAMES]]
             color = part[:, 2].astype(np.int64)
-            batch = Batch(number, settings.seed, first, part[:, 0], part[:, 1], color)
-            pieces.append(Piece(number, batch))
+            batch = GameBatch(number, settings.seed, first, part[:, 0], part[:, 1], color)
+            pieces.append(Task(number, batch))
         return pieces, count
 
-    def go(self, folder: Path, about: dict[str, Any]) -> Result:
+    def go(self, folder: Path, about: dict[str, Any]) -> SelfPlayResult:
         """Make what is missing, and put all together. Raises KeyboardInterrupt if there is nothing
         yet when it is interrupted."""
         clock = time.perf_counter()
-        with PieceLog(folder / PIECES) as made:
+        with TaskLog(folder / PIECES) as made:
             left = [piece for piece in self._pieces if piece.number not in made.done]
             failures = self._work_on(left, made, folder) if left else []
             complete = len(made.done) == len(self._pieces)
@@ -258,9 +258,9 @@ class _Session:
             self._say(f"go on with  {way_on(folder, self._plan)}")
             if found is None:
                 raise KeyboardInterrupt
-        return Result(folder, complete)
+        return SelfPlayResult(folder, complete)
 
-    def _work_on(self, left: Sequence[Piece], made: PieceLog, folder: Path) -> list[str]:
+    def _work_on(self, left: Sequence[Task], made: TaskLog, folder: Path) -> list[str]:
         """Make what there is to do; why that failed, of each piece of which nothing came."""
         failures: list[str] = []
         plan, conditions = self._plan, self._conditions
@@ -354,9 +354,9 @@ def stages(found: Positions) -> Any:
     return table
 
 
-def _games_of(piece: Piece) -> int:
+def _games_of(piece: Task) -> int:
     content = piece.content
-    return len(content) if isinstance(content, Games) else len(content.mover)
+    return len(content) if isinstance(content, LabelledGames) else len(content.mover)
 
 
 def _progress(console: Console) -> Progress:

@@ -15,14 +15,14 @@ from othello_lab.core.system.escaping import counted, plain
 from othello_lab.core.system.settings import Constraint, Switch
 from othello_lab.experiments.config import plan_of
 from othello_lab.experiments.pairing import ResultTable
-from othello_lab.experiments.playing.pieces import PieceResult
+from othello_lab.experiments.playing.pieces import TaskResult
 from othello_lab.experiments.statistics.intervals import interval_text
 from othello_lab.experiments.studies import running as studies
 from othello_lab.experiments.studies.base import Conclusion, changed
 from othello_lab.experiments.studies.planning import StudyPlan, planned
 from othello_lab.experiments.studies.record import TRAINING, StudyRecord, record_kind
-from othello_lab.experiments.studies.running import Maker, Session, StudyResult
-from othello_lab.training.base import CORES, Training, Trains
+from othello_lab.experiments.studies.running import RecordMaker, StudyResult, StudySession
+from othello_lab.training.base import CORES, Training, TrainingStudy
 from othello_lab.training.kept import WEIGHTS
 from othello_lab.training.rounds import parts_of
 from othello_lab.training.running import ROOMS, ROUNDS, TRAININGS, TrainingSession
@@ -36,7 +36,7 @@ SHARED = ("depth", "executor", "figures", "games", "limits", "results", "seed")
 """The settings of a run that are the same in all; the others are as each one's YAML has them."""
 
 
-class Named(Constraint):
+class NamedSettings(Constraint):
     """Settings by name."""
 
     needed = "settings of trainings by name"
@@ -50,7 +50,7 @@ class Named(Constraint):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Several(Trains):
+class TrainingGroup(TrainingStudy):
     """Trainings, in their order.
 
     trainings: by name in ``conf/train``, each with settings that are other than in its file;
@@ -58,7 +58,7 @@ class Several(Trains):
         they have learned goes into the lab itself at the end.
     """
 
-    trainings: Annotated[Mapping[str, Any], Named()] = field(default_factory=dict)
+    trainings: Annotated[Mapping[str, Any], NamedSettings()] = field(default_factory=dict)
     ship: Annotated[bool, Switch()] = False
 
     def __post_init__(self) -> None:
@@ -71,7 +71,7 @@ class Several(Trains):
             before.append(name)
 
 
-class SeveralSession(Session):
+class TrainingGroupSession(StudySession):
     """One go at several trainings."""
 
     @classmethod
@@ -92,7 +92,7 @@ class SeveralSession(Session):
                 self.console.rule(plain(line), characters="=")
                 self._train(name)
                 row = _come_of(self.folder / name)
-                self.record.write_pieces([PieceResult(number, {"trainings": [row]})])
+                self.record.write_pieces([TaskResult(number, {"trainings": [row]})])
         rows = self.record.tables()["trainings"].to_dict("records")
         return rows, True
 
@@ -135,9 +135,9 @@ class SeveralSession(Session):
         )
 
 
-def several_of(plan: StudyPlan) -> Several:
+def several_of(plan: StudyPlan) -> TrainingGroup:
     """The trainings of a plan."""
-    assert isinstance(plan.study, Several)
+    assert isinstance(plan.study, TrainingGroup)
     return plan.study
 
 
@@ -183,11 +183,11 @@ def _come_of(folder: Path) -> dict[str, Any]:
 # ---------------------------------------------------------------------- ways in
 
 
-def _session_of(plan: StudyPlan) -> type[Session]:
-    return SeveralSession if isinstance(plan.study, Several) else TrainingSession
+def _session_of(plan: StudyPlan) -> type[StudySession]:
+    return TrainingGroupSession if isinstance(plan.study, TrainingGroup) else TrainingSession
 
 
-MAKER = Maker(TRAINING, Trains, _session_of, ROOMS)
+MAKER = RecordMaker(TRAINING, TrainingStudy, _session_of, ROOMS)
 
 
 def train(

@@ -14,14 +14,14 @@ from othello_lab.agents.learned import weights as learned
 from othello_lab.core.system.escaping import counted
 from othello_lab.experiments.record.folder import write_safely
 from othello_lab.experiments.studies.record import TRAINING, StudyRecord, record_kind
-from othello_lab.training.kept import Kept
+from othello_lab.training.kept import StepResult
 from othello_lab.training.steps import final_label
 
 MOST_BYTES = 5_000_000
 """Of all weights that come with the lab."""
 
 
-def ship(name: str, kept: Kept, folder: Path, say: Callable[[str], None]) -> None:
+def ship(name: str, kept: StepResult, folder: Path, say: Callable[[str], None]) -> None:
     """Put what the training of this name, in this folder, has learned into the lab: weights and
     side file into ``agents/learned/shipped``, and ``conf/evaluation/NAME.yaml``, in which numbers
     are written that are not in a file of weights. say: is told each file."""
@@ -80,5 +80,5 @@ def ship_folder(folder: Path, say: Callable[[str], None]) -> None:
             ship_folder(folder / name, say)
         return
     label = final_label(about["name"], described.get("curve") or ())
-    ship(about["name"], Kept.read(folder, label), folder, say)
+    ship(about["name"], StepResult.read(folder, label), folder, say)
     say(f"shipped {counted(1, 'training')}: {about['name']}")

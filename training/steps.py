@@ -15,7 +15,7 @@ from othello_lab.agents.config import unknown
 from othello_lab.experiments.studies import planning as studies
 from othello_lab.experiments.studies.planning import StudyPlan
 from othello_lab.experiments.studies.record import TRAINING
-from othello_lab.training.base import TRAINED, Training, Trains
+from othello_lab.training.base import TRAINED, Training, TrainingStudy
 
 MEASURED_BY = {"agents": "heuristics_ab", "openings": "balanced", "games": "1000"}
 """What of a run is otherwise in a training: the matches that measure it."""
@@ -31,7 +31,7 @@ def read(name: str, overrides: Sequence[str], folders: Sequence[str] = ()) -> St
     _check_rounds(name, overrides, folders)
     usual = [f"{key}={value}" for key, value in MEASURED_BY.items() if key not in said]
     asked = [each for word in overrides for each in _for_hydra(word)]
-    return studies.read(name, [*usual, *asked], folders, TRAINING, Trains, ("depth",))
+    return studies.read(name, [*usual, *asked], folders, TRAINING, TrainingStudy, ("depth",))
 
 
 def _check_rounds(name: str, overrides: Sequence[str], folders: Sequence[str]) -> None:
@@ -80,7 +80,7 @@ def _for_hydra(word: str) -> Iterator[str]:
 
 
 @dataclass(frozen=True)
-class Step:
+class TrainingStep:
     """A part of a training that is done, or not.
 
     key: its name, which no other step has. about: what it does, in words.
@@ -91,7 +91,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class PlayStep(Step):
+class PlayStep(TrainingStep):
     """A round of self-play. settings: of the round. trained: the label of what plays as
     ``trained``. minutes: the stop of a learning curve that it leads to, on two cores, and share:
     how much it may take of the time that the steps before have left until then; None: as many games
@@ -104,7 +104,7 @@ class PlayStep(Step):
 
 
 @dataclass(frozen=True)
-class LearnStep(Step):
+class LearnStep(TrainingStep):
     """Learning; its key is the label of what is learned.
 
     folder: of the workshop. rounds: keys of those whose positions it learns from, as far as the
@@ -120,7 +120,7 @@ class LearnStep(Step):
 
 
 @dataclass(frozen=True)
-class MatchStep(Step):
+class MatchStep(TrainingStep):
     """A run that measures what was learned; its key is the name of its folder. labels: of what
     plays. curve: whether these are the stops of a learning curve."""
 
@@ -138,7 +138,7 @@ def last_rounds(name: str, training: Training) -> tuple[str, ...]:
     return [step for step in steps_of(name, training) if isinstance(step, LearnStep)][-1].rounds
 
 
-def steps_of(name: str, training: Training) -> list[Step]:
+def steps_of(name: str, training: Training) -> list[TrainingStep]:
     """All steps of a training, in order."""
     own = dict(training.rounds) if not training.data else {}
     to_learn_from = own if training.needs_positions else {}
@@ -159,7 +159,7 @@ def _about_round(name: str) -> str:
     return f"self-play, round {name}"
 
 
-def _whole(name: str, training: Training, rounds: Mapping[str, Any]) -> Iterator[Step]:
+def _whole(name: str, training: Training, rounds: Mapping[str, Any]) -> Iterator[TrainingStep]:
     """The rounds, learning in between where the next one plays with it, and at the end."""
     done: list[str] = []
     label = None
@@ -173,7 +173,7 @@ def _whole(name: str, training: Training, rounds: Mapping[str, Any]) -> Iterator
     yield LearnStep(name, "learning", "learn", _latest(training, done), training.minutes)
 
 
-def _curve(name: str, training: Training, rounds: Mapping[str, Any]) -> Iterator[Step]:
+def _curve(name: str, training: Training, rounds: Mapping[str, Any]) -> Iterator[TrainingStep]:
     """Up to each stop of the learning curve rounds, as long as their share, and learning."""
     kinds, done = list(rounds.values()), list[str]()
     label = None

@@ -27,7 +27,7 @@ from othello_lab.agents.learned.patterns import (
     VERSION,
     PatternEvaluation,
 )
-from othello_lab.agents.learned.weights import Weights
+from othello_lab.agents.learned.weights import LearnedWeights
 from othello_lab.agents.simple import GreedyAgent, Maximizer, RandomAgent
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Ruleset
@@ -36,16 +36,16 @@ from othello_lab.core.system.settings import Each, Number, Text, Whole
 from othello_lab.core.whole_games import prepare_games
 from othello_lab.experiments.config import Plan
 from othello_lab.experiments.pairing import ResultTable
-from othello_lab.training.base import Learned, Training, Workshop
+from othello_lab.training.base import LearningResult, Training, TrainingContext
 from othello_lab.training.duels import Starts, duel, points, starts_of
 from othello_lab.training.kernels.selfplay import (
     CLASSES_AT,
     OWN_AT,
     SQUARES,
     THEIRS_AT,
-    Board,
-    Learning,
-    Manner,
+    BoardArrays,
+    LearnedArrays,
+    LearningSettings,
     learn_games,
 )
 
@@ -57,7 +57,7 @@ _KEEP_MINUTES = 0.5
 """Of learning, from one checkpoint to the next."""
 
 
-def board(rules: Ruleset, stage: int) -> Board:
+def board(rules: Ruleset, stage: int) -> BoardArrays:
     """What the kernel knows of a ruleset's board.
 
     stage: numbers of empty squares that share their weights.
@@ -71,7 +71,7 @@ def board(rules: Ruleset, stage: int) -> Board:
     # As elsewhere, of a small board the squares that it lacks count as empty too.
     moves, lacking = rules.side**2 - 4, SQUARES - rules.side**2
     empties = np.clip(np.arange(SQUARES + 1) - lacking, 0, moves)
-    return Board(
+    return BoardArrays(
         np.uint64(board_of(rules.side)),
         np.int64(rules.side**2),
         *Position.start(rules).masks,
@@ -82,14 +82,16 @@ def board(rules: Ruleset, stage: int) -> Board:
     )
 
 
-def nothing(known: Board) -> Learning:
+def nothing(known: BoardArrays) -> LearnedArrays:
     """What is known before the first game: all weights 0."""
     shape = int(known.stages.max()) + 1, CLASSES_AT + int(known.classes.max()) + 1
     weights, errors, sizes = (np.zeros(shape, dtype=np.float32) for _ in range(3))
-    return Learning(weights, errors, sizes)
+    return LearnedArrays(weights, errors, sizes)
 
 
-def as_weights(learning: Learning, known: Board, about: dict[str, Any]) -> Weights:
+def as_weights(
+    learning: LearnedArrays, known: BoardArrays, about: dict[str, Any]
+) -> LearnedWeights:
     """The weights of a :class:`PatternEvaluation`, in hundredths of a disc."""
     units = np.rint(UNIT * learning.weights).clip(-_MOST, _MOST).astype(np.int16)
     arrays = {
@@ -100,7 +102,7 @@ def as_weights(learning: Learning, known: Board, about: dict[str, Any]) -> Weigh
         CONTENTS: units[:, CLASSES_AT:],
     }
     side = int(np.sqrt(int(known.squares)))
-    return Weights(KIND, VERSION, UNIT, arrays, {"side": side, **about})
+    return LearnedWeights(KIND, VERSION, UNIT, arrays, {"side": side, **about})
 
 
 # ---------------------------------------------------------------------- the ladder
@@ -145,7 +147,7 @@ class _State:
     """How far it is. learning: what was learned from so many games; squared: the sum of squared
     errors of so many positions since the ladder was last climbed."""
 
-    learning: Learning
+    learning: LearnedArrays
     games: int = 0
     squared: float = 0.0
     positions: int = 0
@@ -157,7 +159,7 @@ class _State:
 
     @classmethod
     def of_data(cls, data: dict[str, Any]) -> _State:
-        learning = Learning(*(data.pop(name) for name in Learning._fields))
+        learning = LearnedArrays(*(data.pop(name) for name in LearnedArrays._fields))
         return cls(learning, **data)
 
 
@@ -195,16 +197,16 @@ class TemporalDifferences(Training):
     def prepare(self, plan: Plan) -> None:
         prepare_games()
         known = board(plan.rules, self.stage)
-        manner = Manner(self.rate, self.trace, self.chance, self.opening)
+        manner = LearningSettings(self.rate, self.trace, self.chance, self.opening)
         none = np.int64(0), np.uint64(0)
         prepare("learning self-play", lambda: learn_games(known, nothing(known), manner, *none))
         for each in self._ladder(plan).rungs.values():
             each.prepare()
 
-    def learn(self, work: Workshop) -> Learned:
+    def learn(self, work: TrainingContext) -> LearningResult:
         self.prepare(work.plan)
         known, ladder = board(work.plan.rules, self.stage), self._ladder(work.plan)
-        manner = Manner(self.rate, self.trace, self.chance, self.opening)
+        manner = LearningSettings(self.rate, self.trace, self.chance, self.opening)
         kept = work.kept("learning")
         state = _State.of_data(kept) if kept else _State(nothing(known))
         last = work.spent
@@ -244,7 +246,9 @@ class TemporalDifferences(Training):
         openings = plan.openings.find(self.climbs, rules, plan.settings.seed)[: self.climbs]
         return Ladder(rungs, starts_of(openings, rules), rules)
 
-    def _learned(self, work: Workshop, state: _State, known: Board, ladder: Ladder) -> Learned:
+    def _learned(
+        self, work: TrainingContext, state: _State, known: BoardArrays, ladder: Ladder
+    ) -> LearningResult:
         climbs = [[row[_SCORE + name] for name in ladder.rungs] for row in work.history]
         last = dict(zip(ladder.rungs, climbs[-1], strict=True))
         scores = ", ".join(f"{100 * score:.0f} % against {name}" for name, score in last.items())
@@ -268,7 +272,7 @@ class TemporalDifferences(Training):
             note="Scores in per cent, all looking one move ahead. Error: by how many discs values "
             "missed their targets (root mean square) since the row before.",
         )
-        return Learned(
+        return LearningResult(
             {"_target_": "othello_lab.agents.learned.PatternEvaluation"},
             as_weights(state.learning, known, {}),
             findings=[finding, f"{100 * used:.0f} % of the weights of patterns were ever used."],
@@ -277,7 +281,7 @@ class TemporalDifferences(Training):
         )
 
 
-def _note(work: Workshop, state: _State, known: Board, ladder: Ladder) -> str:
+def _note(work: TrainingContext, state: _State, known: BoardArrays, ladder: Ladder) -> str:
     """Climb the ladder and add it to the history; the score on the last rung in a few words."""
     path = as_weights(state.learning, known, {}).write(work.saved("snapshot.npz"), compressed=False)
     scores = ladder.scores(Maximizer(PatternEvaluation(path)), work.seed)

@@ -28,14 +28,14 @@ from othello_lab.experiments.report.figures.palette import (
     PAGE,
     SEQUENTIAL,
 )
-from othello_lab.training.growing import ALWAYS, Single, Stage, importances
+from othello_lab.training.growing import ALWAYS, SingleTree, TreeStage, importances
 from othello_lab.training.stages import empties_text
 
 _LEAF = 0.62  # inches of a leaf's place
 
 
 def tree_figures(
-    single: Single, stages: Sequence[Stage], of_empties: np.ndarray
+    single: SingleTree, stages: Sequence[TreeStage], of_empties: np.ndarray
 ) -> Iterator[ReportFigure]:
     """The figures of a training's report. of_empties: the stage of each number of empty squares."""
     yield ReportFigure(
@@ -65,13 +65,13 @@ def tree_figures(
     )
 
 
-def tree_chart(stage: Stage, counts: np.ndarray | None = None, context: str = "") -> Figure:
+def tree_chart(stage: TreeStage, counts: np.ndarray | None = None, context: str = "") -> Figure:
     """A stage's first tree.
 
     counts: how many positions come to each place, shape (63,), to be told at the leaves.
     """
     feature, threshold, leaf = stage.feature[0], stage.threshold[0], stage.leaf[0]
-    shape = _Shape(threshold)
+    shape = _TreeLayout(threshold)
     most = np.abs(leaf).max(initial=1e-9)
     width = max(8.0, _LEAF * shape.leaves + 0.4)
     with blank(width=width, height=0.95 * (shape.depth + 1) + 0.5) as figure:
@@ -108,7 +108,7 @@ def in_words(feature: int) -> str:
     return {"x squares": "X-squares", "c squares": "C-squares"}.get(name, name)
 
 
-class _Shape:
+class _TreeLayout:
     """Where the places of a tree are drawn: leaves beside each other, questions over their middle.
 
     where: of each place that is drawn, how far to the right and down.
@@ -153,7 +153,9 @@ def _box(
     axes.text(across, down, text, ha="center", va="center", fontsize=SMALL - 2, zorder=3)
 
 
-def importances_chart(stages: Sequence[Stage], of_empties: np.ndarray, context: str = "") -> Figure:
+def importances_chart(
+    stages: Sequence[TreeStage], of_empties: np.ndarray, context: str = ""
+) -> Figure:
     """The share of each feature in each stage, the most important first."""
     shares = 100 * importances(stages).T
     order = np.argsort(-shares.mean(axis=1), kind="stable")

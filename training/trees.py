@@ -16,15 +16,22 @@ import numpy as np
 
 from othello_lab.agents.learned.features import NAMES, features
 from othello_lab.agents.learned.trees import DEPTH, KIND, LEAVES, UNIT, VERSION
-from othello_lab.agents.learned.weights import Weights
+from othello_lab.agents.learned.weights import LearnedWeights
 from othello_lab.core.system.escaping import counted
 from othello_lab.core.system.settings import Number, Whole
 from othello_lab.experiments.config import Plan
 from othello_lab.experiments.pairing import ResultTable
-from othello_lab.training.base import Learned, Training, Workshop
+from othello_lab.training.base import LearningResult, Training, TrainingContext
 from othello_lab.training.data import TRAIN, VALIDATION, Positions
 from othello_lab.training.extras import needs
-from othello_lab.training.growing import Single, Stage, answers, arrays_of, grow, importances
+from othello_lab.training.growing import (
+    SingleTree,
+    TreeStage,
+    answers,
+    arrays_of,
+    grow,
+    importances,
+)
 from othello_lab.training.stages import MOST_EMPTIES, stages_of_empties
 
 if TYPE_CHECKING:
@@ -55,10 +62,10 @@ class TreesTraining(Training):
         super().check(plan)
         needs("sklearn", "scikit-learn", "learn")
 
-    def learn(self, work: Workshop) -> Learned:
+    def learn(self, work: TrainingContext) -> LearningResult:
         train, held = (work.positions.part(part) for part in (TRAIN, VALIDATION))
         of_empties = stages_of_empties(self.stages)
-        stages: list[Stage] = []
+        stages: list[TreeStage] = []
         with work.progress("growing trees", self.stages) as bar:
             for number in range(self.stages):
                 name = f"stage {number}"
@@ -70,17 +77,19 @@ class TreesTraining(Training):
                     work.finite("answers", stage.leaf, name)
                     work.keep(name, vars(stage))
                 else:
-                    stage = Stage(**state)
+                    stage = TreeStage(**state)
                 stages.append(stage)
                 bar.advance()
         self._note(work, stages)
         arrays = arrays_of(stages, of_empties)
-        single = Single.grown(train, self.drawn_leaves, work.rng(1))
-        single_weights = Weights(KIND, VERSION, UNIT, arrays_of([single.stage], of_empties * 0))
+        single = SingleTree.grown(train, self.drawn_leaves, work.rng(1))
+        single_weights = LearnedWeights(
+            KIND, VERSION, UNIT, arrays_of([single.stage], of_empties * 0)
+        )
         file = single_weights.write(work.saved("single_tree.npz"))
-        return Learned(
+        return LearningResult(
             {"_target_": "othello_lab.agents.learned.TreeEvaluation"},
-            Weights(KIND, VERSION, UNIT, arrays),
+            LearnedWeights(KIND, VERSION, UNIT, arrays),
             unit=UNIT,
             findings=[
                 f"The single tree plays as evaluation=trees evaluation.weights={file}.",
@@ -90,10 +99,10 @@ class TreesTraining(Training):
             figures=lambda: _figures(single, stages, of_empties),
         )
 
-    def _grow(self, train: Positions, held: Positions, all_of_them: Positions) -> Stage:
+    def _grow(self, train: Positions, held: Positions, all_of_them: Positions) -> TreeStage:
         """The trees of one stage; one without positions answers with the mean of all."""
         if not len(train):
-            return Stage.constant(self.trees, float(np.mean(all_of_them.score)))
+            return TreeStage.constant(self.trees, float(np.mean(all_of_them.score)))
         return grow(
             features(train.mover, train.opponent),
             train.score,
@@ -105,7 +114,7 @@ class TreesTraining(Training):
             smallest_leaf=self.smallest_leaf,
         )
 
-    def _note(self, work: Workshop, stages: Sequence[Stage]) -> None:
+    def _note(self, work: TrainingContext, stages: Sequence[TreeStage]) -> None:
         """The squared errors by number of trees."""
         for number in range(self.trees):
             row: dict[str, Any] = {"iteration": number + 1}
@@ -117,14 +126,14 @@ class TreesTraining(Training):
             work.note(**row)
 
 
-def _findings(stages: Sequence[Stage]) -> Iterator[str]:
+def _findings(stages: Sequence[TreeStage]) -> Iterator[str]:
     shares = importances(stages).mean(axis=0)
     best = [f"{NAMES[n]} ({100 * shares[n]:.0f} %)" for n in np.argsort(-shares)[:3]]
     yield f"What the trees asked about brought most by {', '.join(best[:-1])} and {best[-1]}."
 
 
 def _table(
-    train: Positions, held: Positions, single: Single, stages: Sequence[Stage]
+    train: Positions, held: Positions, single: SingleTree, stages: Sequence[TreeStage]
 ) -> ResultTable:
     """How far the mean, the single tree and all trees are off positions that were held back."""
     rows = []
@@ -147,7 +156,7 @@ def _table(
 
 
 def _figures(
-    single: Single, stages: Sequence[Stage], of_empties: np.ndarray
+    single: SingleTree, stages: Sequence[TreeStage], of_empties: np.ndarray
 ) -> Iterable[ReportFigure]:
     from othello_lab.training.tree_figures import tree_figures  # what draws takes long to load
 

@@ -9,14 +9,14 @@ from typing import Any
 from rich.console import Console
 
 from othello_lab.agents.external import check_gtp, check_nboard
-from othello_lab.agents.external.checking import FAILED, NOT_ASKED, OK, Finding, findings
+from othello_lab.agents.external.checking import FAILED, NOT_ASKED, OK, EngineFinding, findings
 from othello_lab.agents.external.program import PATIENCE, Program, words_of
 from othello_lab.core.system.cli import seconds
 from othello_lab.core.system.escaping import plain
 
 PROTOCOLS = {
-    "gtp": (check_gtp.GtpCase, check_gtp.CHECKS),
-    "nboard": (check_nboard.NBoardCase, check_nboard.CHECKS),
+    "gtp": (check_gtp.GtpEngineUnderTest, check_gtp.CHECKS),
+    "nboard": (check_nboard.NBoardEngineUnderTest, check_nboard.CHECKS),
 }
 HOLDS, BROKEN, INTERRUPTED = 0, 1, 130
 _STYLES = {OK: "green", FAILED: "bold red", NOT_ASKED: "dim"}
@@ -73,7 +73,7 @@ def run(options: Namespace, console: Console) -> int:
     return BROKEN if failed else HOLDS
 
 
-def _told(finding: Finding, everything: bool) -> str:
+def _told(finding: EngineFinding, everything: bool) -> str:
     """A line about a check, and below it, for one that has failed, why, and what was said."""
     said = finding.detail if finding.outcome == NOT_ASKED else finding.asked
     lines = [f"{finding.name:<10}  {finding.outcome:<9}  {said}"]

@@ -25,10 +25,10 @@ from othello_lab.agents.config import (
 )
 from othello_lab.agents.diagnosis import (
     POSITIONS,
-    Asked,
     Diagnosis,
-    MadeStrategy,
-    Watched,
+    RecordingEvaluation,
+    SearchUnderTest,
+    StrategyFromFactory,
     diagnose,
 )
 from othello_lab.agents.evaluation import Evaluation
@@ -136,18 +136,18 @@ def _print(diagnosis: Diagnosis, target: str, console: Console) -> None:
 # ------------------------------------------------------------------ who is asked
 
 
-def _asked(options: Namespace) -> tuple[Asked, Evaluation]:
+def _asked(options: Namespace) -> tuple[SearchUnderTest, Evaluation]:
     """The search, one agent for each depth, and the heuristic that it uses; ConfigError."""
     if made := _function(options):
         return made
     settings = typed_agent(options.target, options.settings, options.config_dir)
     taken = _parameters(settings["_target_"])
-    watched: Watched | None = None
+    watched: RecordingEvaluation | None = None
     chosen = settings.get("evaluation", OPEN)
     if "evaluation" in taken and (options.evaluation is None or chosen == OPEN):
         name = options.evaluation or _EVALUATION
         evaluation = _evaluation(name if chosen == OPEN else chosen)
-        watched = Watched(evaluation)
+        watched = RecordingEvaluation(evaluation)
         settings["evaluation"] = watched
     else:
         evaluation = _own(options)
@@ -158,7 +158,7 @@ def _asked(options: Namespace) -> tuple[Asked, Evaluation]:
         for depth in depths
     }
     _refuse(next(iter(agents.values())), options.target)
-    asked = Asked(agents, limited, watched, options.patience)
+    asked = SearchUnderTest(agents, limited, watched, options.patience)
     for depth, agent in agents.items():
         try:
             agent.check_limits(asked.limits(depth))
@@ -168,7 +168,7 @@ def _asked(options: Namespace) -> tuple[Asked, Evaluation]:
     return asked, evaluation
 
 
-def _function(options: Namespace) -> tuple[Asked, Evaluation] | None:
+def _function(options: Namespace) -> tuple[SearchUnderTest, Evaluation] | None:
     """The same for a function, or what makes one; None for anything else."""
     target = options.target
     if ":" not in target:
@@ -178,17 +178,19 @@ def _function(options: Namespace) -> tuple[Asked, Evaluation] | None:
         return None
     if options.settings:
         raise ConfigError(f"{options.settings[0]}: a function has no settings")
-    if MadeStrategy.makes(found) and not target.endswith(")"):
+    if StrategyFromFactory.makes(found) and not target.endswith(")"):
         evaluation = _evaluation(options.evaluation or _EVALUATION)
-        watched = Watched(evaluation)
+        watched = RecordingEvaluation(evaluation)
         depths = options.depths or _DEPTHS
-        agents: dict[int, Agent] = {depth: MadeStrategy(target, depth, watched) for depth in depths}
-        return Asked(agents, False, watched, options.patience), evaluation
+        agents: dict[int, Agent] = {
+            depth: StrategyFromFactory(target, depth, watched) for depth in depths
+        }
+        return SearchUnderTest(agents, False, watched, options.patience), evaluation
     strategy = FunctionAgent(target)
     evaluation = _own(options)
     if options.depths is None or len(options.depths) > 1:
         raise ConfigError(f"{target} looks as far ahead as it likes: how far is --depths N")
-    return Asked({options.depths[0]: strategy}, False, None, options.patience), evaluation
+    return SearchUnderTest({options.depths[0]: strategy}, False, None, options.patience), evaluation
 
 
 def _parameters(target: str) -> Mapping[str, inspect.Parameter]:

@@ -24,14 +24,14 @@ from othello_lab.agents.config import (
     load_evaluation,
     resolve,
 )
-from othello_lab.agents.contract import FAILED, NOT_ASKED, OK, Finding
+from othello_lab.agents.contract import FAILED, NOT_ASKED, OK, ContractFinding
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.core.system.escaping import plain, visible
 
 _STYLES = {OK: "green", FAILED: "bold red", NOT_ASKED: "dim"}
 
 
-def print_finding(finding: Finding, console: Console) -> None:
+def print_finding(finding: ContractFinding, console: Console) -> None:
     """Print what a check has found."""
     text = plain(finding, keep="\n")
     text.highlight_words([finding.outcome], _STYLES[finding.outcome])

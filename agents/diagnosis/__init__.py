@@ -6,7 +6,20 @@ minimax's. Where they differ, they are compared with those of searches that make
 cause.
 """
 
-from othello_lab.agents.diagnosis.questions import POSITIONS, Asked, MadeStrategy, Watched
+from othello_lab.agents.diagnosis.questions import (
+    POSITIONS,
+    RecordingEvaluation,
+    SearchUnderTest,
+    StrategyFromFactory,
+)
 from othello_lab.agents.diagnosis.verdict import Cause, Diagnosis, diagnose
 
-__all__ = ["POSITIONS", "Asked", "Cause", "Diagnosis", "MadeStrategy", "Watched", "diagnose"]
+__all__ = [
+    "POSITIONS",
+    "Cause",
+    "Diagnosis",
+    "RecordingEvaluation",
+    "SearchUnderTest",
+    "StrategyFromFactory",
+    "diagnose",
+]

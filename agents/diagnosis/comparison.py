@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 
-from othello_lab.agents.diagnosis.questions import Answer, Question
+from othello_lab.agents.diagnosis.questions import SearchAnswer, SearchQuestion
 from othello_lab.agents.diagnosis.references import (
     AT_EACH_NODE,
     INFINITY,
@@ -16,7 +16,7 @@ from othello_lab.agents.diagnosis.references import (
     Reply,
     Search,
 )
-from othello_lab.agents.diagnosis.tree import Node
+from othello_lab.agents.diagnosis.tree import ReferenceNode
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.evaluation.base import FINAL_UNIT
 from othello_lab.agents.search.endgame.solver import EndgameSolver
@@ -31,7 +31,7 @@ _TABLE_MB = 4
 _ENOUGH = 12  # after so many a mistake that explains little is left out
 
 
-class Case:
+class AnsweredQuestion:
     """A question, its answer, and what right searches answer, found out when it is asked for.
 
     beyond: the largest heuristic value there is. kind: of the right searches that it is held to,
@@ -39,7 +39,7 @@ class Case:
     """
 
     def __init__(
-        self, question: Question, answer: Answer, evaluation: Evaluation, beyond: int
+        self, question: SearchQuestion, answer: SearchAnswer, evaluation: Evaluation, beyond: int
     ) -> None:
         self.question, self.answer, self.beyond = question, answer, beyond
         self.solved = False
@@ -50,9 +50,9 @@ class Case:
         self._known: dict[type[Search], Reply] = {}
         self.minimax = self._known[Search] = Search(False).reply(root, question.depth)
 
-    def root(self) -> Node:
+    def root(self) -> ReferenceNode:
         """Its position as the root of a tree, which is not kept."""
-        return Node(self.question.position, self._evaluation)
+        return ReferenceNode(self.question.position, self._evaluation)
 
     def right(self, kind: type[Search]) -> Reply:
         """What the right search of this kind answers."""
@@ -130,7 +130,7 @@ def agree(value: float, expected: int, beyond: int) -> bool:
     return final and abs(value) > beyond and (value > 0) == (expected > 0)
 
 
-def notice_solved(cases: Sequence[Case]) -> bool:
+def notice_solved(cases: Sequence[AnsweredQuestion]) -> bool:
     """Whether it is only that the end of the game is solved, which is noted in the cases. Who does
     that solves all positions with so few empty squares."""
     wrong = [case for case in cases if case.wrong]
@@ -147,12 +147,12 @@ def notice_solved(cases: Sequence[Case]) -> bool:
     return True
 
 
-def _may_be_solved(case: Case) -> bool:
+def _may_be_solved(case: AnsweredQuestion) -> bool:
     value = case.answer.value
     return value is not None and (value == 0 or abs(value) > case.beyond)
 
 
-def choose_kind(cases: Sequence[Case]) -> type[Search]:
+def choose_kind(cases: Sequence[AnsweredQuestion]) -> type[Search]:
     """The kind of right search to which most of the answers belong; it is noted in the cases."""
 
     asks = any(case.answer.seen_finished for case in cases)  # the heuristic of finished games
@@ -176,7 +176,7 @@ def choose_kind(cases: Sequence[Case]) -> type[Search]:
     return best
 
 
-def _counts_are_of(kind: type[Search], cases: Sequence[Case]) -> bool:
+def _counts_are_of(kind: type[Search], cases: Sequence[AnsweredQuestion]) -> bool:
     """Whether the heuristic was called as often as this kind does, with pruning or without."""
     return any(
         all(
@@ -187,7 +187,7 @@ def _counts_are_of(kind: type[Search], cases: Sequence[Case]) -> bool:
     )
 
 
-def _wrong_by(kind: type[Search], cases: Sequence[Case]) -> int:
+def _wrong_by(kind: type[Search], cases: Sequence[AnsweredQuestion]) -> int:
     """How many answers are wrong if they are held to this kind, which is noted in the cases."""
     for case in cases:
         case.kind = kind
@@ -198,7 +198,7 @@ def _wrong_by(kind: type[Search], cases: Sequence[Case]) -> int:
 
 
 @dataclass(frozen=True)
-class Match:
+class Explanation:
     """How well a mistaken search explains the answers.
 
     rate: the part of the wrong answers, or if that is less of the right ones, that it gives too.
@@ -208,16 +208,16 @@ class Match:
     mistake: type[Search]
     rate: float
     counts: float
-    example: Case
+    example: AnsweredQuestion
 
 
-def matches(cases: Sequence[Case]) -> list[Match]:
+def matches(cases: Sequence[AnsweredQuestion]) -> list[Explanation]:
     """The mistakes, the one that explains the answers best first; of each cause one."""
     wrong, right = (
         _sample([c for c in cases if c.wrong]),
         _sample([c for c in cases if not c.wrong]),
     )
-    trials = [_Trial(search) for search in _suspects()]
+    trials = [_Candidate(search) for search in _suspects()]
     for number, case in enumerate(_alternating(wrong, right), start=1):
         root = case.root()
         for trial in trials:
@@ -225,12 +225,12 @@ def matches(cases: Sequence[Case]) -> list[Match]:
         if number >= _ENOUGH:
             trials = [trial for trial in trials if trial.rate > 0.5]
     trials.sort(key=lambda trial: (round(trial.rate, 2), trial.counts), reverse=True)
-    best: dict[str, _Trial] = {}
+    best: dict[str, _Candidate] = {}
     for trial in trials:
         if trial.example:
             best.setdefault(trial.kind.cause, trial)
     return [
-        Match(each.kind, each.rate, each.counts, each.example)
+        Explanation(each.kind, each.rate, each.counts, each.example)
         for each in best.values()
         if each.example
     ]
@@ -244,9 +244,9 @@ def _suspects() -> Iterator[Search]:
             yield kind(prunes, right_root=True)
 
 
-def _sample(cases: Sequence[Case]) -> list[Case]:
+def _sample(cases: Sequence[AnsweredQuestion]) -> list[AnsweredQuestion]:
     """Some of each depth, half of them before passes and ends where there are such."""
-    chosen: list[Case] = []
+    chosen: list[AnsweredQuestion] = []
     for depth in sorted({case.question.depth for case in cases}):
         there = [case for case in cases if case.question.depth == depth]
         special = [case for case in there if case.passes or case.ends][: _SAMPLE // 2]
@@ -255,10 +255,12 @@ def _sample(cases: Sequence[Case]) -> list[Case]:
     return chosen
 
 
-def _alternating(wrong: Sequence[Case], right: Sequence[Case]) -> list[Case]:
+def _alternating(
+    wrong: Sequence[AnsweredQuestion], right: Sequence[AnsweredQuestion]
+) -> list[AnsweredQuestion]:
     """All of both, wrong and right ones mixed, small trees first."""
 
-    def size(case: Case) -> int:
+    def size(case: AnsweredQuestion) -> int:
         return case.minimax.nodes
 
     order = []
@@ -268,7 +270,7 @@ def _alternating(wrong: Sequence[Case], right: Sequence[Case]) -> list[Case]:
     return [case for _, case in sorted(order, key=lambda pair: pair[0])]
 
 
-class _Trial:
+class _Candidate:
     """A mistaken search, and how often it has answered as the search in question did."""
 
     def __init__(self, search: Search) -> None:
@@ -276,9 +278,9 @@ class _Trial:
         self._search = search
         self._hits: dict[bool, list[float]] = {True: [], False: []}
         self._counts: list[bool] = []
-        self.example: Case | None = None
+        self.example: AnsweredQuestion | None = None
 
-    def compare(self, case: Case, root: Node) -> None:
+    def compare(self, case: AnsweredQuestion, root: ReferenceNode) -> None:
         answer, reply = case.answer, self._search.reply(root, case.question.depth)
         hit = float(answer.move in reply.moves)
         if answer.value is not None:
@@ -303,15 +305,17 @@ def _mean(numbers: Sequence[float]) -> float:
     return sum(numbers) / len(numbers) if numbers else 0.0
 
 
-def _simpler(one: Case, other: Case) -> bool:
+def _simpler(one: AnsweredQuestion, other: AnsweredQuestion) -> bool:
     return simplicity(one) < simplicity(other)
 
 
-def simplicity(case: Case) -> tuple[int, int]:
+def simplicity(case: AnsweredQuestion) -> tuple[int, int]:
     """Small for a case that is easily followed."""
     return case.question.depth, case.minimax.nodes
 
 
-def simplest(cases: Iterable[Case], which: Callable[[Case], bool] = lambda case: True) -> Case:
+def simplest(
+    cases: Iterable[AnsweredQuestion], which: Callable[[AnsweredQuestion], bool] = lambda case: True
+) -> AnsweredQuestion:
     """Of these cases the one most easily followed."""
     return min(filter(which, cases), key=simplicity)

@@ -20,11 +20,11 @@ from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.evaluation.board_list import position_of
 from othello_lab.agents.external import FunctionAgent
 from othello_lab.agents.loading import find
-from othello_lab.core.game import Fault, valid_answer
+from othello_lab.core.game import PlayerFailure, valid_answer
 from othello_lab.core.notation import PASS, IllegalMove
 from othello_lab.core.position import Position
 from othello_lab.core.system.compile import Announce, Array, Mask
-from othello_lab.core.system.forked import Forked, Link
+from othello_lab.core.system.forked import Channel, ForkedProcess
 from othello_lab.core.system.processes import adopt_orphans, end_descendants
 
 POSITIONS = 200
@@ -38,7 +38,7 @@ _GAME_EMPTIES = 22
 """Games to the end begin with about so many empty squares."""
 
 
-class Watched(Evaluation):
+class RecordingEvaluation(Evaluation):
     """A heuristic that notes what it is asked, for who calls it in Python.
 
     seen: the positions since it was last emptied.
@@ -77,7 +77,7 @@ class Watched(Evaluation):
         self.evaluation.prepare(announce)
 
 
-class MadeStrategy(FunctionAgent):
+class StrategyFromFactory(FunctionAgent):
     """A strategy of (player, board) that a function makes of how many plies to look ahead and of
     an evaluation, itself a function of (player, board); see
     :class:`~agents.external.FunctionAgent`."""
@@ -107,7 +107,7 @@ class MadeStrategy(FunctionAgent):
 
 
 @dataclass(frozen=True)
-class Question:
+class SearchQuestion:
     """A position, with at least one legal move, and how many plies to look ahead."""
 
     position: Position
@@ -115,7 +115,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Answer:
+class SearchAnswer:
     """What a search has said.
 
     value, nodes, evaluations: as it states them; None where it does not. seen: how often it has
@@ -188,7 +188,7 @@ def _kind(position: Position) -> str:
 
 
 @dataclass(frozen=True)
-class Asked:
+class SearchUnderTest:
     """A search, and how it is asked.
 
     agents: by the depth that they look ahead. limited: whether the depth is asked for as a limit,
@@ -198,31 +198,35 @@ class Asked:
 
     agents: Mapping[int, Agent]
     limited: bool
-    watched: Watched | None
+    watched: RecordingEvaluation | None
     patience: float
 
     def limits(self, depth: int) -> Limits:
         return Limits(depth=depth) if self.limited else Limits()
 
 
-def ask(asked: Asked, questions: Sequence[Question], until: float) -> list[Answer | None]:
+def ask(
+    asked: SearchUnderTest, questions: Sequence[SearchQuestion], until: float
+) -> list[SearchAnswer | None]:
     """The answers to questions, asked one after another; None to those that were not asked since
     it was ``until`` by the monotonic clock, or since it hung, or died, too often."""
-    answers: list[Answer | None] = []
+    answers: list[SearchAnswer | None] = []
     failed = 0
     while len(answers) < len(questions) and failed < _FATAL_AT_MOST:
         begin = len(answers)
-        with closing(Forked(_answer_all, asked, questions[begin:], until)) as process:
+        with closing(ForkedProcess(_answer_all, asked, questions[begin:], until)) as process:
             trouble = _collect(process, asked.patience, answers, len(questions))
             end_descendants([process.number])
         if not trouble:
             break
-        answers.append(Answer(trouble=trouble, fatal=True))
+        answers.append(SearchAnswer(trouble=trouble, fatal=True))
         failed += 1
     return [*answers, *[None] * (len(questions) - len(answers))]
 
 
-def _collect(process: Forked, patience: float, answers: list[Answer | None], most: int) -> str:
+def _collect(
+    process: ForkedProcess, patience: float, answers: list[SearchAnswer | None], most: int
+) -> str:
     """Append what a process answers; returns why it has stopped too early, if it has."""
     try:
         while len(answers) < most:
@@ -232,36 +236,40 @@ def _collect(process: Forked, patience: float, answers: list[Answer | None], mos
             told = json.loads(message)
             if told is None:
                 return ""
-            answers.append(Answer(**told))
+            answers.append(SearchAnswer(**told))
     except (EOFError, OSError):
         return f"its process died (exit code {process.exit_code()})"
     return ""
 
 
-def ask_afresh(asked: Asked, questions: Sequence[Question]) -> list[Answer | None]:
+def ask_afresh(
+    asked: SearchUnderTest, questions: Sequence[SearchQuestion]
+) -> list[SearchAnswer | None]:
     """The answers to questions, each in a process that was asked nothing before."""
     return [ask(asked, [each], _soon(asked))[0] for each in questions]
 
 
-def ask_in_games(asked: Asked, depth: int, until: float) -> list[tuple[Question, Answer]]:
+def ask_in_games(
+    asked: SearchUnderTest, depth: int, until: float
+) -> list[tuple[SearchQuestion, SearchAnswer]]:
     """What it answers from move to move in some games, which it plays to their ends against random
     moves; none is begun, or gone on with, since it was ``until`` by the monotonic clock."""
-    played: list[tuple[Question, Answer]] = []
-    with closing(Forked(_play_games, asked, depth, until)) as process:
+    played: list[tuple[SearchQuestion, SearchAnswer]] = []
+    with closing(ForkedProcess(_play_games, asked, depth, until)) as process:
         try:
             while (message := process.receive_within(asked.patience)) is not None:
                 told = json.loads(message)
                 if told is None:
                     break
-                question = Question(Position.from_obf(told.pop("at")), depth)
-                played.append((question, Answer(**told)))
+                question = SearchQuestion(Position.from_obf(told.pop("at")), depth)
+                played.append((question, SearchAnswer(**told)))
         except (EOFError, OSError):
             pass  # in the middle of a game: what it has answered until then counts
         end_descendants([process.number])
     return played
 
 
-def _soon(asked: Asked) -> float:
+def _soon(asked: SearchUnderTest) -> float:
     return time.monotonic() + asked.patience
 
 
@@ -273,7 +281,9 @@ def _alone() -> None:
         os.dup2(silent, stream)
 
 
-def _answer_all(link: Link, asked: Asked, questions: Sequence[Question], until: float) -> None:
+def _answer_all(
+    link: Channel, asked: SearchUnderTest, questions: Sequence[SearchQuestion], until: float
+) -> None:
     """The main function of a process."""
     _alone()
     for question in questions:
@@ -285,7 +295,7 @@ def _answer_all(link: Link, asked: Asked, questions: Sequence[Question], until: 
     end_descendants([os.getpid()])
 
 
-def _begin(asked: Asked, question: Question) -> None:
+def _begin(asked: SearchUnderTest, question: SearchQuestion) -> None:
     try:
         position = question.position
         asked.agents[question.depth].begin_game(position.to_move, position, 1)
@@ -293,7 +303,7 @@ def _begin(asked: Asked, question: Question) -> None:
         pass  # what it cannot begin it will not answer
 
 
-def _answer(asked: Asked, question: Question) -> Answer:
+def _answer(asked: SearchUnderTest, question: SearchQuestion) -> SearchAnswer:
     """What it decides, or what went wrong."""
     if asked.watched:
         asked.watched.seen.clear()
@@ -302,12 +312,12 @@ def _answer(asked: Asked, question: Question) -> Answer:
         agent, limits = asked.agents[question.depth], asked.limits(question.depth)
         decision = valid_answer(agent.decide(position, limits))
         position.play(decision.move)
-    except (IllegalMove, Fault, ValueError) as error:
-        return Answer(trouble=f"{type(error).__name__}: {error}"[:300])
+    except (IllegalMove, PlayerFailure, ValueError) as error:
+        return SearchAnswer(trouble=f"{type(error).__name__}: {error}"[:300])
     except (Exception, SystemExit) as error:
-        return Answer(trouble=f"raised {type(error).__name__}: {error}"[:300])
+        return SearchAnswer(trouble=f"raised {type(error).__name__}: {error}"[:300])
     stats, seen = decision.stats, asked.watched.seen if asked.watched else []
-    return Answer(
+    return SearchAnswer(
         decision.move,
         decision.value,
         stats.nodes or None,
@@ -317,7 +327,7 @@ def _answer(asked: Asked, question: Question) -> Answer:
     )
 
 
-def _play_games(link: Link, asked: Asked, depth: int, until: float) -> None:
+def _play_games(link: Channel, asked: SearchUnderTest, depth: int, until: float) -> None:
     """The main function of a process."""
     _alone()
     rng = np.random.default_rng(_SEED)
@@ -336,14 +346,14 @@ def _play_games(link: Link, asked: Asked, depth: int, until: float) -> None:
 
 
 def _game(
-    asked: Asked, start: Position, depth: int, rng: np.random.Generator
-) -> Iterator[tuple[Question, Answer]]:
+    asked: SearchUnderTest, start: Position, depth: int, rng: np.random.Generator
+) -> Iterator[tuple[SearchQuestion, SearchAnswer]]:
     """One game, as far as it answers with legal moves."""
     agent, position = asked.agents[depth], start
-    _begin(asked, Question(start, depth))
+    _begin(asked, SearchQuestion(start, depth))
     while not position.is_over:
         if position.to_move is start.to_move and position.legal_mask:
-            question = Question(position, depth)
+            question = SearchQuestion(position, depth)
             answer = _answer(asked, question)
             yield question, answer
             if answer.trouble:

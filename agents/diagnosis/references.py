@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from othello_lab.agents.diagnosis.tree import Node
+from othello_lab.agents.diagnosis.tree import ReferenceNode
 from othello_lab.agents.evaluation.base import FINAL_UNIT
 from othello_lab.agents.search.window.ordering import static_ranks
 from othello_lab.core.rules import Color
@@ -53,7 +53,7 @@ class Search:
         self.nodes = self.leaves = self.evaluations = 0
         self.tried: list[tuple[int, int]] = []
 
-    def reply(self, root: Node, depth: int) -> Reply:
+    def reply(self, root: ReferenceNode, depth: int) -> Reply:
         """Its answer, ``depth`` plies deep."""
         self.nodes = self.leaves = self.evaluations = 0
         self.tried = []
@@ -61,7 +61,7 @@ class Search:
         moves = frozenset(self.chosen(root))
         return Reply(moves, self.stated(root, value), self.nodes, self.leaves, self.evaluations)
 
-    def search(self, node: Node, depth: int, alpha: int, beta: int, ply: int) -> int:
+    def search(self, node: ReferenceNode, depth: int, alpha: int, beta: int, ply: int) -> int:
         """Value to the mover, ``ply`` plies from the root."""
         self.nodes += 1
         if node.over:
@@ -89,24 +89,26 @@ class Search:
         """How far it looks when it is asked to look ``depth`` plies ahead."""
         return depth
 
-    def finished(self, node: Node, depth: int, ply: int) -> int:
+    def finished(self, node: ReferenceNode, depth: int, ply: int) -> int:
         self.leaves += 1
         return node.discs * FINAL_UNIT
 
-    def looked(self, node: Node, ply: int) -> int:
+    def looked(self, node: ReferenceNode, ply: int) -> int:
         self.leaves += 1
         self.evaluations += 1
         return node.looks
 
-    def passed(self, node: Node, depth: int, alpha: int, beta: int, ply: int) -> int:
+    def passed(self, node: ReferenceNode, depth: int, alpha: int, beta: int, ply: int) -> int:
         return -self.search(node.children[0], depth - 1, -beta, -alpha, ply + 1)
 
-    def considered(self, node: Node, ply: int) -> Sequence[tuple[int, Node]]:
+    def considered(self, node: ReferenceNode, ply: int) -> Sequence[tuple[int, ReferenceNode]]:
         """The moves that it looks at, with the positions after them."""
         pairs = tuple(zip(node.moves, node.children, strict=True))
         return pairs[::-1] if self.backwards else pairs
 
-    def value(self, child: Node, number: int, depth: int, alpha: int, beta: int, ply: int) -> int:
+    def value(
+        self, child: ReferenceNode, number: int, depth: int, alpha: int, beta: int, ply: int
+    ) -> int:
         """What a move, the ``number``-th from 0, is worth."""
         return -self.search(child, depth - 1, -beta, -alpha, ply + 1)
 
@@ -119,7 +121,7 @@ class Search:
     def raised(self, alpha: int, value: int, ply: int) -> int:
         return max(alpha, value)
 
-    def chosen(self, root: Node) -> Sequence[int]:
+    def chosen(self, root: ReferenceNode) -> Sequence[int]:
         """The moves that it may play. With pruning, values that equal the best are but bounds."""
         if not self.tried:  # it has not looked at any
             return root.moves[:1]
@@ -129,7 +131,7 @@ class Search:
         equal = [move for move, value in self.tried if value == best]
         return equal[:1] if self.prunes else equal
 
-    def stated(self, root: Node, value: int) -> int:
+    def stated(self, root: ReferenceNode, value: int) -> int:
         """The value that it says."""
         return value
 
@@ -140,7 +142,7 @@ class Search:
 class WinOrLoss(Search):
     """A finished game is won, lost or drawn, by however many discs."""
 
-    def finished(self, node: Node, depth: int, ply: int) -> int:
+    def finished(self, node: ReferenceNode, depth: int, ply: int) -> int:
         self.leaves += 1
         return ((node.discs > 0) - (node.discs < 0)) * FINAL_UNIT
 
@@ -148,14 +150,14 @@ class WinOrLoss(Search):
 class PaipEnds(WinOrLoss):
     """As PAIP has it: the test of the depth comes before that of the end."""
 
-    def finished(self, node: Node, depth: int, ply: int) -> int:
+    def finished(self, node: ReferenceNode, depth: int, ply: int) -> int:
         return self.looked(node, ply) if depth <= 0 else super().finished(node, depth, ply)
 
 
 class FreePass(Search):
     """A pass costs no ply."""
 
-    def passed(self, node: Node, depth: int, alpha: int, beta: int, ply: int) -> int:
+    def passed(self, node: ReferenceNode, depth: int, alpha: int, beta: int, ply: int) -> int:
         return -self.search(node.children[0], depth, -beta, -alpha, ply + 1)
 
 
@@ -185,31 +187,31 @@ class _NoPass(Search):
 
 
 class PassLooked(_NoPass):
-    def passed(self, node: Node, depth: int, alpha: int, beta: int, ply: int) -> int:
+    def passed(self, node: ReferenceNode, depth: int, alpha: int, beta: int, ply: int) -> int:
         return self.looked(node, ply)
 
 
 class PassFinished(_NoPass):
-    def passed(self, node: Node, depth: int, alpha: int, beta: int, ply: int) -> int:
+    def passed(self, node: ReferenceNode, depth: int, alpha: int, beta: int, ply: int) -> int:
         return self.finished(node, depth, ply)
 
 
 class PassLost(_NoPass):
     """The best of no moves."""
 
-    def passed(self, node: Node, depth: int, alpha: int, beta: int, ply: int) -> int:
+    def passed(self, node: ReferenceNode, depth: int, alpha: int, beta: int, ply: int) -> int:
         return self.lowest
 
 
 class PassNothing(_NoPass):
-    def passed(self, node: Node, depth: int, alpha: int, beta: int, ply: int) -> int:
+    def passed(self, node: ReferenceNode, depth: int, alpha: int, beta: int, ply: int) -> int:
         return 0
 
 
 class PassStays(_NoPass):
     """The same side is asked again, until no depth is left."""
 
-    def passed(self, node: Node, depth: int, alpha: int, beta: int, ply: int) -> int:
+    def passed(self, node: ReferenceNode, depth: int, alpha: int, beta: int, ply: int) -> int:
         value = self.looked(node, ply)
         return -value if depth % 2 else value
 
@@ -221,17 +223,17 @@ class SignAtPass(Search):
         "(value = -search(...)), or the level changes from max to min"
     )
 
-    def passed(self, node: Node, depth: int, alpha: int, beta: int, ply: int) -> int:
+    def passed(self, node: ReferenceNode, depth: int, alpha: int, beta: int, ply: int) -> int:
         return self.search(node.children[0], depth - 1, alpha, beta, ply + 1)
 
 
 class SignAtPassWindowNegated(SignAtPass):
-    def passed(self, node: Node, depth: int, alpha: int, beta: int, ply: int) -> int:
+    def passed(self, node: ReferenceNode, depth: int, alpha: int, beta: int, ply: int) -> int:
         return self.search(node.children[0], depth - 1, -beta, -alpha, ply + 1)
 
 
 class SignAtFreePass(SignAtPass):
-    def passed(self, node: Node, depth: int, alpha: int, beta: int, ply: int) -> int:
+    def passed(self, node: ReferenceNode, depth: int, alpha: int, beta: int, ply: int) -> int:
         return self.search(node.children[0], depth, alpha, beta, ply + 1)
 
 
@@ -240,16 +242,16 @@ class LevelAtPass(SignAtPass):
 
     sign = 1
 
-    def passed(self, node: Node, depth: int, alpha: int, beta: int, ply: int) -> int:
+    def passed(self, node: ReferenceNode, depth: int, alpha: int, beta: int, ply: int) -> int:
         self.sign = -self.sign
         value = self.search(node.children[0], depth - 1, alpha, beta, ply + 1)
         self.sign = -self.sign
         return value
 
-    def finished(self, node: Node, depth: int, ply: int) -> int:
+    def finished(self, node: ReferenceNode, depth: int, ply: int) -> int:
         return self.sign * super().finished(node, depth, ply)
 
-    def looked(self, node: Node, ply: int) -> int:
+    def looked(self, node: ReferenceNode, ply: int) -> int:
         return self.sign * super().looked(node, ply)
 
 
@@ -257,7 +259,7 @@ class WindowAtPass(Search):
     cause = "window not negated at a pass"
     advice = "after a pass the other side's window is (-beta, -alpha), as after any move"
 
-    def passed(self, node: Node, depth: int, alpha: int, beta: int, ply: int) -> int:
+    def passed(self, node: ReferenceNode, depth: int, alpha: int, beta: int, ply: int) -> int:
         return -self.search(node.children[0], depth - 1, alpha, beta, ply + 1)
 
 
@@ -270,17 +272,23 @@ class _Window(Search):
 
 
 class WindowHandedOn(_Window):
-    def value(self, child: Node, number: int, depth: int, alpha: int, beta: int, ply: int) -> int:
+    def value(
+        self, child: ReferenceNode, number: int, depth: int, alpha: int, beta: int, ply: int
+    ) -> int:
         return -self.search(child, depth - 1, alpha, beta, ply + 1)
 
 
 class WindowNotExchanged(_Window):
-    def value(self, child: Node, number: int, depth: int, alpha: int, beta: int, ply: int) -> int:
+    def value(
+        self, child: ReferenceNode, number: int, depth: int, alpha: int, beta: int, ply: int
+    ) -> int:
         return -self.search(child, depth - 1, -alpha, -beta, ply + 1)
 
 
 class WindowExchangedOnly(_Window):
-    def value(self, child: Node, number: int, depth: int, alpha: int, beta: int, ply: int) -> int:
+    def value(
+        self, child: ReferenceNode, number: int, depth: int, alpha: int, beta: int, ply: int
+    ) -> int:
         return -self.search(child, depth - 1, beta, alpha, ply + 1)
 
 
@@ -327,7 +335,7 @@ class BoundForValue(Search):
         "high in a null window has to be searched again"
     )
 
-    def chosen(self, root: Node) -> Sequence[int]:
+    def chosen(self, root: ReferenceNode) -> Sequence[int]:
         """The last that is no worse."""
         best = max(value for _, value in self.tried) if self.tried else 0
         return [move for move, value in self.tried if value == best][-1:]
@@ -336,30 +344,32 @@ class BoundForValue(Search):
 class HardBoundForValue(BoundForValue):
     """The same with values that stay within the window."""
 
-    def search(self, node: Node, depth: int, alpha: int, beta: int, ply: int) -> int:
+    def search(self, node: ReferenceNode, depth: int, alpha: int, beta: int, ply: int) -> int:
         return min(max(super().search(node, depth, alpha, beta, ply), alpha), beta)
 
 
 class NoSecondLook(BoundForValue):
     """A null window for all moves but the first, and no search of those that are better."""
 
-    def value(self, child: Node, number: int, depth: int, alpha: int, beta: int, ply: int) -> int:
+    def value(
+        self, child: ReferenceNode, number: int, depth: int, alpha: int, beta: int, ply: int
+    ) -> int:
         if number and alpha > -INFINITY:
             beta = alpha + 1
         return -self.search(child, depth - 1, -beta, -alpha, ply + 1)
 
-    def chosen(self, root: Node) -> Sequence[int]:
+    def chosen(self, root: ReferenceNode) -> Sequence[int]:
         return Search.chosen(self, root)
 
 
 class AlphaReturned(BoundForValue):
     """Alpha as it came in is what a node without a better move returns, and what a cutoff does."""
 
-    def search(self, node: Node, depth: int, alpha: int, beta: int, ply: int) -> int:
+    def search(self, node: ReferenceNode, depth: int, alpha: int, beta: int, ply: int) -> int:
         found = super().search(node, depth, alpha, beta, ply)
         return alpha if found >= beta and depth > 0 and not node.over else found
 
-    def chosen(self, root: Node) -> Sequence[int]:
+    def chosen(self, root: ReferenceNode) -> Sequence[int]:
         return Search.chosen(self, root)
 
 
@@ -419,37 +429,37 @@ class _Side(Search):
 
 
 class OtherSide(_Side):
-    def looked(self, node: Node, ply: int) -> int:
+    def looked(self, node: ReferenceNode, ply: int) -> int:
         return -super().looked(node, ply)
 
 
 class OtherSideAlways(OtherSide):
     """At the end of the game, too."""
 
-    def finished(self, node: Node, depth: int, ply: int) -> int:
+    def finished(self, node: ReferenceNode, depth: int, ply: int) -> int:
         return -super().finished(node, depth, ply)
 
 
 class RootSide(_Side):
     """The side that moves at the root, in a search that negates values."""
 
-    def looked(self, node: Node, ply: int) -> int:
+    def looked(self, node: ReferenceNode, ply: int) -> int:
         return -super().looked(node, ply) if ply % 2 else super().looked(node, ply)
 
 
 class RootSideAlways(RootSide):
-    def finished(self, node: Node, depth: int, ply: int) -> int:
+    def finished(self, node: ReferenceNode, depth: int, ply: int) -> int:
         value = super().finished(node, depth, ply)
         return -value if ply % 2 else value
 
 
 class BlackSide(_Side):
-    def looked(self, node: Node, ply: int) -> int:
+    def looked(self, node: ReferenceNode, ply: int) -> int:
         return _to_black(node, super().looked(node, ply))
 
 
 class BlackSideAlways(BlackSide):
-    def finished(self, node: Node, depth: int, ply: int) -> int:
+    def finished(self, node: ReferenceNode, depth: int, ply: int) -> int:
         return _to_black(node, super().finished(node, depth, ply))
 
 
@@ -460,14 +470,14 @@ class ForBlack(Search):
     advice = "the side to move is the one that chooses the best for itself, White too"
     sign = 1
 
-    def reply(self, root: Node, depth: int) -> Reply:
+    def reply(self, root: ReferenceNode, depth: int) -> Reply:
         self.sign = _to_black(root, 1)
         return super().reply(root, depth)
 
-    def finished(self, node: Node, depth: int, ply: int) -> int:
+    def finished(self, node: ReferenceNode, depth: int, ply: int) -> int:
         return self.sign * super().finished(node, depth, ply)
 
-    def looked(self, node: Node, ply: int) -> int:
+    def looked(self, node: ReferenceNode, ply: int) -> int:
         return self.sign * super().looked(node, ply)
 
 
@@ -475,7 +485,7 @@ class SaysBlacks(Search):
     cause = "the value that is told is Black's, not the mover's"
     advice = "the moves are right; where White moves the value has the wrong sign"
 
-    def stated(self, root: Node, value: int) -> int:
+    def stated(self, root: ReferenceNode, value: int) -> int:
         return _to_black(root, value)
 
 
@@ -483,11 +493,11 @@ class SaysOthers(Search):
     cause = "the value that is told is the opponent's, not the mover's"
     advice = "the moves are right; the value has the wrong sign"
 
-    def stated(self, root: Node, value: int) -> int:
+    def stated(self, root: ReferenceNode, value: int) -> int:
         return -value
 
 
-def _to_black(node: Node, value: int) -> int:
+def _to_black(node: ReferenceNode, value: int) -> int:
     return value if node.position.to_move is Color.BLACK else -value
 
 
@@ -500,20 +510,20 @@ class _Finished(Search):
 
 
 class FinishedLooked(_Finished):
-    def finished(self, node: Node, depth: int, ply: int) -> int:
+    def finished(self, node: ReferenceNode, depth: int, ply: int) -> int:
         return self.looked(node, ply)
 
 
 class FinishedStays(_Finished):
     """Passes until no depth is left."""
 
-    def finished(self, node: Node, depth: int, ply: int) -> int:
+    def finished(self, node: ReferenceNode, depth: int, ply: int) -> int:
         value = self.looked(node, ply)
         return -value if depth % 2 else value
 
 
 class FinishedNothing(_Finished):
-    def finished(self, node: Node, depth: int, ply: int) -> int:
+    def finished(self, node: ReferenceNode, depth: int, ply: int) -> int:
         self.leaves += 1
         return 0
 
@@ -522,7 +532,7 @@ class FinishedOtherSide(Search):
     cause = "finished game counted for the wrong side"
     advice = "the result is the mover's, as a heuristic value is"
 
-    def finished(self, node: Node, depth: int, ply: int) -> int:
+    def finished(self, node: ReferenceNode, depth: int, ply: int) -> int:
         return -super().finished(node, depth, ply)
 
 
@@ -534,7 +544,7 @@ class FinishedInDiscs(Search):
     cause = "a finished game's discs are mixed with heuristic values"
     advice = "a won game has to be worth more than any heuristic value, however few the discs"
 
-    def finished(self, node: Node, depth: int, ply: int) -> int:
+    def finished(self, node: ReferenceNode, depth: int, ply: int) -> int:
         self.leaves += 1
         return node.discs
 
@@ -542,7 +552,7 @@ class FinishedInDiscs(Search):
 class FinishedInDiscsCounted(FinishedInDiscs):
     """The empty squares to nobody."""
 
-    def finished(self, node: Node, depth: int, ply: int) -> int:
+    def finished(self, node: ReferenceNode, depth: int, ply: int) -> int:
         self.leaves += 1
         return node.position.mover.bit_count() - node.position.opponent.bit_count()
 
@@ -559,10 +569,12 @@ class _Maximizes(Search):
 
 
 class NoMinus(_Maximizes):
-    def value(self, child: Node, number: int, depth: int, alpha: int, beta: int, ply: int) -> int:
+    def value(
+        self, child: ReferenceNode, number: int, depth: int, alpha: int, beta: int, ply: int
+    ) -> int:
         return self.search(child, depth - 1, alpha, beta, ply + 1)
 
-    def passed(self, node: Node, depth: int, alpha: int, beta: int, ply: int) -> int:
+    def passed(self, node: ReferenceNode, depth: int, alpha: int, beta: int, ply: int) -> int:
         return self.search(node.children[0], depth - 1, alpha, beta, ply + 1)
 
 
@@ -573,10 +585,10 @@ class NoMinusButAtPass(NoMinus):
 class NoMinusForRoot(NoMinus):
     """All for the side that moves at the root."""
 
-    def looked(self, node: Node, ply: int) -> int:
+    def looked(self, node: ReferenceNode, ply: int) -> int:
         return -super().looked(node, ply) if ply % 2 else super().looked(node, ply)
 
-    def finished(self, node: Node, depth: int, ply: int) -> int:
+    def finished(self, node: ReferenceNode, depth: int, ply: int) -> int:
         value = super().finished(node, depth, ply)
         return -value if ply % 2 else value
 
@@ -610,7 +622,7 @@ class FirstMove(Search):
     cause = "the first move of the list is returned"
     advice = "the move has to be kept together with its value whenever a better one is found"
 
-    def chosen(self, root: Node) -> Sequence[int]:
+    def chosen(self, root: ReferenceNode) -> Sequence[int]:
         return root.moves[:1]
 
 
@@ -618,7 +630,7 @@ class LastMove(Search):
     cause = "the last move of the list is returned"
     advice = FirstMove.advice
 
-    def chosen(self, root: Node) -> Sequence[int]:
+    def chosen(self, root: ReferenceNode) -> Sequence[int]:
         return root.moves[-1:]
 
 
@@ -631,13 +643,13 @@ class _Loses(Search):
 
 
 class LosesLast(_Loses):
-    def considered(self, node: Node, ply: int) -> Sequence[tuple[int, Node]]:
+    def considered(self, node: ReferenceNode, ply: int) -> Sequence[tuple[int, ReferenceNode]]:
         pairs = list(super().considered(node, ply))
         return pairs[:-1] or pairs
 
 
 class LosesFirst(_Loses):
-    def considered(self, node: Node, ply: int) -> Sequence[tuple[int, Node]]:
+    def considered(self, node: ReferenceNode, ply: int) -> Sequence[tuple[int, ReferenceNode]]:
         pairs = list(super().considered(node, ply))
         return pairs[1:] or pairs
 
@@ -645,7 +657,7 @@ class LosesFirst(_Loses):
 class LosesEqualSquares(_Loses):
     """A dict by the square's rank: the last of each is kept."""
 
-    def considered(self, node: Node, ply: int) -> Sequence[tuple[int, Node]]:
+    def considered(self, node: ReferenceNode, ply: int) -> Sequence[tuple[int, ReferenceNode]]:
         ranks = static_ranks(node.position.ruleset)
         kept = {int(ranks[move]): (move, child) for move, child in super().considered(node, ply)}
         return [kept[rank] for rank in sorted(kept, reverse=True)]
@@ -654,7 +666,7 @@ class LosesEqualSquares(_Loses):
 class LosesEqualLooks(_Loses):
     """A dict by what the position after the move looks like."""
 
-    def considered(self, node: Node, ply: int) -> Sequence[tuple[int, Node]]:
+    def considered(self, node: ReferenceNode, ply: int) -> Sequence[tuple[int, ReferenceNode]]:
         kept = {child.looks: (move, child) for move, child in super().considered(node, ply)}
         return [kept[looks] for looks in sorted(kept)]
 
@@ -664,7 +676,7 @@ class KeepsFew(_Loses):
 
     few = 5
 
-    def considered(self, node: Node, ply: int) -> Sequence[tuple[int, Node]]:
+    def considered(self, node: ReferenceNode, ply: int) -> Sequence[tuple[int, ReferenceNode]]:
         return list(super().considered(node, ply))[: self.few]
 
 
@@ -673,7 +685,7 @@ class KeepsFourBest(_Loses):
 
     few = 4
 
-    def considered(self, node: Node, ply: int) -> Sequence[tuple[int, Node]]:
+    def considered(self, node: ReferenceNode, ply: int) -> Sequence[tuple[int, ReferenceNode]]:
         pairs = sorted(super().considered(node, ply), key=lambda pair: pair[1].looks)
         return pairs[: self.few]
 

@@ -9,7 +9,7 @@ from othello_lab.core.notation import PASS
 from othello_lab.core.position import Position
 
 
-class Node:
+class ReferenceNode:
     """A position, with what searches ask of it, each found out once.
 
     evaluation: the heuristic at the leaves.
@@ -30,10 +30,10 @@ class Node:
         return self.position.is_over
 
     @cached_property
-    def children(self) -> tuple[Node, ...]:
+    def children(self) -> tuple[ReferenceNode, ...]:
         """The positions after each of the moves, or after a pass."""
         moves = self.moves or (PASS,)
-        return tuple(Node(self.position.play(move), self._evaluation) for move in moves)
+        return tuple(ReferenceNode(self.position.play(move), self._evaluation) for move in moves)
 
     @cached_property
     def looks(self) -> int:

@@ -7,19 +7,19 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from othello_lab.agents.contract import FAILED, NOT_ASKED, OK, Finding
+from othello_lab.agents.contract import FAILED, NOT_ASKED, OK, ContractFinding
 from othello_lab.agents.diagnosis.comparison import (
     EXPLAINED,
-    Case,
+    AnsweredQuestion,
     choose_kind,
     matches,
     notice_solved,
     simplest,
 )
 from othello_lab.agents.diagnosis.questions import (
-    Answer,
-    Asked,
-    Question,
+    SearchAnswer,
+    SearchQuestion,
+    SearchUnderTest,
     ask,
     ask_afresh,
     ask_in_games,
@@ -57,7 +57,7 @@ class Diagnosis:
     that are right, but not those of the lab, and what was left out for lack of time.
     """
 
-    findings: tuple[Finding, ...]
+    findings: tuple[ContractFinding, ...]
     causes: tuple[Cause, ...]
     notes: tuple[str, ...]
 
@@ -68,7 +68,7 @@ class Diagnosis:
 
 
 def diagnose(
-    asked: Asked,
+    asked: SearchUnderTest,
     evaluation: Evaluation,
     count: int,
     seconds: float,
@@ -89,13 +89,13 @@ def diagnose(
     cases, notes = [], []
     share = seconds / (len(asked.agents) + 1)  # the games that are played then are one more
     for depth in asked.agents:
-        questions = [Question(place, depth) for place in places]
+        questions = [SearchQuestion(place, depth) for place in places]
         answers = ask(asked, questions, time.monotonic() + share)
         until = time.monotonic() + share
-        here: list[Case] = []
+        here: list[AnsweredQuestion] = []
         for question, answer in zip(questions, answers, strict=True):
             if answer is not None and time.monotonic() < until:
-                here.append(Case(question, answer, evaluation, beyond))
+                here.append(AnsweredQuestion(question, answer, evaluation, beyond))
         if len(here) < len(places):
             plies = "1 ply" if depth == 1 else f"{depth} plies"
             why = "for lack of time"
@@ -107,8 +107,8 @@ def diagnose(
     return examination.diagnosis()
 
 
-class _Found(NamedTuple):
-    finding: Finding
+class _Symptom(NamedTuple):
+    finding: ContractFinding
     causes: list[Cause]
 
 
@@ -117,10 +117,10 @@ class _Examination:
 
     def __init__(
         self,
-        asked: Asked,
+        asked: SearchUnderTest,
         evaluation: Evaluation,
         beyond: int,
-        cases: Sequence[Case],
+        cases: Sequence[AnsweredQuestion],
         notes: list[str],
         seconds: float,
         must_prune: bool,
@@ -128,7 +128,7 @@ class _Examination:
         self.seconds = seconds  # that games may take
         self.asked, self.evaluation, self.beyond = asked, evaluation, beyond
         self.notes, self.must_prune = notes, must_prune
-        self.cases: list[Case] = []
+        self.cases: list[AnsweredQuestion] = []
         self._take(cases)
         self.kind = choose_kind(self.answered)
         if notice_solved(self.answered):
@@ -137,7 +137,7 @@ class _Examination:
             self.notes.append(f"by its own choice, {RIGHT[self.kind]}")
         self.wrong = [case for case in self.answered if case.wrong]
 
-    def _take(self, cases: Sequence[Case]) -> None:
+    def _take(self, cases: Sequence[AnsweredQuestion]) -> None:
         """Judge it by these, too."""
         self.cases += cases
         self.answered = [case for case in self.cases if not case.answer.trouble]
@@ -162,22 +162,22 @@ class _Examination:
 
     # ------------------------------------------------------------------ answers
 
-    def _answers(self) -> _Found:
+    def _answers(self) -> _Symptom:
         deep = sorted({case.question.depth for case in self.cases})
         plies = f"{deep[0]} to {deep[-1]}" if len(deep) > 1 else f"{deep[0] if deep else 0}"
         said = f"Legal moves to {len(self.cases):,} questions, {plies} plies deep"
         troubled = [case for case in self.cases if case.answer.trouble]
         if not troubled:
-            return _Found(Finding("answers", said, OK), [])
+            return _Symptom(ContractFinding("answers", said, OK), [])
         detail = f"no legal move to {len(troubled)} of {len(self.cases)}"
-        return _Found(Finding("answers", said, FAILED, detail), [self._trouble(troubled)])
+        return _Symptom(ContractFinding("answers", said, FAILED, detail), [self._trouble(troubled)])
 
-    def _trouble(self, troubled: Sequence[Case]) -> Cause:
+    def _trouble(self, troubled: Sequence[AnsweredQuestion]) -> Cause:
         """Why there is no answer, by where that happens."""
         evidence = simplest(troubled).told()
         share = len(troubled) / len(self.cases)
 
-        def only_where(which: Callable[[Case], bool]) -> bool:
+        def only_where(which: Callable[[AnsweredQuestion], bool]) -> bool:
             there = [case for case in self.cases if which(case)]
             inside = sum(map(which, troubled))
             return inside == len(troubled) and len(troubled) >= 2 * share * len(there)
@@ -205,40 +205,42 @@ class _Examination:
         advice = "see the exception; othello-lab agents check without --search tells more"
         return Cause("it gives no legal move", advice, evidence)
 
-    def _moves(self) -> _Found:
+    def _moves(self) -> _Symptom:
         said = "A move that is best by minimax in every position"
         if not self.answered:
-            return _Found(Finding("moves", said, NOT_ASKED, _NOTHING), [])
+            return _Symptom(ContractFinding("moves", said, NOT_ASKED, _NOTHING), [])
         wrong = [case for case in self.answered if case.wrong_move]
-        return _Found(self._told("moves", said, wrong, len(self.answered)), [])
+        return _Symptom(self._told("moves", said, wrong, len(self.answered)), [])
 
-    def _values(self) -> _Found:
+    def _values(self) -> _Symptom:
         said = "Minimax's value in every position"
         stated = [case for case in self.answered if case.answer.value is not None]
         if not stated:
             why = "it states no values: it is judged by its moves alone"
             why = why if self.answered else _NOTHING
-            return _Found(Finding("values", said, NOT_ASKED, why), [])
+            return _Symptom(ContractFinding("values", said, NOT_ASKED, why), [])
         wrong = [case for case in stated if case.wrong_value]
-        return _Found(self._told("values", said, wrong, len(stated)), [])
+        return _Symptom(self._told("values", said, wrong, len(stated)), [])
 
-    def _told(self, name: str, said: str, wrong: Sequence[Case], of: int) -> Finding:
+    def _told(
+        self, name: str, said: str, wrong: Sequence[AnsweredQuestion], of: int
+    ) -> ContractFinding:
         if not wrong:
-            return Finding(name, said, OK)
-        return Finding(name, said, FAILED, f"wrong in {len(wrong)} of {of}")
+            return ContractFinding(name, said, OK)
+        return ContractFinding(name, said, FAILED, f"wrong in {len(wrong)} of {of}")
 
     # ------------------------------------------------------------------ memory
 
-    def _memory(self) -> _Found:
+    def _memory(self) -> _Symptom:
         """Wrong answers are asked for again in a fresh process; where there are none, it plays
         games, in which it might remember something."""
         said = "The same answers whatever was asked before"
         if not self.answered:
-            return _Found(Finding("memory", said, NOT_ASKED, _NOTHING), [])
+            return _Symptom(ContractFinding("memory", said, NOT_ASKED, _NOTHING), [])
         played = [] if self.wrong or len(self.answered) < len(self.cases) else self._in_games()
         wrong = self.wrong or [case for case in played if case.wrong or case.answer.trouble]
         if not wrong:
-            return _Found(Finding("memory", said, OK), [])
+            return _Symptom(ContractFinding("memory", said, OK), [])
         again = sorted(wrong, key=lambda case: case.minimax.nodes)[:_AFRESH]
         answers = ask_afresh(self.asked, [case.question for case in again])
         mended = [
@@ -248,7 +250,7 @@ class _Examination:
         ]
         if len(mended) < _MOST * len(again):
             self._take(played)
-            return _Found(Finding("memory", said, OK), [])
+            return _Symptom(ContractFinding("memory", said, OK), [])
         evidence = f"{simplest(mended).told()}; asked for the same in a new process it is right"
         advice = (
             "what one decision leaves behind (a table, a best value or move, a window) changes the "
@@ -256,14 +258,14 @@ class _Examination:
         )
         cause = Cause("state is kept between moves", advice, evidence)
         detail = f"{len(mended)} of {len(again)} wrong answers are right in a new process"
-        return _Found(Finding("memory", said, FAILED, detail), [cause])
+        return _Symptom(ContractFinding("memory", said, FAILED, detail), [cause])
 
-    def _case(self, question: Question, answer: Answer) -> Case:
-        case = Case(question, answer, self.evaluation, self.beyond)
+    def _case(self, question: SearchQuestion, answer: SearchAnswer) -> AnsweredQuestion:
+        case = AnsweredQuestion(question, answer, self.evaluation, self.beyond)
         case.kind = self.kind
         return case
 
-    def _in_games(self) -> list[Case]:
+    def _in_games(self) -> list[AnsweredQuestion]:
         depth = min(self.asked.agents, key=lambda depth: abs(depth - _GAME_DEPTH))
         until = time.monotonic() + self.seconds
         played = [self._case(*each) for each in ask_in_games(self.asked, depth, until)]
@@ -302,14 +304,14 @@ class _Examination:
 
     # ------------------------------------------------------------------ counts
 
-    def _counts(self, right: bool) -> _Found:
+    def _counts(self, right: bool) -> _Symptom:
         said = "Its counts are those of the tree"
         stated = [
             case for case in self.answered if case.answer.nodes is not None and not case.solved
         ]
         if not right or not stated:
             why = "it states no counts" if not stated else "what it answers is wrong already"
-            return _Found(Finding("counts", said, NOT_ASKED, why), [])
+            return _Symptom(ContractFinding("counts", said, NOT_ASKED, why), [])
         for which, kind in ((lambda c: [c.minimax], "minimax's"), (_alphabetas, "alpha-beta's")):
             if all(case.answer.nodes in {r.nodes for r in which(case)} for case in stated):
                 return self._evaluations(f"{said}: exactly {kind} nodes")
@@ -327,7 +329,7 @@ class _Examination:
         self.notes.append("its nodes are not those that the lab counts: see docs/words.md")
         return self._evaluations(f"{said}, counted in a way of its own")
 
-    def _miscounted(self, said: str, stated: Sequence[Case], name: str) -> _Found:
+    def _miscounted(self, said: str, stated: Sequence[AnsweredQuestion], name: str) -> _Symptom:
         case = simplest(stated)
         evidence = (
             f"{case.told()}; it states {case.answer.nodes:,} nodes, minimax enters "
@@ -335,9 +337,9 @@ class _Examination:
         )
         advice = "a node is every position that is entered: root, leaves and passes included"
         cause = Cause(f"counts: {name}", advice, evidence)
-        return _Found(Finding("counts", said, FAILED, name), [cause])
+        return _Symptom(ContractFinding("counts", said, FAILED, name), [cause])
 
-    def _evaluations(self, said: str) -> _Found:
+    def _evaluations(self, said: str) -> _Symptom:
         """Whether it calls the heuristic as often as it says."""
         for case in sorted(self.answered, key=lambda case: case.minimax.nodes):
             stated, seen = case.answer.evaluations, case.answer.seen
@@ -345,12 +347,12 @@ class _Examination:
                 evidence = f"{case.told()}; it states {stated:,} evaluations, and made {seen:,}"
                 cause = Cause("counts: evaluations", "one for every call", evidence)
                 detail = "it calls the heuristic more or less often than it says"
-                return _Found(Finding("counts", said, FAILED, detail), [cause])
-        return _Found(Finding("counts", said, OK), [])
+                return _Symptom(ContractFinding("counts", said, FAILED, detail), [cause])
+        return _Symptom(ContractFinding("counts", said, OK), [])
 
     # ------------------------------------------------------------------ pruning
 
-    def _pruning(self, right: bool) -> _Found:
+    def _pruning(self, right: bool) -> _Symptom:
         said = "It looks at less than minimax"
         deep = [
             case
@@ -363,7 +365,7 @@ class _Examination:
                 why = "it states no counts, and its evaluations cannot be seen"
                 if all(case.question.depth == 1 for case in self.answered):
                     why = "nothing can be pruned at depth 1"
-            return _Found(Finding("pruning", said, NOT_ASKED, why), [])
+            return _Symptom(ContractFinding("pruning", said, NOT_ASKED, why), [])
         spent = sum(_cost(case) or 0 for case in deep)
         whole = sum(_like(case, case.minimax) for case in deep)
         usual = sum(_like(case, case.alphabeta[0]) for case in deep)
@@ -376,24 +378,26 @@ class _Examination:
             ):
                 case = max(deep, key=lambda c: (_cost(c) or 0) - _like(c, c.alphabeta[0]))
                 cause = Cause(mistake.cause, mistake.advice, _spent(case), 1.0)
-                return _Found(Finding("pruning", said, FAILED, mistake.cause), [cause])
+                return _Symptom(ContractFinding("pruning", said, FAILED, mistake.cause), [cause])
         told = (
             f"It prunes: {spent / whole:.1%} of minimax's {unit} (alpha-beta without an order "
             f"{usual / whole:.1%})"
         )
-        return _Found(Finding("pruning", told, OK), [])
+        return _Symptom(ContractFinding("pruning", told, OK), [])
 
-    def _no_pruning(self, said: str, unit: str, deep: Sequence[Case]) -> _Found:
+    def _no_pruning(self, said: str, unit: str, deep: Sequence[AnsweredQuestion]) -> _Symptom:
         told = f"It does not prune: all of minimax's {unit}"
         if not self.must_prune:
-            return _Found(Finding("pruning", told, OK), [])
+            return _Symptom(ContractFinding("pruning", told, OK), [])
         case = max(deep, key=lambda case: case.minimax.nodes)
         name = f"{AlphaNotRaised.cause}, or nothing is cut"
         cause = Cause(name, AlphaNotRaised.advice, _spent(case))
-        return _Found(Finding("pruning", said, FAILED, f"all of minimax's {unit}"), [cause])
+        return _Symptom(
+            ContractFinding("pruning", said, FAILED, f"all of minimax's {unit}"), [cause]
+        )
 
 
-def _causes(cases: Sequence[Case]) -> list[Cause]:
+def _causes(cases: Sequence[AnsweredQuestion]) -> list[Cause]:
     """The mistakes that explain the wrong answers among these."""
     if not any(case.wrong for case in cases):
         return []
@@ -404,7 +408,7 @@ def _causes(cases: Sequence[Case]) -> list[Cause]:
     ]
 
 
-def _unit(wrong: Sequence[Case]) -> float | None:
+def _unit(wrong: Sequence[AnsweredQuestion]) -> float | None:
     """How many times the right values those are that are told with right moves, if it is always the
     same."""
     ratios = {
@@ -425,11 +429,11 @@ _FORMS: tuple[tuple[Callable[[Reply], int], str], ...] = (
 """How nodes may be miscounted."""
 
 
-def _alphabetas(case: Case) -> Sequence[Reply]:
+def _alphabetas(case: AnsweredQuestion) -> Sequence[Reply]:
     return case.alphabeta
 
 
-def _added_up(cases: Sequence[Case]) -> bool:
+def _added_up(cases: Sequence[AnsweredQuestion]) -> bool:
     """Whether from question to question the nodes have grown by those of the last one."""
     at_one = [case for case in cases if case.question.depth == cases[0].question.depth]
     total, fits = 0, 0
@@ -439,18 +443,18 @@ def _added_up(cases: Sequence[Case]) -> bool:
     return len(at_one) > 1 and fits == len(at_one)
 
 
-def _cost(case: Case) -> int | None:
+def _cost(case: AnsweredQuestion) -> int | None:
     """What a search has spent: evaluations where they were seen, else what it states."""
     answer = case.answer
     return answer.seen if answer.seen is not None else answer.nodes
 
 
-def _like(case: Case, reply: Reply) -> int:
+def _like(case: AnsweredQuestion, reply: Reply) -> int:
     """What another search spends, in the same unit."""
     return reply.evaluations if case.answer.seen is not None else reply.nodes
 
 
-def _spent(case: Case) -> str:
+def _spent(case: AnsweredQuestion) -> str:
     """What a search has spent on a position, and what alpha-beta does."""
     does = "evaluates" if case.answer.seen is not None else "enters"
     return (
@@ -458,7 +462,7 @@ def _spent(case: Case) -> str:
     )
 
 
-def _counts_as(cases: Sequence[Case], searches: Sequence) -> bool:
+def _counts_as(cases: Sequence[AnsweredQuestion], searches: Sequence) -> bool:
     """Whether one of these searches spends the same in all cases."""
     return any(
         all(_cost(c) == _like(c, each.reply(c.root(), c.question.depth)) for c in cases)
@@ -468,7 +472,7 @@ def _counts_as(cases: Sequence[Case], searches: Sequence) -> bool:
 
 _NOTHING = "it has answered nothing"
 _UNKNOWN = "none of the usual mistakes explains the answers; see where they differ"
-_PATTERNS: tuple[tuple[Callable[[Case], bool], str, str], ...] = (
+_PATTERNS: tuple[tuple[Callable[[AnsweredQuestion], bool], str, str], ...] = (
     (
         lambda case: case.question.depth == 1 and _is_anothers(case),
         "ordering loses moves",
@@ -510,7 +514,7 @@ _PATTERNS: tuple[tuple[Callable[[Case], bool], str, str], ...] = (
 """What wrong answers may have in common and right ones not."""
 
 
-def _is_anothers(case: Case) -> bool:
+def _is_anothers(case: AnsweredQuestion) -> bool:
     """At depth 1, whether the value is that of the move, and another move is better."""
     root = case.root()
     values = dict(zip(root.moves, root.children, strict=True))

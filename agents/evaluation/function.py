@@ -39,7 +39,7 @@ from othello_lab.core.notation import PASS
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.core.system.compile import Announce, Array, Mask, why_not
-from othello_lab.core.system.forked import Forked, Link
+from othello_lab.core.system.forked import Channel, ForkedProcess
 from othello_lab.core.system.settings import Number, Switch, check_settings, explained, nearest
 
 LARGEST = FINAL_UNIT - 1
@@ -254,7 +254,7 @@ def _tried(
 
     Returns whether its results are floats, and whether they change sign with the colours.
     """
-    with closing(Forked(_try, function, compiled, scale, check_positions())) as child:
+    with closing(ForkedProcess(_try, function, compiled, scale, check_positions())) as child:
         try:
             answer = child.receive_within(CHECK_SECONDS)
         except EOFError:
@@ -270,7 +270,7 @@ def _tried(
 
 
 def _try(
-    link: Link,
+    link: Channel,
     function: Callable[..., Any],
     compiled: Any,
     scale: float,

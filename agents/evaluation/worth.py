@@ -9,7 +9,7 @@ from othello_lab.core.position import Position
 
 
 @dataclass(frozen=True)
-class Worth:
+class EvaluationTerms:
     """A value to the side to move, and the terms it is the sum of.
 
     value: None once the game is over. discs: then the disc difference, empties to the winner.
@@ -30,14 +30,14 @@ class Worth:
         return self.discs * FINAL_UNIT if self.value is None else self.value
 
 
-def worth(evaluation: Evaluation, position: Position) -> Worth:
+def worth(evaluation: Evaluation, position: Position) -> EvaluationTerms:
     """What a position is worth to its mover."""
     if position.is_over:
-        return Worth(None, discs=position.disc_difference)
-    return Worth(evaluation(position), evaluation.parts(position))
+        return EvaluationTerms(None, discs=position.disc_difference)
+    return EvaluationTerms(evaluation(position), evaluation.parts(position))
 
 
-def worth_of_moves(evaluation: Evaluation, position: Position) -> list[tuple[int, Worth]]:
+def worth_of_moves(evaluation: Evaluation, position: Position) -> list[tuple[int, EvaluationTerms]]:
     """The legal moves, the best first, and what the position after each is worth to the
     *opponent*, whose turn it is then."""
     found = [(move, worth(evaluation, position.play(move))) for move in position.moves]

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from othello_lab.agents.base import Agent, Limits
 from othello_lab.agents.external.program import PATIENCE, Command, Program, words_of
-from othello_lab.core.game import Fault
+from othello_lab.core.game import PlayerFailure
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.core.system.compile import Announce
@@ -89,7 +89,7 @@ class ProgramAgent(Agent):
         """A ValueError in what is done here is the program's fault: it has answered this."""
         try:
             yield
-        except Fault:
+        except PlayerFailure:
             raise
         except ValueError as error:
             self._program.fail(reason, f"answered '{answer:.200}': {error}")

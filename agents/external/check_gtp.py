@@ -8,9 +8,21 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from othello_lab.agents.external.checking import Broken, Case, Check, Exchange, NotAsked
-from othello_lab.agents.external.gtp import BOARD_SETTERS, GAMES, PASS_WORDS, GtpConnection, Refused
-from othello_lab.core.game import Fault
+from othello_lab.agents.external.checking import (
+    EngineCheck,
+    EngineUnderTest,
+    Exchange,
+    NotApplicable,
+    ProtocolViolation,
+)
+from othello_lab.agents.external.gtp import (
+    BOARD_SETTERS,
+    GAMES,
+    PASS_WORDS,
+    GtpConnection,
+    GtpRefusal,
+)
+from othello_lab.core.game import PlayerFailure
 from othello_lab.core.notation import PASS, IllegalMove, parse_square, square_name
 from othello_lab.core.position import Position
 
@@ -19,7 +31,7 @@ NEEDED = ("list_commands", "boardsize", "clear_board", "play", "genmove", "quit"
 
 
 @dataclass
-class GtpCase(Case):
+class GtpEngineUnderTest(EngineUnderTest):
     """A GTP engine under examination. known: the commands that it lists."""
 
     known: set[str] = field(default_factory=set)
@@ -32,10 +44,10 @@ class GtpCase(Case):
         patience = self.think if "genmove" in command else self.patience
         try:
             answer = self.engine.ask(command, patience)
-        except Refused as error:
+        except GtpRefusal as error:
             self.said.append(Exchange(command, f"? {error}"))
             raise
-        except Fault as fault:
+        except PlayerFailure as fault:
             self.said.append(Exchange(command, f"({fault.reason})"))
             raise
         self.said.append(Exchange(command, f"= {answer}"))
@@ -45,21 +57,21 @@ class GtpCase(Case):
         """The answer of an engine that has to do it."""
         try:
             return self.ask(command)
-        except Refused as error:
-            raise Broken(f"refused '{command}': {error}") from None
+        except GtpRefusal as error:
+            raise ProtocolViolation(f"refused '{command}': {error}") from None
 
     def refuses(self, command: str, why: str) -> None:
         """It has to answer with ``?``."""
         try:
             answer = self.ask(command)
-        except Refused:
+        except GtpRefusal:
             return
-        raise Broken(f"answered '= {answer}' to '{command}': {why}")
+        raise ProtocolViolation(f"answered '= {answer}' to '{command}': {why}")
 
     def needs(self, *commands: str) -> None:
         for command in commands:
             if command not in self.known:
-                raise NotAsked(f"it has no {command}")
+                raise NotApplicable(f"it has no {command}")
 
     def clear(self) -> Position:
         """Begin a game."""
@@ -86,7 +98,7 @@ class GtpCase(Case):
             try:
                 self.ask(f"play {color} {word}")
                 return
-            except Refused:
+            except GtpRefusal:
                 continue
 
     def move(self, position: Position, command: str = "genmove") -> int:
@@ -96,62 +108,62 @@ class GtpCase(Case):
             move = parse_square(answer)
             position.play(move)
         except IllegalMove as error:
-            raise Broken(f"generated {error}, at\n{position}") from None
+            raise ProtocolViolation(f"generated {error}, at\n{position}") from None
         return move
 
 
 # ------------------------------------------------------------------ about itself
 
 
-def _starts(case: GtpCase) -> None:
+def _starts(case: GtpEngineUnderTest) -> None:
     case.must("protocol_version")
 
 
-def _version(case: GtpCase) -> None:
+def _version(case: GtpEngineUnderTest) -> None:
     answer = case.must("protocol_version")
     if not re.fullmatch(r"2(\.\d+)?", answer):
-        raise Broken(f"the version is '{answer}'; 2 is expected")
+        raise ProtocolViolation(f"the version is '{answer}'; 2 is expected")
 
 
-def _name(case: GtpCase) -> None:
+def _name(case: GtpEngineUnderTest) -> None:
     if not case.must("name"):
-        raise Broken("it has no name")
+        raise ProtocolViolation("it has no name")
     case.must("version")
 
 
-def _lists(case: GtpCase) -> None:
+def _lists(case: GtpEngineUnderTest) -> None:
     case.known = set(case.must("list_commands").split())
     missing = [name for name in NEEDED if name not in case.known]
     if missing:
-        raise Broken(f"not listed: {', '.join(missing)}")
+        raise ProtocolViolation(f"not listed: {', '.join(missing)}")
 
 
-def _knows(case: GtpCase) -> None:
+def _knows(case: GtpEngineUnderTest) -> None:
     case.needs("known_command")
     for name, known in (("genmove", "true"), ("no_such_command", "false")):
         if (answer := case.must(f"known_command {name}")) != known:
-            raise Broken(f"'{answer}' for {name}; {known} is expected")
+            raise ProtocolViolation(f"'{answer}' for {name}; {known} is expected")
 
 
-def _unknown(case: GtpCase) -> None:
+def _unknown(case: GtpEngineUnderTest) -> None:
     case.refuses("no_such_command", "there is no such command")
     case.must("name")  # it goes on
 
 
-def _numbers(case: GtpCase) -> None:
+def _numbers(case: GtpEngineUnderTest) -> None:
     """That a number comes back with the answer, without which nobody knows what it answers."""
     first = _raw(case, "4711 protocol_version")
     if not first.startswith("=4711"):
-        raise Broken(f"answered '{first}'; =4711 is expected")
+        raise ProtocolViolation(f"answered '{first}'; =4711 is expected")
 
 
-def _blank(case: GtpCase) -> None:
+def _blank(case: GtpEngineUnderTest) -> None:
     first = _raw(case, "", "# nothing", "protocol_version")
     if not first.lstrip("= "):
-        raise Broken("it has answered an empty line or a comment")
+        raise ProtocolViolation("it has answered an empty line or a comment")
 
 
-def _raw(case: GtpCase, *lines: str) -> str:
+def _raw(case: GtpEngineUnderTest, *lines: str) -> str:
     """The first line that it answers when these are sent as they are."""
     for line in lines:
         case.program.send(line, case.patience)
@@ -166,44 +178,44 @@ def _raw(case: GtpCase, *lines: str) -> str:
 # ------------------------------------------------------------------ the board
 
 
-def _sizes(case: GtpCase) -> None:
+def _sizes(case: GtpEngineUnderTest) -> None:
     case.must("boardsize 8")
     case.refuses("boardsize 99", "no board is that large")
     case.must("boardsize 8")
 
 
-def _game(case: GtpCase) -> None:
+def _game(case: GtpEngineUnderTest) -> None:
     case.needs("set_game")
     for name in GAMES:
         try:
             case.ask(f"set_game {name}")
-        except Refused:
+        except GtpRefusal:
             continue
         break
     else:
-        raise Broken(f"it knows neither {' nor '.join(GAMES)}")
+        raise ProtocolViolation(f"it knows neither {' nor '.join(GAMES)}")
 
 
-def _black(case: GtpCase) -> None:
+def _black(case: GtpEngineUnderTest) -> None:
     case.clear()
     case.must("play black d3")
     case.must("play white c5")
 
 
-def _letters(case: GtpCase) -> None:
+def _letters(case: GtpEngineUnderTest) -> None:
     case.clear()
     for command in ("play b D3", "play W c5", "play B f6"):
         case.must(command)
 
 
-def _illegal(case: GtpCase) -> None:
+def _illegal(case: GtpEngineUnderTest) -> None:
     case.clear()
     case.refuses("play black a1", "a1 traps nothing")
     case.refuses("play black d4", "d4 is occupied")
     case.must("play black d3")
 
 
-def _nonsense(case: GtpCase) -> None:
+def _nonsense(case: GtpEngineUnderTest) -> None:
     case.clear()
     case.refuses("play black z9", "there is no such square")
     case.refuses("play green d3", "there is no such color")
@@ -211,28 +223,28 @@ def _nonsense(case: GtpCase) -> None:
     case.must("play black d3")
 
 
-def _turn(case: GtpCase) -> None:
+def _turn(case: GtpEngineUnderTest) -> None:
     case.clear()
     case.refuses("play white d3", "d3 traps nothing for White")
 
 
-def _clears(case: GtpCase) -> None:
+def _clears(case: GtpEngineUnderTest) -> None:
     case.lead("d3c5f6")
     position = case.clear()
     case.tell(position, 19)
     case.move(position.play(19))
 
 
-def _shows(case: GtpCase) -> None:
+def _shows(case: GtpEngineUnderTest) -> None:
     case.needs("showboard")
     case.clear()
     first = case.must("showboard")
     case.must("play black d3")
     if case.must("showboard") == first:
-        raise Broken("the board looks the same after a move")
+        raise ProtocolViolation("the board looks the same after a move")
 
 
-def _undoes(case: GtpCase) -> None:
+def _undoes(case: GtpEngineUnderTest) -> None:
     case.needs("undo")
     case.lead("d3c5")
     case.must("undo")
@@ -243,10 +255,10 @@ def _undoes(case: GtpCase) -> None:
     case.move(position.play(26))
 
 
-def _sets(case: GtpCase) -> None:
+def _sets(case: GtpEngineUnderTest) -> None:
     setter = next((name for name in sorted(case.known) if name.endswith(BOARD_SETTERS)), None)
     if setter is None:
-        raise NotAsked(f"it has no command that ends with {' or '.join(BOARD_SETTERS)}")
+        raise NotApplicable(f"it has no command that ends with {' or '.join(BOARD_SETTERS)}")
     case.clear()
     position = Position.start().follow(re.findall("..", "f5d6c3d3c4"))[0]
     case.must(f"{setter} {position.to_obf()[:-2]} {position.to_move.value}")
@@ -256,15 +268,15 @@ def _sets(case: GtpCase) -> None:
 # ------------------------------------------------------------------ moves
 
 
-def _generates(case: GtpCase) -> None:
+def _generates(case: GtpEngineUnderTest) -> None:
     case.move(case.clear())
 
 
-def _as_white(case: GtpCase) -> None:
+def _as_white(case: GtpEngineUnderTest) -> None:
     case.move(case.lead("d3"))
 
 
-def _keeps(case: GtpCase) -> None:
+def _keeps(case: GtpEngineUnderTest) -> None:
     position = case.clear()
     move = case.move(position)
     case.refuses(f"play black {square_name(move)}", "genmove has made the move already")
@@ -272,30 +284,30 @@ def _keeps(case: GtpCase) -> None:
     case.tell(position, position.moves[0])
 
 
-def _only_says(case: GtpCase) -> None:
+def _only_says(case: GtpEngineUnderTest) -> None:
     case.needs("reg_genmove")
     position = case.clear()
     move = case.move(position, "reg_genmove")
     case.tell(position, move)  # which it has not made
 
 
-def _passes(case: GtpCase) -> None:
+def _passes(case: GtpEngineUnderTest) -> None:
     position = _before_a_pass(case)
     answer = case.must(f"genmove {position.to_move.value}")
     if answer.lower() not in ("pass", "pa", "--"):
-        raise Broken(f"generated '{answer}' where only a pass is legal, at\n{position}")
+        raise ProtocolViolation(f"generated '{answer}' where only a pass is legal, at\n{position}")
     after = position.play(PASS)
     case.tell(after, after.moves[0])
 
 
-def _is_told_of_passes(case: GtpCase) -> None:
+def _is_told_of_passes(case: GtpEngineUnderTest) -> None:
     position = _before_a_pass(case)
     case.tell(position, PASS)
     after = position.play(PASS)
     case.tell(after, after.moves[0])
 
 
-def _before_a_pass(case: GtpCase) -> Position:
+def _before_a_pass(case: GtpEngineUnderTest) -> Position:
     rng = np.random.default_rng(3)
     while True:
         position, moves = Position.start(), []
@@ -311,12 +323,12 @@ def _before_a_pass(case: GtpCase) -> Position:
     return position
 
 
-def _no_false_pass(case: GtpCase) -> None:
+def _no_false_pass(case: GtpEngineUnderTest) -> None:
     case.clear()
     case.refuses("play black pass", "Black has moves")
 
 
-def _plays(case: GtpCase) -> None:
+def _plays(case: GtpEngineUnderTest) -> None:
     """A whole game against random moves, in which it never says anything illegal."""
     position, rng = case.clear(), np.random.default_rng(1)
     while not position.is_over:
@@ -331,19 +343,19 @@ def _plays(case: GtpCase) -> None:
         position = position.play(move)
 
 
-def _scores(case: GtpCase) -> None:
+def _scores(case: GtpEngineUnderTest) -> None:
     case.needs("final_score")
     position = _played_at_random(case)
     answer = case.must("final_score")
     if not re.fullmatch(r"0|Draw|[BW]\+\d+(\.\d+)?", answer, re.IGNORECASE):
-        raise Broken(f"'{answer}'; 0, B+6 or W+6 is expected")
+        raise ProtocolViolation(f"'{answer}'; 0, B+6 or W+6 is expected")
     difference = position.disc_difference
     winner = position.to_move if difference > 0 else position.to_move.other
     if answer[0].upper() not in (winner.value[0].upper() if difference else "0D"):
-        raise Broken(f"'{answer}' at\n{position}")
+        raise ProtocolViolation(f"'{answer}' at\n{position}")
 
 
-def _played_at_random(case: GtpCase) -> Position:
+def _played_at_random(case: GtpEngineUnderTest) -> Position:
     position, rng = case.clear(), np.random.default_rng(2)
     while not position.is_over:
         move = int(rng.choice(position.moves or (PASS,)))
@@ -352,7 +364,7 @@ def _played_at_random(case: GtpCase) -> Position:
     return position
 
 
-def _time(case: GtpCase) -> None:
+def _time(case: GtpEngineUnderTest) -> None:
     case.needs("time_settings", "time_left")
     position = case.clear()
     case.must("time_settings 60 0 0")
@@ -360,47 +372,47 @@ def _time(case: GtpCase) -> None:
     case.move(position)
 
 
-def _two_games(case: GtpCase) -> None:
+def _two_games(case: GtpEngineUnderTest) -> None:
     for transcript in ("d3c5f6f5e6e3", "f5d6c3d3c4f4"):
         case.move(case.lead(transcript))
 
 
-def _quits(case: GtpCase) -> None:
+def _quits(case: GtpEngineUnderTest) -> None:
     case.must("quit")
     if not case.program.ended_within(case.patience):
-        raise Broken(f"it is still there {case.patience:g} s after quit")
+        raise ProtocolViolation(f"it is still there {case.patience:g} s after quit")
 
 
 CHECKS = (
-    Check("starts", "It starts, and answers", _starts, needed=True),
-    Check("version", "It speaks version 2 of the protocol", _version),
-    Check("name", "It has a name and a version", _name),
-    Check("list", f"list_commands lists {', '.join(NEEDED)}", _lists, needed=True),
-    Check("known", "known_command tells what it knows", _knows),
-    Check("unknown", "It refuses an unknown command, and goes on", _unknown),
-    Check("numbers", "A command's number comes back with the answer", _numbers),
-    Check("blank", "It leaves empty lines and comments alone", _blank),
-    Check("sizes", "boardsize 8 is accepted, 99 is not", _sizes),
-    Check("game", "set_game knows Othello or Reversi", _game),
-    Check("play", "Black begins, White answers", _black),
-    Check("letters", "Colors and squares in short, upper and lower case", _letters),
-    Check("illegal", "An illegal move is refused, and nothing changes", _illegal),
-    Check("nonsense", "So is what is no square and no color, or is missing", _nonsense),
-    Check("turn", "A move of the wrong color is refused", _turn),
-    Check("clear", "clear_board goes back to the start", _clears),
-    Check("show", "showboard shows the board", _shows),
-    Check("undo", "undo takes back moves, and no more than there are", _undoes),
-    Check("set", "A board can be set", _sets),
-    Check("genmove", "It generates a legal move for Black", _generates),
-    Check("white", "It generates a legal move for White", _as_white),
-    Check("keeps", "genmove makes the move on its board", _keeps),
-    Check("reg", "reg_genmove does not make the move", _only_says),
-    Check("pass", "It generates a pass where it has to", _passes),
-    Check("passes", "It is told of a pass, or makes it by itself", _is_told_of_passes),
-    Check("no pass", "It refuses a pass while there are moves", _no_false_pass),
-    Check("whole game", "It plays a whole game, only legal moves", _plays),
-    Check("score", "final_score names the winner", _scores),
-    Check("time", "It is told of time", _time),
-    Check("two games", "A second game after the first", _two_games),
-    Check("quit", "quit ends it", _quits),
+    EngineCheck("starts", "It starts, and answers", _starts, needed=True),
+    EngineCheck("version", "It speaks version 2 of the protocol", _version),
+    EngineCheck("name", "It has a name and a version", _name),
+    EngineCheck("list", f"list_commands lists {', '.join(NEEDED)}", _lists, needed=True),
+    EngineCheck("known", "known_command tells what it knows", _knows),
+    EngineCheck("unknown", "It refuses an unknown command, and goes on", _unknown),
+    EngineCheck("numbers", "A command's number comes back with the answer", _numbers),
+    EngineCheck("blank", "It leaves empty lines and comments alone", _blank),
+    EngineCheck("sizes", "boardsize 8 is accepted, 99 is not", _sizes),
+    EngineCheck("game", "set_game knows Othello or Reversi", _game),
+    EngineCheck("play", "Black begins, White answers", _black),
+    EngineCheck("letters", "Colors and squares in short, upper and lower case", _letters),
+    EngineCheck("illegal", "An illegal move is refused, and nothing changes", _illegal),
+    EngineCheck("nonsense", "So is what is no square and no color, or is missing", _nonsense),
+    EngineCheck("turn", "A move of the wrong color is refused", _turn),
+    EngineCheck("clear", "clear_board goes back to the start", _clears),
+    EngineCheck("show", "showboard shows the board", _shows),
+    EngineCheck("undo", "undo takes back moves, and no more than there are", _undoes),
+    EngineCheck("set", "A board can be set", _sets),
+    EngineCheck("genmove", "It generates a legal move for Black", _generates),
+    EngineCheck("white", "It generates a legal move for White", _as_white),
+    EngineCheck("keeps", "genmove makes the move on its board", _keeps),
+    EngineCheck("reg", "reg_genmove does not make the move", _only_says),
+    EngineCheck("pass", "It generates a pass where it has to", _passes),
+    EngineCheck("passes", "It is told of a pass, or makes it by itself", _is_told_of_passes),
+    EngineCheck("no pass", "It refuses a pass while there are moves", _no_false_pass),
+    EngineCheck("whole game", "It plays a whole game, only legal moves", _plays),
+    EngineCheck("score", "final_score names the winner", _scores),
+    EngineCheck("time", "It is told of time", _time),
+    EngineCheck("two games", "A second game after the first", _two_games),
+    EngineCheck("quit", "quit ends it", _quits),
 )

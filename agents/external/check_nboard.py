@@ -8,9 +8,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from othello_lab.agents.external.checking import Broken, Case, Check, Exchange, NotAsked
+from othello_lab.agents.external.checking import (
+    EngineCheck,
+    EngineUnderTest,
+    Exchange,
+    NotApplicable,
+    ProtocolViolation,
+)
 from othello_lab.agents.external.nboard import ANSWER, read_answer
-from othello_lab.core.game import Fault
+from othello_lab.core.game import PlayerFailure
 from othello_lab.core.notation import PASS, IllegalMove, format_ggf, ggf_word, parse_square
 from othello_lab.core.position import Position
 
@@ -20,7 +26,7 @@ _LINE = ("D3", "c3", "B3")
 
 
 @dataclass
-class NBoardCase(Case):
+class NBoardEngineUnderTest(EngineUnderTest):
     """An engine under examination. pings: so many were sent."""
 
     pings: int = 0
@@ -41,7 +47,7 @@ class NBoardCase(Case):
         try:
             while not answers or not re.match(end, answers[-1]):
                 answers.append(self.program.receive(patience).strip())
-        except Fault as fault:
+        except PlayerFailure as fault:
             answers.append(f"({fault.reason})")
             raise
         finally:
@@ -69,65 +75,65 @@ class NBoardCase(Case):
             move, _ = read_answer(answer, position.ruleset.side)
             position.play(move)
         except IllegalMove as error:
-            raise Broken(f"'{answer}': {error}, at\n{position}") from None
+            raise ProtocolViolation(f"'{answer}': {error}, at\n{position}") from None
         return move
 
     def quiet(self) -> None:
         """It must not have answered with a move."""
         if said := [line for line in self.ping()[:-1] if line.startswith(ANSWER)]:
-            raise Broken(f"'{said[0]}' without go")
+            raise ProtocolViolation(f"'{said[0]}' without go")
 
 
-def _starts(case: NBoardCase) -> None:
+def _starts(case: NBoardEngineUnderTest) -> None:
     case.ping()
 
 
-def _pings(case: NBoardCase) -> None:
+def _pings(case: NBoardEngineUnderTest) -> None:
     for _ in range(3):
         case.quiet()
 
 
-def _other_numbers(case: NBoardCase) -> None:
+def _other_numbers(case: NBoardEngineUnderTest) -> None:
     case.until("ping 987654", "pong 987654$", case.patience)
 
 
-def _unknown(case: NBoardCase) -> None:
+def _unknown(case: NBoardEngineUnderTest) -> None:
     case.say("no_such_command 1 2 3")
     case.say("set no_such_setting 4")
     case.quiet()
 
 
-def _blank(case: NBoardCase) -> None:
+def _blank(case: NBoardEngineUnderTest) -> None:
     case.say("")
     case.quiet()
 
 
-def _named(case: NBoardCase) -> None:
+def _named(case: NBoardEngineUnderTest) -> None:
     case.program.kill()
     case.begin()
     if not any(line.startswith("set myname ") for line in case.ping()):
-        raise NotAsked("it does not say its name, which it need not")
+        raise NotApplicable("it does not say its name, which it need not")
 
 
-def _goes(case: NBoardCase) -> None:
+def _goes(case: NBoardEngineUnderTest) -> None:
     case.move(case.set_game(Position.start()))
 
 
-def _as_white(case: NBoardCase) -> None:
+def _as_white(case: NBoardEngineUnderTest) -> None:
     case.move(case.set_game(Position.start(), (19,)))
 
 
-def _plays_moves(case: NBoardCase) -> None:
+def _plays_moves(case: NBoardEngineUnderTest) -> None:
     case.move(case.set_game(Position.start(), tuple(map(parse_square, _LINE))))
 
 
-def _stays(case: NBoardCase) -> None:
+def _stays(case: NBoardEngineUnderTest) -> None:
     position = case.set_game(Position.start())
     case.move(position)
     case.move(position)  # it has not made its move
 
 
-def _is_told(case: NBoardCase) -> None:
+def _is_told(case: NBoardEngineUnderTest) -> None:
     position = case.set_game(Position.start())
     for word in _LINE:
         case.say(f"move {word}")
@@ -135,7 +141,7 @@ def _is_told(case: NBoardCase) -> None:
     case.move(position)
 
 
-def _is_told_more(case: NBoardCase) -> None:
+def _is_told_more(case: NBoardEngineUnderTest) -> None:
     position = case.set_game(Position.start())
     for word in _LINE:
         case.say(f"move {word}/1.50/0.25")
@@ -143,44 +149,46 @@ def _is_told_more(case: NBoardCase) -> None:
     case.move(position)
 
 
-def _sets_positions(case: NBoardCase) -> None:
+def _sets_positions(case: NBoardEngineUnderTest) -> None:
     position = Position.start().follow(("f5", "d6", "c3", "d3", "c4"))[0]
     case.move(case.set_game(position))
 
 
-def _sets_anew(case: NBoardCase) -> None:
+def _sets_anew(case: NBoardEngineUnderTest) -> None:
     case.set_game(Position.start(), (19,))
     case.move(case.set_game(Position.start(), tuple(map(parse_square, ("f5", "f6")))))
 
 
-def _values(case: NBoardCase) -> None:
+def _values(case: NBoardEngineUnderTest) -> None:
     case.set_game(Position.start(), (19,))
     answer = case.until("go", ANSWER, case.think)[-1]
     if read_answer(answer, 8)[1] is None:
-        raise NotAsked(f"'{answer}' has no value, which it need not")
+        raise NotApplicable(f"'{answer}' has no value, which it need not")
 
 
-def _nodes(case: NBoardCase) -> None:
+def _nodes(case: NBoardEngineUnderTest) -> None:
     case.set_game(Position.start(), (19,))
     said = [line for line in case.until("go", ANSWER, case.think) if line.startswith("nodestats")]
     if not said:
-        raise NotAsked("it does not count nodes, which it need not")
+        raise NotApplicable("it does not count nodes, which it need not")
     if not re.fullmatch(r"nodestats\s+[\d.]+(e[+-]?\d+)?(\s+[\d.]+(e[+-]?\d+)?)?", said[-1]):
-        raise Broken(f"'{said[-1]}': a count and seconds are expected")
+        raise ProtocolViolation(f"'{said[-1]}': a count and seconds are expected")
 
 
-def _hints(case: NBoardCase) -> None:
+def _hints(case: NBoardEngineUnderTest) -> None:
     position = case.set_game(Position.start(), (19,))
     case.program.send("hint 1", case.patience)
     found = case.until("ping 4242", "pong 4242$", case.think)
     said = [line.split() for line in found if re.match("(search|book) ", line)]
     if not said:
-        raise Broken("no line begins with search or book")
+        raise ProtocolViolation("no line begins with search or book")
     if parse_square(said[-1][1][:2]) not in position.moves:
-        raise Broken(f"'{' '.join(said[-1])}' does not begin with a legal move, at\n{position}")
+        raise ProtocolViolation(
+            f"'{' '.join(said[-1])}' does not begin with a legal move, at\n{position}"
+        )
 
 
-def _deeper(case: NBoardCase) -> None:
+def _deeper(case: NBoardEngineUnderTest) -> None:
     position = case.set_game(Position.start())
     for depth in (1, 3):
         case.say(f"set depth {depth}")
@@ -199,12 +207,12 @@ def _before_a_pass() -> tuple[tuple[int, ...], Position]:
             return tuple(moves), position
 
 
-def _passes(case: NBoardCase) -> None:
+def _passes(case: NBoardEngineUnderTest) -> None:
     moves, _ = _before_a_pass()
     case.move(case.set_game(Position.start(), moves))
 
 
-def _is_told_of_passes(case: NBoardCase) -> None:
+def _is_told_of_passes(case: NBoardEngineUnderTest) -> None:
     moves, position = _before_a_pass()
     case.set_game(Position.start(), moves)
     case.say(f"move {ggf_word(PASS)}")
@@ -212,7 +220,7 @@ def _is_told_of_passes(case: NBoardCase) -> None:
     case.move(case.set_game(Position.start(), (*moves, PASS)))
 
 
-def _whole_game(case: NBoardCase) -> None:
+def _whole_game(case: NBoardEngineUnderTest) -> None:
     position, rng = case.set_game(Position.start()), np.random.default_rng(1)
     while not position.is_over:
         own = position.moves and position.to_move.value == "white"
@@ -221,42 +229,42 @@ def _whole_game(case: NBoardCase) -> None:
         position = position.play(move)
 
 
-def _learns(case: NBoardCase) -> None:
+def _learns(case: NBoardEngineUnderTest) -> None:
     case.set_game(Position.start(), (19,))
     case.program.send("learn", case.patience)
     said = case.ping()
     if not any(line.startswith("learn") for line in said):
-        raise NotAsked("it does not say learned, which few need")
+        raise NotApplicable("it does not say learned, which few need")
 
 
-def _quits(case: NBoardCase) -> None:
+def _quits(case: NBoardEngineUnderTest) -> None:
     case.say("quit")
     if not case.program.ended_within(case.patience):
-        raise Broken(f"it is still there {case.patience:g} s after quit")
+        raise ProtocolViolation(f"it is still there {case.patience:g} s after quit")
 
 
 CHECKS = (
-    Check("starts", "It starts, and answers a ping", _starts, needed=True),
-    Check("pings", "Each ping is answered, and nothing else", _pings),
-    Check("number", "Any number comes back", _other_numbers),
-    Check("unknown", "It leaves alone what it does not know", _unknown),
-    Check("blank", "It leaves empty lines alone", _blank),
-    Check("name", "It says its name", _named),
-    Check("go", "It answers go with a legal move for Black", _goes),
-    Check("white", "It answers go with a legal move for White", _as_white),
-    Check("game", "set game has moves in it", _plays_moves),
-    Check("stays", "go does not make the move", _stays),
-    Check("move", "It is told of moves", _is_told),
-    Check("notes", "A move may come with value and time", _is_told_more),
-    Check("board", "set game has any board", _sets_positions),
-    Check("again", "Another set game takes the place of the first", _sets_anew),
-    Check("value", "A move comes with its value", _values),
-    Check("nodes", "nodestats has sane numbers", _nodes),
-    Check("hint", "hint names a legal move", _hints),
-    Check("depth", "set depth may come at any time", _deeper),
-    Check("pass", "It answers go with a pass where it has to", _passes),
-    Check("passes", "It is told of passes", _is_told_of_passes),
-    Check("whole game", "It plays a whole game, only legal moves", _whole_game),
-    Check("learn", "learn is answered", _learns),
-    Check("quit", "quit ends it", _quits),
+    EngineCheck("starts", "It starts, and answers a ping", _starts, needed=True),
+    EngineCheck("pings", "Each ping is answered, and nothing else", _pings),
+    EngineCheck("number", "Any number comes back", _other_numbers),
+    EngineCheck("unknown", "It leaves alone what it does not know", _unknown),
+    EngineCheck("blank", "It leaves empty lines alone", _blank),
+    EngineCheck("name", "It says its name", _named),
+    EngineCheck("go", "It answers go with a legal move for Black", _goes),
+    EngineCheck("white", "It answers go with a legal move for White", _as_white),
+    EngineCheck("game", "set game has moves in it", _plays_moves),
+    EngineCheck("stays", "go does not make the move", _stays),
+    EngineCheck("move", "It is told of moves", _is_told),
+    EngineCheck("notes", "A move may come with value and time", _is_told_more),
+    EngineCheck("board", "set game has any board", _sets_positions),
+    EngineCheck("again", "Another set game takes the place of the first", _sets_anew),
+    EngineCheck("value", "A move comes with its value", _values),
+    EngineCheck("nodes", "nodestats has sane numbers", _nodes),
+    EngineCheck("hint", "hint names a legal move", _hints),
+    EngineCheck("depth", "set depth may come at any time", _deeper),
+    EngineCheck("pass", "It answers go with a pass where it has to", _passes),
+    EngineCheck("passes", "It is told of passes", _is_told_of_passes),
+    EngineCheck("whole game", "It plays a whole game, only legal moves", _whole_game),
+    EngineCheck("learn", "learn is answered", _learns),
+    EngineCheck("quit", "quit ends it", _quits),
 )

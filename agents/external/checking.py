@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from othello_lab.agents.external.program import Program
-from othello_lab.core.game import Fault
+from othello_lab.core.game import PlayerFailure
 
 OK, FAILED, NOT_ASKED = "ok", "failed", "not asked"
 
@@ -25,7 +25,7 @@ class Exchange:
 
 
 @dataclass(frozen=True)
-class Finding:
+class EngineFinding:
     """What a check has found. name, asked: of the check. outcome: OK, FAILED or NOT_ASKED. detail:
     why it is not OK. exchanges: what was said."""
 
@@ -37,7 +37,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Check:
+class EngineCheck:
     """Something that is asked of an engine.
 
     name, asked: in one word, and in a sentence. run: called with the case; raises Broken. needed:
@@ -50,16 +50,16 @@ class Check:
     needed: bool = False
 
 
-class Broken(Exception):
+class ProtocolViolation(Exception):
     """The engine does not do what it should."""
 
 
-class NotAsked(Exception):
+class NotApplicable(Exception):
     """It does not know what it need not know."""
 
 
 @dataclass
-class Case:
+class EngineUnderTest:
     """An engine under examination. patience: seconds for an answer; think: the same for a move.
     said: in the check under way."""
 
@@ -79,33 +79,33 @@ class Case:
         """The program has just been started."""
 
 
-def findings(case: Case, checks: Sequence[Check]) -> Iterator[Finding]:
+def findings(case: EngineUnderTest, checks: Sequence[EngineCheck]) -> Iterator[EngineFinding]:
     """What checks find, each as it is made. After one in which the program has hung or died it is
     started again for the next."""
     useless = ""
     try:
         for each in checks:
             if useless:
-                yield Finding(each.name, each.asked, NOT_ASKED, useless, ())
+                yield EngineFinding(each.name, each.asked, NOT_ASKED, useless, ())
                 continue
             outcome, detail = _made(each, case)
             if outcome == FAILED and each.needed:
                 useless = f"see {each.name}"
-            yield Finding(each.name, each.asked, outcome, detail, tuple(case.said))
+            yield EngineFinding(each.name, each.asked, outcome, detail, tuple(case.said))
     finally:
         case.program.kill()
 
 
-def _made(check: Check, case: Case) -> tuple[str, str]:
+def _made(check: EngineCheck, case: EngineUnderTest) -> tuple[str, str]:
     """The outcome of a check, and why it is that."""
     try:
         case.begin()
         check.run(case)
-    except NotAsked as reason:
+    except NotApplicable as reason:
         return NOT_ASKED, str(reason)
-    except (Broken, ValueError) as broken:  # what cannot be read is a ValueError
+    except (ProtocolViolation, ValueError) as broken:  # what cannot be read is a ValueError
         return FAILED, str(broken)
-    except Fault as fault:
+    except PlayerFailure as fault:
         case.program.kill()
         return FAILED, f"{fault.reason}: {fault.detail}"
     return OK, ""

@@ -14,7 +14,7 @@ import numpy as np
 from othello_lab.agents.base import Agent, Decision, Limits
 from othello_lab.agents.evaluation.board_list import PIECES, board_list, square_at
 from othello_lab.agents.loading import find
-from othello_lab.core.game import GARBAGE, Fault
+from othello_lab.core.game import GARBAGE, PlayerFailure
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.core.system.settings import Switch, checked
@@ -59,7 +59,7 @@ class FunctionAgent(Agent):
             return Decision(square_at(operator.index(answer)))
         except (TypeError, ValueError):
             told = f"{self.target} returned {answer!r:.200}; a square from 11 to 88 is needed"
-            raise Fault(GARBAGE, told) from None
+            raise PlayerFailure(GARBAGE, told) from None
 
     def _made(self) -> Any:
         """The strategy; raises ValueError."""

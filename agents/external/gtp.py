@@ -25,7 +25,7 @@ the 64 squares as OBF has them, and the side to move."""
 _MOST_LINES = 1000  # of an answer
 
 
-class Refused(ValueError):
+class GtpRefusal(ValueError):
     """An engine has answered with ``?``: it does not know the command, or cannot do it."""
 
 
@@ -56,7 +56,7 @@ class GtpConnection:
                 self.program.fail(GARBAGE, f"answered more than {_MOST_LINES} lines to '{command}'")
         answer = "\n".join(lines).strip()
         if not success:
-            raise Refused(answer)
+            raise GtpRefusal(answer)
         return answer
 
     def _first(self, command: str, line: str) -> tuple[bool, str]:
@@ -108,7 +108,7 @@ class GtpAgent(ProgramAgent):
             try:
                 self._engine.ask(f"set_game {name}")
                 return
-            except Refused as error:
+            except GtpRefusal as error:
                 refusal = error
         self._program.fail(GARBAGE, f"plays no Othello: '{refusal}'")
 
@@ -166,7 +166,7 @@ class GtpAgent(ProgramAgent):
         """The answer to a command that has to be understood; raises Fault."""
         try:
             return self._engine.ask(command, patience)
-        except Refused as error:
+        except GtpRefusal as error:
             self._program.fail(GARBAGE, f"refused '{command}': {error!s:.200}")
 
     def _name(self, color: Color) -> str:
@@ -187,7 +187,7 @@ class GtpAgent(ProgramAgent):
                 self._engine.ask(f"play {self._name(color)} {word}")
                 self._passes = word
                 return
-            except Refused:
+            except GtpRefusal:
                 pass
         self._passes = ""
 

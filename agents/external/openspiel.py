@@ -15,7 +15,7 @@ from typing import Annotated, Any
 from othello_lab.agents.base import Agent, Decision, Limits
 from othello_lab.agents.external.base import refuse_counts
 from othello_lab.agents.loading import find
-from othello_lab.core.game import GARBAGE, Fault
+from othello_lab.core.game import GARBAGE, PlayerFailure
 from othello_lab.core.notation import PASS
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
@@ -134,7 +134,7 @@ class OpenSpielAgent(Agent):
     def begin_game(self, color: Color, start: Position, seed: int) -> None:
         super().begin_game(color, start, seed)
         if (start.mover, start.opponent) != (_START.mover, _START.opponent):
-            raise Fault(GARBAGE, f"OpenSpiel's {GAME} has no start but the usual one")
+            raise PlayerFailure(GARBAGE, f"OpenSpiel's {GAME} has no start but the usual one")
         self._state = state_of()
         self._player = int(color is not start.to_move)
         # OpenSpiel has seeds of 31 bits.
@@ -156,7 +156,7 @@ class OpenSpielAgent(Agent):
             self._own = operator.index(answer)
         except TypeError:
             told = f"{self.target} answered {answer!r:.200}; an action of OpenSpiel is needed"
-            raise Fault(GARBAGE, told) from None
+            raise PlayerFailure(GARBAGE, told) from None
         return Decision(self._own)
 
 

@@ -1,7 +1,7 @@
 """Another program, talked to in lines or not at all: started, asked, and ended, whatever it does.
 
-All that can go wrong with it is handled here, once: a :class:`core.game.Fault` is raised, with the
-program's last output, and the program is ended. Whoever needs it again starts it again.
+All that can go wrong with it is handled here, once: a :class:`core.game.PlayerFailure` is raised,
+with the program's last output, and the program is ended. Whoever needs it again starts it again.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from collections import deque
 from pathlib import Path
 from typing import Annotated, NoReturn
 
-from othello_lab.core.game import DIED, GARBAGE, HUNG, Fault, ready_but_not_run
+from othello_lab.core.game import DIED, GARBAGE, HUNG, PlayerFailure, ready_but_not_run
 from othello_lab.core.system.escaping import visible
 from othello_lab.core.system.processes import die_with_parent, end_descendants
 from othello_lab.core.system.settings import Text
@@ -117,7 +117,7 @@ class Program:
                 preexec_fn=lambda: die_with_parent(parent),
             )
         except (OSError, ValueError, subprocess.SubprocessError) as error:
-            raise Fault(DIED, f"'{self.command}' cannot be started: {error}") from None
+            raise PlayerFailure(DIED, f"'{self.command}' cannot be started: {error}") from None
         assert self._process.stdout and self._process.stderr
         if self._process.stdin is not None:
             os.set_blocking(self._process.stdin.fileno(), False)
@@ -232,7 +232,7 @@ class Program:
 
     def _living(self) -> subprocess.Popen[bytes]:
         if self._process is None or not self.is_running:
-            raise Fault(DIED, f"'{self.command}' is not running")
+            raise PlayerFailure(DIED, f"'{self.command}' is not running")
         return self._process
 
     def fail_as_ended(self) -> NoReturn:
@@ -255,7 +255,7 @@ class Program:
         told = f"'{self.command}' {what}"
         if last:
             told += ". Its last output:\n" + "\n".join(visible(line) for line in last)
-        raise Fault(reason, told)
+        raise PlayerFailure(reason, told)
 
     def _rest(self) -> list[str]:
         """Lines that it has not ended, or nobody has taken."""
@@ -299,7 +299,7 @@ class Program:
         """Say farewell, give it so long to end, and end it."""
         if self._process is None or not self.is_running:
             return
-        with contextlib.suppress(Fault):
+        with contextlib.suppress(PlayerFailure):
             self.send(farewell, seconds)
             self.ended_within(seconds)
         self.kill()

@@ -19,11 +19,11 @@ LONGEST = 4096
 _EVERYBODY_READS = 0o644
 
 
-class NoFile(ValueError):
+class FileNameError(ValueError):
     """What stands under a file's name is none; the message says what it is."""
 
 
-class Slip:
+class MailboxFile:
     """A file, which may be there or not."""
 
     def __init__(self, path: Path) -> None:
@@ -66,11 +66,13 @@ class Slip:
             return None
         except OSError as error:
             what = "a link" if error.errno == errno.ELOOP else f"no file ({error.strerror})"
-            raise NoFile(f"{self.path.name} is {what}") from None
+            raise FileNameError(f"{self.path.name} is {what}") from None
         try:
             mode = os.fstat(descriptor).st_mode
             if not stat.S_ISREG(mode):
-                raise NoFile(f"{self.path.name} is {_KINDS.get(stat.S_IFMT(mode), 'a device')}")
+                raise FileNameError(
+                    f"{self.path.name} is {_KINDS.get(stat.S_IFMT(mode), 'a device')}"
+                )
             return os.read(descriptor, LONGEST).decode("utf-8-sig", errors="replace")
         finally:
             os.close(descriptor)
@@ -83,6 +85,6 @@ class Slip:
 _KINDS = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe"}
 
 
-def slips_of(folder: Path, name: str) -> tuple[Slip, Slip]:
+def slips_of(folder: Path, name: str) -> tuple[MailboxFile, MailboxFile]:
     """The two files of a program of this name: what it reads, and what it writes."""
-    return Slip(folder / f"{name}.in"), Slip(folder / f"{name}.out")
+    return MailboxFile(folder / f"{name}.in"), MailboxFile(folder / f"{name}.out")

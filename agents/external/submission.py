@@ -25,9 +25,9 @@ from othello_lab.agents.base import Agent, Decision, Limits
 from othello_lab.agents.external.base import refuse_counts
 from othello_lab.agents.external.function import FunctionAgent
 from othello_lab.agents.external.line import LineAgent
-from othello_lab.agents.external.wpi import Scratch, WpiAgent
+from othello_lab.agents.external.wpi import ScratchFolder, WpiAgent
 from othello_lab.agents.loading import find, last_line, split_target
-from othello_lab.core.game import UNFIT, Fault
+from othello_lab.core.game import UNFIT, PlayerFailure
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.core.system.settings import Choice, ConfigError, checked, unknown_choice
@@ -70,7 +70,7 @@ class Submission(Agent):
         self.command, self.target, self.problem = command, target, problem
         self.from_start = protocol == FILE
         self._agent: Agent | None = None
-        self._scratch: Scratch | None = None
+        self._scratch: ScratchFolder | None = None
 
     def boards(self) -> frozenset[int]:
         return frozenset({8})
@@ -104,7 +104,7 @@ class Submission(Agent):
     def _made(self) -> Agent:
         """The agent, where it is to play; raises Fault."""
         if self.protocol == UNCLEAR:
-            raise Fault(UNFIT, self.problem)
+            raise PlayerFailure(UNFIT, self.problem)
         try:
             place = self._copied()
             target = self._target_in(place)
@@ -120,7 +120,7 @@ class Submission(Agent):
             told = str(error)
             if self._scratch is not None:
                 told = told.replace(f"{self._scratch.path}/", "")  # another one each time
-            raise Fault(UNFIT, told) from None
+            raise PlayerFailure(UNFIT, told) from None
         return agent
 
     def _target_in(self, place: Path) -> str:
@@ -133,7 +133,7 @@ class Submission(Agent):
     def _copied(self) -> Path:
         """The folder in which it runs, with a copy of what was handed in."""
         path = Path(self.path)
-        self._scratch = Scratch()
+        self._scratch = ScratchFolder()
         if path.is_dir():
             return Path(shutil.copytree(path, self._scratch.path / path.name, symlinks=True))
         if path.exists():

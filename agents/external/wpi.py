@@ -17,8 +17,8 @@ from typing import Annotated, TypeVar
 from othello_lab.agents.base import Agent, Decision, Limits
 from othello_lab.agents.external.base import ProgramAgent
 from othello_lab.agents.external.program import PATIENCE, Command, Program, shown, words_in
-from othello_lab.agents.external.slips import NoFile, Slip, slips_of
-from othello_lab.core.game import DIED, GARBAGE, ILLEGAL, LATE, Fault
+from othello_lab.agents.external.slips import FileNameError, MailboxFile, slips_of
+from othello_lab.core.game import DIED, GARBAGE, ILLEGAL, LATE, PlayerFailure
 from othello_lab.core.notation import PASS, IllegalMove
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
@@ -65,7 +65,7 @@ class WpiAgent(ProgramAgent):
         super().__init__(command, patience)
         self.folder, self._given_name = folder, name
         self._program = Program(command, talks=False)
-        self._scratch: Scratch | None = None
+        self._scratch: ScratchFolder | None = None
         self._over_since: float | None = None
         # Seconds since it was given something; when that was seen; and what it had waited before.
         self._used = self._looked = self._waited = 0.0
@@ -93,7 +93,7 @@ class WpiAgent(ProgramAgent):
         self._limit = math.inf
         self._last: str | None = None  # what the opponent has done and it does not know
         if start != Position.start(start.ruleset):
-            raise Fault(GARBAGE, _ELSEWHERE)
+            raise PlayerFailure(GARBAGE, _ELSEWHERE)
         self._incoming, self._outgoing = self._fresh_slips()
         self._program.start()
         self._deliver(self._own)
@@ -101,11 +101,11 @@ class WpiAgent(ProgramAgent):
         self._first = color is start.ruleset.begins
         self._decided = -1
 
-    def _fresh_slips(self) -> tuple[Slip, Slip]:
+    def _fresh_slips(self) -> tuple[MailboxFile, MailboxFile]:
         """Its two files, neither of them there."""
         try:
             if self.folder is None:
-                self._scratch = Scratch()
+                self._scratch = ScratchFolder()
                 self._program.folder = self._scratch.path
             else:
                 self._program.folder = Path(self.folder).absolute()
@@ -113,7 +113,7 @@ class WpiAgent(ProgramAgent):
             for slip in slips:
                 slip.remove()
         except (OSError, ValueError) as error:
-            raise Fault(DIED, f"'{self.command}' cannot be started: {error}") from None
+            raise PlayerFailure(DIED, f"'{self.command}' cannot be started: {error}") from None
         return slips
 
     def observe(self, move: int, position: Position) -> None:
@@ -127,7 +127,7 @@ class WpiAgent(ProgramAgent):
             before = Position(position.opponent, position.mover, mover, position.ruleset)
             self._move(before, self._limit)
         elif move != self._decided:
-            raise Fault(GARBAGE, _ELSEWHERE)
+            raise PlayerFailure(GARBAGE, _ELSEWHERE)
         if position.is_over:
             self._over_since = time.monotonic()
 
@@ -141,7 +141,7 @@ class WpiAgent(ProgramAgent):
         """Its move, or its pass, for which it has so long; raises Fault."""
         if not self._first:
             if self._last is None:
-                raise Fault(GARBAGE, _ELSEWHERE)
+                raise PlayerFailure(GARBAGE, _ELSEWHERE)
             self._expect_nothing()
             self._deliver(self._last)
         else:  # whose clock has started at the colour; but it may take its patience to begin
@@ -159,7 +159,7 @@ class WpiAgent(ProgramAgent):
     def _expect_nothing(self) -> None:
         """It is not its turn. The end of a line may have come late, if it writes in pieces."""
         if self._outgoing.is_there:
-            with contextlib.suppress(NoFile, OSError):
+            with contextlib.suppress(FileNameError, OSError):
                 if not (self._outgoing.read() or "").strip():
                     self._outgoing.remove()
                     return
@@ -183,7 +183,7 @@ class WpiAgent(ProgramAgent):
             return None
         try:
             text = self._outgoing.read()
-        except NoFile as error:
+        except FileNameError as error:
             self._program.fail(ILLEGAL, f"wrote what is no move: malformed; {error}")
         return None if text is None or may_go_on(text) else text
 
@@ -207,7 +207,7 @@ class WpiAgent(ProgramAgent):
         if self._incoming.is_there:
             return f"did not remove {self._incoming.path.name}"
         name, text = self._outgoing.path.name, None
-        with contextlib.suppress(NoFile):
+        with contextlib.suppress(FileNameError):
             text = self._outgoing.read()
         return (
             f"wrote no {name}" if text is None else f"wrote no whole move to {name} ('{text:.60}')"
@@ -262,7 +262,7 @@ def check_folder(folder: str) -> None:
         raise ValueError(f"folder={folder}: cannot be written ({error.strerror})") from None
 
 
-class Scratch:
+class ScratchFolder:
     """A new folder for one game. It is locked as long as its owner lives; where that was
     killed, the next one removes it."""
 

@@ -20,7 +20,7 @@ _I16, _I32, _I64 = ir.IntType(16), ir.IntType(32), ir.IntType(64)
 _MADD = 16
 
 
-class Lanes(types.Type):
+class SimdType(types.Type):
     """So many whole numbers of so many bits."""
 
     def __init__(self, bits: int, count: int) -> None:
@@ -33,9 +33,9 @@ class Lanes(types.Type):
         return ir.VectorType(ir.IntType(self.bits), self.count)
 
 
-@register_model(Lanes)
-class _Model(models.PrimitiveModel):
-    def __init__(self, manager: Any, kind: Lanes) -> None:
+@register_model(SimdType)
+class _SimdModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: SimdType) -> None:
         super().__init__(manager, kind, kind.vector)
 
 
@@ -89,7 +89,7 @@ def _sums_of_pairs(b: Any, one: Any, other: Any) -> Any:
 def lanes_at(typingctx: Any, bits: Any, count: Any, address: Any) -> Any:
     """The ``count`` numbers of ``bits`` bits (both literal) that start at an address divisible by
     4."""
-    kind = Lanes(bits.literal_value, count.literal_value)
+    kind = SimdType(bits.literal_value, count.literal_value)
 
     def generate(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
         return _load(b, kind.vector, args[2])

@@ -9,7 +9,7 @@ import numpy as np
 
 from othello_lab.agents.evaluation.base import Evaluation
 from othello_lab.agents.learned.lanes import dot, lanes_at, plus, plus_product, squeezed
-from othello_lab.agents.learned.weights import Weights
+from othello_lab.agents.learned.weights import LearnedWeights
 from othello_lab.core.bitboard import ONE, ZERO, bits, legal_moves, lowest_square, popcount
 from othello_lab.core.position import Position
 from othello_lab.core.system.compile import Address, Array, Mask, kernel
@@ -88,15 +88,15 @@ class NetworkEvaluation(Evaluation):
 
     sides = frozenset({8})
 
-    weights: str | Path | Weights = "network"
+    weights: str | Path | LearnedWeights = "network"
     """The name of weights that come with the lab, a file of them, or the weights themselves."""
 
     def __post_init__(self) -> None:
         check_settings(self)
         names = STAGES, INPUTS, EMPTIES, HIDDEN, HIDDEN_BIAS, OUTPUT, OUTPUT_BIAS
         given = self.weights
-        if not isinstance(given, Weights):
-            given = Weights.read(given, KIND, VERSION, names)
+        if not isinstance(given, LearnedWeights):
+            given = LearnedWeights.read(given, KIND, VERSION, names)
         self._arrays = checked(given)
 
     def make_parameters(self) -> np.ndarray:
@@ -152,7 +152,7 @@ class NetworkEvaluation(Evaluation):
         return int(np.clip(value >> LAST_BITS, -LARGEST, LARGEST))
 
 
-def checked(learned: Weights) -> dict[str, np.ndarray]:
+def checked(learned: LearnedWeights) -> dict[str, np.ndarray]:
     """The arrays of weights, int64. Raises ValueError for weights of another shape, or whose sums
     may be too large for the kernel."""
     of_empties, stages = learned.stages(STAGES, SQUARES)

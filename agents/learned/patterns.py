@@ -10,7 +10,7 @@ import numpy as np
 from othello_lab.agents.evaluation.base import Evaluation
 from othello_lab.agents.learned.geometry import BYTES, LANES, ROWS, board_of, geometry
 from othello_lab.agents.learned.lookup import load_short, sum_of_places
-from othello_lab.agents.learned.weights import Weights
+from othello_lab.agents.learned.weights import LearnedWeights
 from othello_lab.core.bitboard import bits, legal_moves, popcount
 from othello_lab.core.position import Position
 from othello_lab.core.system.compile import Array, Mask
@@ -68,15 +68,15 @@ class PatternEvaluation(Evaluation):
     mobility better than rules made by hand, and is quick enough for deep searches.
     """
 
-    weights: str | Path | Weights = "patterns"
+    weights: str | Path | LearnedWeights = "patterns"
     """The name of weights that come with the lab, a file of them, or the weights themselves."""
 
     def __post_init__(self) -> None:
         check_settings(self)
         names = STAGES, CONSTANT, OWN_MOVES, THEIR_MOVES, CONTENTS
         given = self.weights
-        if not isinstance(given, Weights):
-            given = Weights.read(given, KIND, VERSION, names)
+        if not isinstance(given, LearnedWeights):
+            given = LearnedWeights.read(given, KIND, VERSION, names)
         self._learned = given
         self._side = int(self._learned.about.get("side", 8))
         self._geometry = geometry(self._side)

@@ -10,7 +10,7 @@ import numpy as np
 
 from othello_lab.agents.evaluation.base import Evaluation
 from othello_lab.agents.learned.features import NAMES, plain_features, tables, write_features
-from othello_lab.agents.learned.weights import Weights
+from othello_lab.agents.learned.weights import LearnedWeights
 from othello_lab.core.bitboard import popcount
 from othello_lab.core.position import Position
 from othello_lab.core.system.compile import Array, Mask
@@ -67,15 +67,15 @@ class TreeEvaluation(Evaluation):
 
     sides = frozenset({8})
 
-    weights: str | Path | Weights = "trees"
+    weights: str | Path | LearnedWeights = "trees"
     """The name of weights that come with the lab, a file of them, or the weights themselves."""
 
     def __post_init__(self) -> None:
         check_settings(self)
         names = STAGES, STARTS, FEATURE, THRESHOLD, LEAF
         given = self.weights
-        if not isinstance(given, Weights):
-            given = Weights.read(given, KIND, VERSION, names)
+        if not isinstance(given, LearnedWeights):
+            given = LearnedWeights.read(given, KIND, VERSION, names)
         self._arrays = checked(given)
 
     @property
@@ -127,7 +127,7 @@ class TreeEvaluation(Evaluation):
         return min(max(start + sum(self.answers(position)), -LARGEST), LARGEST)
 
 
-def checked(learned: Weights) -> dict[str, np.ndarray]:
+def checked(learned: LearnedWeights) -> dict[str, np.ndarray]:
     """The arrays of weights, int64. Raises ValueError for weights of another shape, or with numbers
     that the kernel has no room for."""
     of_empties, stages = learned.stages(STAGES, SQUARES)

@@ -53,7 +53,7 @@ def shipped() -> list[str]:
 
 
 @dataclass(frozen=True, eq=False)
-class Weights:
+class LearnedWeights:
     """What an evaluation has learned.
 
     kind: of evaluation, such as ``patterns``. version: of its features; weights of another version
@@ -94,7 +94,9 @@ class Weights:
         return path
 
     @classmethod
-    def read(cls, name: str | Path, kind: str, version: int, arrays: Iterable[str] = ()) -> Weights:
+    def read(
+        cls, name: str | Path, kind: str, version: int, arrays: Iterable[str] = ()
+    ) -> LearnedWeights:
         """The weights that come with the lab under this name, or those of a file.
 
         arrays: names of those that must be there. Raises ValueError, in one line, for a file that

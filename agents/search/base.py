@@ -14,7 +14,7 @@ from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.evaluation.base import in_words
 from othello_lab.agents.search import context as layout
 from othello_lab.agents.search.limits import allotment, limited
-from othello_lab.agents.search.watch import UNWATCHED, Watch
+from othello_lab.agents.search.watch import UNWATCHED, SearchObserver
 from othello_lab.core.notation import PASS
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, Ruleset
@@ -108,14 +108,14 @@ class SearchAgent(Agent):
         twin._read_settings()
         return twin
 
-    def watched(self, position: Position, depth: int, watch: Watch) -> Decision:
+    def watched(self, position: Position, depth: int, watch: SearchObserver) -> Decision:
         """What the reading twin decides, ``depth`` plies deep, with ``watch`` told of each step:
         the same decision and counts as those of the compiled search without limits. Raises
         ValueError as :meth:`reading_twin` does."""
         check_values(SearchAgent, {"depth": depth})
         return self.reading_twin()._read(position, depth, watch)
 
-    def _read(self, position: Position, depth: int, watch: Watch) -> Decision:
+    def _read(self, position: Position, depth: int, watch: SearchObserver) -> Decision:
         stats = SearchStats()
         value, pv = self._plainly(position, depth, stats, watch)
         return Decision(pv[0], value, pv, depth, stats)
@@ -167,7 +167,7 @@ class SearchAgent(Agent):
 
     @abstractmethod
     def _plainly(
-        self, position: Position, depth: int, stats: SearchStats, watch: Watch
+        self, position: Position, depth: int, stats: SearchStats, watch: SearchObserver
     ) -> tuple[int, tuple[int, ...]]:
         """The reading twin's value and line, counted into ``stats``, with ``watch`` told of each
         step. It looks neither at the clock nor at a limit on nodes."""

@@ -21,7 +21,7 @@ from othello_lab.core.vector import call_evaluation, load, store
 from othello_lab.core.whole_games import COUNTS, DEPTH, JUDGED, VALUE
 
 
-class Layout:
+class ScratchLayout:
     """Hands out the words of a scratch memory, one after another.
 
     behind: how many words at its beginning are taken already.
@@ -65,7 +65,7 @@ STABILITY_RETURNS = counter("stability_returns")
 PLAYOUTS = counter("playouts")
 
 # What every search has after its counters.
-_layout = Layout(behind=COUNTERS)
+_layout = ScratchLayout(behind=COUNTERS)
 LIMIT = _layout.word()
 """Nodes after which the search is to stop; a timer sets it to 0 when time is up."""
 NO_LIMIT = (1 << 63) - 1

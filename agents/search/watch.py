@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-class Watch:
+class SearchObserver:
     """Is told of all that a search does, in the order in which it does it. This one looks away.
 
     Each node but the root begins with :meth:`enter` and ends with :meth:`leave`; what comes between
@@ -34,4 +34,4 @@ class Watch:
         are not looked at."""
 
 
-UNWATCHED = Watch()
+UNWATCHED = SearchObserver()

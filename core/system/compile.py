@@ -140,7 +140,7 @@ def callback(function: Callable[..., Any], signature: Any) -> Any:
         return compiled(function)
 
 
-class Door:
+class ScalarKernel:
     """A kernel of masks as ordinary Python calls it with its own whole numbers, in half the time
     that Numba takes to look at the arguments of each call."""
 

@@ -27,7 +27,7 @@ _SO_TIMESTAMPNS = 35  # asm-generic/socket.h
 _TIMESTAMP = struct.Struct("qq")  # seconds and nanoseconds
 
 
-class Link:
+class Channel:
     """One end of a line between two processes, for messages of bytes.
 
     What comes in is never more than bytes: who does not trust the other end must not unpickle them.
@@ -126,10 +126,10 @@ def _forget_handlers() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-class Forked(Link):
+class ForkedProcess(Channel):
     """Runs ``main(link, *arguments)`` in a child process; this is the line to it.
 
-    number: of the process. most: see :class:`Link`.
+    number: of the process. most: see :class:`Channel`.
     """
 
     def __init__(self, main: Callable[..., None], *arguments: Any, most: int | None = None) -> None:
@@ -148,7 +148,7 @@ class Forked(Link):
                 _forget_handlers()
                 signal.pthread_sigmask(signal.SIG_SETMASK, before)
                 ours.close()
-                main(Link(theirs), *arguments)
+                main(Channel(theirs), *arguments)
                 code = 0
             except BaseException:
                 traceback.print_exc()

@@ -23,7 +23,7 @@ from othello_lab.experiments.record.reading import damage_told, damages, reading
 
 
 @dataclass(frozen=True)
-class _Recorded:
+class _RecordedRun:
     """What is read of a record to go on with its run."""
 
     config: dict[str, Any]
@@ -33,7 +33,7 @@ class _Recorded:
     skipped: bool  # whether any pair was
 
     @classmethod
-    def read(cls, folder: Path) -> _Recorded:
+    def read(cls, folder: Path) -> _RecordedRun:
         """From the record in a folder, after a look at all of it; ConfigError."""
         with reading(folder) as record:
             if damage := next(damages(record), None):
@@ -61,7 +61,7 @@ def replanned(
     told of the foreign code that the plan needs before anything of it is imported, and raises
     ConfigError if that may not be.
     """
-    recorded = _Recorded.read(folder)  # and closed again: building agents may fork
+    recorded = _RecordedRun.read(folder)  # and closed again: building agents may fork
     with damage_told(folder):
         settings = typed(recorded.config)
         if games is not None and games < settings.games:
@@ -94,7 +94,7 @@ def replanned(
     return plan, openings
 
 
-def _refuse_what_schedule_does_not(plan: Plan, recorded: _Recorded, retry_skipped: bool) -> None:
+def _refuse_what_schedule_does_not(plan: Plan, recorded: _RecordedRun, retry_skipped: bool) -> None:
     games = plan.settings.games
     if games != typed(recorded.config).games and not plan.schedule.can_grow:
         raise ConfigError(
@@ -138,7 +138,7 @@ def _check_objects(settings: RunConfig, agents: Mapping[str, Agent] | None) -> N
             )
 
 
-def _foreign(settings: RunConfig, recorded: _Recorded, moved: Mapping[str, Any]) -> list[str]:
+def _foreign(settings: RunConfig, recorded: _RecordedRun, moved: Mapping[str, Any]) -> list[str]:
     """What a plan of these settings would run from outside the lab. Objects of a program, and a
     scheduler that was named just now, are not the record's choice."""
     described = built_from(settings)
@@ -170,7 +170,7 @@ def changes(
     return changed
 
 
-def _changed_agents(recorded: _Recorded, plan: Plan) -> list[str]:
+def _changed_agents(recorded: _RecordedRun, plan: Plan) -> list[str]:
     return [
         f"agent '{name}' version {version} -> {plan.agents[name].version}"
         for name, version in recorded.agents.items()

@@ -47,8 +47,8 @@ from othello_lab.experiments.config import (
 from othello_lab.experiments.jobs.replan import about_object, replanned
 from othello_lab.experiments.jobs.stopping import RunStopped, guarded, stoppable
 from othello_lab.experiments.pairing.openings import Opening
-from othello_lab.experiments.pairing.schedule import Draw
-from othello_lab.experiments.playing.conditions import Conditions
+from othello_lab.experiments.pairing.schedule import PairDraw
+from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.playing.executors import Say
 from othello_lab.experiments.playing.match import MOST_DEATHS, PairResult, Play, TaskFailed
 from othello_lab.experiments.playing.trial import try_agents
@@ -218,7 +218,7 @@ def run(
             with Record.create(folder / FILE) as record:
                 with record.transaction():
                     _write_head(record, plan, openings, command, started)
-                session = _Session(plan, record, folder, console, conditions, brief=brief)
+                session = _RunSession(plan, record, folder, console, conditions, brief=brief)
                 return session.play(play, crew, openings)
 
 
@@ -268,7 +268,7 @@ def resume(
                     record.write_openings(opening.text for opening in openings)
                     record.write_row("sessions", _session(plan, command, datetime.now()))
                 _write_config(plan, folder)
-                session = _Session(plan, record, folder, console, conditions, True, brief)
+                session = _RunSession(plan, record, folder, console, conditions, True, brief)
                 return session.play(play, crew, openings)
 
 
@@ -282,7 +282,7 @@ def _check_is_run(folder: Path) -> None:
 # ---------------------------------------------------------------------- before the games
 
 
-def _prepared(plan: Plan, console: Console) -> Conditions:
+def _prepared(plan: Plan, console: Console) -> GameConditions:
     """The conditions of a run, all kernels loaded or compiled, saying so."""
     announced: set[str] = set()
 
@@ -348,7 +348,7 @@ def _session(plan: Plan, command: str, started: datetime) -> dict[str, Any]:
 # ---------------------------------------------------------------------- playing
 
 
-class _Session:
+class _RunSession:
     """One go at a run: what the record does not have yet is played, and the run concluded."""
 
     def __init__(
@@ -357,7 +357,7 @@ class _Session:
         record: Record,
         folder: Path,
         console: Console,
-        conditions: Conditions,
+        conditions: GameConditions,
         resumed: bool = False,
         brief: bool = False,
     ) -> None:
@@ -428,7 +428,7 @@ class _Session:
                 log.exception("what the record says cannot be used")
                 raise
 
-    def _drawn(self, openings: Sequence[Opening]) -> Draw:
+    def _drawn(self, openings: Sequence[Opening]) -> PairDraw:
         """The pairs of the run, those in the record played already."""
         plan = self._plan
         draw, each = plan.draw(openings), plan.schedule.games_each
@@ -440,7 +440,7 @@ class _Session:
         log.info("begins, with %d of %d pairs to play", plan.pairs - len(settled), plan.pairs)
         return draw
 
-    def _write_down(self, results: Iterator[list[PairResult]], draw: Draw) -> None:
+    def _write_down(self, results: Iterator[list[PairResult]], draw: PairDraw) -> None:
         """Write results into the record as they come, and show how far the run is."""
         plan, record = self._plan, self._record
         played, forfeits = record.count_games(), record.count_games(forfeited=True)
@@ -478,7 +478,7 @@ class _Session:
                 progress.update(bar, total=played)  # there may have been more
 
 
-def in_order(results: Iterator[list[PairResult]], draw: Draw) -> Iterator[list[PairResult]]:
+def in_order(results: Iterator[list[PairResult]], draw: PairDraw) -> Iterator[list[PairResult]]:
     """Results as they are to be recorded; the schedule is told of them.
 
     Where it may end the run they come in its order, up to the pair that ends it, so that the record

@@ -34,7 +34,7 @@ from othello_lab.core.system.escaping import counted, plain
 from othello_lab.core.system.settings import Number, check_settings
 from othello_lab.experiments.config import Plan, read
 from othello_lab.experiments.jobs.run import RunStopped
-from othello_lab.experiments.pairing.schedule import Draw, Results
+from othello_lab.experiments.pairing.schedule import PairDraw, PairOutcomes
 from othello_lab.experiments.playing.match import TaskFailed
 from othello_lab.experiments.playing.trial import try_agents
 from othello_lab.experiments.statistics.elo import ELO, NELO, expected_score
@@ -79,7 +79,7 @@ othello-lab run --help): a few of its pairs are played to tell the time.
 
 
 @dataclass(frozen=True)
-class Question:
+class MatchQuestion:
     """What is asked of a match; the settings of ``plan`` that are not the run's."""
 
     elo: float
@@ -160,9 +160,9 @@ def run_plan(arguments: Sequence[str], console: Console) -> int:
     return 0
 
 
-def _read_question(arguments: Sequence[str]) -> tuple[Question, list[str]]:
+def _read_question(arguments: Sequence[str]) -> tuple[MatchQuestion, list[str]]:
     """The question, and the words that are settings of the run."""
-    names = {field.name for field in fields(Question)}
+    names = {field.name for field in fields(MatchQuestion)}
     values: dict[str, float] = {}
     rest = []
     for word in arguments:
@@ -183,10 +183,10 @@ def _read_question(arguments: Sequence[str]) -> tuple[Question, list[str]]:
             )
     if "elo" not in values:
         raise ConfigError("elo=... is needed: the difference that is to be found; see plan --help")
-    return Question(**values), rest
+    return MatchQuestion(**values), rest
 
 
-def _simulated(question: Question, elo: float, plan: Plan) -> IntArray:
+def _simulated(question: MatchQuestion, elo: float, plan: Plan) -> IntArray:
     """Pairs that the sequential test needs at a difference of ``elo``, shape (SIMULATED,)."""
     fixed = question.fixed()
     every = max(1, fixed // _LOOKS)
@@ -197,7 +197,7 @@ def _simulated(question: Question, elo: float, plan: Plan) -> IntArray:
 
 
 @dataclass(frozen=True)
-class Timing:
+class PlayingTime:
     """What playing took: so many pairs in so many seconds, by all workers together; and how games
     ended that were forfeited."""
 
@@ -206,7 +206,7 @@ class Timing:
     forfeits: Counter[str]
 
 
-def time_pairs(plan: Plan, console: Console) -> Timing:
+def time_pairs(plan: Plan, console: Console) -> PlayingTime:
     """Play pairs of the line-up, all pairings in turn, for some seconds, by the workers that the
     run would have. Raises ConfigError and RunStopped."""
 
@@ -237,10 +237,10 @@ def time_pairs(plan: Plan, console: Console) -> Timing:
             raise RunStopped(f"the line-up cannot be timed: {one_line(error)}") from error
     if not played:
         raise RunStopped("the line-up cannot be timed: its workers died")
-    return Timing(played, seconds, forfeits)
+    return PlayingTime(played, seconds, forfeits)
 
 
-class _TimedDraw(Draw):
+class _TimedDraw(PairDraw):
     """Whole rounds, so that slow pairings weigh no more than they will; none is begun once time is
     up. Nobody tells it of results, so an adaptive schedule gives its first round alone."""
 
@@ -256,15 +256,15 @@ class _TimedDraw(Draw):
 
 def _print(
     console: Console,
-    question: Question,
+    question: MatchQuestion,
     plan: Plan,
     fixed: int,
     needed: dict[float, IntArray],
-    timing: Timing,
+    timing: PlayingTime,
 ) -> None:
     from othello_lab.experiments.report.terminal import terminal_table
 
-    pairings = len(plan.schedule.pairings(0, plan.names, Results()))
+    pairings = len(plan.schedule.pairings(0, plan.names, PairOutcomes()))
     shares = question.pairs(question.elo)
     mean, variance = _moments(shares)
     nelo = NELO / math.sqrt(2) * (mean - 0.5) / math.sqrt(variance)
@@ -306,7 +306,7 @@ def _print(
         console.print(plain(line))
 
 
-def _forfeited(timing: Timing) -> list[str]:
+def _forfeited(timing: PlayingTime) -> list[str]:
     """A warning where games were not played to their end."""
     ends = ", ".join(f"{reason} {games}" for reason, games in timing.forfeits.most_common())
     return [f"Games were forfeited, so the minutes mean little: {ends}."] if ends else []

@@ -15,7 +15,7 @@ from othello_lab.experiments.pairing.openings import (
     StartOpening,
 )
 from othello_lab.experiments.pairing.round_robin import RoundRobin
-from othello_lab.experiments.pairing.schedule import Pairing, Results, ResultTable, Schedule
+from othello_lab.experiments.pairing.schedule import Pairing, PairOutcomes, ResultTable, Schedule
 from othello_lab.experiments.pairing.sprt import SequentialMatch
 from othello_lab.experiments.pairing.swiss import Swiss
 
@@ -27,10 +27,10 @@ __all__ = [
     "Gauntlet",
     "Knockout",
     "Openings",
+    "PairOutcomes",
     "Pairing",
     "RandomOpenings",
     "ResultTable",
-    "Results",
     "RoundRobin",
     "Schedule",
     "SequentialMatch",

@@ -3,7 +3,8 @@
 Every distinct position at a ply is a candidate. A shallow search of them all sets those apart that
 are clearly better for one side. Of the others some, drawn at random, are played out by a search
 against itself, which tells how a deep search's value translates into Black's expected score
-(:class:`Curve`). Those whose expected score then lies within a band are kept, the most even first.
+(:class:`ScoreCurve`). Those whose expected score then lies within a band are kept, the most even
+first.
 
 To search all candidates deeply would take too long: the positions that were played out show what
 deep value the shallow one foretells, and only the candidates that it says to be the most even are
@@ -102,7 +103,7 @@ class Recipe:
 
 
 @dataclass(frozen=True)
-class Curve:
+class ScoreCurve:
     """Black's expected score as a function of a search's value: ``1 / (1 + exp(-(intercept +
     slope * value)))``, value from Black's view in units of the evaluation."""
 
@@ -114,7 +115,7 @@ class Curve:
         return scipy.special.expit(self.intercept + self.slope * value)
 
 
-def fit_curve(values: np.ndarray, scores: np.ndarray) -> Curve:
+def fit_curve(values: np.ndarray, scores: np.ndarray) -> ScoreCurve:
     """The logistic curve of greatest likelihood, a draw counting as half a win and half a loss.
 
     values, scores: one a game, from Black's view; scores are 1, 0.5 or 0. Raises ConfigError where
@@ -134,7 +135,7 @@ def fit_curve(values: np.ndarray, scores: np.ndarray) -> Curve:
             f"the results of {len(values)} games do not tell how values translate into scores; "
             "play more of them (--games)"
         )
-    return Curve(intercept, slope / scale)
+    return ScoreCurve(intercept, slope / scale)
 
 
 def _log_loss(logits: np.ndarray | float, scores: np.ndarray) -> float:
@@ -143,7 +144,7 @@ def _log_loss(logits: np.ndarray | float, scores: np.ndarray) -> float:
 
 
 @dataclass(frozen=True)
-class Balanced:
+class BalancedList:
     """The openings that were kept, and how they came about.
 
     openings: in the order of :func:`all_openings`. notes: figures on the way, for the record.
@@ -156,7 +157,7 @@ class Balanced:
 # ---------------------------------------------------------------------- searching and playing
 
 
-class Searcher:
+class PositionSearcher:
     """What a worker process does with a position."""
 
     def __init__(self, recipe: Recipe) -> None:
@@ -186,10 +187,10 @@ class Searcher:
         return 0.5 if record.winner is None else float(record.winner is Color.BLACK)
 
 
-_searcher: Searcher  # of this worker process
+_searcher: PositionSearcher  # of this worker process
 
 
-def _start_worker(searcher: Searcher, parent: int) -> None:
+def _start_worker(searcher: PositionSearcher, parent: int) -> None:
     global _searcher
     _searcher = searcher
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver to handle
@@ -209,7 +210,7 @@ def _play_out(position: Position) -> float:
 
 def make(
     recipe: Recipe, workers: int, console: Console | None = None, other: Path | None = None
-) -> Balanced:
+) -> BalancedList:
     """Find the balanced openings of the standard rules.
 
     workers: processes. other: a file of openings made before; the notes then say how even they are
@@ -220,7 +221,7 @@ def make(
     candidates = all_openings(recipe.plies, RULESETS["standard"])
     before = None if other is None else _among(candidates, other)
     try:
-        searcher = Searcher(recipe)
+        searcher = PositionSearcher(recipe)
     except ValueError as error:
         raise ConfigError(str(error)) from None
     searcher.prepare(lambda line: console.print(plain(line)))
@@ -262,7 +263,7 @@ def _among(candidates: Sequence[tuple[Opening, Position]], path: Path) -> np.nda
 
 
 def _timed(
-    recipe: Recipe, searcher: Searcher, positions: Sequence[Position]
+    recipe: Recipe, searcher: PositionSearcher, positions: Sequence[Position]
 ) -> tuple[float, float, float]:
     """Seconds that a shallow search takes, a deep one, and a game, each on average."""
     works = partial(searcher.value, recipe.shallow), partial(searcher.value, recipe.depth)
@@ -309,7 +310,7 @@ def _select(
     candidates: Sequence[Opening],
     each: Callable[[Callable[[Position], Any], np.ndarray, str], np.ndarray],
     before: np.ndarray | None,
-) -> Balanced:
+) -> BalancedList:
     shallowly, deeply = partial(_value, recipe.shallow), partial(_value, recipe.depth)
     depth = f"searching {recipe.depth} plies"
     shallow = each(shallowly, np.arange(len(candidates)), f"searching {recipe.shallow} plies, all")
@@ -352,7 +353,7 @@ def _select(
         drawn = rng.permutation(np.setdiff1d(before, kept))[: recipe.games // 4]
         played = each(_play_out, drawn, "checking those of before")
         notes["compared"] = _compared(before, kept, curve.score(values), played, drawn)
-    return Balanced([candidates[int(index)] for index in kept], notes)
+    return BalancedList([candidates[int(index)] for index in kept], notes)
 
 
 def _about_line(line: Any, errors: np.ndarray) -> dict[str, float]:
@@ -425,7 +426,7 @@ def _about_check(scores: np.ndarray, expected: np.ndarray) -> dict[str, Any]:
     return {"games": len(scores), "black_score": means[0], "black_score_expected": means[1]}
 
 
-def _about_fit(curve: Curve, values: np.ndarray, scores: np.ndarray) -> dict[str, float]:
+def _about_fit(curve: ScoreCurve, values: np.ndarray, scores: np.ndarray) -> dict[str, float]:
     mean = float(scores.mean())
     return {
         "intercept": curve.intercept,
@@ -440,7 +441,7 @@ def _about_fit(curve: Curve, values: np.ndarray, scores: np.ndarray) -> dict[str
 # ---------------------------------------------------------------------- the command line
 
 
-def write(found: Balanced, recipe: Recipe, path: Path) -> Path:
+def write(found: BalancedList, recipe: Recipe, path: Path) -> Path:
     """Write the openings, a transcript a line, and beside them a YAML that tells how they were
     made; returns the YAML's path."""
     options = {key.replace("_", "-"): value for key, value in asdict(recipe).items()}

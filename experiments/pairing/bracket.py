@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from othello_lab.experiments.pairing.schedule import Outcome, Pairing, Results, ResultTable
+from othello_lab.experiments.pairing.schedule import Pairing, PairOutcome, PairOutcomes, ResultTable
 
 _LOT = "by lot"
 NOTE = (
@@ -16,7 +16,7 @@ NOTE = (
 
 
 @dataclass
-class Match:
+class BracketMatch:
     """Two agents of whom one goes on.
 
     size: how many places this stage of the bracket has; 2 is the final. first, second: agents by
@@ -41,7 +41,7 @@ class Match:
         one, other = self.players
         return (other, one) if replay % 2 else (one, other)
 
-    def add(self, outcome: Outcome, replay: int) -> None:
+    def add(self, outcome: PairOutcome, replay: int) -> None:
         """Note what became of it when it was played, for the first time (0) or again."""
         one, other = self.players
         gained = {agent: outcome.points_of(agent) for agent in self.players}
@@ -57,27 +57,27 @@ class Match:
 class Bracket:
     """A bracket as far as it is known: its matches, and the pairings of its next round."""
 
-    matches: list[Match]
+    matches: list[BracketMatch]
     due: list[Pairing]
 
     @classmethod
     def played(
         cls,
         seeds: Sequence[int],
-        rounds: Iterable[Sequence[Outcome]],
+        rounds: Iterable[Sequence[PairOutcome]],
         replays: int,
-        results: Results,
+        results: PairOutcomes,
     ) -> Bracket:
         """
         seeds: the agents, the best first; those without an opponent in the first stage are the
         best. rounds: what became of its rounds. replays: how often a drawn match is played again.
         results: whose lots are drawn.
         """
-        matches: list[Match] = []
+        matches: list[BracketMatch] = []
         slots, left = _slots(seeds), iter(rounds)
         while len(slots) > 1:
             pairs = zip(slots[::2], slots[1::2], strict=True)
-            stage = [Match(len(slots), one, other, {}) for one, other in pairs]
+            stage = [BracketMatch(len(slots), one, other, {}) for one, other in pairs]
             matches += stage
             for match in stage:
                 if len(match.players) == 1:
@@ -157,12 +157,12 @@ def _slots(seeds: Sequence[int]) -> list[int | None]:
 
 
 def _whole_matches(
-    open_now: dict[frozenset[int], Match], outcomes: Sequence[Outcome]
-) -> Iterable[tuple[Match, Outcome]]:
+    open_now: dict[frozenset[int], BracketMatch], outcomes: Sequence[PairOutcome]
+) -> Iterable[tuple[BracketMatch, PairOutcome]]:
     """Each open match with what became of it, all its pairs taken together."""
     for players, match in open_now.items():
         found = [each for each in outcomes if {each.first, each.second} == players]
         first, second = found[0].first, found[0].second
         points = sum(each.points for each in found)
         games = tuple(game for each in found for game in each.games)
-        yield match, Outcome(first, second, points, games)
+        yield match, PairOutcome(first, second, points, games)

@@ -9,14 +9,14 @@ from typing import Annotated, Any
 from othello_lab.core.system.settings import Number, Whole, checked
 from othello_lab.experiments.pairing.bracket import Bracket, most_matches, most_rounds, stage_name
 from othello_lab.experiments.pairing.schedule import (
-    Outcome,
     Pairing,
-    Results,
+    PairOutcome,
+    PairOutcomes,
     ResultTable,
     Schedule,
     places,
 )
-from othello_lab.experiments.pairing.swiss import BYE, Meeting, round_table
+from othello_lab.experiments.pairing.swiss import BYE, SwissMeeting, round_table
 
 _PAIRS, _COLOURS, _SEEDS = range(3)  # what lots are drawn for
 
@@ -54,21 +54,23 @@ class ClassTournament(Schedule):
         self.completed, self.win, self.draw = completed, win, draw
 
     def rounds(self, names: Sequence[str], pairs: int) -> int:
-        preliminary = len(self._preliminaries(names, Results()))
+        preliminary = len(self._preliminaries(names, PairOutcomes()))
         return preliminary + most_rounds(len(names), self.replays)
 
     def length(self, names: Sequence[str], pairs: int) -> int:
-        preliminary = sum(map(len, self._preliminaries(names, Results())))
+        preliminary = sum(map(len, self._preliminaries(names, PairOutcomes())))
         return preliminary + most_matches(len(names), self.replays)
 
-    def pairings(self, number: int, names: Sequence[str], results: Results) -> Sequence[Pairing]:
+    def pairings(
+        self, number: int, names: Sequence[str], results: PairOutcomes
+    ) -> Sequence[Pairing]:
         preliminaries = self._preliminaries(names, results)
         if number < len(preliminaries):
             return preliminaries[number]
         bracket = self._bracket(names, results)
         return [] if bracket is None else bracket.due
 
-    def standings(self, names: Sequence[str], results: Results) -> Mapping[str, Sequence[Any]]:
+    def standings(self, names: Sequence[str], results: PairOutcomes) -> Mapping[str, Sequence[Any]]:
         points = self._points(names, results, self._preliminaries(names, results))
         bracket = self._bracket(names, results)
         if bracket is None:
@@ -78,7 +80,7 @@ class ClassTournament(Schedule):
         knockout = [stage_name(size) for size in reached]
         return {"place": places(keys), "points": points, "knockout": knockout}
 
-    def tables(self, names: Sequence[str], results: Results) -> Sequence[ResultTable]:
+    def tables(self, names: Sequence[str], results: PairOutcomes) -> Sequence[ResultTable]:
         place = list(self.standings(names, results)["place"])
         met = self._met(names, results)
         rounds = round_table("Preliminary games", names, place, met, "game")
@@ -87,7 +89,7 @@ class ClassTournament(Schedule):
 
     # ------------------------------------------------------------------ the games before
 
-    def _preliminaries(self, names: Sequence[str], results: Results) -> list[list[Pairing]]:
+    def _preliminaries(self, names: Sequence[str], results: PairOutcomes) -> list[list[Pairing]]:
         """The rounds before the knockout, whoever has Black first."""
         size = len(names)
         seats = results.chance(_PAIRS).permutation(size).tolist() + [BYE] * (size % 2)
@@ -101,7 +103,7 @@ class ClassTournament(Schedule):
             rounds.append([_catching_up(sat_out, [each for each in seats if each != BYE])])
         return self._coloured(rounds, results)
 
-    def _coloured(self, rounds: list[list[Pairing]], results: Results) -> list[list[Pairing]]:
+    def _coloured(self, rounds: list[list[Pairing]], results: PairOutcomes) -> list[list[Pairing]]:
         """The same, and who has had Black less often has it; where both have had it as often a lot
         decides."""
         chance, blacks = results.chance(_COLOURS), Counter[int]()
@@ -116,20 +118,23 @@ class ClassTournament(Schedule):
                 found[-1].append((black, white))
         return found
 
-    def _met(self, names: Sequence[str], results: Results) -> list[list[Meeting]]:
+    def _met(self, names: Sequence[str], results: PairOutcomes) -> list[list[SwissMeeting]]:
         """Whom each has met before the knockout, game by game."""
-        met: list[list[Meeting]] = [[] for _ in names]
+        met: list[list[SwissMeeting]] = [[] for _ in names]
         before = len(self._preliminaries(names, results))
         for outcome in (outcome for each in results.rounds[:before] for outcome in each):
             pairing = outcome.first, outcome.second
             for agent, opponent in (pairing, pairing[::-1]):
                 share = outcome.points_of(agent) if outcome.games else None
                 counts = len(met[agent]) < self.preliminary
-                met[agent].append(Meeting(opponent, share, counts))
+                met[agent].append(SwissMeeting(opponent, share, counts))
         return met
 
     def _points(
-        self, names: Sequence[str], outcomes: Sequence[Outcome], before: Sequence[Sequence[Pairing]]
+        self,
+        names: Sequence[str],
+        outcomes: Sequence[PairOutcome],
+        before: Sequence[Sequence[Pairing]],
     ) -> list[float]:
         """What each has in these games. A game before the knockout (``before``) of who has had its
         own, and only helps another to catch up, does not count."""
@@ -147,13 +152,13 @@ class ClassTournament(Schedule):
                     points[agent] += self.completed
         return points
 
-    def _worth(self, outcome: Outcome, agent: int) -> float:
+    def _worth(self, outcome: PairOutcome, agent: int) -> float:
         share = outcome.points_of(agent)
         return self.win if share == 1 else self.draw if share == 0.5 else 0.0
 
     # ------------------------------------------------------------------ the knockout
 
-    def _bracket(self, names: Sequence[str], results: Results) -> Bracket | None:
+    def _bracket(self, names: Sequence[str], results: PairOutcomes) -> Bracket | None:
         """The knockout; None as long as the games before it are not all played."""
         before = self._preliminaries(names, results)
         if len(results.rounds) < len(before):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from othello_lab.core.system.settings import unknown_choice
-from othello_lab.experiments.pairing.schedule import Pairing, Results, Schedule
+from othello_lab.experiments.pairing.schedule import Pairing, PairOutcomes, Schedule
 
 
 class Gauntlet(Schedule):
@@ -19,6 +19,8 @@ class Gauntlet(Schedule):
         if self.champion is not None and self.champion not in names:
             raise ValueError(unknown_choice("champion", self.champion, names))
 
-    def pairings(self, number: int, names: Sequence[str], results: Results) -> Sequence[Pairing]:
+    def pairings(
+        self, number: int, names: Sequence[str], results: PairOutcomes
+    ) -> Sequence[Pairing]:
         champion = 0 if self.champion is None else list(names).index(self.champion)
         return [(champion, other) for other in range(len(names)) if other != champion]

@@ -7,7 +7,13 @@ from typing import Annotated, Any
 
 from othello_lab.core.system.settings import Choice, Whole, checked
 from othello_lab.experiments.pairing.bracket import Bracket, most_matches, most_rounds, stage_name
-from othello_lab.experiments.pairing.schedule import Pairing, Results, ResultTable, Schedule, places
+from othello_lab.experiments.pairing.schedule import (
+    Pairing,
+    PairOutcomes,
+    ResultTable,
+    Schedule,
+    places,
+)
 
 LINE_UP, LOT = SEEDINGS = "line_up", "lot"
 
@@ -41,10 +47,12 @@ class Knockout(Schedule):
     def length(self, names: Sequence[str], pairs: int) -> int:
         return most_matches(len(names), self.replays) * pairs
 
-    def pairings(self, number: int, names: Sequence[str], results: Results) -> Sequence[Pairing]:
+    def pairings(
+        self, number: int, names: Sequence[str], results: PairOutcomes
+    ) -> Sequence[Pairing]:
         return self._bracket(names, results).due
 
-    def standings(self, names: Sequence[str], results: Results) -> Mapping[str, Sequence[Any]]:
+    def standings(self, names: Sequence[str], results: PairOutcomes) -> Mapping[str, Sequence[Any]]:
         bracket = self._bracket(names, results)
         reached = [bracket.reached(agent) for agent in range(len(names))]
         return {
@@ -52,10 +60,10 @@ class Knockout(Schedule):
             "reached": list(map(stage_name, reached)),
         }
 
-    def tables(self, names: Sequence[str], results: Results) -> Sequence[ResultTable]:
+    def tables(self, names: Sequence[str], results: PairOutcomes) -> Sequence[ResultTable]:
         return [self._bracket(names, results).table(names)]
 
-    def _bracket(self, names: Sequence[str], results: Results) -> Bracket:
+    def _bracket(self, names: Sequence[str], results: PairOutcomes) -> Bracket:
         seeds = list(range(len(names)))
         if self.seeding == LOT:
             seeds = results.chance(0).permutation(len(names)).tolist()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
-from othello_lab.experiments.pairing.schedule import Pairing, Results, Schedule
+from othello_lab.experiments.pairing.schedule import Pairing, PairOutcomes, Schedule
 
 
 class RoundRobin(Schedule):
@@ -15,5 +15,7 @@ class RoundRobin(Schedule):
     has met everyone about equally often.
     """
 
-    def pairings(self, number: int, names: Sequence[str], results: Results) -> Sequence[Pairing]:
+    def pairings(
+        self, number: int, names: Sequence[str], results: PairOutcomes
+    ) -> Sequence[Pairing]:
         return list(combinations(range(len(names)), 2))

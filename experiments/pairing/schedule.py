@@ -18,7 +18,7 @@ from othello_lab.experiments.statistics.sequential import IntArray
 _GAMES, _LOTS = 2, 3  # keep these random numbers apart, and from those of the openings (1)
 
 
-class Game(NamedTuple):
+class ScheduledGame(NamedTuple):
     """One game to be played.
 
     number: position in the schedule, from 0. pair: number of its pair. black, white: agents by
@@ -33,7 +33,7 @@ class Game(NamedTuple):
     seed: int
 
 
-Pair = tuple[Game, ...]
+Pair = tuple[ScheduledGame, ...]
 """Two games from one opening with colours swapped; of a schedule without
 :attr:`Schedule.both_colours` a single game."""
 
@@ -42,7 +42,7 @@ Pairing = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class PairOutcome:
     """What became of a pair.
 
     first, second: its agents by number. points: of the first agent, 0 to 2. games: what tells its
@@ -63,7 +63,7 @@ class Outcome:
         return self.points if agent == self.first else len(self.games) - self.points
 
 
-class Results(Sequence[Outcome]):
+class PairOutcomes(Sequence[PairOutcome]):
     """What became of the pairs so far, in the order of the schedule.
 
     rounds: those of the rounds of which all pairs were played or skipped.
@@ -71,14 +71,14 @@ class Results(Sequence[Outcome]):
 
     def __init__(self, seed: int = 0) -> None:
         """seed: the run's."""
-        self.rounds: list[tuple[Outcome, ...]] = []
+        self.rounds: list[tuple[PairOutcome, ...]] = []
         self._seed = seed
         self._in_rounds = 0
-        self._outcomes: list[Outcome] = []
+        self._outcomes: list[PairOutcome] = []
         self._counts: dict[Pairing, IntArray] = {}
         self._seen: set[tuple[int, int, tuple[str, ...]]] = set()
 
-    def add(self, outcome: Outcome) -> None:
+    def add(self, outcome: PairOutcome) -> None:
         """Note what became of the next pair."""
         self._outcomes.append(outcome)
         played = outcome.first, outcome.second, outcome.games
@@ -169,30 +169,32 @@ class Schedule(ABC):
         return self.rounds(names, pairs) * self.openings_a_round(pairs)
 
     @abstractmethod
-    def pairings(self, number: int, names: Sequence[str], results: Results) -> Sequence[Pairing]:
+    def pairings(
+        self, number: int, names: Sequence[str], results: PairOutcomes
+    ) -> Sequence[Pairing]:
         """Who meets whom in round ``number`` (from 0), as places in the line-up ``names``; nobody
         if there is nothing more to play."""
 
     def length(self, names: Sequence[str], pairs: int) -> int:
         """The most pairs there can be in all; see :meth:`rounds`."""
-        return self.openings_needed(names, pairs) * len(self.pairings(0, names, Results()))
+        return self.openings_needed(names, pairs) * len(self.pairings(0, names, PairOutcomes()))
 
-    def standings(self, names: Sequence[str], results: Results) -> Mapping[str, Sequence[Any]]:
+    def standings(self, names: Sequence[str], results: PairOutcomes) -> Mapping[str, Sequence[Any]]:
         """What counts in this tournament, as columns of the standings, one value for each of the
         line-up: ``place`` (from 1, by which they are sorted) and others, numbers or words. Nothing
         where the usual standings say it all."""
         return {}
 
-    def tables(self, names: Sequence[str], results: Results) -> Sequence[ResultTable]:
+    def tables(self, names: Sequence[str], results: PairOutcomes) -> Sequence[ResultTable]:
         """What the report shows of how it went, beside the standings. names: of the line-up."""
         return ()
 
-    def verdict(self, results: Results) -> str:
+    def verdict(self, results: PairOutcomes) -> str:
         """Why there is nothing more to play after these results; "" to go on. Asked after every
         pair; what workers have already played beyond it is dropped."""
         return ""
 
-    def note(self, results: Results) -> str:
+    def note(self, results: PairOutcomes) -> str:
         """What the progress bar says of the results; "" for nothing."""
         return ""
 
@@ -221,7 +223,7 @@ class Schedule(ABC):
         return self.adaptive or self.may_end_early or self.has_standings
 
 
-class Draw:
+class PairDraw:
     """The pairs of a run as its schedule draws them, round by round, and what became of them."""
 
     def __init__(
@@ -237,7 +239,7 @@ class Draw:
         setting ``games``.
         """
         self.schedule = schedule
-        self.results = Results(seed)
+        self.results = PairOutcomes(seed)
         self.verdict = ""
         self._names, self._openings, self._seed = names, openings, seed
         self._each = schedule.openings_a_round(pairs)
@@ -285,7 +287,7 @@ class Draw:
             told = tuple(game.identity for game in games)
             forfeits = tuple(game.forfeited_by for game in games if game.forfeited_by is not None)
             begun = sum(game.begun for game in games)
-            self.results.add(Outcome(first, second, points, told, forfeits, begun))
+            self.results.add(PairOutcome(first, second, points, told, forfeits, begun))
             if last:
                 self.results.end_round()
             self.verdict = self.schedule.verdict(self.results)
@@ -326,8 +328,8 @@ def paired(number: int, first: int, second: int, opening: Opening, seed: int) ->
     words = np.random.SeedSequence(seed, spawn_key=(_GAMES, number))
     seeds = [int(word) >> 1 & ~1 for word in words.generate_state(2, np.uint64)]
     return (
-        Game(2 * number, number, first, second, opening, seeds[0]),
-        Game(2 * number + 1, number, second, first, opening, seeds[1]),
+        ScheduledGame(2 * number, number, first, second, opening, seeds[0]),
+        ScheduledGame(2 * number + 1, number, second, first, opening, seeds[1]),
     )
 
 

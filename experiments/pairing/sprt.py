@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from othello_lab.core.system.settings import Number, checked
-from othello_lab.experiments.pairing.schedule import Pairing, Results, Schedule
+from othello_lab.experiments.pairing.schedule import Pairing, PairOutcomes, Schedule
 from othello_lab.experiments.statistics.sequential import IntArray, Sprt
 from othello_lab.experiments.statistics.stopped import stopped_estimate
 
@@ -37,13 +37,15 @@ class SequentialMatch(Schedule):
         if len(names) != 2:
             raise ValueError(f"a sequential test needs two agents; this line-up has {len(names)}")
 
-    def pairings(self, number: int, names: Sequence[str], results: Results) -> Sequence[Pairing]:
+    def pairings(
+        self, number: int, names: Sequence[str], results: PairOutcomes
+    ) -> Sequence[Pairing]:
         return [(_FIRST, _SECOND)]
 
-    def verdict(self, results: Results) -> str:
+    def verdict(self, results: PairOutcomes) -> str:
         return self.test.decide(results.counts(_FIRST, _SECOND))
 
-    def note(self, results: Results) -> str:
+    def note(self, results: PairOutcomes) -> str:
         llr = self.test.llr(results.counts(_FIRST, _SECOND))
         return f"LLR {llr:+.2f} ({self.test.lower:.2f}, {self.test.upper:.2f}) " + self.verdict(
             results

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 from othello_lab.core.system.settings import Whole, checked
 from othello_lab.experiments.pairing.schedule import (
-    Outcome,
     Pairing,
-    Results,
+    PairOutcome,
+    PairOutcomes,
     ResultTable,
     Schedule,
     places,
@@ -52,25 +52,27 @@ class Swiss(Schedule):
     def openings_a_round(self, pairs: int) -> int:
         return pairs
 
-    def pairings(self, number: int, names: Sequence[str], results: Results) -> Sequence[Pairing]:
-        drawn = _Scores.of(names, results).drawn()
+    def pairings(
+        self, number: int, names: Sequence[str], results: PairOutcomes
+    ) -> Sequence[Pairing]:
+        drawn = _SwissScores.of(names, results).drawn()
         return [pairing for pairing in drawn if BYE not in pairing]
 
-    def standings(self, names: Sequence[str], results: Results) -> Mapping[str, Sequence[Any]]:
-        scores = _Scores.of(names, results)
+    def standings(self, names: Sequence[str], results: PairOutcomes) -> Mapping[str, Sequence[Any]]:
+        scores = _SwissScores.of(names, results)
         agents = range(len(names))
         buchholz = [scores.buchholz(agent) for agent in agents]
         keys = list(zip(scores.score, buchholz, scores.points, strict=True))
         return {"place": places(keys), "points": scores.score, "Buchholz": buchholz}
 
-    def tables(self, names: Sequence[str], results: Results) -> Sequence[ResultTable]:
+    def tables(self, names: Sequence[str], results: PairOutcomes) -> Sequence[ResultTable]:
         place = list(self.standings(names, results)["place"])
-        met = _Scores.of(names, results).met
+        met = _SwissScores.of(names, results).met
         return [round_table("Rounds", names, place, met)]
 
 
 @dataclass
-class Meeting:
+class SwissMeeting:
     """What a round was for an agent: whom it met, BYE for nobody, the share of the points that it
     took, None where nothing was played, and whether that counts for it."""
 
@@ -83,7 +85,7 @@ def round_table(
     title: str,
     names: Sequence[str],
     place: Sequence[int],
-    met: Sequence[Sequence[Meeting]],
+    met: Sequence[Sequence[SwissMeeting]],
     word: str = "round",
 ) -> ResultTable:
     """Whom each agent met in which round, and with which result. place: of each agent. met: by
@@ -91,7 +93,7 @@ def round_table(
     order = sorted(range(len(names)), key=lambda agent: place[agent])
     row_of = {agent: row for row, agent in enumerate(order, start=1)}
 
-    def cell(meeting: Meeting) -> str:
+    def cell(meeting: SwissMeeting) -> str:
         if meeting.opponent == BYE:
             return "bye"
         share = meeting.share
@@ -115,7 +117,7 @@ def round_table(
 
 
 @dataclass
-class _Scores:
+class _SwissScores:
     """The state of a tournament after some rounds.
 
     score, points: by agent, of matches and of games. met: by agent, round by round.
@@ -124,10 +126,10 @@ class _Scores:
     order: list[int]
     score: list[float]
     points: list[float]
-    met: list[list[Meeting]] = field(default_factory=list)
+    met: list[list[SwissMeeting]] = field(default_factory=list)
 
     @classmethod
-    def of(cls, names: Sequence[str], results: Results) -> _Scores:
+    def of(cls, names: Sequence[str], results: PairOutcomes) -> _SwissScores:
         """After all whole rounds of the results; agents who stand alike in an order that a lot has
         drawn."""
         size = len(names)
@@ -139,7 +141,7 @@ class _Scores:
                 scores.add(pairing, [each for each in outcomes if each.first in pairing])
         return scores
 
-    def add(self, pairing: Pairing, outcomes: Sequence[Outcome]) -> None:
+    def add(self, pairing: Pairing, outcomes: Sequence[PairOutcome]) -> None:
         """Note what became of a match; both have no points of one whose pairs were all skipped."""
         for agent, opponent in (pairing, pairing[::-1]):
             if agent == BYE:
@@ -147,7 +149,7 @@ class _Scores:
             points = sum(each.points_of(agent) for each in outcomes)
             games = sum(len(each.games) for each in outcomes)
             share = 1.0 if opponent == BYE else points / games if games else None
-            self.met[agent].append(Meeting(opponent, share))
+            self.met[agent].append(SwissMeeting(opponent, share))
             if share is not None:
                 self.score[agent] += 1.0 if share > 0.5 else 0.5 if share == 0.5 else 0.0
                 self.points[agent] += points

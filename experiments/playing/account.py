@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from othello_lab.core.game import Spent
+from othello_lab.core.game import TimeSpent
 
 STALL = 2_000_000
 """Nanoseconds that a look may come too late, or a question take to be sent, before that needs an
@@ -25,7 +25,7 @@ _MOST_UNSEEN = 10_000_000
 """Nanoseconds that a player is given for a pause whose beginning nobody saw."""
 
 
-class Look(NamedTuple):
+class Observation(NamedTuple):
     """What the supervisor knows when it has waited for an answer.
 
     now: when. tick: so long after the last look it should have been. ready, worked: how long, since
@@ -45,7 +45,7 @@ class Look(NamedTuple):
 STOPPED, FOUND_STOPPED, CONTINUED = range(3)
 
 
-class Account:
+class TimeAccount:
     """Keeps the account of one question after another to one player; times in nanoseconds."""
 
     def __init__(self) -> None:
@@ -66,7 +66,7 @@ class Account:
         if unsent > 0:
             self._pauses.append((self.asked, self.asked + unsent))
 
-    def see(self, look: Look) -> None:
+    def see(self, look: Observation) -> None:
         """Note what has happened since the last look."""
         busy = look.ready + look.worked
         late = look.now - self._last - look.tick - busy > STALL
@@ -90,13 +90,13 @@ class Account:
         """How long the player has been waited for; neither its stops nor ours count."""
         return now - self.asked - _covered(self._stalls + self._stops(now), self.asked, now)
 
-    def spent(self, answered: int, received: int, cpu: int, ready: int) -> Spent:
+    def spent(self, answered: int, received: int, cpu: int, ready: int) -> TimeSpent:
         """What the answer took. answered: when it was sent. cpu: the processor time of the player's
         processes since the question. ready: how long they stood ready but were not run."""
         wall = received - self.asked
         lasted = answered - self.asked
         own = lasted - ready - _covered(self._stops(received), self.asked, answered)
-        return Spent(wall, cpu, wall - max(own, min(lasted, cpu), 0))
+        return TimeSpent(wall, cpu, wall - max(own, min(lasted, cpu), 0))
 
     def _stops(self, now: int) -> list[tuple[int, int]]:
         if self.stopped_since is None:

@@ -23,8 +23,8 @@ from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.core.system.json_tables import NULL, json_rows
 from othello_lab.core.whole_games import CompiledPlayer
-from othello_lab.experiments.pairing.schedule import Game
-from othello_lab.experiments.playing.conditions import Conditions
+from othello_lab.experiments.pairing.schedule import ScheduledGame
+from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.playing.game import note_finished, play
 from othello_lab.experiments.record.store import (
     COUNTS,
@@ -54,7 +54,7 @@ _KERNEL = {
 _SOURCES = [(TURN.index(name), int(place)) for name, place in _KERNEL.items()]
 
 
-class Watch:
+class GameMonitor:
     """What a process tells of the games it plays, while it plays, and what it is told.
 
     memory: numbers of 64 bits that it may share with others: those of
@@ -100,7 +100,7 @@ class Watch:
 
 
 def play_all(
-    conditions: Conditions, games: Sequence[Game], watch: Watch
+    conditions: GameConditions, games: Sequence[ScheduledGame], watch: GameMonitor
 ) -> Iterator[list[PlayedGame]]:
     """Play games in order, until ``watch`` says to stop; yields whole pairs as they end.
 
@@ -122,7 +122,7 @@ def play_all(
 
 
 def _compiled_players(
-    conditions: Conditions, games: Sequence[Game]
+    conditions: GameConditions, games: Sequence[ScheduledGame]
 ) -> tuple[CompiledPlayer, CompiledPlayer] | None:
     """The agents of games as compiled players, the first game's Black first; None where they are
     not, or where somebody's record says what no seed can be, which is for the judge."""
@@ -135,9 +135,9 @@ def _compiled_players(
     return None if black is None or white is None else (black, white)
 
 
-def _chunks(games: Sequence[Game], most: int) -> Iterator[list[Game]]:
+def _chunks(games: Sequence[ScheduledGame], most: int) -> Iterator[list[ScheduledGame]]:
     """Whole pairs, together at most so many games, but at least one pair."""
-    chunk: list[Game] = []
+    chunk: list[ScheduledGame] = []
     for _, pair in groupby(games, key=lambda game: game.pair):
         both = list(pair)
         if chunk and len(chunk) + len(both) > most:
@@ -148,11 +148,11 @@ def _chunks(games: Sequence[Game], most: int) -> Iterator[list[Game]]:
 
 
 def _play(
-    conditions: Conditions,
-    games: Sequence[Game],
+    conditions: GameConditions,
+    games: Sequence[ScheduledGame],
     players: tuple[CompiledPlayer, CompiledPlayer] | None,
     first: int,
-    watch: Watch,
+    watch: GameMonitor,
     place: int,
 ) -> list[PlayedGame]:
     """Play games of the same two agents; whole pairs, fewer if it was told to stop.
@@ -178,11 +178,11 @@ def _play(
 
 
 def _in_compiled_code(
-    conditions: Conditions,
-    games: Sequence[Game],
+    conditions: GameConditions,
+    games: Sequence[ScheduledGame],
     players: tuple[CompiledPlayer, CompiledPlayer],
     first: int,
-    watch: Watch,
+    watch: GameMonitor,
 ) -> tuple[list[PlayedGame], bool]:
     """As many games as the kernel plays, and whether it doubts a move of the next one.
 
@@ -205,7 +205,7 @@ def _in_compiled_code(
 
 
 def _as_recorded(
-    conditions: Conditions, games: Sequence[Game], table: np.ndarray, turns: np.ndarray
+    conditions: GameConditions, games: Sequence[ScheduledGame], table: np.ndarray, turns: np.ndarray
 ) -> Iterator[PlayedGame]:
     """Games as the record has them.
 
@@ -253,7 +253,11 @@ def _as_recorded(
 
 
 def _texts(
-    games: Sequence[Game], turns: np.ndarray, begins: np.ndarray, ends: np.ndarray, of: np.ndarray
+    games: Sequence[ScheduledGame],
+    turns: np.ndarray,
+    begins: np.ndarray,
+    ends: np.ndarray,
+    of: np.ndarray,
 ) -> list[str]:
     """The turns of each game as records keep them."""
     columns = np.zeros((len(turns), len(TURN)), dtype=np.int64)

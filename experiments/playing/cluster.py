@@ -25,8 +25,8 @@ from typing import Any
 
 from othello_lab.agents.config import ConfigError, one_line
 from othello_lab.experiments.playing.cluster_worker import Assignment, Lease, work
-from othello_lab.experiments.playing.conditions import Conditions, Elsewhere
-from othello_lab.experiments.playing.match import Workers
+from othello_lab.experiments.playing.conditions import GameConditions, RemoteConditions
+from othello_lab.experiments.playing.match import WorkerSlots
 from othello_lab.experiments.playing.pool import WorkerDied
 
 log = logging.getLogger("lab.cluster")
@@ -37,7 +37,7 @@ _LOOK_SECONDS = 1.0  # from one look at who has joined or left to the next
 
 
 @dataclass(eq=False)
-class _Task:
+class _ClusterTask:
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
     future: Future[Any] = field(default_factory=Future)
@@ -58,7 +58,7 @@ class _Member:
     lease: Any
     ready: bool = False
     seen: bool = False
-    tasks: set[_Task] = field(default_factory=set)
+    tasks: set[_ClusterTask] = field(default_factory=set)
 
     @property
     def where(self) -> str:
@@ -88,7 +88,7 @@ class Cluster(Executor):
     def __init__(
         self,
         client: Any,
-        elsewhere: Elsewhere,
+        elsewhere: RemoteConditions,
         stopping: Callable[[], bool],
         say: Callable[[str], None],
     ) -> None:
@@ -96,7 +96,7 @@ class Cluster(Executor):
         client: a Dask client. stopping: once it says True nothing more is handed out. say: gets
         what the user should know while waiting.
         """
-        self.workers = Workers(self, 1)  # its number follows the cluster's size
+        self.workers = WorkerSlots(self, 1)  # its number follows the cluster's size
         self._client = client
         self._assignment = Assignment.of(elsewhere)
         self._say = say
@@ -104,8 +104,10 @@ class Cluster(Executor):
         self._members: dict[str, _Member] = {}
         self._refused: set[str] = set()
         self._all_ready: Future[None] = Future()
-        self._waiting: deque[_Task] = deque()
-        self._open: set[_Task] = set()  # tasks without an end yet, waiting or given to a worker
+        self._waiting: deque[_ClusterTask] = deque()
+        self._open: set[_ClusterTask] = (
+            set()
+        )  # tasks without an end yet, waiting or given to a worker
         self._lock = threading.Lock()
         self._events: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._broken = ""
@@ -123,7 +125,7 @@ class Cluster(Executor):
     def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Hand out a task: a function that can be pickled, called with ``args`` in a worker."""
         assert not kwargs, "tasks take positional arguments"
-        task = _Task(function, args)
+        task = _ClusterTask(function, args)
         with self._lock:
             if self._broken:
                 raise BrokenExecutor(self._broken)
@@ -250,7 +252,7 @@ class Cluster(Executor):
             task.future.cancel()
             task.future.set_running_or_notify_cancel()
 
-    def _give(self, task: _Task, member: _Member) -> None:
+    def _give(self, task: _ClusterTask, member: _Member) -> None:
         if not member.seen:  # not before: there was no log yet
             log.info("%s plays, %d games at a time", member.where, member.seats)
             member.seen = True
@@ -272,7 +274,7 @@ class Cluster(Executor):
             function, *args, workers=[address], allow_other_workers=False, pure=False, **kwargs
         )
 
-    def _take(self, task: _Task, member: _Member, future: Future[Any]) -> None:
+    def _take(self, task: _ClusterTask, member: _Member, future: Future[Any]) -> None:
         """A task has ended, some way."""
         if task not in member.tasks:
             return  # it was lost with its worker
@@ -361,8 +363,8 @@ def _connected(target: Any) -> Any:
 
 @contextmanager
 def reach(
-    conditions: Conditions, address: str | None, workers: int, say: Callable[[str], None]
-) -> Iterator[Workers]:
+    conditions: GameConditions, address: str | None, workers: int, say: Callable[[str], None]
+) -> Iterator[WorkerSlots]:
     """The workers of the cluster at an address, ready to play; without one, so many of a cluster of
     this machine's own.
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from othello_lab.agents.config import ConfigError
-from othello_lab.experiments.playing.conditions import Conditions, Elsewhere
+from othello_lab.experiments.playing.conditions import GameConditions, RemoteConditions
 from othello_lab.experiments.playing.guardian import start_worker
 from othello_lab.experiments.playing.pool import WorkerDied, WorkerPool
 from othello_lab.experiments.record.provenance import differences, versions
@@ -37,13 +37,13 @@ class Assignment:
     ``sys.path``, where files of the user's may be, if the worker sees the same folders.
     """
 
-    elsewhere: Elsewhere
+    elsewhere: RemoteConditions
     versions: Mapping[str, str]
     folder: str
     path: list[str]
 
     @classmethod
-    def of(cls, elsewhere: Elsewhere) -> Assignment:
+    def of(cls, elsewhere: RemoteConditions) -> Assignment:
         """The assignment of this process's run."""
         return cls(
             elsewhere,
@@ -109,7 +109,7 @@ def work(
 # ---------------------------------------------------------------------- in its fresh processes
 
 
-def _prepare(assignment: Assignment) -> tuple[Conditions | Exception]:
+def _prepare(assignment: Assignment) -> tuple[GameConditions | Exception]:
     """The conditions, if all is as the driver has it; otherwise what is wrong."""
     try:
         if Path(assignment.folder).is_dir():
@@ -121,7 +121,7 @@ def _prepare(assignment: Assignment) -> tuple[Conditions | Exception]:
         return (error,)
 
 
-def _made(assignment: Assignment) -> Conditions:
+def _made(assignment: Assignment) -> GameConditions:
     config = assignment.elsewhere.config
     here = versions(config["agents"])
     missing = [name for name in assignment.versions if name not in here]
@@ -141,7 +141,7 @@ def _made(assignment: Assignment) -> Conditions:
 _failure: Exception | None = None
 
 
-def _begin(conditions: Conditions | Exception) -> Callable[[], None] | None:
+def _begin(conditions: GameConditions | Exception) -> Callable[[], None] | None:
     global _failure
     if isinstance(conditions, Exception):
         _failure = conditions

@@ -22,23 +22,23 @@ from othello_lab.core.whole_games import prepare_games
 _LATE_SECONDS = 0.5
 
 ISOLATION = AUTO, PROCESS, NONE = "auto", "process", "none"
-"""Which agents play in processes of their own, see :attr:`Conditions.apart`."""
+"""Which agents play in processes of their own, see :attr:`GameConditions.apart`."""
 
 
 @dataclass(frozen=True)
-class Elsewhere:
+class RemoteConditions:
     """How a process that is no fork of this one makes the same conditions.
 
     make: a function that can be imported there; it is called with ``config``, plain data, and gives
     the Conditions.
     """
 
-    make: Callable[[Mapping[str, Any]], Conditions]
+    make: Callable[[Mapping[str, Any]], GameConditions]
     config: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Conditions:
+class GameConditions:
     """What all games of a run have in common.
 
     names, agents: the line-up. stop: a number shared with all workers (see :func:`stop_signal`).
@@ -66,7 +66,7 @@ class Conditions:
     isolation: str = AUTO
     compiled_games: bool = True
     record_moves: bool = True
-    elsewhere: Elsewhere | None = None
+    elsewhere: RemoteConditions | None = None
     stop: Any = field(default_factory=stop_signal)
 
     @property

@@ -11,10 +11,10 @@ from typing import Annotated
 from othello_lab.core.system.processes import available_cores
 from othello_lab.core.system.settings import Whole, checked
 from othello_lab.core.system.shared_memory import STOP_AT_ONCE
-from othello_lab.experiments.playing.conditions import Conditions
+from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.playing.game import close_all
 from othello_lab.experiments.playing.guardian import start_worker
-from othello_lab.experiments.playing.match import Alone, Crew, Team, Workers
+from othello_lab.experiments.playing.match import LocalRunner, TaskRunner, WorkerRunner, WorkerSlots
 from othello_lab.experiments.playing.pool import WorkerPool
 
 Say = Callable[[str], None]
@@ -35,7 +35,7 @@ class Executor(ABC):
         """Who plays, in a few words."""
 
     @abstractmethod
-    def ready(self, conditions: Conditions, say: Say) -> AbstractContextManager[Crew]:
+    def ready(self, conditions: GameConditions, say: Say) -> AbstractContextManager[TaskRunner]:
         """Within it there is who plays by these conditions.
 
         To be entered before anything is written, and while this process has a single thread: it may
@@ -52,13 +52,13 @@ class Serial(Executor):
     text = "none (serial)"
 
     @contextmanager
-    def ready(self, conditions: Conditions, say: Say) -> Iterator[Crew]:
+    def ready(self, conditions: GameConditions, say: Say) -> Iterator[TaskRunner]:
         if conditions.apart:
             with Processes(workers=1).ready(conditions, say) as crew:
                 yield crew
             return
         try:
-            yield Alone(conditions)
+            yield LocalRunner(conditions)
         finally:
             close_all(conditions.line_up)
 
@@ -76,10 +76,10 @@ class Processes(Executor):
         return f"{self.workers}"
 
     @contextmanager
-    def ready(self, conditions: Conditions, say: Say) -> Iterator[Crew]:
+    def ready(self, conditions: GameConditions, say: Say) -> Iterator[TaskRunner]:
         with WorkerPool(self.workers, start_worker, (conditions,)) as pool:
             try:
-                yield Team(Workers(pool, self.workers), lambda: conditions.stopping)
+                yield WorkerRunner(WorkerSlots(pool, self.workers), lambda: conditions.stopping)
             finally:
                 conditions.stop.value = STOP_AT_ONCE
 
@@ -115,12 +115,12 @@ class Dask(Executor):
         return f"{self.workers} (Dask)"
 
     @contextmanager
-    def ready(self, conditions: Conditions, say: Say) -> Iterator[Crew]:
+    def ready(self, conditions: GameConditions, say: Say) -> Iterator[TaskRunner]:
         # Dask takes half a second to import.
         from othello_lab.experiments.playing.cluster import reach
 
         with reach(conditions, self.address, self.workers, say) as workers:
             try:
-                yield Team(workers, lambda: conditions.stopping)
+                yield WorkerRunner(workers, lambda: conditions.stopping)
             finally:
                 conditions.stop.value = STOP_AT_ONCE

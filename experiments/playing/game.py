@@ -12,8 +12,8 @@ from typing import Any
 from othello_lab.agents.base import Agent
 from othello_lab.core.game import FINISHED, BeforeCall, GameRecord, Player, Ply, play_game
 from othello_lab.core.rules import Color
-from othello_lab.experiments.pairing.schedule import Game
-from othello_lab.experiments.playing.conditions import Conditions
+from othello_lab.experiments.pairing.schedule import ScheduledGame
+from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.record.log import logging_game
 from othello_lab.experiments.record.store import (
     COUNTS,
@@ -33,8 +33,8 @@ _counts, _times = attrgetter(*COUNTS), attrgetter(*TIMES)
 
 
 def play(
-    conditions: Conditions,
-    game: Game,
+    conditions: GameConditions,
+    game: ScheduledGame,
     players: Mapping[int, Player] | None = None,
     before_call: BeforeCall | None = None,
 ) -> PlayedGame:
@@ -61,7 +61,7 @@ def play(
     return recorded
 
 
-def note_finished(conditions: Conditions, row: GameRow) -> None:
+def note_finished(conditions: GameConditions, row: GameRow) -> None:
     """Log a game that went to its end, where so much is logged."""
     if row.end_reason != FINISHED or not log.isEnabledFor(logging.DEBUG):
         return
@@ -72,7 +72,7 @@ def note_finished(conditions: Conditions, row: GameRow) -> None:
         log.debug("%s - %s: %s (%+d) in %.3f s", *names, result, row.disc_difference, seconds)
 
 
-def _to_row(conditions: Conditions, game: Game, played: GameRecord) -> PlayedGame:
+def _to_row(conditions: GameConditions, game: ScheduledGame, played: GameRecord) -> PlayedGame:
     """The rows of the record for a game that was played."""
     plies = [*played.plies, *([played.too_late] if played.too_late else [])]
     first = len(played.opening) + 1
@@ -110,7 +110,7 @@ def in_a_line(detail: str) -> str:
     return f"{lines[-1]:.{_LONGEST}}{where:.{_LONGEST}}" if lines else ""
 
 
-def _turn(game: Game, number: int, ply: Ply) -> Any:
+def _turn(game: ScheduledGame, number: int, ply: Ply) -> Any:
     """The MoveRow of a turn."""
     agent = game.black if ply.color is Color.BLACK else game.white
     about: tuple[Any, ...] = ()

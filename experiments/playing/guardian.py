@@ -21,12 +21,12 @@ from othello_lab.core.game import FINISHED, Decision
 from othello_lab.core.position import Position
 from othello_lab.core.system.processes import adopt_orphans, end_descendants, reap
 from othello_lab.core.system.shared_memory import STOP_AT_ONCE, keep_from_children
-from othello_lab.experiments.pairing.schedule import Game, Pair
-from othello_lab.experiments.playing.conditions import Conditions
+from othello_lab.experiments.pairing.schedule import Pair, ScheduledGame
+from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.playing.game import play
-from othello_lab.experiments.playing.house import BrokenDown, House
-from othello_lab.experiments.playing.pieces import Desk, Job, Piece, PieceResult, worked_on
-from othello_lab.experiments.playing.stand_in import Children, StandIn
+from othello_lab.experiments.playing.house import PairWorker, PairWorkerFailed
+from othello_lab.experiments.playing.pieces import Job, LocalContext, Task, TaskResult, worked_on
+from othello_lab.experiments.playing.stand_in import AgentProxy, ChildSignals
 from othello_lab.experiments.record.log import name_game
 from othello_lab.experiments.record.store import PlayedGame
 
@@ -38,23 +38,23 @@ CLOSE_SECONDS = 1.5
 """How long the agents of a worker may take to close, all together; then they are killed."""
 
 
-class Stopped(KeyboardInterrupt):
+class RunInterrupted(KeyboardInterrupt):
     """The run is to end at once."""
 
 
-class Guardian:
+class GameSupervisor:
     """Plays games in processes of its own, and survives whatever happens there."""
 
-    def __init__(self, conditions: Conditions) -> None:
+    def __init__(self, conditions: GameConditions) -> None:
         self.conditions = conditions
         keep_from_children(conditions.stop)
         adopt_orphans()
-        children = Children()
+        children = ChildSignals()
         self._seats = {
-            number: StandIn(conditions, number, children, self._check, self._end_strays)
+            number: AgentProxy(conditions, number, children, self._check, self._end_strays)
             for number in range(len(conditions.agents))
         }
-        self._house: House | None = None
+        self._house: PairWorker | None = None
         self._ending = False
 
     def play(self, pairs: Iterable[Pair]) -> Iterator[bytes]:
@@ -88,13 +88,13 @@ class Guardian:
         games = [game for pair in ordered for game in pair]
         done = 0
         try:
-            self._house = self._house or House(self.conditions, self._check)
+            self._house = self._house or PairWorker(self.conditions, self._check)
             for number, played in self._house.play(games):
                 for game in games[done : done + number]:
                     waiting.pop(game.pair, None)
                 done += number
                 yield played
-        except BrokenDown as error:
+        except PairWorkerFailed as error:
             if done < len(games):  # otherwise it has ended after its last game
                 # The first that is not there if it was between two games, or says what cannot be.
                 under_way = games[error.place if done <= error.place < len(games) else done]
@@ -102,7 +102,7 @@ class Guardian:
                 log.warning("%s; pair %d is played again apart", error, under_way.pair)
             self._leave_house()
 
-    def _play_apart(self, game: Game) -> PlayedGame:
+    def _play_apart(self, game: ScheduledGame) -> PlayedGame:
         self._make_room(game.black, game.white)
         played = play(self.conditions, game, self._seats)
         if played.game.end_reason != FINISHED:
@@ -113,9 +113,9 @@ class Guardian:
         return played
 
     def decide(self, number: int, position: Position, seed: int) -> Decision:
-        """See :class:`experiments.playing.pieces.Workplace`."""
+        """See :class:`experiments.playing.pieces.WorkerContext`."""
         if number not in self.conditions.apart:
-            return Desk(self.conditions).decide(number, position, seed)
+            return LocalContext(self.conditions).decide(number, position, seed)
         self._make_room(number)
         seat = self._seats[number]
         seat.begin_game(position.to_move, position, seed)
@@ -134,7 +134,7 @@ class Guardian:
 
     def _check(self) -> None:
         if self.conditions.stop.value == STOP_AT_ONCE and not self._ending:
-            raise Stopped
+            raise RunInterrupted
 
     def _leave_house(self) -> None:
         if self._house is not None:
@@ -148,7 +148,7 @@ class Guardian:
         end_descendants([os.getpid()], known)
         reap(known)
 
-    def _everybody(self) -> list[StandIn | House]:
+    def _everybody(self) -> list[AgentProxy | PairWorker]:
         return [*self._seats.values(), *([self._house] if self._house else [])]
 
     def end(self) -> None:
@@ -167,17 +167,17 @@ class Guardian:
         remove_abandoned()
 
 
-_guardian: Guardian | None = None  # one for each worker process of the pool
+_guardian: GameSupervisor | None = None  # one for each worker process of the pool
 
 
-def start_worker(conditions: Conditions) -> Callable[[], None]:
+def start_worker(conditions: GameConditions) -> Callable[[], None]:
     """Initialise a worker process; returns what is to be called at its end."""
     global _guardian
     root = logging.getLogger()
     root.setLevel(conditions.log_level)
     for handler in root.handlers:
         handler.addFilter(name_game)
-    _guardian = Guardian(conditions)
+    _guardian = GameSupervisor(conditions)
     return _guardian.end
 
 
@@ -188,12 +188,12 @@ def play_pairs(pairs: Iterable[Pair]) -> list[bytes]:
     """
     assert _guardian is not None
     played: list[bytes] = []
-    with contextlib.suppress(Stopped):
+    with contextlib.suppress(RunInterrupted):
         played.extend(_guardian.play(pairs))
     return played
 
 
-def work_on(job: Job, pieces: list[Piece]) -> list[PieceResult]:
+def work_on(job: Job, pieces: list[Task]) -> list[TaskResult]:
     """Work on pieces of a study in this worker process; see
     :func:`experiments.playing.pieces.worked_on`."""
     assert _guardian is not None

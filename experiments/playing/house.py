@@ -18,12 +18,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from othello_lab.core.system.forked import Forked, Link
+from othello_lab.core.system.forked import Channel, ForkedProcess
 from othello_lab.core.system.processes import die_with_parent
 from othello_lab.core.system.shared_memory import keep_from_children, shared
-from othello_lab.experiments.pairing.schedule import Game
-from othello_lab.experiments.playing.batch import Watch, play_all
-from othello_lab.experiments.playing.conditions import Conditions
+from othello_lab.experiments.pairing.schedule import ScheduledGame
+from othello_lab.experiments.playing.batch import GameMonitor, play_all
+from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.playing.game import close_all
 from othello_lab.experiments.record.log import SendRecords, log_only_to, name_game
 from othello_lab.experiments.record.store import PlayedGame
@@ -31,7 +31,7 @@ from othello_lab.experiments.record.store import PlayedGame
 _POLL_SECONDS = 0.1
 
 
-class BrokenDown(Exception):
+class PairWorkerFailed(Exception):
     """The house hangs, or has ended. place: which game of its task was under way."""
 
     def __init__(self, why: str, place: int) -> None:
@@ -39,18 +39,18 @@ class BrokenDown(Exception):
         self.place = place
 
 
-class House:
+class PairWorker:
     """Where pairs of the lab's own agents play."""
 
-    def __init__(self, conditions: Conditions, check: Callable[[], None]) -> None:
+    def __init__(self, conditions: GameConditions, check: Callable[[], None]) -> None:
         """``check``: called while nothing comes; it may raise."""
         self._conditions = conditions
         self._patience = conditions.hang_seconds
         self._patience_between = max(conditions.hang_seconds, conditions.prepare_seconds)
         self._check = check
-        self._memory: Any = shared(Watch.Memory)
-        self._watch = Watch(self._memory)
-        self._process = Forked(_live, conditions, self._memory, os.getpid())
+        self._memory: Any = shared(GameMonitor.Memory)
+        self._watch = GameMonitor(self._memory)
+        self._process = ForkedProcess(_live, conditions, self._memory, os.getpid())
         keep_from_children(self._memory)  # those that are forked later
 
     @property
@@ -58,7 +58,7 @@ class House:
         """Of its process."""
         return self._process.number
 
-    def play(self, games: Sequence[Game]) -> Iterator[tuple[int, bytes]]:
+    def play(self, games: Sequence[ScheduledGame]) -> Iterator[tuple[int, bytes]]:
         """Play games in order, the two of a pair one after the other, as long as nobody asks to
         stop; yields whole pairs as they end: how many games, and a pickled list of their
         PlayedGames. Raises BrokenDown."""
@@ -68,7 +68,9 @@ class House:
                 number, played = _NUMBER.unpack(message[: _NUMBER.size]), message[_NUMBER.size :]
                 yield number[0], played
         except (EOFError, OSError):
-            raise BrokenDown(f"exit code {self._process.exit_code()}", self._watch.place) from None
+            raise PairWorkerFailed(
+                f"exit code {self._process.exit_code()}", self._watch.place
+            ) from None
 
     def _message(self) -> bytes:
         """The next games, or nothing if there are no more of this task."""
@@ -92,7 +94,7 @@ class House:
             # Between two games it may have been stopped.
             patience = self._patience if called else self._patience_between
             if time.monotonic() - (called or since) > patience:
-                raise BrokenDown(f"no answer for {patience:g} s", self._watch.place)
+                raise PairWorkerFailed(f"no answer for {patience:g} s", self._watch.place)
 
     def begin_to_close(self) -> None:
         """Let its agents close; they may take until :meth:`kill`."""
@@ -123,7 +125,7 @@ _SEND_SECONDS = 0.02
 """Games that were played within so short a time are sent together."""
 
 
-def _live(link: Link, conditions: Conditions, memory: Any, parent: int) -> None:
+def _live(link: Channel, conditions: GameConditions, memory: Any, parent: int) -> None:
     os.setsid()
     die_with_parent(parent)
     # What was there before the fork stays: no need for the garbage collector to go through it,
@@ -132,7 +134,7 @@ def _live(link: Link, conditions: Conditions, memory: Any, parent: int) -> None:
     handler = SendRecords(lambda record: link.send(_LOG + pickle.dumps(record)))
     handler.addFilter(name_game)
     log_only_to(handler)
-    watch = Watch(memory)
+    watch = GameMonitor(memory)
     with contextlib.suppress(EOFError):
         while message := link.receive():
             played: list[PlayedGame] = []

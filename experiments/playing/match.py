@@ -13,11 +13,11 @@ from itertools import chain, groupby
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from othello_lab.agents.config import one_line
-from othello_lab.experiments.pairing.schedule import Draw, Pair
-from othello_lab.experiments.playing.batch import Watch, play_all
-from othello_lab.experiments.playing.conditions import Conditions
+from othello_lab.experiments.pairing.schedule import Pair, PairDraw
+from othello_lab.experiments.playing.batch import GameMonitor, play_all
+from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.playing.guardian import play_pairs, work_on
-from othello_lab.experiments.playing.pieces import Desk, Job, Piece, PieceResult, worked_on
+from othello_lab.experiments.playing.pieces import Job, LocalContext, Task, TaskResult, worked_on
 from othello_lab.experiments.playing.pool import WorkerDied
 from othello_lab.experiments.record.store import PlayedGame
 
@@ -44,18 +44,18 @@ def by_pair(games: Iterable[PlayedGame]) -> list[PairResult]:
     return [PairResult(number, list(played)) for number, played in pairs]
 
 
-Play = Callable[[Draw], Iterator[list[PairResult]]]
+Play = Callable[[PairDraw], Iterator[list[PairResult]]]
 """Plays what is drawn; yields what became of it in batches, in no fixed order."""
 
 
-class Crew(Protocol):
+class TaskRunner(Protocol):
     """Who plays the games of a run, or works on the pieces of a study, until asked to stop."""
 
-    def __call__(self, draw: Draw) -> Iterator[list[PairResult]]:
+    def __call__(self, draw: PairDraw) -> Iterator[list[PairResult]]:
         """Play what is drawn; see :data:`Play`."""
         ...
 
-    def work(self, job: Job, pieces: Sequence[Piece]) -> Iterator[list[PieceResult]]:
+    def work(self, job: Job, pieces: Sequence[Task]) -> Iterator[list[TaskResult]]:
         """Work on pieces; yields what became of them in batches, in no fixed order."""
         ...
 
@@ -70,33 +70,33 @@ def never() -> bool:
 
 
 @dataclass(frozen=True)
-class Alone:
+class LocalRunner:
     """A crew that is this process."""
 
-    conditions: Conditions
+    conditions: GameConditions
 
-    def __call__(self, draw: Draw) -> Iterator[list[PairResult]]:
+    def __call__(self, draw: PairDraw) -> Iterator[list[PairResult]]:
         return play_serially(self.conditions, draw, lambda: self.conditions.stopping)
 
-    def work(self, job: Job, pieces: Sequence[Piece]) -> Iterator[list[PieceResult]]:
-        desk = Desk(self.conditions)
+    def work(self, job: Job, pieces: Sequence[Task]) -> Iterator[list[TaskResult]]:
+        desk = LocalContext(self.conditions)
         return (done for piece in pieces if (done := worked_on(job, desk, [piece])))
 
 
 def play_serially(
-    conditions: Conditions, draw: Draw, stop: Callable[[], bool] = never
+    conditions: GameConditions, draw: PairDraw, stop: Callable[[], bool] = never
 ) -> Iterator[list[PairResult]]:
     """Play pair after pair in this process until ``stop``, each move by the judge: Ctrl-C cannot
     break into a game in compiled code."""
     conditions = replace(conditions, compiled_games=False)
-    watch = Watch(Watch.Memory())
+    watch = GameMonitor(GameMonitor.Memory())
     while not stop() and (pairs := draw.take(1)):
         for played in play_all(conditions, pairs[0], watch):
             yield by_pair(played)
 
 
 @dataclass
-class Workers:
+class WorkerSlots:
     """Who works: an executor, how many tasks it works on at a time (which may change), what a task
     does with a list of pairs, and the exceptions by which it says that a worker died."""
 
@@ -107,29 +107,29 @@ class Workers:
 
 
 @dataclass(frozen=True)
-class Team:
+class WorkerRunner:
     """A crew of workers. stop: asked now and then, as :func:`play_over` does."""
 
-    workers: Workers
+    workers: WorkerSlots
     stop: Callable[[], bool]
 
-    def __call__(self, draw: Draw) -> Iterator[list[PairResult]]:
+    def __call__(self, draw: PairDraw) -> Iterator[list[PairResult]]:
         return play_over(self.workers, draw, self.stop)
 
-    def work(self, job: Job, pieces: Sequence[Piece]) -> Iterator[list[PieceResult]]:
+    def work(self, job: Job, pieces: Sequence[Task]) -> Iterator[list[TaskResult]]:
         waiting = deque(pieces)
-        order = _Order(
+        order = _TaskSource(
             lambda most: [waiting.popleft() for _ in range(min(most, len(waiting)))],
             lambda piece: piece.number,
             partial(work_on, job),
             lambda results: results,
-            lambda number: PieceResult(number, {}, f"the worker died {MOST_DEATHS} times"),
+            lambda number: TaskResult(number, {}, f"the worker died {MOST_DEATHS} times"),
         )
         return _done(self.workers, order, self.stop)
 
 
 def play_over(
-    workers: Workers, draw: Draw, stop: Callable[[], bool] = never
+    workers: WorkerSlots, draw: PairDraw, stop: Callable[[], bool] = never
 ) -> Iterator[list[PairResult]]:
     """Play pairs over an executor; yields what became of them in batches, in no fixed order.
 
@@ -141,7 +141,7 @@ def play_over(
     stop: asked now and then; once it says True nothing new is handed out. (What the workers have
     already got they drop or finish as the stop signal says.)
     """
-    order = _Order(
+    order = _TaskSource(
         draw.take,
         lambda pair: pair[0].pair,
         workers.task,
@@ -156,7 +156,7 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
-class _Order(Generic[Item, Result]):
+class _TaskSource(Generic[Item, Result]):
     """What workers are to do: pairs of games, or pieces of a study.
 
     take: hands out at most so many that are not begun. number: of one. task: what a worker does
@@ -172,9 +172,9 @@ class _Order(Generic[Item, Result]):
 
 
 def _done(
-    workers: Workers, order: _Order[Item, Result], stop: Callable[[], bool]
+    workers: WorkerSlots, order: _TaskSource[Item, Result], stop: Callable[[], bool]
 ) -> Iterator[list[Result]]:
-    tasks = _Tasks(workers, order, stop)
+    tasks = _RunningTasks(workers, order, stop)
     tasks.hand_out()
     while tasks.running:
         finished, _ = wait(tasks.running, return_when=FIRST_COMPLETED)
@@ -185,11 +185,11 @@ def _done(
             tasks.hand_out()  # what became of them may have led to further ones
 
 
-class _Tasks(Generic[Item, Result]):
+class _RunningTasks(Generic[Item, Result]):
     """The tasks under way."""
 
     def __init__(
-        self, workers: Workers, order: _Order[Item, Result], stop: Callable[[], bool]
+        self, workers: WorkerSlots, order: _TaskSource[Item, Result], stop: Callable[[], bool]
     ) -> None:
         self.running: dict[Future[Any], list[Item]] = {}
         self._workers, self._order, self._stop = workers, order, stop

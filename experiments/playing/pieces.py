@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 from othello_lab.agents.config import one_line
 from othello_lab.core.game import Decision, valid_answer
 from othello_lab.core.position import Position
-from othello_lab.experiments.playing.conditions import Conditions
+from othello_lab.experiments.playing.conditions import GameConditions
 
 log = logging.getLogger("lab.studies")
 
@@ -18,14 +18,14 @@ Tables = Mapping[str, Sequence[Mapping[str, Any]]]
 """Rows by the name of their table; values are numbers, texts, truth values or None."""
 
 
-class Piece(NamedTuple):
+class Task(NamedTuple):
     """A small part of a study. content: what it is made of, which can be pickled."""
 
     number: int
     content: Any
 
 
-class PieceResult(NamedTuple):
+class TaskResult(NamedTuple):
     """What became of a piece. failure: in a line, why it has no rows; empty if it has."""
 
     number: int
@@ -33,27 +33,28 @@ class PieceResult(NamedTuple):
     failure: str = ""
 
 
-class Workplace(Protocol):
+class WorkerContext(Protocol):
     """Where a piece is worked on."""
 
-    conditions: Conditions
-    """The line-up (:attr:`Conditions.line_up`), rules and limits."""
+    conditions: GameConditions
+    """The line-up (:attr:`GameConditions.line_up`), rules and limits."""
 
     def decide(self, number: int, position: Position, seed: int) -> Decision:
         """What the agent of this number decides, as in a game that begins at this position; agents
-        from outside are asked in processes of their own. Raises :class:`core.game.Fault`, or what
-        the agent raises, or ValueError for an answer that is none."""
+        from outside are asked in processes of their own. Raises
+        :class:`core.game.PlayerFailure`, or the agent's own exception, or ValueError for
+        an answer that is none."""
         ...
 
 
-Job = Callable[[Workplace, Any], Tables]
+Job = Callable[[WorkerContext, Any], Tables]
 """What is done with the content of a piece; it can be pickled."""
 
 
-class Desk:
+class LocalContext:
     """A workplace in this process, whose agents are all the lab's own."""
 
-    def __init__(self, conditions: Conditions) -> None:
+    def __init__(self, conditions: GameConditions) -> None:
         self.conditions = conditions
 
     def decide(self, number: int, position: Position, seed: int) -> Decision:
@@ -62,16 +63,16 @@ class Desk:
         return valid_answer(agent.decide(position, self.conditions.limits))
 
 
-def worked_on(job: Job, workplace: Workplace, pieces: Iterable[Piece]) -> list[PieceResult]:
+def worked_on(job: Job, workplace: WorkerContext, pieces: Iterable[Task]) -> list[TaskResult]:
     """What became of pieces; fewer than asked for if the study is to stop meanwhile."""
-    done: list[PieceResult] = []
+    done: list[TaskResult] = []
     for piece in pieces:
         if workplace.conditions.stopping:
             break
         try:
-            done.append(PieceResult(piece.number, job(workplace, piece.content)))
+            done.append(TaskResult(piece.number, job(workplace, piece.content)))
         except Exception as error:
             log.exception("piece %d failed", piece.number)
             why = f"{type(error).__name__}: {one_line(error)}"
-            done.append(PieceResult(piece.number, {}, why))
+            done.append(TaskResult(piece.number, {}, why))
     return done

@@ -64,7 +64,7 @@ class WorkerDied(Exception):
 
 
 @dataclass
-class _Task:
+class _PoolTask:
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
     future: Future[Any] = field(default_factory=Future)
@@ -97,10 +97,10 @@ class WorkerPool(Executor):
     ) -> None:
         assert fresh or not prepare, "a fork has all prepared before it"
         self._handle = handle or _log_here
-        self._waiting: deque[_Task] = deque()
+        self._waiting: deque[_PoolTask] = deque()
         self._asked: deque[Connection] = deque()  # workers whose numbers the nursery is to tell
         self._starting: set[Connection] = set()
-        self._running: dict[Connection, _Task | None] = {}  # by worker; None: idle
+        self._running: dict[Connection, _PoolTask | None] = {}  # by worker; None: idle
         self._stopped: dict[Connection, int] = {}  # in how many looks in a row it was stopped
         self._numbers: dict[Connection, int] = {}  # of the processes
         self._failed_starts = 0
@@ -122,7 +122,7 @@ class WorkerPool(Executor):
     def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Hand out a task: a function that can be pickled, called with ``args`` in a worker."""
         assert not kwargs, "tasks take positional arguments"
-        task = _Task(function, args)
+        task = _PoolTask(function, args)
         with self._lock:
             if self._closing:
                 raise RuntimeError("the pool is shut down")
@@ -240,7 +240,7 @@ class WorkerPool(Executor):
             with contextlib.suppress(OSError):  # a dead worker is noticed when it is listened to
                 worker.send((task.function, task.arguments))
 
-    def _next_task(self) -> _Task | None:
+    def _next_task(self) -> _PoolTask | None:
         """The first waiting task that nobody has cancelled."""
         while True:
             with self._lock:

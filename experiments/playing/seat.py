@@ -2,7 +2,7 @@
 
 The questions and answers are JSON, one a message: ``[number, call, argument, ...]`` and ``[number,
 kind, ...]`` with the number of the question. So whoever asks never has to run anything that comes
-from here. :class:`~experiments.playing.stand_in.StandIn` is the other side.
+from here. :class:`~experiments.playing.stand_in.AgentProxy` is the other side.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from operator import attrgetter
 from typing import Any
 
 from othello_lab.agents.base import Agent, Decision, Limits
-from othello_lab.agents.outside import Outsider
-from othello_lab.core.game import Fault, SearchStats, valid_answer
+from othello_lab.agents.outside import ExternalAgent
+from othello_lab.core.game import PlayerFailure, SearchStats, valid_answer
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, ruleset
 from othello_lab.core.system.confinement import confine
-from othello_lab.core.system.forked import Link
+from othello_lab.core.system.forked import Channel
 from othello_lab.experiments.record.store import COUNTS
 
 LONGEST_TEXT = 10_000
@@ -35,18 +35,18 @@ _counts = attrgetter(*COUNTS)
 
 
 def sit(
-    link: Link, agent: Agent, parent: int, output: int, memory_mb: int | None, log_level: int
+    link: Channel, agent: Agent, parent: int, output: int, memory_mb: int | None, log_level: int
 ) -> None:
     """The main function of a player's process."""
     confine(parent, link.fileno(), output, memory_mb)
     # What was there before the fork stays: no need for the garbage collector to go through it,
     # and copy it, again and again.
     gc.freeze()
-    _Seat(link, agent, log_level).serve()
+    _AgentServer(link, agent, log_level).serve()
 
 
-class _Seat:
-    def __init__(self, link: Link, agent: Agent, log_level: int) -> None:
+class _AgentServer:
+    def __init__(self, link: Channel, agent: Agent, log_level: int) -> None:
         self._link = link
         self._agent = agent
         self._lock = threading.Lock()
@@ -66,7 +66,7 @@ class _Seat:
                 return
             try:
                 answer = _encoded([number, *getattr(self, f"_{call}")(*arguments)])
-            except Fault as fault:  # of a program that the agent stands for
+            except PlayerFailure as fault:  # of a program that the agent stands for
                 answer = _encoded([number, "fault", fault.reason, _cut(fault.detail)])
             except BaseException as error:  # whatever it is, it is the agent's own
                 answer = _encoded([number, "raised", _text(error)])
@@ -79,7 +79,7 @@ class _Seat:
     # ------------------------------------------------------------------ calls
 
     def _start(self) -> list[Any]:
-        if isinstance(self._agent, Outsider):
+        if isinstance(self._agent, ExternalAgent):
             self._agent = self._agent.make()
             self._agent.prepare()
         return ["ok"]

@@ -23,20 +23,20 @@ from typing import Any
 
 from othello_lab.agents.base import Agent, Decision, Limits
 from othello_lab.agents.outside import START_SECONDS, observes
-from othello_lab.core.game import DIED, FAULTS, GARBAGE, HUNG, RAISED, Fault, Spent
+from othello_lab.core.game import DIED, FAULTS, GARBAGE, HUNG, RAISED, PlayerFailure, TimeSpent
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
-from othello_lab.core.system.forked import Forked
+from othello_lab.core.system.forked import ForkedProcess
 from othello_lab.core.system.processes import descendants, end_descendants
 from othello_lab.experiments.playing.account import (
     CONTINUED,
     FOUND_STOPPED,
     STALL,
     STOPPED,
-    Account,
-    Look,
+    Observation,
+    TimeAccount,
 )
-from othello_lab.experiments.playing.conditions import Conditions
+from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.playing.seat import (
     LONGEST_TEXT,
     MOST_LOGGED,
@@ -45,7 +45,7 @@ from othello_lab.experiments.playing.seat import (
     read_decision,
     sit,
 )
-from othello_lab.experiments.playing.usage import Meter, cpu_time, own_ready
+from othello_lab.experiments.playing.usage import ResourceMeter, cpu_time, own_ready
 from othello_lab.experiments.record.log import OUTPUT
 
 _KILLED = (-signal.SIGKILL, -signal.SIGTERM, None)  # None: somebody else has asked how it ended
@@ -66,7 +66,7 @@ _END_SECONDS = 2.0  # from the end of a process's line to its own
 _LOOK_SECONDS = 1.0  # from one look at a player's processes to the next
 
 
-class Children:
+class ChildSignals:
     """How this process learns that a child was stopped, goes on, or has ended, and that it was
     stopped itself: one object in a supervisor."""
 
@@ -88,18 +88,18 @@ class Children:
             return b""
 
 
-class _Ended(Exception):
+class _ProcessEnded(Exception):
     """The agent's process is no more."""
 
 
-class StandIn:
+class AgentProxy:
     """Stands for the agent of this number, as a :class:`core.game.Player`."""
 
     def __init__(
         self,
-        conditions: Conditions,
+        conditions: GameConditions,
         number: int,
-        children: Children,
+        children: ChildSignals,
         check: Callable[[], None],
         end_strays: Callable[[], None] = lambda: None,
     ) -> None:
@@ -112,11 +112,11 @@ class StandIn:
         self._check, self._end_strays = check, end_strays
         self.observes = observes(self._agent)
         self.stopwatch = self
-        self._process: Forked | None = None
+        self._process: ForkedProcess | None = None
         self._asked = 0  # questions so far
         self._game: list[list[Any]] = []  # questions of this game that were answered
         self._kills = 0
-        self._account = Account()
+        self._account = TimeAccount()
         # When, in nanoseconds: last woken, answered, and last seen that nothing was there.
         self._received = self._answered = self._empty = 0
         self._ready = self._worked = 0  # of this process, at the last look
@@ -144,13 +144,13 @@ class StandIn:
         try:
             return read_decision(answer)
         except (TypeError, ValueError):
-            raise Fault(GARBAGE, f"{answer!r:.500}: not a Decision") from None
+            raise PlayerFailure(GARBAGE, f"{answer!r:.500}: not a Decision") from None
 
     # ------------------------------------------------------------------ as a stopwatch
 
     def start(self) -> None:
         """The agent is about to be asked for a move."""
-        self._gone = Spent(0, 0, 0)
+        self._gone = TimeSpent(0, 0, 0)
         self._start()
 
     def _start(self) -> None:
@@ -160,15 +160,15 @@ class StandIn:
             self._meter.start()
             self._look(_TICK, False)  # so that what happened before is not its time
 
-    def stop(self) -> Spent:
+    def stop(self) -> TimeSpent:
         """It has decided."""
         if self._conditions.limits.timed:
             self._meter.look()
-            return Spent(*map(sum, zip(self._gone, self._spent(), strict=True)))
+            return TimeSpent(*map(sum, zip(self._gone, self._spent(), strict=True)))
         cpu = cpu_time(self._process.number) if self._process else 0
-        return Spent(self._received - self._account.asked, cpu - self._cpu, 0)
+        return TimeSpent(self._received - self._account.asked, cpu - self._cpu, 0)
 
-    def _spent(self) -> Spent:
+    def _spent(self) -> TimeSpent:
         """What it has spent from the question to what was received last."""
         used = self._meter.cpu, self._meter.ready + self._meter.stolen
         return self._account.spent(self._answered, self._received, *used)
@@ -192,9 +192,9 @@ class StandIn:
         try:
             if self._process is not None:
                 self._receive(seconds)
-        except _Ended:
+        except _ProcessEnded:
             pass
-        except Fault as fault:
+        except PlayerFailure as fault:
             if fault.reason == HUNG:
                 return False
             what = "raised an exception when it was closed"
@@ -220,7 +220,7 @@ class StandIn:
         self._process = _forked(self._agent, theirs, *bounds)
         os.close(theirs)
         self._line = b""
-        self._account, self._meter = Account(), Meter(self._process.number)
+        self._account, self._meter = TimeAccount(), ResourceMeter(self._process.number)
         if self._conditions.limits.timed:
             self._process.note_when_sent()
         self._poll = select.poll()
@@ -229,7 +229,8 @@ class StandIn:
         self._answer(START_SECONDS, ["start"])
 
     def _how_it_ended(self) -> int | str | None:
-        """The exit code of its process, see :meth:`Forked.exit_code`, or what it did instead."""
+        """The exit code of its process, see :meth:`ForkedProcess.exit_code`, or what it did
+        instead."""
         assert self._process is not None
         if not self._process.has_ended(within=_END_SECONDS):
             return "it has closed the line to its supervisor, or does not listen"
@@ -244,12 +245,12 @@ class StandIn:
                 if self._process is None:
                     self._start_process()
                     for before in self._game:
-                        with contextlib.suppress(_Raised):
+                        with contextlib.suppress(_AgentRaised):
                             self._answer(max(patience, self._conditions.hang_seconds), before)
                     if question[0] == "decide":
                         self._start()  # what went before is not its time
                 answer = self._answer(patience, asked)
-            except _Ended:
+            except _ProcessEnded:
                 how = self._how_it_ended()
                 self.kill()
                 self._end_strays()
@@ -261,9 +262,11 @@ class StandIn:
                 if question[0] == "decide" and self._conditions.limits.timed:
                     asked[-1] = self._what_is_left(question[-1])
                 if not first and (not killed or self._kills >= MOST_KILLS):
-                    raise Fault(DIED, how if isinstance(how, str) else f"exit code {how}") from None
+                    raise PlayerFailure(
+                        DIED, how if isinstance(how, str) else f"exit code {how}"
+                    ) from None
                 log.warning("the process of '%s' has ended (%s); it gets another", self.name, how)
-            except Fault as fault:
+            except PlayerFailure as fault:
                 if fault.reason != RAISED:
                     self.kill()
                 raise
@@ -277,7 +280,7 @@ class StandIn:
         depth, nodes, *times = limits
         wall, cpu, waited = map(sum, zip(self._gone, self._spent(), strict=True))
         charged = min(wall - waited, round(0.9e9 * max(time or 0.0 for time in times)))
-        self._gone = Spent(wall, cpu, wall - charged)
+        self._gone = TimeSpent(wall, cpu, wall - charged)
         return [depth, nodes, *(time and time - charged / 1e9 for time in times)]
 
     def _answer(self, patience: float, question: list[Any]) -> list[Any]:
@@ -289,7 +292,7 @@ class StandIn:
         try:
             self._process.send(message, wait=False)
         except OSError:
-            raise _Ended from None
+            raise _ProcessEnded from None
         timed = question[0] == "decide" and self._conditions.limits.timed
         if timed and (now := time.perf_counter_ns()) - self._received > STALL:
             self._meter.look()
@@ -317,7 +320,7 @@ class StandIn:
             used = max(used - self._meter.ready, min(used, self._meter.cpu))
         if used > patience * 1e9:
             self.kill()
-            raise Fault(HUNG, f"no answer for {patience:g} s")
+            raise PlayerFailure(HUNG, f"no answer for {patience:g} s")
 
     def _read(self) -> list[Any] | None:
         """The answer, if it is there; what was logged is handled."""
@@ -334,19 +337,19 @@ class StandIn:
                 elif number != self._asked:
                     raise ValueError("an answer that nobody has asked for")
                 elif kind == "raised":
-                    raise _Raised(RAISED, str(answer[0])[:_LONGEST])
+                    raise _AgentRaised(RAISED, str(answer[0])[:_LONGEST])
                 elif kind == "fault" and answer[0] in FAULTS:
-                    raise Fault(answer[0], str(answer[1])[:_LONGEST])
+                    raise PlayerFailure(answer[0], str(answer[1])[:_LONGEST])
                 elif kind == "garbage":
-                    raise Fault(GARBAGE, str(answer[0])[:_LONGEST])
+                    raise PlayerFailure(GARBAGE, str(answer[0])[:_LONGEST])
                 elif kind in ("ok", "decision"):
                     return answer
                 else:
                     raise ValueError(f"{kind!r:.50} is no answer")
         except (ValueError, TypeError, IndexError, RecursionError) as error:
-            raise Fault(GARBAGE, f"its process sent what cannot be read: {error}") from None
+            raise PlayerFailure(GARBAGE, f"its process sent what cannot be read: {error}") from None
         if self._process.ended:
-            raise _Ended
+            raise _ProcessEnded
         return None
 
     # ------------------------------------------------------------------ waiting
@@ -389,7 +392,7 @@ class StandIn:
                 news.append(CONTINUED if found.si_code == os.CLD_CONTINUED else STOPPED)
         if self._meter.stopped and STOPPED not in news:
             news.insert(0, FOUND_STOPPED)
-        self._account.see(Look(now, int(1e9 * tick), *own, continued, tuple(news)))
+        self._account.see(Observation(now, int(1e9 * tick), *own, continued, tuple(news)))
 
     def _look_after(self, now: int) -> None:
         """End a process that is stopped for good, or has too many others below it."""
@@ -404,7 +407,7 @@ class StandIn:
             if below > self._conditions.processes:
                 self.kill()
                 many = f"it had {below} processes below it"
-                raise Fault(DIED, f"{many}; {self._conditions.processes} are allowed")
+                raise PlayerFailure(DIED, f"{many}; {self._conditions.processes} are allowed")
 
     def _take_output(self, to_the_end: bool = False) -> None:
         """Log what the agent has printed, line by line; to_the_end: of a process that has ended."""
@@ -438,7 +441,7 @@ class StandIn:
             _handle("agent", name, max(0, min(level, 100)), said)
 
 
-class _Raised(Fault):
+class _AgentRaised(PlayerFailure):
     """The agent raised an exception; its process lives on."""
 
 
@@ -451,13 +454,13 @@ def _handle(logger: str, name: str, level: int, text: str) -> None:
     to.handle(to.makeRecord(name, level, "", 0, text, (), None))
 
 
-def _forked(agent: Agent, output: int, memory_mb: int | None, log_level: int) -> Forked:
+def _forked(agent: Agent, output: int, memory_mb: int | None, log_level: int) -> ForkedProcess:
     """A process for the agent. Where the system has none to give, others may soon end."""
     bounds = output, memory_mb, log_level
     for seconds in _FORK_AGAIN:
         try:
-            return Forked(sit, agent, os.getpid(), *bounds, most=LONGEST_ANSWER)
+            return ForkedProcess(sit, agent, os.getpid(), *bounds, most=LONGEST_ANSWER)
         except OSError as error:
             log.warning("no process can be started: %s", error)
             time.sleep(seconds)
-    return Forked(sit, agent, os.getpid(), *bounds, most=LONGEST_ANSWER)
+    return ForkedProcess(sit, agent, os.getpid(), *bounds, most=LONGEST_ANSWER)

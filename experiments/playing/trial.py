@@ -16,16 +16,16 @@ import numpy as np
 
 from othello_lab.agents.config import ConfigError
 from othello_lab.agents.outside import START_SECONDS, is_outside
-from othello_lab.core.game import ILLEGAL, Fault
+from othello_lab.core.game import ILLEGAL, PlayerFailure
 from othello_lab.core.notation import PASS, IllegalMove
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Ruleset
-from othello_lab.core.system.forked import Forked, Link
+from othello_lab.core.system.forked import Channel, ForkedProcess
 from othello_lab.core.system.processes import adopt_orphans, end_descendants, end_with_parent
 from othello_lab.core.system.shared_memory import keep_from_children
-from othello_lab.experiments.playing.conditions import NONE, Conditions
+from othello_lab.experiments.playing.conditions import NONE, GameConditions
 from othello_lab.experiments.playing.game import in_a_line
-from othello_lab.experiments.playing.stand_in import Children, StandIn
+from othello_lab.experiments.playing.stand_in import AgentProxy, ChildSignals
 
 POSITIONS = 10
 SECONDS = 10.0
@@ -35,7 +35,7 @@ Line = list[tuple[int, Position]]
 """Moves from the start, each with the position that it leads to."""
 
 
-def try_agents(conditions: Conditions) -> None:
+def try_agents(conditions: GameConditions) -> None:
     """Let all agents from outside the lab play; ConfigError for the first one that fails in all
     positions, with what it failed of last. Nobody is tried where agents share the judge's process,
     which is for debugging."""
@@ -64,9 +64,9 @@ def lines(rules: Ruleset, count: int = POSITIONS) -> list[Line]:
     return [line[: usable[int(index)]] for index in chosen]
 
 
-def _flaw(conditions: Conditions, number: int) -> str:
+def _flaw(conditions: GameConditions, number: int) -> str:
     """What an agent has failed of at last, in a line; nothing if it has answered, or was slow."""
-    child = Forked(_try, conditions, number, os.getpid())
+    child = ForkedProcess(_try, conditions, number, os.getpid())
     with closing(child):
         try:
             return (child.receive_within(START_SECONDS + SECONDS) or b"").decode()
@@ -74,13 +74,13 @@ def _flaw(conditions: Conditions, number: int) -> str:
             return "the process that watches over it was killed"
 
 
-def _try(link: Link, conditions: Conditions, number: int, parent: int) -> None:
+def _try(link: Channel, conditions: GameConditions, number: int, parent: int) -> None:
     """The main function of a process that has an agent's own process tried."""
     adopt_orphans()
     end_with_parent(parent)
     keep_from_children(conditions.stop)
     logging.disable()  # what it says here it will say in the run
-    trial = _Trial(conditions, number)
+    trial = _TrialProcess(conditions, number)
     flaw = ""
     try:
         for line in lines(conditions.rules):
@@ -98,9 +98,9 @@ class _TimeIsUp(Exception):
     """The agent has not answered so far."""
 
 
-class _Trial:
-    def __init__(self, conditions: Conditions, number: int) -> None:
-        self.player = StandIn(conditions, number, Children(), self._check)
+class _TrialProcess:
+    def __init__(self, conditions: GameConditions, number: int) -> None:
+        self.player = AgentProxy(conditions, number, ChildSignals(), self._check)
         self._conditions = conditions
         self._until = math.inf
 
@@ -117,7 +117,7 @@ class _Trial:
             if type(move) is not int:
                 raise IllegalMove(f"{move!r:.100} is no square")
             position.play(move)
-        except Fault as fault:
+        except PlayerFailure as fault:
             self.player.kill()  # it begins anew, as after a forfeit
             return ": ".join(filter(None, (fault.reason, in_a_line(fault.detail))))
         except IllegalMove as error:

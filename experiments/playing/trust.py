@@ -20,7 +20,7 @@ from othello_lab.experiments.pairing import Openings, Schedule
 from othello_lab.experiments.playing import Executor
 from othello_lab.experiments.record.provenance import (
     OURS,
-    Named,
+    NamedCode,
     file_hash,
     named_code,
     recorded_hash,
@@ -46,7 +46,7 @@ def foreign_code(
     return lines
 
 
-def _is_ours(named: Named, kinds: tuple[type, ...]) -> bool:
+def _is_ours(named: NamedCode, kinds: tuple[type, ...]) -> bool:
     """Whether it is one of the lab's own agents, evaluations, and so on. A name of ours alone would
     not do: ``othello_lab.experiments.jobs.run.os.system`` begins with one."""
     if not named.is_ours:
@@ -58,7 +58,7 @@ def _is_ours(named: Named, kinds: tuple[type, ...]) -> bool:
     return False
 
 
-def _about(named: Named, recorded: Mapping[str, str]) -> str:
+def _about(named: NamedCode, recorded: Mapping[str, str]) -> str:
     if named.file is None:
         return f"{named.where}: {named.target} (no file of it is found)"
     before = recorded_hash(named.file, recorded)

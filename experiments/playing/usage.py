@@ -12,7 +12,7 @@ _TICK = 10**9 // os.sysconf("SC_CLK_TCK")  # nanoseconds; what /proc/PID/stat co
 _ENOUGH = 1 << 16  # bytes; these files are short
 
 
-class Meter:
+class ResourceMeter:
     """Of a process and all below it, from the last :meth:`start` on (Linux; all 0 elsewhere).
 
     stopped: whether the process was seen stopped. The system tells its parent only when the last of

@@ -52,7 +52,7 @@ def name_game(record: logging.LogRecord) -> bool:
     return True
 
 
-class _Visible(logging.Formatter):
+class _EscapedFormatter(logging.Formatter):
     """Lines that do nothing to the terminal they are read on, whatever agents log."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -69,7 +69,7 @@ class _LogFile(logging.FileHandler):
 
     def __init__(self, path: Path, output: bool) -> None:
         super().__init__(path, encoding="utf-8", delay=True)
-        self.setFormatter(_Visible(_OUTPUT_FORMAT if output else _FORMAT))
+        self.setFormatter(_EscapedFormatter(_OUTPUT_FORMAT if output else _FORMAT))
         self.addFilter(name_game)
         self.addFilter(lambda record: (record.name == OUTPUT) == output)
         self._left = MOST_OUTPUT if output else None

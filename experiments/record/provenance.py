@@ -88,7 +88,7 @@ def _our_sources() -> Iterator[Path]:
         yield from sorted((lab / room).rglob("*.py"))
 
 
-class Named(NamedTuple):
+class NamedCode(NamedTuple):
     """Code that settings name.
 
     where: in the settings. target: as what. file: where it stands, None where none is found.
@@ -108,24 +108,24 @@ class Named(NamedTuple):
         return self.target.partition(".")[0] == OURS
 
 
-def named_code(settings: Any, where: str = "") -> Iterator[Named]:
+def named_code(settings: Any, where: str = "") -> Iterator[NamedCode]:
     """All code that settings name, as a class (``_target_``), as FILE.py:FUNCTION or
     MODULE:FUNCTION (``target``), or as a ``command``. Nothing is imported or started."""
     if isinstance(settings, Mapping):
         for key, value in settings.items():
             if key == "_target_" or (key == "target" and ":" in str(value)):
-                yield Named(where, str(value), _file_of(str(value)))
+                yield NamedCode(where, str(value), _file_of(str(value)))
             elif key == "command" and isinstance(value, str):
                 files: list[Path | None] = [*_files_of(value, settings.get("path"))]
                 for file in files or [None]:
-                    yield Named(where, value, file, program=True)
+                    yield NamedCode(where, value, file, program=True)
             else:
                 yield from named_code(value, f"{where}.{key}".lstrip("."))
     elif isinstance(settings, list | tuple):
         for number, value in enumerate(settings):
             yield from named_code(value, f"{where}[{number}]")
     elif isinstance(settings, str) and ".py:" in settings:
-        yield Named(where, settings, _file_of(settings))
+        yield NamedCode(where, settings, _file_of(settings))
 
 
 def _file_of(target: str) -> Path | None:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from othello_lab.agents.search import SearchAgent, WindowSearch
 from othello_lab.core.system.escaping import counted
 from othello_lab.experiments.config import Plan
-from othello_lab.experiments.pairing import Results, ResultTable
+from othello_lab.experiments.pairing import PairOutcomes, ResultTable
 from othello_lab.experiments.record.store import Record
-from othello_lab.experiments.report.moves import Moves, recorded_moves
+from othello_lab.experiments.report.moves import RecordedMoves, recorded_moves
 from othello_lab.experiments.report.searches import (
     compare_searches,
     search_costs,
@@ -59,7 +59,7 @@ class RunFacts:
         return bool(self.parts) and all(ratings.split.all() for _, ratings in self.parts)
 
     @cached_property
-    def results(self) -> Results:
+    def results(self) -> PairOutcomes:
         """See :func:`experiments.report.standings.tournament_results`."""
         return tournament_results(self.record, self.plan.settings, self.plan.schedule)
 
@@ -104,7 +104,7 @@ class RunFacts:
         return scores_by_opening(self.record)
 
     @cached_property
-    def moves(self) -> Moves:
+    def moves(self) -> RecordedMoves:
         """The moves that figures show; see :func:`experiments.report.moves.recorded_moves`."""
         return recorded_moves(self.record, DRAWN_GAMES)
 

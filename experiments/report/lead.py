@@ -122,7 +122,9 @@ def elo_lead(
     pair = int(members[best]), int(members[others[0]])
     plain_pair = len(members) == 2 and ratings.anchor is None and not any(ratings.bound)
     if plain_pair:  # its ratings lie as far above and below 0, and so do their intervals
-        found = Lead(*(2 * float(each[best]) for each in (ratings.elo, ratings.low, ratings.high)))
+        found = EloLead(
+            *(2 * float(each[best]) for each in (ratings.elo, ratings.low, ratings.high))
+        )
     else:
         plays = _strategies(len(names), parts)
         found = _relative_to(record, *pair, seed, colour_advantage, plays)
@@ -145,7 +147,7 @@ def _strategies(agents: int, parts: Sequence[tuple[IntArray, Ratings]]) -> IntAr
     return np.unique(found, return_inverse=True)[1]
 
 
-class Lead(NamedTuple):
+class EloLead(NamedTuple):
     """A difference between two agents and the ends of its 95 % interval, Elo; the ends nan where
     nothing is known of them, all nan where it has only a bound."""
 
@@ -156,18 +158,18 @@ class Lead(NamedTuple):
 
 def _relative_to(
     record: Record, best: int, second: int, seed: int, colour_advantage: bool, plays: IntArray
-) -> Lead:
+) -> EloLead:
     """The rating of one agent if another one is rated 0, both by number."""
     anchor = record.agents()["name"][second]
     parts = rated_parts(record, seed, anchor, colour_advantage, plays)
     members, ratings = next(part for part in parts if second in part[0])
     place = members.tolist().index(best)
     if ratings.anchor is None or ratings.bound[place]:
-        return Lead(math.nan, math.nan, math.nan)
-    return Lead(*(float(each[place]) for each in (ratings.elo, ratings.low, ratings.high)))
+        return EloLead(math.nan, math.nan, math.nan)
+    return EloLead(*(float(each[place]) for each in (ratings.elo, ratings.low, ratings.high)))
 
 
-def _in_words(record: Record, found: Lead, best: int, second: int) -> tuple[str, Lead | None]:
+def _in_words(record: Record, found: EloLead, best: int, second: int) -> tuple[str, EloLead | None]:
     """By how much the best agent leads the second; and the difference if that is undecided."""
     games = counted(record.count_games(), "game")
     if math.isnan(found.value):
@@ -191,7 +193,7 @@ def _limit(matches: pd.DataFrame, best: str, second: str) -> float:
     return math.nan
 
 
-def _how_many_more(record: Record, found: Lead, asked: int | None) -> str:
+def _how_many_more(record: Record, found: EloLead, asked: int | None) -> str:
     """How many games a pairing would decide a difference, instead of as many as were asked for; or
     that there are too few openings to say anything."""
     ((openings,),) = record.rows("select count(distinct opening) from games")

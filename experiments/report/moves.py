@@ -14,7 +14,7 @@ from othello_lab.experiments.statistics.pairs import BoolArray, FloatArray, IntA
 
 
 @dataclass(frozen=True, eq=False)
-class Moves:
+class RecordedMoves:
     """The decisions of some recorded games; forced passes are nobody's. All have shape (moves,).
 
     agent: who decided, by number. black: whether it had Black. ply: from 1, opening and passes
@@ -38,7 +38,7 @@ class Moves:
         return self.games < self.recorded
 
 
-def recorded_moves(record: Record, most: int) -> Moves:
+def recorded_moves(record: Record, most: int) -> RecordedMoves:
     """The decisions of up to ``most`` games, drawn by chance, always the same, if there are more;
     ValueError where they cannot be read."""
     every = np.fromiter((game for (game,) in record.each("select game from turns")), dtype=np.int64)
@@ -57,7 +57,7 @@ def recorded_moves(record: Record, most: int) -> Moves:
             if found:
                 parts.append(np.array(found, dtype=float))  # None becomes nan
     agent, black, ply, nanoseconds, waited, nodes, value = np.concatenate(parts).T
-    return Moves(
+    return RecordedMoves(
         agent=agent.astype(np.int64),
         black=black.astype(bool),
         ply=ply.astype(np.int64),

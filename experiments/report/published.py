@@ -32,7 +32,7 @@ MEASURES = {"nodes": "nodes", "made": "boards made", "evaluations": "evaluations
 
 
 @dataclass(frozen=True)
-class Beside:
+class PublishedComparison:
     """What a report shows of an original.
 
     tables: of points, then of what searches cost. joint: a sentence of all points together. plies:
@@ -41,14 +41,14 @@ class Beside:
     """
 
     published: PublishedConfig
-    tables: list[Table]
+    tables: list[PublishedTable]
     joint: str = ""
-    plies: Sequence[Table] = ()
+    plies: Sequence[PublishedTable] = ()
     equal: str = ""
 
 
 @dataclass(frozen=True)
-class Table:
+class PublishedTable:
     """A table, and what stands over it."""
 
     title: str
@@ -56,26 +56,28 @@ class Table:
     rows: list[list[str]]
 
 
-def beside_original(facts: RunFacts) -> Beside | None:
+def beside_original(facts: RunFacts) -> PublishedComparison | None:
     """What was published beside what the run found; None where nothing was."""
     published = facts.plan.settings.published
     if published is None:
         return None
     rng = np.random.default_rng(facts.plan.settings.seed)
-    scores = _Scores(published, facts, rng)
+    scores = _PublishedScores(published, facts, rng)
     columns = ["", "this run", "original", "an original with this run's rates shows"]
-    points = Table("Points, in brackets 95 % intervals of this run.", columns, list(scores.rows))
+    points = PublishedTable(
+        "Points, in brackets 95 % intervals of this run.", columns, list(scores.rows)
+    )
     tables = [each for each in (points, _costs(published, facts)) if each.rows]
     if published.game is None:
-        return Beside(published, tables, scores.joint)
-    return Beside(published, tables, scores.joint, *_replayed(published.game, facts))
+        return PublishedComparison(published, tables, scores.joint)
+    return PublishedComparison(published, tables, scores.joint, *_replayed(published.game, facts))
 
 
 # ---------------------------------------------------------------------- points
 
 
 @dataclass(frozen=True)
-class _Scores:
+class _PublishedScores:
     """The points of an original's pairings."""
 
     published: PublishedConfig
@@ -156,7 +158,7 @@ def _percent(share: float) -> str:
 # ---------------------------------------------------------------------- costs
 
 
-def _costs(published: PublishedConfig, facts: RunFacts) -> Table:
+def _costs(published: PublishedConfig, facts: RunFacts) -> PublishedTable:
     """What searches cost in this run and in the original; with single games where the original is
     one."""
     baseline = facts.plan.settings.searches.baseline
@@ -168,7 +170,7 @@ def _costs(published: PublishedConfig, facts: RunFacts) -> Table:
         costs = compare_searches(single, baseline, facts.plan.settings.seed)
         columns += ["single games: median", "95 % of them", "as far out as the original"]
     title = f"What searches cost, {baseline} = 1, in brackets 95 % intervals of this run."
-    table = Table(title, columns, [])
+    table = PublishedTable(title, columns, [])
     for measure, word in MEASURES.items():
         for name, ratio in getattr(published, measure).items():
             row = [f"{name}, {word}", _ratio(costs, name, measure, baseline), f"{ratio:.2f}"]
@@ -207,7 +209,7 @@ def _spread(
 # ---------------------------------------------------------------------- one game, ply by ply
 
 
-def _replayed(game: PublishedGame, facts: RunFacts) -> tuple[list[Table], str]:
+def _replayed(game: PublishedGame, facts: RunFacts) -> tuple[list[PublishedTable], str]:
     """The tables of the original's game with our counts beside, and how many are equal."""
     plies = game.plies()
     searched: dict[str, list[Any]] = {}
@@ -226,7 +228,7 @@ def _replayed(game: PublishedGame, facts: RunFacts) -> tuple[list[Table], str]:
         means = [sum(counts[n]) / len(plies) for n in theirs for counts in (ours, theirs)]
         rows.append(["mean", "", *(f"{mean:,.0f}" for mean in means)])
         heads = [head for name in theirs for head in (f"{name}, here", "original")]
-        tables.append(Table(MEASURES[measure], ["ply", "move", *heads], rows))
+        tables.append(PublishedTable(MEASURES[measure], ["ply", "move", *heads], rows))
         pairs = [pair for name in theirs for pair in zip(ours[name], theirs[name], strict=True)]
         equal += sum(own == other for own, other in pairs)
         every += len(pairs)

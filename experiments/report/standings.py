@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from othello_lab.core.rules import ruleset
 from othello_lab.experiments.config import RunConfig, draw_of
-from othello_lab.experiments.pairing import Results, Schedule
+from othello_lab.experiments.pairing import PairOutcomes, Schedule
 from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.record.store import TOTALS, Record
 from othello_lab.experiments.report.moves import quantiles_by, recorded_moves
@@ -371,11 +371,11 @@ def disc_differences(record: Record) -> pd.DataFrame:
     )
 
 
-def tournament_results(record: Record, settings: RunConfig, schedule: Schedule) -> Results:
+def tournament_results(record: Record, settings: RunConfig, schedule: Schedule) -> PairOutcomes:
     """What became of the pairs of a run, as its schedule is told; nothing for one without standings
     of its own."""
     if not schedule.has_standings:
-        return Results()
+        return PairOutcomes()
     rules = ruleset(settings.ruleset.name)
     openings = [Opening.read(text, rules) for text in record.openings()]
     draw = draw_of(settings, schedule, openings)

@@ -23,7 +23,7 @@ from othello_lab.experiments.statistics.pairs import (
     IntArray,
     pentanomial,
 )
-from othello_lab.experiments.statistics.units import Units
+from othello_lab.experiments.statistics.units import PairUnits
 
 ERROR_RATE = 0.05
 """The probability that anything is called a cycle where there is none is at most this."""
@@ -56,7 +56,7 @@ def beaten(
 def superiority_chances(pairs: ArrayLike, times: ArrayLike | None = None) -> FloatArray:
     """How probable results as good as the row agent's are where it is no better than the column
     agent, shape (n, n); nan for two that did not meet. See :func:`beaten`."""
-    units = Units.of(pairs, times)
+    units = PairUnits.of(pairs, times)
     counts = units.counts
     number = counts.sum(axis=2).astype(float)
     number[number == 0] = np.nan
@@ -67,7 +67,7 @@ def superiority_chances(pairs: ArrayLike, times: ArrayLike | None = None) -> Flo
     return np.asarray(stdtr(openings - 1, (0.5 - middle) / error))
 
 
-def _spread(units: Units, middle: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _spread(units: PairUnits, middle: FloatArray) -> tuple[FloatArray, FloatArray]:
     """From how many openings each two agents have pairs, and the sum over openings of their pairs'
     deviations from ``middle``, squared; both of shape (n, n)."""
     if units.apart:

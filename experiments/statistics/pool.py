@@ -72,7 +72,7 @@ from othello_lab.experiments.statistics.pairs import (
     FloatArray,
     IntArray,
 )
-from othello_lab.experiments.statistics.units import Units
+from othello_lab.experiments.statistics.units import PairUnits
 
 _EVEN = 0.5**0.5  # even chances, in games: the two games of a pair have 0.5 = _EVEN ** 2
 _LEAST = 0.01  # pairs won and lost in each pairing where perfect records join the bootstrap
@@ -129,7 +129,7 @@ def score_matrix(pairs: ArrayLike) -> FloatArray:
     """The share of points of the row agent against the column agent, shape (n, n), 0 to 1; nan
     where the two did not meet. Raises ValueError as :func:`rate` does, save that the pool need not
     be connected."""
-    counts = Units.of(pairs).counts
+    counts = PairUnits.of(pairs).counts
     met = counts.sum(axis=2).astype(float)
     met[met == 0] = np.nan
     return np.asarray(counts @ SHARES / met)
@@ -158,7 +158,7 @@ def rate(
     Raises ValueError if the array is no such table of counts, if the pool falls into parts that
     never met (:func:`rate_pools` takes those), or if there is no such anchor.
     """
-    return _rate(Units.of(pairs, times), replicates, seed, anchor)
+    return _rate(PairUnits.of(pairs, times), replicates, seed, anchor)
 
 
 def rate_pools(
@@ -180,7 +180,7 @@ def rate_pools(
     which agents count from 0 and 0 Elo is the mean of the part, or the anchor if it is one of them.
     An agent that met nobody is in no part.
     """
-    units = Units.of(pairs, times)
+    units = PairUnits.of(pairs, times)
     size = len(units.counts)
     plays = np.arange(size) if strategies is None else np.asarray(strategies)
     label = scipy.sparse.csgraph.connected_components(units.counts.any(axis=2), directed=False)[1]
@@ -220,7 +220,7 @@ def rate_contrasts(
     >>> [round(float(each[0])) for each in rate_contrasts(pairs, [[1, -1]])]
     [191, 141, 255]
     """
-    units = Units.of(pairs, times)
+    units = PairUnits.of(pairs, times)
     _check_request(units.counts, replicates, None)
     rows = np.asarray(weights, dtype=float)
     fits = rows.ndim == 2 and rows.shape[1] == len(units.counts)
@@ -246,7 +246,7 @@ def rate_contrasts(
     return value, np.where(alone, np.nan, low), np.where(alone, np.nan, high)
 
 
-def _rate(units: Units, replicates: int, seed: int, anchor: int | None) -> Ratings:
+def _rate(units: PairUnits, replicates: int, seed: int, anchor: int | None) -> Ratings:
     counts = units.counts
     _check_request(counts, replicates, anchor)
     layers = Layers(counts @ SHARES, units.number)
@@ -333,7 +333,7 @@ def _check_request(counts: IntArray, replicates: int, anchor: int | None) -> Non
 # ------------------------------------------------------------------ maximum likelihood
 
 
-def _fit_blocks(units: Units, layers: Layers) -> tuple[FloatArray, bool, FloatArray]:
+def _fit_blocks(units: PairUnits, layers: Layers) -> tuple[FloatArray, bool, FloatArray]:
     """Maximum likelihood within each block of n agents of whom k are rated; natural units.
 
     Returns all ratings within their own blocks, shape (n,); whether Black's advantage was fitted
@@ -354,7 +354,7 @@ def _fit_blocks(units: Units, layers: Layers) -> tuple[FloatArray, bool, FloatAr
 
 def _with_intervals(
     elo: FloatArray,
-    units: Units,
+    units: PairUnits,
     rated: BoolArray,
     fitted: FloatArray,
     sample: FloatArray,
@@ -386,7 +386,7 @@ def _with_intervals(
 
 
 def _replicates(
-    units: Units, fitted: FloatArray, replicates: int, seed: int, least: float = 0
+    units: PairUnits, fitted: FloatArray, replicates: int, seed: int, least: float = 0
 ) -> FloatArray:
     """The bootstrap's ratings of k agents and Black's advantage, natural units, shape
     (replicates, k + 1).
@@ -414,7 +414,7 @@ def _replicates(
     return np.concatenate(rows)
 
 
-def _imagined(units: Units, difference: FloatArray) -> FloatArray:
+def _imagined(units: PairUnits, difference: FloatArray) -> FloatArray:
     """Gamma shapes of the weight of the imagined pairs that each pairing's first agent lost and won
     outright, shape (pairings, 2).
 

@@ -89,13 +89,13 @@ def worse_chances(test: Sprt, counts: ArrayLike, elo: float) -> FloatArray:
     """How likely tests of agents ``elo`` apart end worse than these did, shape (m,): uniform from 0
     to 1 where that is the truth. It is within an interval where this is from 2.5 to 97.5 %, and
     above the estimate where it is more than a half. counts: shape (m, 5)."""
-    course = _Course(test, counts)
+    course = _BrownianPaths(test, counts)
     return course.worse(np.full(course.number, float(elo)))
 
 
 def _difference(test: Sprt, counts: ArrayLike, worse: float) -> FloatArray:
     """The differences, Elo, at which an outcome worse than these has the probability ``worse``."""
-    course = _Course(test, counts)
+    course = _BrownianPaths(test, counts)
     low = np.full(course.number, -_FARTHEST)
     high = np.full(course.number, _FARTHEST)
     for _ in range(_HALVINGS):
@@ -106,7 +106,7 @@ def _difference(test: Sprt, counts: ArrayLike, worse: float) -> FloatArray:
     return np.where(np.abs(found) > _FARTHEST - 1, np.copysign(np.inf, found), found)
 
 
-class _Course:
+class _BrownianPaths:
     """The course of m tests, as Brownian motions."""
 
     def __init__(self, test: Sprt, counts: ArrayLike) -> None:

@@ -29,7 +29,7 @@ _BY_COLOUR = 9  # cells of a pairing told apart by colour
 
 
 @dataclass(frozen=True, eq=False)
-class Units:
+class PairUnits:
     """Counts of pairs, by the opening that they came from.
 
     tables: shape (m, n, n, cells): the different tables that openings gave; 5 cells, or 9 by
@@ -43,7 +43,7 @@ class Units:
     apart: bool
 
     @classmethod
-    def of(cls, pairs: ArrayLike, times: ArrayLike | None = None) -> Units:
+    def of(cls, pairs: ArrayLike, times: ArrayLike | None = None) -> PairUnits:
         """From counts as :func:`experiments.statistics.pool.rate` takes them; ValueError."""
         table = np.asarray(pairs)
         kind = next((kind for kind in ((OUTCOMES,), (3, 3)) if _is_pool(table, kind)), None)
@@ -95,12 +95,12 @@ class Units:
             return int(self.counts.sum()) // 2
         return int(self.times @ self.tables.any(axis=(1, 2, 3)))
 
-    def among(self, agents: BoolArray | IntArray, by_colour: bool) -> Units:
+    def among(self, agents: BoolArray | IntArray, by_colour: bool) -> PairUnits:
         """Of these agents only, told apart by colour or not."""
         tables = self.tables[np.ix_(np.arange(len(self.tables)), agents, agents)]
         if self.by_colour and not by_colour:
             tables = pentanomial(tables.reshape(*tables.shape[:3], 3, 3))
-        return Units(tables, self.times, self.apart)
+        return PairUnits(tables, self.times, self.apart)
 
     def scored(self) -> tuple[scipy.sparse.csr_array, scipy.sparse.csr_array, FloatArray]:
         """Of every unit the points of each pairing's first agent, shape (units, kinds * pairings),

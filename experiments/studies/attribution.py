@@ -17,8 +17,14 @@ from othello_lab.experiments.pairing import ResultTable
 from othello_lab.experiments.report.tables import time_text
 from othello_lab.experiments.statistics.factorial import combinations, interactions, main_effects
 from othello_lab.experiments.statistics.intervals import interval_text
-from othello_lab.experiments.studies.base import Asked, Conclusion, MatchStudy, Played, changed
-from othello_lab.experiments.studies.pools import Pool, strengths
+from othello_lab.experiments.studies.base import (
+    Conclusion,
+    MatchStudy,
+    PlayedRun,
+    RunRequest,
+    changed,
+)
+from othello_lab.experiments.studies.pools import PairPool, strengths
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,7 +43,7 @@ Settings = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Switch:
+class AgentSwitch:
     """A switch of an agent: a setting, by its path, and its values; or, without a path, a feature
     of its composite evaluation."""
 
@@ -99,7 +105,7 @@ class Attribution(MatchStudy):
                 "study.switches={SETTING: [OFF, ON]} names them"
             )
 
-    def runs(self, plan: Plan, played: Sequence[Played]) -> Sequence[Asked]:
+    def runs(self, plan: Plan, played: Sequence[PlayedRun]) -> Sequence[RunRequest]:
         agents = plan.settings.agents
         switches = self._switches(agents[self.agent])
         line_up = {self.opponent: agents[self.opponent]}
@@ -112,13 +118,13 @@ class Attribution(MatchStudy):
             "champion": self.opponent,
         }
         made = changed(plan.settings, agents=line_up, schedule=schedule)
-        return [Asked(made, counted(len(line_up) - 1, "combination"))]
+        return [RunRequest(made, counted(len(line_up) - 1, "combination"))]
 
-    def conclude(self, plan: Plan, played: Sequence[Played]) -> Conclusion:
+    def conclude(self, plan: Plan, played: Sequence[PlayedRun]) -> Conclusion:
         switches = self._switches(plan.settings.agents[self.agent])
         seed = plan.settings.seed
         with played[0].record() as record:
-            pool = Pool.of(record)
+            pool = PairPool.of(record)
             strong = strengths(record, seed, self.opponent)
         names = [_free(name, self.opponent) for name in _names(switches)]
         table = strong.reindex(names)
@@ -136,7 +142,7 @@ class Attribution(MatchStudy):
             [_NOTE],
         )
 
-    def _switches(self, agent: Settings) -> list[Switch]:
+    def _switches(self, agent: Settings) -> list[AgentSwitch]:
         """The switches of an agent with these settings; ValueError."""
         if self.switches is None:
             evaluation = agent.get("evaluation")
@@ -148,14 +154,14 @@ class Attribution(MatchStudy):
                 )
             parts = _weights(copy.deepcopy(agent)["evaluation"])
             used = {name for weights in parts for name, weight in weights.items() if weight}
-            return [Switch(name) for name in sorted(used)]
+            return [AgentSwitch(name) for name in sorted(used)]
         ends = [key.rpartition(".")[2] for key in self.switches]
         return [
             self._switch(agent, key, values, end if ends.count(end) == 1 else key)
             for (key, values), end in zip(self.switches.items(), ends, strict=True)
         ]
 
-    def _switch(self, agent: Settings, key: str, values: Any, name: str) -> Switch:
+    def _switch(self, agent: Settings, key: str, values: Any, name: str) -> AgentSwitch:
         """One of ``switches``, which must be a setting of the agent; ``name``: what to call it."""
         if not isinstance(values, Sequence) or isinstance(values, str) or len(values) != 2:
             raise ValueError(f"study.switches.{key}={values}: [OFF, ON], two values, are needed")
@@ -165,7 +171,7 @@ class Attribution(MatchStudy):
             if not isinstance(node, Mapping) or part not in node:
                 raise unknown(f"setting of agent '{self.agent}' in study.switches", key, agent)
             node = node[part]
-        return Switch(name, path, *values)
+        return AgentSwitch(name, path, *values)
 
 
 _NOTE = (
@@ -177,7 +183,7 @@ _NOTE = (
 )
 
 
-def _names(switches: Sequence[Switch]) -> list[str]:
+def _names(switches: Sequence[AgentSwitch]) -> list[str]:
     """What each combination is called: ``mobility+corners``, or ``all off``."""
     return [
         "+".join(switch.name for switch, is_on in zip(switches, row, strict=True) if is_on)
@@ -191,7 +197,7 @@ def _free(name: str, opponent: str) -> str:
     return f"{name} on" if name == opponent else name
 
 
-def _settings(agent: Settings, switches: Sequence[Switch]) -> Iterator[Settings]:
+def _settings(agent: Settings, switches: Sequence[AgentSwitch]) -> Iterator[Settings]:
     """The agent's settings with each combination."""
     for row in combinations(len(switches)):
         made = copy.deepcopy(agent)
@@ -204,8 +210,8 @@ def _settings(agent: Settings, switches: Sequence[Switch]) -> Iterator[Settings]
 
 
 def _effects(
-    switches: Sequence[Switch],
-    pool: Pool,
+    switches: Sequence[AgentSwitch],
+    pool: PairPool,
     places: Sequence[int],
     table: pd.DataFrame,
     seed: int,
@@ -334,7 +340,7 @@ def _combinations_table(combined: pd.DataFrame, opponent: str) -> ResultTable:
 
 
 def _figures(
-    effects: pd.DataFrame, combined: pd.DataFrame, opponent: str, pool: Pool
+    effects: pd.DataFrame, combined: pd.DataFrame, opponent: str, pool: PairPool
 ) -> Iterator[ReportFigure]:
     from othello_lab.experiments.report.figures.base import ReportFigure
     from othello_lab.experiments.report.figures.cost import elo_cost_chart

@@ -31,7 +31,7 @@ from othello_lab.core.system.compile import Announce
 from othello_lab.core.system.settings import check_settings
 from othello_lab.experiments.config import Plan, RunConfig
 from othello_lab.experiments.pairing import ResultTable
-from othello_lab.experiments.playing.pieces import Tables, Workplace
+from othello_lab.experiments.playing.pieces import Tables, WorkerContext
 from othello_lab.experiments.record.store import Record
 
 if TYPE_CHECKING:
@@ -39,7 +39,15 @@ if TYPE_CHECKING:
 
     from othello_lab.experiments.report.figures.base import ReportFigure
 
-__all__ = ["Asked", "Conclusion", "MatchStudy", "Played", "PositionStudy", "ResultTable", "Study"]
+__all__ = [
+    "Conclusion",
+    "MatchStudy",
+    "PlayedRun",
+    "PositionStudy",
+    "ResultTable",
+    "RunRequest",
+    "Study",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +122,7 @@ class PositionStudy(Study, ABC):
         always the same ones for the same plan and record. Raises ValueError if there are none."""
 
     @abstractmethod
-    def work(self, place: Workplace, piece: Any) -> Tables:
+    def work(self, place: WorkerContext, piece: Any) -> Tables:
         """Do a piece, in whatever process: the rows it gives, by the name of their table. An
         exception is written down in their stead, and the others go on."""
 
@@ -127,7 +135,7 @@ class PositionStudy(Study, ABC):
 
 
 @dataclass(frozen=True)
-class Asked:
+class RunRequest:
     """A run that a study of matches asks for.
 
     settings: all of them; :func:`changed` makes them of the plan's. about: what tells it from the
@@ -139,12 +147,12 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Played:
+class PlayedRun:
     """A run of a study of matches. number: from 0, the name of its folder."""
 
     number: int
     folder: Path
-    asked: Asked
+    asked: RunRequest
     complete: bool
 
     def record(self) -> Record:
@@ -157,7 +165,7 @@ class MatchStudy(Study, ABC):
     """A study of matches."""
 
     @abstractmethod
-    def runs(self, plan: Plan, played: Sequence[Played]) -> Sequence[Asked]:
+    def runs(self, plan: Plan, played: Sequence[PlayedRun]) -> Sequence[RunRequest]:
         """The runs that are needed, by number, given those that were played: at first with none,
         then again whenever all that were asked for are complete, until nothing new is asked for.
 
@@ -167,15 +175,16 @@ class MatchStudy(Study, ABC):
         """
 
     @abstractmethod
-    def conclude(self, plan: Plan, played: Sequence[Played]) -> Conclusion:
+    def conclude(self, plan: Plan, played: Sequence[PlayedRun]) -> Conclusion:
         """What the runs found of which there are games, at least one; the last may not be
         complete."""
 
 
 def changed(settings: RunConfig, **changes: Any) -> RunConfig:
     """A copy of a run's settings with some of them changed (``agents=``, ``games=``, ``seed=``,
-    ...), for :class:`Asked`. What agents leave open in their YAML is filled in already: ``depth``
-    and ``evaluation`` of a study's plan are among the settings of each of its ``agents``."""
+    ...), for :class:`RunRequest`. What agents leave open in their YAML is filled in already:
+    ``depth`` and ``evaluation`` of a study's plan are among the settings of each of its
+    ``agents``."""
     made = copy.deepcopy(settings)
     for name, value in changes.items():
         assert hasattr(made, name), name

@@ -20,7 +20,7 @@ from othello_lab.agents.config import (
     load,
     one_line,
 )
-from othello_lab.agents.outside import Outsider
+from othello_lab.agents.outside import ExternalAgent
 from othello_lab.agents.search import SearchAgent
 from othello_lab.core.position import Position
 from othello_lab.core.system.escaping import counted
@@ -35,13 +35,19 @@ from othello_lab.experiments.report.tables import time_text
 from othello_lab.experiments.statistics.pairs import SHARES
 from othello_lab.experiments.statistics.sequential_mean import FIRST_LOOK, mean_side
 from othello_lab.experiments.statistics.stopped import stopped_estimate
-from othello_lab.experiments.studies.base import Asked, Conclusion, MatchStudy, Played, changed
+from othello_lab.experiments.studies.base import (
+    Conclusion,
+    MatchStudy,
+    PlayedRun,
+    RunRequest,
+    changed,
+)
 from othello_lab.experiments.studies.grammar import (
     MEASURES,
     AgentText,
     Claim,
-    Cost,
-    Strength,
+    CostClaim,
+    StrengthClaim,
     parse,
 )
 
@@ -59,7 +65,7 @@ _OTHER = AgentText("greedy")
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ClaimVerdict:
     """What became of a claim. verdict: ``holds``, ``fails`` or ``undecided``. amount: what it
     took, in words. forfeits: games that did not go to their end. elo, low, high: of a claim of
     strength; ratio: of one of costs."""
@@ -105,10 +111,10 @@ class Claims(MatchStudy):
 
     def _check(self, claim: Claim, plan: Plan) -> None:
         agents = self._agents(claim, plan)
-        if isinstance(claim, Cost):
+        if isinstance(claim, CostClaim):
             for text in _compared(claim):
                 agent = make_agent(agents[str(text)], str(text), plan.settings.isolation)
-                if isinstance(agent, Outsider):
+                if isinstance(agent, ExternalAgent):
                     raise ValueError(
                         f"{claim}: {text} is from outside the lab, where searches are not "
                         "counted; othello-lab agents check TARGET --search does that"
@@ -121,15 +127,15 @@ class Claims(MatchStudy):
         """All claims; ValueError, which tells all that are wrong."""
         return _each(_lines(self.claims), _parsed)
 
-    def runs(self, plan: Plan, played: Sequence[Played]) -> Sequence[Asked]:
-        return [Asked(self._settings(claim, plan), str(claim)) for claim in self.parsed]
+    def runs(self, plan: Plan, played: Sequence[PlayedRun]) -> Sequence[RunRequest]:
+        return [RunRequest(self._settings(claim, plan), str(claim)) for claim in self.parsed]
 
-    def conclude(self, plan: Plan, played: Sequence[Played]) -> Conclusion:
+    def conclude(self, plan: Plan, played: Sequence[PlayedRun]) -> Conclusion:
         import pandas as pd
 
         found = {each.number: self._judged(each, plan) for each in played}
         verdicts = [
-            found.get(number, Verdict(str(claim), UNDECIDED, "no games yet", "-"))
+            found.get(number, ClaimVerdict(str(claim), UNDECIDED, "no games yet", "-"))
             for number, claim in enumerate(self.parsed)
         ]
         findings = [_summary([v.verdict for v in verdicts])]
@@ -167,14 +173,14 @@ class Claims(MatchStudy):
     def _settings(self, claim: Claim, plan: Plan) -> RunConfig:
         """The run that shows whether a claim holds."""
         agents = self._agents(claim, plan)
-        if isinstance(claim, Strength):
+        if isinstance(claim, StrengthClaim):
             return changed(plan.settings, agents=agents, schedule=self._schedule(claim))
         schedule = {"_target_": "othello_lab.experiments.pairing.RoundRobin"}
         return changed(
             plan.settings, agents=agents, schedule=schedule, games=2 * self.positions, record="all"
         )
 
-    def _schedule(self, claim: Strength) -> dict[str, Any]:
+    def _schedule(self, claim: StrengthClaim) -> dict[str, Any]:
         """The sequential test of a claim, as its first agent sees it."""
         low, high = self._hypotheses(claim)
         return {
@@ -185,7 +191,7 @@ class Claims(MatchStudy):
             "sprt_beta": self.error,
         }
 
-    def _hypotheses(self, claim: Strength) -> tuple[float, float]:
+    def _hypotheses(self, claim: StrengthClaim) -> tuple[float, float]:
         """The two differences that a test tells apart."""
         better = claim.compare in (">", "<=")  # the one claimed is the lower
         return (
@@ -196,7 +202,7 @@ class Claims(MatchStudy):
 
     # ------------------------------------------------------------------ verdicts
 
-    def _judged(self, played: Played, plan: Plan) -> Verdict:
+    def _judged(self, played: PlayedRun, plan: Plan) -> ClaimVerdict:
         claim = self.parsed[played.number]
         with played.record() as record:
             about = record.run()["config"]["name"]
@@ -205,11 +211,11 @@ class Claims(MatchStudy):
                     f"{played.folder} has the games of another claim, '{about}': the claims have "
                     "changed since; start a new study"
                 )
-            if isinstance(claim, Strength):
+            if isinstance(claim, StrengthClaim):
                 return self._of_strength(claim, record)
             return self._of_costs(claim, record, plan)
 
-    def _of_strength(self, claim: Strength, record: Record) -> Verdict:
+    def _of_strength(self, claim: StrengthClaim, record: Record) -> ClaimVerdict:
         test = SequentialMatch(
             **{k: v for k, v in self._schedule(claim).items() if k != "_target_"}
         )
@@ -217,7 +223,9 @@ class Claims(MatchStudy):
         pairs = int(counts.sum())
         amount, forfeits = counted(2 * pairs, "game"), record.count_games(forfeited=True)
         if not pairs:
-            return Verdict(str(claim), UNDECIDED, "No pair of games is complete.", amount, forfeits)
+            return ClaimVerdict(
+                str(claim), UNDECIDED, "No pair of games is complete.", amount, forfeits
+            )
         found = stopped_estimate(test.test, counts)
         upwards = claim.compare in (">=", ">")
         accepted = test.test.decide(counts)
@@ -234,11 +242,11 @@ class Claims(MatchStudy):
             amount += f", {forfeits:,} forfeited"
         if verdict == HOLDS and 2 * forfeits > games:
             verdict, evidence = UNDECIDED, f"Forfeits do not show that a claim holds. {evidence}"
-        return Verdict(
+        return ClaimVerdict(
             str(claim), verdict, evidence, amount, forfeits, found.elo, found.low, found.high
         )
 
-    def _of_costs(self, claim: Cost, record: Record, plan: Plan) -> Verdict:
+    def _of_costs(self, claim: CostClaim, record: Record, plan: Plan) -> ClaimVerdict:
         """Search the positions of one opening after the other until it is decided."""
         agents = self._agents(claim, plan)
         searchers = {}
@@ -264,19 +272,19 @@ class Claims(MatchStudy):
             verdict = UNDECIDED
         amount = counted(len(spent), "position")
         if not spent:
-            return Verdict(str(claim), UNDECIDED, "There are no positions.", amount)
+            return ClaimVerdict(str(claim), UNDECIDED, "There are no positions.", amount)
         own, other = np.mean(spent, axis=0)
         ratio = own / other if other else np.nan
         evidence = f"{claim.first} took {_cost_text(own, claim.measure)} a position"
         if claim.second is not None:
             theirs = _cost_text(other, claim.measure, unit=False)
             evidence += f", {ratio:.3g} x {claim.second}'s {theirs}"
-        return Verdict(
+        return ClaimVerdict(
             str(claim), verdict, f"{evidence}, in {amount}.", amount,
             ratio=ratio if claim.second is not None else np.nan,
         )  # fmt: skip
 
-    def _cost_verdict(self, claim: Cost, spent: Sequence[tuple[float, float]]) -> str:
+    def _cost_verdict(self, claim: CostClaim, spent: Sequence[tuple[float, float]]) -> str:
         if len(spent) < FIRST_LOOK:
             return UNDECIDED
         own, other = np.array(spent).T
@@ -317,7 +325,7 @@ def _cost_text(amount: float, measure: str, unit: bool = True) -> str:
     return f"{amount:,.4g} {measure}" if unit else f"{amount:,.4g}"
 
 
-def _compared(claim: Cost) -> list[AgentText]:
+def _compared(claim: CostClaim) -> list[AgentText]:
     return [claim.first] if claim.second is None else [claim.first, claim.second]
 
 
@@ -395,7 +403,7 @@ def _known(settings: Mapping[str, Any]) -> str:
 
 
 def _spent(
-    claim: Cost, position: Position, searchers: Mapping[str, SearchAgent]
+    claim: CostClaim, position: Position, searchers: Mapping[str, SearchAgent]
 ) -> tuple[float, float]:
     """What the claim's search, or searches, took on a position: the first's, and the second's or 1,
     which the claim's number is multiplied by."""

@@ -19,7 +19,7 @@ from othello_lab.core.system.escaping import counted
 from othello_lab.core.system.settings import Whole
 from othello_lab.experiments.config import Plan
 from othello_lab.experiments.pairing.openings import Opening
-from othello_lab.experiments.playing.pieces import Tables, Workplace
+from othello_lab.experiments.playing.pieces import Tables, WorkerContext
 from othello_lab.experiments.record.reading import reading
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report.lead import FEW_OPENINGS
@@ -109,7 +109,7 @@ class Errors(PositionStudy):
             )
         return found
 
-    def work(self, place: Workplace, piece: LateGame) -> Tables:
+    def work(self, place: WorkerContext, piece: LateGame) -> Tables:
         solver, rules = EndgameSolver(_TABLE_MB), ruleset(piece.ruleset)
         rows = []
         for each in piece.moves:

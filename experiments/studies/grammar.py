@@ -64,7 +64,7 @@ class AgentText:
 
 
 @dataclass(frozen=True)
-class Strength:
+class StrengthClaim:
     """The claim that the first agent's Elo above the second compares so with ``elo``."""
 
     first: AgentText
@@ -79,7 +79,7 @@ class Strength:
 
 
 @dataclass(frozen=True)
-class Cost:
+class CostClaim:
     """The claim that what the first agent's search takes, a position, compares so with ``number``;
     or, with a second agent, with so many times what that one takes on the same positions."""
 
@@ -98,7 +98,7 @@ class Cost:
         return f"{said} {factor}{self.other}({self.second})"
 
 
-Claim = Strength | Cost
+Claim = StrengthClaim | CostClaim
 
 
 def parse(text: str) -> Claim:
@@ -153,14 +153,14 @@ class _Reader:
             made = self._cost(measure, first, compare)
         else:
             second = self._agent()
-            made = Strength(first, compare, second, self._elo())
+            made = StrengthClaim(first, compare, second, self._elo())
         if self._next < len(self._tokens):
             raise ValueError(f"'{self._tokens[self._next][1]}' is too much")
         return made
 
     # ------------------------------------------------------------------ parts
 
-    def _cost(self, measure: str, first: AgentText, compare: str) -> Cost:
+    def _cost(self, measure: str, first: AgentText, compare: str) -> CostClaim:
         number, given = 1.0, False
         if self._kind() == "number":
             number, given = float(self._take()), True
@@ -169,7 +169,7 @@ class _Reader:
                 number /= 100
             if not self._is(*_TIMES):
                 if self._next == len(self._tokens):
-                    return Cost(measure, first, compare, number)
+                    return CostClaim(measure, first, compare, number)
                 raise ValueError(f"{self._found()} where x is needed, as in 0.2 x nodes(...)")
             self._take()
         other = self._measure()
@@ -180,7 +180,7 @@ class _Reader:
             raise ValueError(f"{measure} and {other} cannot be compared")
         second = self._agent()
         self._expect(")")
-        return Cost(measure, first, compare, number, second, other)
+        return CostClaim(measure, first, compare, number, second, other)
 
     def _measure(self) -> str:
         """``nodes(``, if that comes next."""

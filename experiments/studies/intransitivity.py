@@ -17,8 +17,8 @@ from othello_lab.experiments.statistics.alpha_rank import POPULATION, alpha_rank
 from othello_lab.experiments.statistics.cycles import ERROR_RATE, beaten, cycles
 from othello_lab.experiments.statistics.pairs import SHARES, BoolArray, FloatArray
 from othello_lab.experiments.statistics.pool import score_matrix
-from othello_lab.experiments.studies.base import Asked, Conclusion, MatchStudy, Played
-from othello_lab.experiments.studies.pools import Pool, strengths
+from othello_lab.experiments.studies.base import Conclusion, MatchStudy, PlayedRun, RunRequest
+from othello_lab.experiments.studies.pools import PairPool, strengths
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,12 +51,12 @@ class Intransitivity(MatchStudy):
         if len(plan.agents) < 3:
             raise ValueError("a circle takes three agents; this line-up has two")
 
-    def runs(self, plan: Plan, played: Sequence[Played]) -> Sequence[Asked]:
-        return [Asked(plan.settings, counted(len(plan.agents), "agent"))]
+    def runs(self, plan: Plan, played: Sequence[PlayedRun]) -> Sequence[RunRequest]:
+        return [RunRequest(plan.settings, counted(len(plan.agents), "agent"))]
 
-    def conclude(self, plan: Plan, played: Sequence[Played]) -> Conclusion:
+    def conclude(self, plan: Plan, played: Sequence[PlayedRun]) -> Conclusion:
         with played[0].record() as record:
-            pool, table = Pool.of(record), strengths(record, plan.settings.seed)
+            pool, table = PairPool.of(record), strengths(record, plan.settings.seed)
         score = score_matrix(pool.counts)
         better = beaten(pool.pairs, pool.times)
         circles = cycles(better)
@@ -75,7 +75,7 @@ class Intransitivity(MatchStudy):
             [self._note()],
         )
 
-    def _masses(self, pool: Pool, seed: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def _masses(self, pool: PairPool, seed: int) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Each agent's mass by alpha-rank, and the ends of its 95 % interval: quantiles of a
         Bayesian bootstrap over openings. nan ends where there is one opening."""
         points, pairs = pool.pairs @ SHARES, pool.pairs.sum(axis=3).astype(float)
@@ -104,7 +104,7 @@ class Intransitivity(MatchStudy):
         )
 
 
-def _answers(pool: Pool, score: FloatArray, better: BoolArray) -> pd.DataFrame:
+def _answers(pool: PairPool, score: FloatArray, better: BoolArray) -> pd.DataFrame:
     """One row a pairing: first, second, pairs, score of the first, better (a name, or nothing)."""
     import pandas as pd
 
@@ -189,7 +189,7 @@ def _circles_tables(
 
 
 def _figures(
-    pool: Pool,
+    pool: PairPool,
     score: FloatArray,
     better: BoolArray,
     circles: Sequence[tuple[int, ...]],

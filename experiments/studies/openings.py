@@ -17,7 +17,13 @@ from othello_lab.experiments.statistics.intervals import INSIDE
 from othello_lab.experiments.statistics.match import MatchStatistics, match_statistics
 from othello_lab.experiments.statistics.pairs import OUTCOMES, IntArray, pentanomial
 from othello_lab.experiments.statistics.resolution import ALPHA, POWER, Resolution, resolution
-from othello_lab.experiments.studies.base import Asked, Conclusion, MatchStudy, Played, changed
+from othello_lab.experiments.studies.base import (
+    Conclusion,
+    MatchStudy,
+    PlayedRun,
+    RunRequest,
+    changed,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class _Found:
+class _SetResult:
     """What a set gave. all_pairs, distinct: pairs played, and those that repeat no earlier one.
     draws, split: shares of drawn games, and of pairs in which the same colour won twice."""
 
@@ -84,13 +90,13 @@ class OpeningSets(MatchStudy):
             found[name] = made | ({"repeats": True} if "repeats" in made else {})
         return found
 
-    def runs(self, plan: Plan, played: Sequence[Played]) -> Sequence[Asked]:
+    def runs(self, plan: Plan, played: Sequence[PlayedRun]) -> Sequence[RunRequest]:
         return [
-            Asked(changed(plan.settings, openings=settings), name)
+            RunRequest(changed(plan.settings, openings=settings), name)
             for name, settings in self._sets().items()
         ]
 
-    def conclude(self, plan: Plan, played: Sequence[Played]) -> Conclusion:
+    def conclude(self, plan: Plan, played: Sequence[PlayedRun]) -> Conclusion:
         found = []
         for each in played:
             with each.record() as record:
@@ -112,7 +118,7 @@ class OpeningSets(MatchStudy):
             ],
         )
 
-    def _of(self, name: str, record: Record, seed: int) -> _Found | None:
+    def _of(self, name: str, record: Record, seed: int) -> _SetResult | None:
         """What a set gave; None without a complete pair."""
         table = matches(record)
         if table.empty:
@@ -121,7 +127,7 @@ class OpeningSets(MatchStudy):
         tables, times = pairs_by_opening(record)
         by_colour = tables[:, 0, 1]
         counts = pentanomial(by_colour)
-        return _Found(
+        return _SetResult(
             name,
             int(row["openings"]),
             int(row["all_pairs"]),
@@ -135,7 +141,7 @@ class OpeningSets(MatchStudy):
 
     # ------------------------------------------------------------------ words
 
-    def _findings(self, found: Sequence[_Found], names: Sequence[str]) -> Iterator[str]:
+    def _findings(self, found: Sequence[_SetResult], names: Sequence[str]) -> Iterator[str]:
         known = sorted((each for each in found if each.shows.pairs > 0), key=lambda f: f.needed)
         if known:
             told = ", ".join(f"{each.name} {_pairs_text(each)}" for each in known)
@@ -166,7 +172,7 @@ class OpeningSets(MatchStudy):
                 who = "Black" if each.black.elo > 0 else "White"
                 yield f"From {each.name} {who} has the better chances: {each.black.elo_text} Elo."
 
-    def _shows_table(self, found: Sequence[_Found]) -> ResultTable:
+    def _shows_table(self, found: Sequence[_SetResult]) -> ResultTable:
         rows = [
             [
                 each.name,
@@ -189,7 +195,7 @@ class OpeningSets(MatchStudy):
         )  # fmt: skip
 
     def _figures(
-        self, frame: pd.DataFrame, found: Sequence[_Found], names: Sequence[str]
+        self, frame: pd.DataFrame, found: Sequence[_SetResult], names: Sequence[str]
     ) -> Iterator[ReportFigure]:
         from othello_lab.experiments.report.figures.base import ReportFigure
         from othello_lab.experiments.studies.figures.openings import openings_chart
@@ -217,7 +223,7 @@ def _blacks(by_colour: IntArray) -> IntArray:
     return made
 
 
-def _fewer(one: _Found, other: _Found) -> bool:
+def _fewer(one: _SetResult, other: _SetResult) -> bool:
     """Whether it is shown that the one needs fewer pairs than the other: their intervals do not
     meet either, which those of few openings, being wider, often do."""
     if not one.needed[2] < other.needed[1]:
@@ -227,13 +233,13 @@ def _fewer(one: _Found, other: _Found) -> bool:
     return bool((one.shows.sample[:size] < other.shows.sample[:size] + gap).mean() > INSIDE)
 
 
-def _why(found: _Found) -> str:
+def _why(found: _SetResult) -> str:
     if found.openings < 2:
         return "all its pairs come from one opening"
     return "every pair went alike"
 
 
-def _pairs_text(found: _Found) -> str:
+def _pairs_text(found: _SetResult) -> str:
     if not found.shows.pairs > 0:
         return "-"
     needed, low, high = found.needed
@@ -244,7 +250,7 @@ def _number(value: float, digits: int) -> str:
     return "-" if np.isnan(value) else f"{value:.{digits}f}"
 
 
-def _sets_table(found: Sequence[_Found]) -> ResultTable:
+def _sets_table(found: Sequence[_SetResult]) -> ResultTable:
     rows = [
         [
             each.name,
@@ -261,7 +267,7 @@ def _sets_table(found: Sequence[_Found]) -> ResultTable:
     return ResultTable("What a set is like", [*columns, "Black, Elo [95 %]"], rows)
 
 
-def _frame(found: Sequence[_Found]) -> pd.DataFrame:
+def _frame(found: Sequence[_SetResult]) -> pd.DataFrame:
     import pandas as pd
 
     rows = []

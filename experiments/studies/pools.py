@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Pool:
+class PairPool:
     """The complete pairs of a run, every agent for itself.
 
     names: of its agents. pairs, times: as :func:`experiments.statistics.pool.rate` takes them.
@@ -29,7 +29,7 @@ class Pool:
     times: IntArray
 
     @classmethod
-    def of(cls, record: Record) -> Pool:
+    def of(cls, record: Record) -> PairPool:
         tables, times = pairs_by_opening(record)
         return cls(record.agents()["name"].tolist(), pentanomial(tables), times)
 

@@ -30,7 +30,7 @@ PLAYED_OUT = 3
 _POSITIONS, _GAMES = 4, 5  # keep random numbers apart, and from those of runs
 
 
-class Sampled(NamedTuple):
+class SampledPosition(NamedTuple):
     """A position of a study, as plain data.
 
     ruleset: by name. opening: the opening of its game, which is the independent unit. phase: see
@@ -43,7 +43,7 @@ class Sampled(NamedTuple):
     line: str
 
     @classmethod
-    def of(cls, opening: str, position: Position) -> Sampled:
+    def of(cls, opening: str, position: Position) -> SampledPosition:
         """A position that a game from this opening came to."""
         return cls(position.ruleset.name, opening, phase_of(position), position.to_obf())
 
@@ -102,7 +102,7 @@ class SampledStudy(PositionStudy):
 
     def sampled(
         self, plan: Plan, record: Record | None, empties: int, choices: int = 1
-    ) -> list[Sampled]:
+    ) -> list[SampledPosition]:
         """Up to ``positions`` of each phase with more than so many ``empties`` and as many legal
         moves as ``choices``, all distinct, no two of a phase from the same game; drawn with the
         seed of the plan. Raises ValueError if there are none."""
@@ -113,7 +113,7 @@ class SampledStudy(PositionStudy):
         else:
             games = suite(plan, len(PHASES) * self.positions)
         rng = np.random.default_rng([plan.settings.seed, _POSITIONS])
-        found: dict[Position, Sampled] = {}
+        found: dict[Position, SampledPosition] = {}
         wanted = dict.fromkeys(PHASES, self.positions)
         for opening, positions in games:
             for phase in PHASES:
@@ -125,7 +125,7 @@ class SampledStudy(PositionStudy):
                 ]
                 if fresh and wanted[phase]:
                     one = fresh[int(rng.integers(len(fresh)))]
-                    found[one] = Sampled.of(opening, one)
+                    found[one] = SampledPosition.of(opening, one)
                     wanted[phase] -= 1
             if not any(wanted.values()):
                 break

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from othello_lab.agents.base import Agent
-from othello_lab.agents.outside import Outsider
+from othello_lab.agents.outside import ExternalAgent
 from othello_lab.agents.search import Minimax, SearchAgent
 from othello_lab.agents.search.context import MAX_DEPTH
 from othello_lab.agents.search.window.proof import prepare_proofs, smallest_tree
@@ -15,13 +15,13 @@ from othello_lab.core.system.compile import Announce
 from othello_lab.core.system.escaping import counted
 from othello_lab.core.system.settings import Each, Whole
 from othello_lab.experiments.config import Plan
-from othello_lab.experiments.playing.pieces import Tables, Workplace
+from othello_lab.experiments.playing.pieces import Tables, WorkerContext
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report.searches import cost_rows
 from othello_lab.experiments.report.tables import marked, time_text
 from othello_lab.experiments.statistics.means import Mean
 from othello_lab.experiments.studies.base import Conclusion, ResultTable
-from othello_lab.experiments.studies.positions import PHASES, Sampled, SampledStudy
+from othello_lab.experiments.studies.positions import PHASES, SampledPosition, SampledStudy
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +36,7 @@ times as long."""
 
 def kind_of(agent: Agent) -> type | None:
     """The class of an agent; None where it is not the lab's own."""
-    return agent.kind if isinstance(agent, Outsider) else type(agent)
+    return agent.kind if isinstance(agent, ExternalAgent) else type(agent)
 
 
 def prunes(agent: Agent) -> bool:
@@ -49,7 +49,7 @@ def searchers_of(agents: Mapping[str, Agent]) -> dict[str, SearchAgent]:
     """The searches of a line-up that may leave something out, in a worker: those with a heuristic
     from outside the lab are made here, since nobody else is harmed if that breaks."""
     made = {
-        name: agent.make() if isinstance(agent, Outsider) else agent
+        name: agent.make() if isinstance(agent, ExternalAgent) else agent
         for name, agent in agents.items()
         if prunes(agent)
     }
@@ -100,7 +100,7 @@ class Pruning(SampledStudy):
 
     def prepare(self, plan: Plan, announce: Announce) -> None:
         super().prepare(plan, announce)
-        ours = {name: a for name, a in plan.agents.items() if not isinstance(a, Outsider)}
+        ours = {name: a for name, a in plan.agents.items() if not isinstance(a, ExternalAgent)}
         for minimax in trees_of(searchers_of(ours))[1].values():
             minimax.prepare(announce)
             prepare_proofs(minimax.evaluation, announce)
@@ -108,7 +108,7 @@ class Pruning(SampledStudy):
     def pieces(self, plan: Plan, record: Record | None) -> Sequence[Any]:
         return self.sampled(plan, record, max(self.depths))
 
-    def work(self, place: Workplace, piece: Sampled) -> Tables:
+    def work(self, place: WorkerContext, piece: SampledPosition) -> Tables:
         position = piece.position
         searchers = searchers_of(place.conditions.line_up)
         named, wholes = trees_of(searchers)

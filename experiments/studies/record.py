@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from othello_lab.agents.config import ConfigError, one_line
 from othello_lab.experiments.jobs.kinds import KINDS
-from othello_lab.experiments.playing.pieces import PieceResult
+from othello_lab.experiments.playing.pieces import TaskResult
 from othello_lab.experiments.record.folder import sync
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ class StudyRecord:
             f"insert into {table} ({', '.join(row)}) values ({marks})", tuple(row.values())
         )
 
-    def write_pieces(self, results: Iterable[PieceResult]) -> None:
+    def write_pieces(self, results: Iterable[TaskResult]) -> None:
         """Add what became of pieces, in one transaction."""
         with self.transaction():
             for result in results:

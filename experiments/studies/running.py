@@ -33,7 +33,7 @@ from othello_lab.experiments.config import RunConfig, built_from, plan_of, typed
 from othello_lab.experiments.jobs.replan import changes, moved_executor, refuse_changes
 from othello_lab.experiments.jobs.stopping import RunStopped, guarded, stoppable
 from othello_lab.experiments.playing.match import TaskFailed
-from othello_lab.experiments.playing.pieces import Piece, Tables, Workplace
+from othello_lab.experiments.playing.pieces import Tables, Task, WorkerContext
 from othello_lab.experiments.playing.trial import try_agents
 from othello_lab.experiments.playing.trust import check_trusted, foreign_code
 from othello_lab.experiments.record.folder import locked, new_folder, write_safely
@@ -42,11 +42,11 @@ from othello_lab.experiments.record.provenance import file_hash, machine, versio
 from othello_lab.experiments.record.reading import reading
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.studies.base import (
-    Asked,
     Conclusion,
     MatchStudy,
-    Played,
+    PlayedRun,
     PositionStudy,
+    RunRequest,
     Study,
 )
 from othello_lab.experiments.studies.parts import play_part
@@ -73,7 +73,7 @@ class StudyResult:
     exit_code: int
 
 
-class Session(ABC):
+class StudySession(ABC):
     """One go at a study: what its record does not have yet is done, and the study concluded.
 
     options: how runs that have begun are gone on with, see :func:`experiments.jobs.run.resume`.
@@ -141,7 +141,7 @@ class Session(ABC):
             raise
 
 
-class Maker(NamedTuple):
+class RecordMaker(NamedTuple):
     """How what is of a kind is made.
 
     of: its class. session: gives a Session of a plan. rooms: whose sources the numbers depend on,
@@ -150,7 +150,7 @@ class Maker(NamedTuple):
 
     kind: RecordKind
     of: type[Study]
-    session: Callable[[StudyPlan], type[Session]]
+    session: Callable[[StudyPlan], type[StudySession]]
     rooms: Mapping[str, Path]
 
 
@@ -162,7 +162,7 @@ def study(
     command: str,
     console: Console | None = None,
     folder: Path | None = None,
-    maker: Maker | None = None,
+    maker: RecordMaker | None = None,
 ) -> StudyResult:
     """Make a study, and write record, tables, figures and report.
 
@@ -200,7 +200,7 @@ def resume(
     force: bool = False,
     retry_failed: bool = False,
     trust: bool = False,
-    maker: Maker | None = None,
+    maker: RecordMaker | None = None,
 ) -> StudyResult:
     """Go on with a study that was interrupted, as :func:`experiments.jobs.run.resume` does a run.
 
@@ -232,7 +232,9 @@ def resume(
             return maker.session(plan)(plan, record, folder, console, options).go()
 
 
-def _session(plan: StudyPlan, command: str, started: datetime, maker: Maker) -> dict[str, Any]:
+def _session(
+    plan: StudyPlan, command: str, started: datetime, maker: RecordMaker
+) -> dict[str, Any]:
     return {
         "command": command,
         "versions": _versions(plan.plan.settings, plan.described, maker),
@@ -247,7 +249,9 @@ def _built(settings: RunConfig, described: Mapping[str, Any], kind: RecordKind) 
     return {**built_from(settings), "evaluation": settings.evaluation, kind.group: described}
 
 
-def _versions(settings: RunConfig, described: Mapping[str, Any], maker: Maker) -> dict[str, str]:
+def _versions(
+    settings: RunConfig, described: Mapping[str, Any], maker: RecordMaker
+) -> dict[str, str]:
     """What the numbers depend on: the versions of a run, and a hash of each room that makes
     them."""
     rooms = {name: file_hash(*sorted(room.glob("*.py"))) for name, room in maker.rooms.items()}
@@ -262,7 +266,7 @@ def _write_config(plan: StudyPlan, folder: Path) -> None:
 # ---------------------------------------------------------------------- before anything is done
 
 
-def _pieces(plan: StudyPlan, record: Record | None) -> list[Piece]:
+def _pieces(plan: StudyPlan, record: Record | None) -> list[Task]:
     """What there is to do; ConfigError."""
     study = plan.study
     assert isinstance(study, PositionStudy)
@@ -277,10 +281,10 @@ def _pieces(plan: StudyPlan, record: Record | None) -> list[Piece]:
         raise
     except ValueError as error:
         raise ConfigError(f"{plan.title}: {one_line(error)}") from error
-    return [Piece(number, content) for number, content in enumerate(contents)]
+    return [Task(number, content) for number, content in enumerate(contents)]
 
 
-def _runs(plan: StudyPlan, played: Sequence[Played]) -> list[Asked]:
+def _runs(plan: StudyPlan, played: Sequence[PlayedRun]) -> list[RunRequest]:
     """The runs that a study of matches asks for, their settings checked; ConfigError."""
     study = plan.study
     assert isinstance(study, MatchStudy)
@@ -298,7 +302,7 @@ def _runs(plan: StudyPlan, played: Sequence[Played]) -> list[Asked]:
 # ---------------------------------------------------------------------- positions
 
 
-class PositionSession(Session):
+class PositionSession(StudySession):
     """One go at a study of positions."""
 
     @classmethod
@@ -318,7 +322,7 @@ class PositionSession(Session):
         plan, record, study = self.plan, self.record, self.plan.study
         assert isinstance(study, PositionStudy)
         if study.needs_run(plan.plan):
-            if not _play_one(self, Asked(plan.plan.settings, GAMES), self.folder / GAMES):
+            if not _play_one(self, RunRequest(plan.plan.settings, GAMES), self.folder / GAMES):
                 return {}, False
             study.prepare(plan.plan, self.say)
             with reading(self.folder / GAMES) as games:
@@ -339,7 +343,7 @@ class PositionSession(Session):
             )
         return record.tables(), complete
 
-    def _work_on(self, left: Sequence[Piece], total: int) -> None:
+    def _work_on(self, left: Sequence[Task], total: int) -> None:
         """Work on these pieces of so many."""
         plan, study, conditions = self.plan, self.plan.study, self.plan.plan.conditions()
         assert isinstance(study, PositionStudy)
@@ -364,7 +368,7 @@ class PositionSession(Session):
 # ---------------------------------------------------------------------- matches
 
 
-class MatchSession(Session):
+class MatchSession(StudySession):
     """One go at a study of matches."""
 
     @classmethod
@@ -375,10 +379,10 @@ class MatchSession(Session):
         assert isinstance(self.plan.study, MatchStudy)
         return self.plan.study.conclude(self.plan.plan, found)
 
-    def make(self) -> tuple[list[Played], bool]:
+    def make(self) -> tuple[list[PlayedRun], bool]:
         """Play the runs that are not there, or not complete, as long as any are asked for; those
         with games, and whether they are all there."""
-        plan, played = self.plan, list[Played]()
+        plan, played = self.plan, list[PlayedRun]()
         asked = _runs(plan, played)
         while True:
             for number, each in enumerate(asked):
@@ -389,7 +393,7 @@ class MatchSession(Session):
                 where = self.folder / str(number)
                 complete = _play_one(self, each, where)
                 if _has_games(where):
-                    played[number : number + 1] = [Played(number, where, each, complete)]
+                    played[number : number + 1] = [PlayedRun(number, where, each, complete)]
                 if not complete:
                     return played, False
             before, asked = asked, _runs(plan, played)
@@ -397,7 +401,7 @@ class MatchSession(Session):
                 return played, True
 
 
-def _play_one(session: Session, asked: Asked, folder: Path) -> bool:
+def _play_one(session: StudySession, asked: RunRequest, folder: Path) -> bool:
     """Play a run in this folder, or go on with it, or take it as played; whether it is complete."""
     whole, console = session.plan.title, session.console
     return play_part(asked.settings, folder, whole, asked.about, console, session.options)
@@ -410,7 +414,7 @@ def _has_games(folder: Path) -> bool:
         return record.count_games() > 0
 
 
-def job_of(described: Mapping[str, Any], place: Workplace, content: Any) -> Tables:
+def job_of(described: Mapping[str, Any], place: WorkerContext, content: Any) -> Tables:
     """Do a piece of the study with these settings, in a worker."""
     return _study_of(yaml.safe_dump(described)).work(place, content)
 
@@ -459,8 +463,8 @@ def _told_why(folder: Path, plan: StudyPlan) -> Iterator[None]:
     raise RunStopped(f"{why}. What was done is kept; go on with: {way_on(folder, plan)}")
 
 
-def _session_of(plan: StudyPlan) -> type[Session]:
+def _session_of(plan: StudyPlan) -> type[StudySession]:
     return PositionSession if isinstance(plan.study, PositionStudy) else MatchSession
 
 
-STUDIES = Maker(STUDY, Study, _session_of, {"studies": Path(__file__).parent})
+STUDIES = RecordMaker(STUDY, Study, _session_of, {"studies": Path(__file__).parent})

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from othello_lab.agents.outside import Outsider
+from othello_lab.agents.outside import ExternalAgent
 from othello_lab.agents.search.context import MAX_DEPTH
 from othello_lab.core.system.settings import Choice, Each, Number
 from othello_lab.experiments.config import Plan
@@ -18,8 +18,14 @@ from othello_lab.experiments.pairing import ResultTable
 from othello_lab.experiments.report.tables import elo_text, time_text
 from othello_lab.experiments.statistics.doubling import doubling_weights, step_weights
 from othello_lab.experiments.statistics.intervals import interval_text
-from othello_lab.experiments.studies.base import Asked, Conclusion, MatchStudy, Played, changed
-from othello_lab.experiments.studies.pools import Pool, strengths
+from othello_lab.experiments.studies.base import (
+    Conclusion,
+    MatchStudy,
+    PlayedRun,
+    RunRequest,
+    changed,
+)
+from othello_lab.experiments.studies.pools import PairPool, strengths
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,7 +61,7 @@ class Scaling(MatchStudy):
         if self.by != SECONDS and any(level != int(level) for level in levels):
             raise ValueError(f"study.levels={levels}: whole numbers are needed with by={self.by}")
         for name, agent in plan.agents.items():
-            if self.by != DEPTH and isinstance(agent, Outsider):
+            if self.by != DEPTH and isinstance(agent, ExternalAgent):
                 raise ValueError(
                     f"agent '{name}' is from outside the lab, where limits are those of the run; "
                     "study.by=depth is for agents with a depth"
@@ -70,19 +76,19 @@ class Scaling(MatchStudy):
         if self.by == DEPTH and max(levels) > MAX_DEPTH:
             raise ValueError(f"study.levels={levels}: a depth is {MAX_DEPTH} at most")
 
-    def runs(self, plan: Plan, played: Sequence[Played]) -> Sequence[Asked]:
+    def runs(self, plan: Plan, played: Sequence[PlayedRun]) -> Sequence[RunRequest]:
         agents = {
             _name(name, level): self._at(agent, level)
             for name, agent in plan.settings.agents.items()
             for level in self.levels
         }
         told = ", ".join(f"{level:g}" for level in self.levels)
-        return [Asked(changed(plan.settings, agents=agents), f"{EFFORTS[self.by]} {told}")]
+        return [RunRequest(changed(plan.settings, agents=agents), f"{EFFORTS[self.by]} {told}")]
 
-    def conclude(self, plan: Plan, played: Sequence[Played]) -> Conclusion:
+    def conclude(self, plan: Plan, played: Sequence[PlayedRun]) -> Conclusion:
         seed, kinds = plan.settings.seed, list(plan.settings.agents)
         with played[0].record() as record:
-            pool, table = Pool.of(record), strengths(record, seed)
+            pool, table = PairPool.of(record), strengths(record, seed)
         levels = self._levels(table, kinds, pool, seed)
         gains = self._gains(levels, kinds, pool, seed)
         between = self._between(gains, levels, kinds, pool, seed)
@@ -111,7 +117,7 @@ class Scaling(MatchStudy):
     # ------------------------------------------------------------------ numbers
 
     def _levels(
-        self, table: pd.DataFrame, kinds: Sequence[str], pool: Pool, seed: int
+        self, table: pd.DataFrame, kinds: Sequence[str], pool: PairPool, seed: int
     ) -> pd.DataFrame:
         """One row an agent and level: its strength and cost, and what the step to it brought by
         doubling, with an interval."""
@@ -133,7 +139,7 @@ class Scaling(MatchStudy):
                 rows.append(row)
         return pd.DataFrame(rows)
 
-    def _weights(self, levels: pd.DataFrame, kind: str, effort: str, pool: Pool) -> np.ndarray:
+    def _weights(self, levels: pd.DataFrame, kind: str, effort: str, pool: PairPool) -> np.ndarray:
         """The weights that the agents of a pool have in what a kind gains by doubling its effort,
         over the levels with a rating; all 0 where these are too few."""
         rows = levels[(levels["agent"] == kind) & (levels["bound"] == "") & (levels[effort] > 0)]
@@ -144,7 +150,7 @@ class Scaling(MatchStudy):
         return weights
 
     def _gains(
-        self, levels: pd.DataFrame, kinds: Sequence[str], pool: Pool, seed: int
+        self, levels: pd.DataFrame, kinds: Sequence[str], pool: PairPool, seed: int
     ) -> pd.DataFrame:
         """Elo by doubling, one row an agent and kind of effort: agent, effort, elo, low, high."""
         import pandas as pd
@@ -162,7 +168,12 @@ class Scaling(MatchStudy):
         return pd.DataFrame(rows, columns=["agent", "effort", "elo", "low", "high"])
 
     def _between(
-        self, gains: pd.DataFrame, levels: pd.DataFrame, kinds: Sequence[str], pool: Pool, seed: int
+        self,
+        gains: pd.DataFrame,
+        levels: pd.DataFrame,
+        kinds: Sequence[str],
+        pool: PairPool,
+        seed: int,
     ) -> pd.DataFrame:
         """How much more one agent gains than another by doubling the level: first (which gains
         more), second, elo, low, high."""

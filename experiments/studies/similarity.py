@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
 
-from othello_lab.core.game import Fault
+from othello_lab.core.game import PlayerFailure
 from othello_lab.core.notation import square_name
 from othello_lab.core.system.escaping import counted
 from othello_lab.core.system.settings import Whole
 from othello_lab.experiments.config import Plan
 from othello_lab.experiments.playing.game import in_a_line
-from othello_lab.experiments.playing.pieces import Tables, Workplace
+from othello_lab.experiments.playing.pieces import Tables, WorkerContext
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report.tables import marked
 from othello_lab.experiments.statistics.means import Mean
 from othello_lab.experiments.studies.base import Conclusion, ResultTable
-from othello_lab.experiments.studies.positions import Sampled, SampledStudy
+from othello_lab.experiments.studies.positions import SampledPosition, SampledStudy
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,11 +30,11 @@ _SEEDS = 7  # keeps random numbers apart
 _CLOSEST = 10  # pairs of agents that are shown
 
 
-class Question(NamedTuple):
+class PositionQuestion(NamedTuple):
     """A position, and where the chance that agents have in it comes from: the first one's seed is
     ``seed``, the next one's ``seed + 1`` and so on."""
 
-    sampled: Sampled
+    sampled: SampledPosition
     seed: int
 
 
@@ -59,16 +59,16 @@ class Similarity(SampledStudy):
         found = self.sampled(plan, record, 1, choices=2)
         rng = np.random.default_rng([plan.settings.seed, _SEEDS])
         seeds = rng.integers(1 << 62, size=len(found))
-        return [Question(each, int(seed)) for each, seed in zip(found, seeds, strict=True)]
+        return [PositionQuestion(each, int(seed)) for each, seed in zip(found, seeds, strict=True)]
 
-    def work(self, place: Workplace, piece: Question) -> Tables:
+    def work(self, place: WorkerContext, piece: PositionQuestion) -> Tables:
         position = piece.sampled.position
         rows = []
         for number, name in enumerate(place.conditions.names):
             move, why = "", ""
             try:
                 move = square_name(place.decide(number, position, piece.seed + number).move)
-            except Fault as error:
+            except PlayerFailure as error:
                 why = f"{error.reason}: {in_a_line(error.detail)}"
             except Exception as error:  # of the agent, whose other answers count all the same
                 why = f"{type(error).__name__}: {error}"

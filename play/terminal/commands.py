@@ -20,8 +20,8 @@ from othello_lab.play.hints import hints
 from othello_lab.play.moves import looks_like_move, read_move, written
 from othello_lab.play.switches import with_evaluation, with_pruning, without_pruning
 from othello_lab.play.terminal.series import Series
-from othello_lab.play.terminal.session import Debug, Quit, Session
-from othello_lab.play.thinking import Trouble, changed
+from othello_lab.play.terminal.session import SessionEnd, TerminalSession, TraceOptions
+from othello_lab.play.thinking import AgentFailure, changed
 from othello_lab.play.written import described, read
 
 _DEPTH = Whole(1, 64)
@@ -29,7 +29,7 @@ _ONCE = "once"
 _SHORT = {"q": "quit", "exit": "quit", "?": "help"}
 
 
-def obey(session: Session, line: str) -> None:
+def obey(session: TerminalSession, line: str) -> None:
     """Do what a line says. Raises ValueError (ConfigError, IllegalMove) with one line of text where
     that cannot be done, and then nothing has changed; Quit at the end."""
     words = line.split()
@@ -53,11 +53,11 @@ def obey(session: Session, line: str) -> None:
         near = difflib.get_close_matches(name, COMMANDS, n=1)
         hint = f" Did you mean '{near[0]}'?" if near else ""
         raise ConfigError(f"'{line:.40}' is neither a move nor a command; try help.{hint}")
-    COMMANDS[name].run(session, Words(rest, named))
+    COMMANDS[name].run(session, CommandWords(rest, named))
 
 
 @dataclass
-class Words:
+class CommandWords:
     """What follows a command. side: the colour that was named before it."""
 
     words: list[str]
@@ -96,7 +96,7 @@ def _number(word: str, what: str, allowed: Whole) -> int:
 # ---------------------------------------------------------------------- whom a switch is for
 
 
-def _agents_side(session: Session, side: Color | None) -> Color:
+def _agents_side(session: TerminalSession, side: Color | None) -> Color:
     """The colour whose agent is meant: the one named, the only one, or the one to move."""
     seats = session.seats
     with_agents = [color for color in Color if not seats.of(color).is_human]
@@ -112,7 +112,9 @@ def _agents_side(session: Session, side: Color | None) -> Color:
 
 
 def _switch(
-    session: Session, words: Words, change: Callable[[PlayerSettings], PlayerSettings]
+    session: TerminalSession,
+    words: CommandWords,
+    change: Callable[[PlayerSettings], PlayerSettings],
 ) -> None:
     """Change the agent that is meant, for its next move or from then on."""
     once = words.take_once()
@@ -122,7 +124,7 @@ def _switch(
     _seat(session, color, changed, once)
 
 
-def _seat(session: Session, color: Color, who: PlayerSettings, once: bool) -> None:
+def _seat(session: TerminalSession, color: Color, who: PlayerSettings, once: bool) -> None:
     if not who.is_human:
         session.thinkers.of(who, color.value)  # which refuses what cannot play
     session.seats.put(color, who, once)
@@ -130,28 +132,28 @@ def _seat(session: Session, color: Color, who: PlayerSettings, once: bool) -> No
     session.screen.say(f"{color.value.capitalize()} is now {described(who)}{until}.")
 
 
-def _depth(session: Session, words: Words) -> None:
+def _depth(session: TerminalSession, words: CommandWords) -> None:
     once = words.take_once()
     depth = words.number("depth", _DEPTH)
     words.words = [_ONCE] if once else []
     _switch(session, words, lambda who: changed(who, "depth", depth))
 
 
-def _ordering(session: Session, words: Words) -> None:
+def _ordering(session: TerminalSession, words: CommandWords) -> None:
     once = words.take_once()
     ordering = words.one("ordering: none, or criteria such as killer+static,")
     words.words = [_ONCE] if once else []
     _switch(session, words, lambda who: changed(who, "ordering", ordering))
 
 
-def _evaluation(session: Session, words: Words) -> None:
+def _evaluation(session: TerminalSession, words: CommandWords) -> None:
     once = words.take_once()
     name = words.one("evaluation: a name (othello-lab agents list), or path/to/file.py:function,")
     words.words = [_ONCE] if once else []
     _switch(session, words, lambda who: with_evaluation(who, name))
 
 
-def _pruning(session: Session, words: Words) -> None:
+def _pruning(session: TerminalSession, words: CommandWords) -> None:
     once = words.take_once()
     word = words.one("pruning: on or off")
     if word not in ("on", "off"):
@@ -166,7 +168,7 @@ def _pruning(session: Session, words: Words) -> None:
     session.screen.say(f"Each search is compared with {described(other)}.")
 
 
-def _agent(session: Session, words: Words) -> None:
+def _agent(session: TerminalSession, words: CommandWords) -> None:
     once = words.take_once()
     if not words.words:
         raise ConfigError("agent: a name is needed (othello-lab agents list), then key=value")
@@ -181,7 +183,7 @@ def _agent(session: Session, words: Words) -> None:
     session.halted = session.halted and who.is_human
 
 
-def _side_for_agent(session: Session) -> Color:
+def _side_for_agent(session: TerminalSession) -> Color:
     """Where an agent is put if no side is named."""
     humans = session.seats.humans
     if session.halted or len(humans) != 1:
@@ -190,7 +192,7 @@ def _side_for_agent(session: Session) -> Color:
     return humans[0].other
 
 
-def _chosen(session: Session, name: str, settings: Sequence[str]) -> PlayerSettings:
+def _chosen(session: TerminalSession, name: str, settings: Sequence[str]) -> PlayerSettings:
     """An agent by its name in conf/agent, with settings as on the command line."""
     table = session.table
     described = load("agent", name, table.folders)
@@ -213,7 +215,7 @@ def _composed(words: Sequence[str], folders: Sequence[str]) -> dict[str, Any]:
     return dict(raw)
 
 
-def _human(session: Session, words: Words) -> None:
+def _human(session: TerminalSession, words: CommandWords) -> None:
     words.none("human")
     color = words.side or session.game.position.to_move
     session.seats.compare_no_more(color)
@@ -224,7 +226,7 @@ def _human(session: Session, words: Words) -> None:
 # ---------------------------------------------------------------------- the game
 
 
-def _go(session: Session, words: Words) -> None:
+def _go(session: TerminalSession, words: CommandWords) -> None:
     words.none("go")
     if session.game.is_over:
         raise ConfigError("the game is over; new begins another one, undo goes back")
@@ -233,7 +235,7 @@ def _go(session: Session, words: Words) -> None:
     session.let_agent_move()
 
 
-def _undo(session: Session, words: Words) -> None:
+def _undo(session: TerminalSession, words: CommandWords) -> None:
     words.none("undo")
     humans = session.seats.humans
     taken = session.game.take_back(humans if len(humans) == 1 else Color)
@@ -246,7 +248,7 @@ def _undo(session: Session, words: Words) -> None:
     session.show_board()
 
 
-def _hint(session: Session, words: Words) -> None:
+def _hint(session: TerminalSession, words: CommandWords) -> None:
     position = session.game.position
     if session.game.is_over:
         raise ConfigError("hint: the game is over")
@@ -255,7 +257,7 @@ def _hint(session: Session, words: Words) -> None:
     with session.stoppable(f"{who.name} was stopped."):
         try:
             found = hints(session.thinkers, who, session.game, wanted)
-        except Trouble as trouble:
+        except AgentFailure as trouble:
             raise ConfigError(f"hint: {who.name} has broken down: {trouble}") from None
         session.screen.say(f"Hints of {described(who)}, best first:")
         for each in found:
@@ -264,7 +266,7 @@ def _hint(session: Session, words: Words) -> None:
             session.screen.say(f"  {name:<8} {told}")
 
 
-def _position(session: Session, words: Words) -> None:
+def _position(session: TerminalSession, words: CommandWords) -> None:
     game = session.game
     if not words.words:
         session.screen.say(game.position.to_obf())
@@ -281,13 +283,13 @@ def _position(session: Session, words: Words) -> None:
         session.begin(start, start.follow(split_transcript(text))[1])
 
 
-def _save(session: Session, words: Words) -> None:
+def _save(session: TerminalSession, words: CommandWords) -> None:
     path = Path(words.one("save: a file"))
     session.save(path)
     session.screen.say(f"Saved in {path}.")
 
 
-def _load(session: Session, words: Words) -> None:
+def _load(session: TerminalSession, words: CommandWords) -> None:
     games = read(Path(words.one("load: a file")))
     game = games[-1].game
     session.begin(game.start, game.moves)
@@ -295,7 +297,7 @@ def _load(session: Session, words: Words) -> None:
         session.screen.say(f"The last of {len(games)} games; othello-lab play replay shows all.")
 
 
-def _resign(session: Session, words: Words) -> None:
+def _resign(session: TerminalSession, words: CommandWords) -> None:
     words.none("resign")
     if session.game.is_over:
         raise ConfigError("resign: the game is over")
@@ -303,17 +305,17 @@ def _resign(session: Session, words: Words) -> None:
     session.game.resigned = humans[0] if len(humans) == 1 else session.game.position.to_move
 
 
-def _new(session: Session, words: Words) -> None:
+def _new(session: TerminalSession, words: CommandWords) -> None:
     words.none("new")
     session.next_game()
 
 
-def _board(session: Session, words: Words) -> None:
+def _board(session: TerminalSession, words: CommandWords) -> None:
     words.none("board")
     session.show_board()
 
 
-def _marks(session: Session, words: Words) -> None:
+def _marks(session: TerminalSession, words: CommandWords) -> None:
     word = words.one("marks: on or off")
     if word not in ("on", "off"):
         raise ConfigError(unknown_choice("marks", word, ("on", "off")))
@@ -321,7 +323,7 @@ def _marks(session: Session, words: Words) -> None:
     session.show_board()
 
 
-def _series(session: Session, words: Words) -> None:
+def _series(session: TerminalSession, words: CommandWords) -> None:
     if words.words == ["off"]:
         session.series = None
     elif words.words:
@@ -329,7 +331,7 @@ def _series(session: Session, words: Words) -> None:
     session.screen.say(session.series_score())
 
 
-def _debug(session: Session, words: Words) -> None:
+def _debug(session: TerminalSession, words: CommandWords) -> None:
     """``debug on|off [depth N] [to FILE] [once]``, in any order; without on or off it is on."""
     asked = replace(session.debug, on=True)
     once = False
@@ -357,7 +359,7 @@ def _debug(session: Session, words: Words) -> None:
     session.screen.say(_debug_text(asked, once))
 
 
-def _debug_text(asked: Debug, once: bool) -> str:
+def _debug_text(asked: TraceOptions, once: bool) -> str:
     if not asked.on:
         return "debug is off."
     depth = "" if asked.deepest is None else f" to depth {asked.deepest}"
@@ -365,7 +367,7 @@ def _debug_text(asked: Debug, once: bool) -> str:
     return f"The tree of {'the next search' if once else 'each search'} is shown{depth}{where}."
 
 
-def _help(session: Session, words: Words) -> None:
+def _help(session: TerminalSession, words: CommandWords) -> None:
     words.none("help")
     lines = [
         "A move: d3, D3, (B D 3), or row and column: 3 4.",
@@ -376,15 +378,15 @@ def _help(session: Session, words: Words) -> None:
     session.screen.page(lines)
 
 
-def _quit(session: Session, words: Words) -> None:
-    raise Quit
+def _quit(session: TerminalSession, words: CommandWords) -> None:
+    raise SessionEnd
 
 
 @dataclass(frozen=True)
 class Command:
     usage: str
     about: str
-    run: Callable[[Session, Words], None]
+    run: Callable[[TerminalSession, CommandWords], None]
 
 
 _OF_A_SIDE = ("agent", "human", "depth", "pruning", "ordering", "evaluation")

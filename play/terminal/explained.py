@@ -8,14 +8,14 @@ from pathlib import Path
 from othello_lab.agents.base import Agent, Limits
 from othello_lab.agents.search import SearchAgent
 from othello_lab.play.config import PlayerSettings
-from othello_lab.play.game import Game, Turn, value_text
+from othello_lab.play.game import GameState, PlayedTurn, value_text
 from othello_lab.play.terminal.screen import Screen
 from othello_lab.play.terminal.trace import MOST_LINES, traced
-from othello_lab.play.thinking import Thinkers, Trouble
+from othello_lab.play.thinking import AgentFailure, AgentProcesses
 
 
 @dataclass
-class Debug:
+class TraceOptions:
     """Whether the tree of a search is shown. deepest: plies of it that are; None for all. file:
     where to; None for the screen."""
 
@@ -25,14 +25,19 @@ class Debug:
 
 
 def compare(
-    screen: Screen, thinkers: Thinkers, rival: PlayerSettings, game: Game, turn: Turn, seed: int
+    screen: Screen,
+    thinkers: AgentProcesses,
+    rival: PlayerSettings,
+    game: GameState,
+    turn: PlayedTurn,
+    seed: int,
 ) -> None:
     """Let another agent search the position of a move that is about to be made, and show the counts
     of both."""
     assert turn.decision is not None
     try:
         decision, seconds = thinkers.ask(rival, game, seed)
-    except Trouble as trouble:
+    except AgentFailure as trouble:
         screen.say(f"  no comparison with {rival.name}: {trouble}")
         return
     except KeyboardInterrupt:
@@ -53,7 +58,9 @@ def compare(
         screen.say(f"  {less[1]} examined {share:.1f} % of the states of {more[1]}.")
 
 
-def show_tree(screen: Screen, limits: Limits, agent: Agent, turn: Turn, asked: Debug) -> None:
+def show_tree(
+    screen: Screen, limits: Limits, agent: Agent, turn: PlayedTurn, asked: TraceOptions
+) -> None:
     """Show the tree of the search behind a move, or say why there is none."""
     assert turn.decision is not None
     try:
@@ -76,7 +83,9 @@ def show_tree(screen: Screen, limits: Limits, agent: Agent, turn: Turn, asked: D
         screen.say("  debug: no tree: stopped")
 
 
-def _write_tree(screen: Screen, agent: SearchAgent, depth: int, turn: Turn, asked: Debug) -> None:
+def _write_tree(
+    screen: Screen, agent: SearchAgent, depth: int, turn: PlayedTurn, asked: TraceOptions
+) -> None:
     lines = traced(agent, turn.before, depth, asked.deepest)
     if asked.file is None:
         screen.page(lines)

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from othello_lab.play.config import Table
+from othello_lab.play.config import GameSetup
 from othello_lab.play.terminal.commands import obey
 from othello_lab.play.terminal.screen import Screen
-from othello_lab.play.terminal.session import Quit, Session
-from othello_lab.play.thinking import Thinkers
+from othello_lab.play.terminal.session import SessionEnd, TerminalSession
+from othello_lab.play.thinking import AgentProcesses
 
 
-def play_at_terminal(table: Table, record: Path | None) -> None:
+def play_at_terminal(table: GameSetup, record: Path | None) -> None:
     """Play games until somebody quits or the input ends; raises ConfigError if that cannot
     begin. record: a file for all games; None for none."""
     screen = Screen(table.settings.board)
     limits = table.settings.limits
-    with Thinkers(table.rules, table.limits, limits.hang, screen.say) as thinkers:
-        session = Session(table, screen, thinkers, record)
+    with AgentProcesses(table.rules, table.limits, limits.hang, screen.say) as thinkers:
+        session = TerminalSession(table, screen, thinkers, record)
         for color, player in table.players.items():
             if not player.is_human:
                 thinkers.of(player, color.value)
@@ -26,20 +26,20 @@ def play_at_terminal(table: Table, record: Path | None) -> None:
         try:
             while True:
                 _step(session)
-        except Quit:
+        except SessionEnd:
             _say_goodbye(session, "Goodbye.")
         except EOFError:
             screen.say()
             _say_goodbye(session, "The input has ended. Goodbye.")
 
 
-def _say_goodbye(session: Session, words: str) -> None:
+def _say_goodbye(session: TerminalSession, words: str) -> None:
     if session.record is not None:
         words += f" The game is in {session.record}."
     session.screen.say(words)
 
 
-def _step(session: Session) -> None:
+def _step(session: TerminalSession) -> None:
     """Whatever comes next: an agent's move, a forced pass, or a line of input."""
     screen, position = session.screen, session.game.position
     try:
@@ -61,7 +61,7 @@ def _step(session: Session) -> None:
         screen.say("quit leaves the game.")
 
 
-def _prompt(session: Session) -> str:
+def _prompt(session: TerminalSession) -> str:
     if session.game.is_over:
         return "game over> "
     return f"{session.game.position.to_move.value}> "

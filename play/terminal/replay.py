@@ -7,12 +7,12 @@ from pathlib import Path
 
 from othello_lab.agents.config import ConfigError
 from othello_lab.core.rules import Color
-from othello_lab.play.game import Turn, outcome
+from othello_lab.play.game import PlayedTurn, outcome
 from othello_lab.play.moves import written
 from othello_lab.play.recorded import game_of_run
 from othello_lab.play.terminal.board import disc_count, draw
 from othello_lab.play.terminal.screen import Screen
-from othello_lab.play.written import Read, read
+from othello_lab.play.written import ReadGame, read
 
 HELP = """\
 Enter or n: next   p: back   12: after move 12   start, end   all: to the end   help   q: leave"""
@@ -23,7 +23,7 @@ def replay(path: Path, number: int | None, whole: bool) -> None:
     or of a run (from 0 as in the record). whole: all of it at once. Raises ConfigError."""
     screen = Screen()
     shown = game_of_run(path, number or 0) if path.is_dir() or path.suffix == ".sqlite" else None
-    player = _Player(screen, shown or _of_file(path, number))
+    player = _ReplayPosition(screen, shown or _of_file(path, number))
     if whole:
         player.go_on()
         return
@@ -38,10 +38,10 @@ def replay(path: Path, number: int | None, whole: bool) -> None:
         screen.say()
 
 
-class _Player:
+class _ReplayPosition:
     """Where one is in a game."""
 
-    def __init__(self, screen: Screen, shown: Read) -> None:
+    def __init__(self, screen: Screen, shown: ReadGame) -> None:
         self._screen = screen
         self._shown = shown
         self.game = shown.game
@@ -105,7 +105,7 @@ class _Player:
             over = self.game.is_over
             screen.say(outcome(self.game) if over else "The record ends here.", "bold")
 
-    def _tell(self, turn: Turn) -> None:
+    def _tell(self, turn: PlayedTurn) -> None:
         name = turn.color.value.capitalize()
         move = written(turn.move, turn.color, self.game.start.ruleset)
         self._screen.say(f"{self.at}. {name} {move}", "bold")
@@ -113,7 +113,7 @@ class _Player:
             self._screen.say(f"   {line}")
 
 
-def _of_file(path: Path, number: int | None) -> Read:
+def _of_file(path: Path, number: int | None) -> ReadGame:
     games = read(path)
     if number is None:
         return games[-1]

@@ -9,7 +9,7 @@ from othello_lab.agents.config import ConfigError
 from othello_lab.core.rules import Color
 from othello_lab.core.system.escaping import counted
 from othello_lab.play.config import SeriesConfig
-from othello_lab.play.game import Game
+from othello_lab.play.game import GameState
 
 
 @dataclass
@@ -42,7 +42,7 @@ class Series:
         number = int(found[2])
         return cls(games=number) if found[1] == "games" else cls(points=number)
 
-    def add(self, game: Game) -> None:
+    def add(self, game: GameState) -> None:
         """Count a game that is over; then the colours change."""
         if game.winner is None:
             self.draws += 1

@@ -11,35 +11,35 @@ from rich.text import Text
 from othello_lab.core.notation import PASS
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
-from othello_lab.play.config import Table
-from othello_lab.play.game import Game, Turn, decision_lines, outcome
+from othello_lab.play.config import GameSetup
+from othello_lab.play.game import GameState, PlayedTurn, decision_lines, outcome
 from othello_lab.play.moves import written
 from othello_lab.play.switches import rival as opposite
 from othello_lab.play.terminal.board import disc_count, draw
-from othello_lab.play.terminal.explained import Debug, compare, show_tree
+from othello_lab.play.terminal.explained import TraceOptions, compare, show_tree
 from othello_lab.play.terminal.screen import Screen
 from othello_lab.play.terminal.seats import Seats
 from othello_lab.play.terminal.series import Series
-from othello_lab.play.thinking import Thinkers, Trouble
+from othello_lab.play.thinking import AgentFailure, AgentProcesses
 from othello_lab.play.written import BEFORE, described, game_text, write
 
 
-class Quit(Exception):
+class SessionEnd(Exception):
     """The session is to end."""
 
 
-class Session:
+class TerminalSession:
     """One person's evening at the board: some games, one after another."""
 
     def __init__(
-        self, table: Table, screen: Screen, thinkers: Thinkers, record: Path | None = None
+        self, table: GameSetup, screen: Screen, thinkers: AgentProcesses, record: Path | None = None
     ) -> None:
         self.table, self.screen, self.thinkers = table, screen, thinkers
         self.seats = Seats(table.players)
-        self.game = Game(Position.start(table.rules))
+        self.game = GameState(Position.start(table.rules))
         self.series = Series.of(table.settings.series)
-        self.debug = Debug()
-        self.debug_once: Debug | None = None
+        self.debug = TraceOptions()
+        self.debug_once: TraceOptions | None = None
         self.marks = table.settings.marks
         self.halted = False  # an agent was stopped or broke down: somebody has to say what now
         self._number = 0  # of games before this one
@@ -57,7 +57,7 @@ class Session:
     def begin(self, start: Position, moves: tuple[int, ...] = ()) -> None:
         """Begin another game, perhaps some moves into it."""
         self.thinkers.change_rules(start.ruleset)
-        self.game = Game(start)
+        self.game = GameState(start)
         self.game.follow(moves, BEFORE)
         self.halted = self._announced = False
         self.show_board()
@@ -164,7 +164,7 @@ class Session:
         turn = self.game.play(move, by)
         self._made(turn)
 
-    def _made(self, turn: Turn) -> None:
+    def _made(self, turn: PlayedTurn) -> None:
         self.seats.moved(turn.color)
         self.halted = False
         self.save_record()
@@ -191,14 +191,14 @@ class Session:
         with self.stoppable(f"{name} was stopped."):
             try:
                 decision, seconds = self.thinkers.ask(player, self.game, self._seed_of(color))
-            except Trouble as trouble:
+            except AgentFailure as trouble:
                 self.screen.say(f"{name} has broken down: {trouble}", "bold red")
                 self.screen.say(
                     "'agent NAME' puts another one in its place, 'human' lets you play on, "
                     "'go' asks it again, and a move is made for it."
                 )
                 return
-            turn = Turn(position, decision.move, player.name, decision, seconds)
+            turn = PlayedTurn(position, decision.move, player.name, decision, seconds)
             self._state(name, turn)
             if (pruned := self.seats.pruned.get(color)) is not None:
                 other = opposite(player, pruned)
@@ -222,7 +222,7 @@ class Session:
             self.screen.say()
             self.screen.say(f"{told} 'go' lets it think again.")
 
-    def _state(self, name: str, turn: Turn) -> None:
+    def _state(self, name: str, turn: PlayedTurn) -> None:
         rules = turn.before.ruleset
         self.screen.say()
         self.screen.say(f"{name} plays {written(turn.move, turn.color, rules)}", "bold")

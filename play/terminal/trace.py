@@ -16,13 +16,15 @@ from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.core.system.escaping import counted
 from othello_lab.play.game import value_text
-from othello_lab.play.tree import Cut, Look, Node, watched
+from othello_lab.play.tree import Cutoff, OrderingLook, TracedNode, watched
 
 MOST_LINES = 300_000
 """A larger tree is not kept whole."""
 
 
-def _lines(node: Node, color: Color, ply: int, chosen: Collection[Node]) -> Iterator[str]:
+def _lines(
+    node: TracedNode, color: Color, ply: int, chosen: Collection[TracedNode]
+) -> Iterator[str]:
     star = "*" if node in chosen else " "
     indent = "  " * ply
     if node.move is None:
@@ -33,7 +35,7 @@ def _lines(node: Node, color: Color, ply: int, chosen: Collection[Node]) -> Iter
     about += f"  {node.end}" if node.end else _window(node)
     yield f"{star} {indent}{about}".rstrip()
     for part in node.below:
-        if isinstance(part, Node):
+        if isinstance(part, TracedNode):
             yield from _lines(part, color.other, ply + 1, chosen)
         else:
             yield f"  {indent}  {_note(part)}"
@@ -41,8 +43,8 @@ def _lines(node: Node, color: Color, ply: int, chosen: Collection[Node]) -> Iter
         yield f"  {indent}  ... {node.hidden:,} game states below are not shown"
 
 
-def _note(part: Look | Cut) -> str:
-    if isinstance(part, Cut):
+def _note(part: OrderingLook | Cutoff) -> str:
+    if isinstance(part, Cutoff):
         left = len(part.unsearched)
         moves = counted(left, "move")
         condition = f"{value_text(part.value)} >= beta {value_text(part.beta)}"
@@ -51,12 +53,12 @@ def _note(part: Look | Cut) -> str:
     return f"? {square_name(part.move)}  {how}"
 
 
-def _bounded(node: Node) -> str:
+def _bounded(node: TracedNode) -> str:
     """The value of a move, which may be only a bound."""
     return f"{node.bound} {value_text(node.value)}".lstrip()
 
 
-def _window(node: Node) -> str:
+def _window(node: TracedNode) -> str:
     """The window of a node that was looked beyond, to who makes the move, where there is one."""
     parts = []
     if node.alpha > -INFINITY:
@@ -74,7 +76,7 @@ def traced(
     return _explained(root, position, decision)
 
 
-def _explained(root: Node, position: Position, decision: Decision) -> Iterator[str]:
+def _explained(root: TracedNode, position: Position, decision: Decision) -> Iterator[str]:
     name = position.to_move.value.capitalize()
     yield f"The tree below {name}'s move. B d3 +5: Black plays d3, worth +5 to Black."
     yield "<= and >=: only a bound, as the rest was cut. *: the chosen line."

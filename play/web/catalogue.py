@@ -40,7 +40,7 @@ from othello_lab.core.system.settings import (
     constraints,
     unknown_choice,
 )
-from othello_lab.play.config import HUMAN, PERSON, PlayerSettings, Table, player
+from othello_lab.play.config import HUMAN, PERSON, GameSetup, PlayerSettings, player
 from othello_lab.play.thinking import checked_agent
 
 EVALUATION = "evaluation"
@@ -49,7 +49,7 @@ _SIZES = ("_mb",)  # how names of settings end that are megabytes
 
 
 @dataclass(frozen=True)
-class Setting:
+class PageSetting:
     """One that the page may change. default: in the YAML. about: the comment above it there."""
 
     name: str
@@ -109,13 +109,13 @@ def _numbers_only(value: list[Any]) -> bool:
 
 
 @dataclass(frozen=True)
-class Listed:
+class CatalogueEntry:
     """An agent of the list. raw: its YAML, open settings as they stand there."""
 
     name: str
     about: str
     raw: dict[str, Any]
-    settings: dict[str, Setting]
+    settings: dict[str, PageSetting]
 
     @property
     def takes_evaluation(self) -> bool:
@@ -125,7 +125,7 @@ class Listed:
 class Catalogue:
     """The agents and heuristics that a page may name."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: GameSetup) -> None:
         self._table = table
         self.agents = _listed(table)
         self.evaluations = {
@@ -209,7 +209,7 @@ class Catalogue:
         }
 
 
-def _listed(table: Table) -> dict[str, Listed]:
+def _listed(table: GameSetup) -> dict[str, CatalogueEntry]:
     """All agents, composed at once: it takes Hydra as long as a single one. Those that are nothing
     without a program or a file of somebody's are left out: no page may name one."""
     about = choices("agent", table.folders)
@@ -217,7 +217,9 @@ def _listed(table: Table) -> dict[str, Listed]:
     raw: Any = OmegaConf.to_container(composed.all, resolve=False)
     comments = _comments(table)
     return {
-        name: Listed(name, about[name], raw[name], _settings(raw[name], table.fill, comments))
+        name: CatalogueEntry(
+            name, about[name], raw[name], _settings(raw[name], table.fill, comments)
+        )
         for name in about
         if not any(value == OPEN and key not in table.fill for key, value in raw[name].items())
     }
@@ -225,7 +227,7 @@ def _listed(table: Table) -> dict[str, Listed]:
 
 def _settings(
     raw: Mapping[str, Any], fill: Mapping[str, Any], comments: Mapping[str, str]
-) -> dict[str, Setting]:
+) -> dict[str, PageSetting]:
     """What may be set of an agent with this YAML."""
     target = str(raw.get("_target_", ""))
     declared: dict[str, tuple[Constraint, bool]] = {}
@@ -242,11 +244,11 @@ def _settings(
             continue
         constraint, optional = declared.get(key, (None, value is None))
         default = fill.get(key) if value == OPEN else value
-        settings[key] = Setting(key, default, comments.get(key, ""), constraint, optional)
+        settings[key] = PageSetting(key, default, comments.get(key, ""), constraint, optional)
     return settings
 
 
-def _comments(table: Table) -> dict[str, str]:
+def _comments(table: GameSetup) -> dict[str, str]:
     """The comments above settings in the YAMLs of agents, by name of the setting."""
     found: dict[str, str] = {"depth": "Plies that it looks ahead."}
     folders = [conf_folder(), *map(Path, table.folders)]

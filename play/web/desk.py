@@ -18,16 +18,16 @@ from typing import Any
 
 from othello_lab.agents.config import ConfigError, one_line
 from othello_lab.core.rules import ruleset
-from othello_lab.core.system.forked import Forked, Link
+from othello_lab.core.system.forked import Channel, ForkedProcess
 from othello_lab.core.system.processes import die_with_parent
-from othello_lab.play.config import Table
-from othello_lab.play.game import Game
+from othello_lab.play.config import GameSetup
+from othello_lab.play.game import GameState
 from othello_lab.play.recorded import game_of_run, games_of_run, runs_below
-from othello_lab.play.thinking import Thinkers, Trouble
+from othello_lab.play.thinking import AgentFailure, AgentProcesses
 from othello_lab.play.web import why
 from othello_lab.play.web.kept import decision_data, game_data, game_from, player_from
 
-Answer = Callable[[Thinkers, Game, dict[str, Any]], dict[str, Any]]
+Answer = Callable[[AgentProcesses, GameState, dict[str, Any]], dict[str, Any]]
 """What is done at a desk: for a game, with the options of the question."""
 Note = Callable[[str], None]
 
@@ -36,32 +36,32 @@ _GAMES = 200  # that are listed at once
 _NICE = 5  # the server goes first
 
 
-def decide(thinkers: Thinkers, game: Game, options: dict[str, Any]) -> dict[str, Any]:
+def decide(thinkers: AgentProcesses, game: GameState, options: dict[str, Any]) -> dict[str, Any]:
     """An agent's move. options: ``player`` as :func:`play.web.kept.player_data` gives it, and the
     ``seed``."""
     decision, seconds = thinkers.ask(player_from(options["player"]), game, options["seed"])
     return {"decision": decision_data(decision), "seconds": seconds}
 
 
-def prepare(thinkers: Thinkers, game: Game, options: dict[str, Any]) -> dict[str, Any]:
+def prepare(thinkers: AgentProcesses, game: GameState, options: dict[str, Any]) -> dict[str, Any]:
     """Load or compile what players need. options: ``players``, by colour."""
     for color, player in options["players"].items():
         thinkers.of(player_from(player), color)
     return {}
 
 
-def runs(thinkers: Thinkers, game: Game, options: dict[str, Any]) -> dict[str, Any]:
+def runs(thinkers: AgentProcesses, game: GameState, options: dict[str, Any]) -> dict[str, Any]:
     """The runs whose games can be looked at. options: ``folder``."""
     return {"runs": runs_below(Path(options["folder"]))}
 
 
-def games(thinkers: Thinkers, game: Game, options: dict[str, Any]) -> dict[str, Any]:
+def games(thinkers: AgentProcesses, game: GameState, options: dict[str, Any]) -> dict[str, Any]:
     """Some games of a run. options: ``folder``, ``run`` and the ``first``."""
     listed, total = games_of_run(_run(options), options["first"], _GAMES)
     return {"games": listed, "total": total}
 
 
-def recorded(thinkers: Thinkers, game: Game, options: dict[str, Any]) -> dict[str, Any]:
+def recorded(thinkers: AgentProcesses, game: GameState, options: dict[str, Any]) -> dict[str, Any]:
     """A game of a run. options: ``folder``, ``run`` and ``game``, its number."""
     return {"game": game_data(game_of_run(_run(options), options["game"]).game)}
 
@@ -87,7 +87,7 @@ ANSWERS: dict[str, Answer] = {
 }
 
 
-def sit(link: Link, parent: int, table: Table) -> None:
+def sit(link: Channel, parent: int, table: GameSetup) -> None:
     """What a desk does until nobody is left to ask."""
     die_with_parent(parent)
     os.nice(_NICE)
@@ -99,7 +99,7 @@ def sit(link: Link, parent: int, table: Table) -> None:
 
     settings = table.settings.limits
     stopped_by = "Stop ends that"
-    with Thinkers(table.rules, table.limits, settings.hang, say, stopped_by) as thinkers:
+    with AgentProcesses(table.rules, table.limits, settings.hang, say, stopped_by) as thinkers:
         while True:
             try:
                 question = json.loads(link.receive())
@@ -109,12 +109,12 @@ def sit(link: Link, parent: int, table: Table) -> None:
             link.send(json.dumps({"id": asked, **_answered(thinkers, question)}).encode())
 
 
-def _answered(thinkers: Thinkers, question: dict[str, Any]) -> dict[str, Any]:
+def _answered(thinkers: AgentProcesses, question: dict[str, Any]) -> dict[str, Any]:
     try:
         game = game_from(question["game"])
         thinkers.change_rules(ruleset(game.start.ruleset))
         return {"ok": ANSWERS[question["ask"]](thinkers, game, question["options"])}
-    except (Trouble, ValueError) as error:
+    except (AgentFailure, ValueError) as error:
         return {"trouble": one_line(error)}
     except Exception as error:
         return {"trouble": f"{type(error).__name__}: {one_line(error):.300}"}
@@ -136,7 +136,7 @@ def _let_go_of_all_but(kept: int) -> None:
     os.dup2(nothing, 0)
 
 
-class Cores:
+class ComputeSlots:
     """How many desks compute at once; the others wait, the first come first."""
 
     def __init__(self, number: int) -> None:
@@ -163,20 +163,20 @@ _BUSY = "Waiting for a free core."
 
 
 @dataclass
-class _Question:
+class _DeskRequest:
     number: int
     note: Note
     answer: asyncio.Future[dict[str, Any]]
 
 
-class Desk:
+class ComputeClient:
     """One visit's line to a desk. It is asked one question after another."""
 
-    def __init__(self, table: Table, cores: Cores) -> None:
+    def __init__(self, table: GameSetup, cores: ComputeSlots) -> None:
         self._table, self._cores = table, cores
-        self._process: Forked | None = None
+        self._process: ForkedProcess | None = None
         self._number = 0
-        self._open: _Question | None = None
+        self._open: _DeskRequest | None = None
         self._turn = asyncio.Lock()
 
     async def ask(
@@ -193,7 +193,7 @@ class Desk:
                 async with asyncio.timeout(seconds):
                     return await self._asked(name, game, options, note)
             except TimeoutError:
-                raise Trouble(f"no answer for {seconds:g} s") from None
+                raise AgentFailure(f"no answer for {seconds:g} s") from None
             finally:
                 if self._open is not None:
                     self.end()
@@ -203,19 +203,19 @@ class Desk:
     ) -> dict[str, Any]:
         loop = asyncio.get_running_loop()
         if self._process is None:
-            self._process = Forked(sit, os.getpid(), self._table, most=_MOST)
+            self._process = ForkedProcess(sit, os.getpid(), self._table, most=_MOST)
             loop.add_reader(self._process.fileno(), self._read)
         self._number += 1
-        self._open = _Question(self._number, note, loop.create_future())
+        self._open = _DeskRequest(self._number, note, loop.create_future())
         question = {"id": self._number, "ask": name, "game": game, "options": options}
         try:
             self._process.send(json.dumps(question).encode(), wait=False)
         except OSError:
-            raise Trouble(_ENDED) from None
+            raise AgentFailure(_ENDED) from None
         answer = await self._open.answer
         self._open = None
         if "trouble" in answer:
-            raise Trouble(answer["trouble"])
+            raise AgentFailure(answer["trouble"])
         found: dict[str, Any] = answer["ok"]
         return found
 
@@ -247,7 +247,7 @@ class Desk:
             asyncio.get_running_loop().remove_reader(process.fileno())
             process.close()
         if question is not None and not question.answer.done():
-            question.answer.set_exception(Trouble(why))
+            question.answer.set_exception(AgentFailure(why))
 
 
 _ENDED = "the process in which agents are asked has ended"

@@ -10,7 +10,7 @@ from othello_lab.core.game import Decision, SearchStats, valid_answer
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.play.config import PERSON, PlayerSettings
-from othello_lab.play.game import Game
+from othello_lab.play.game import GameState
 
 Data = dict[str, Any]
 
@@ -30,7 +30,7 @@ def decision_from(data: Mapping[str, Any]) -> Decision:
         raise ValueError(f"no decision: {error}") from error
 
 
-def game_data(game: Game, plies: int | None = None) -> Data:
+def game_data(game: GameState, plies: int | None = None) -> Data:
     """A game as plain data, or its first plies."""
     return {
         "rules": game.start.ruleset.name,
@@ -48,10 +48,10 @@ def game_data(game: Game, plies: int | None = None) -> Data:
     }
 
 
-def game_from(data: Mapping[str, Any]) -> Game:
+def game_from(data: Mapping[str, Any]) -> GameState:
     """The game that was kept; raises ValueError."""
     try:
-        game = Game(Position.from_obf(data["start"], data["rules"]))
+        game = GameState(Position.from_obf(data["start"], data["rules"]))
         for turn in data["turns"]:
             decision = turn["decision"] and decision_from(turn["decision"])
             game.play(turn["move"], str(turn["by"]), decision or None, float(turn["seconds"]))

@@ -1,8 +1,8 @@
 """What a page may say, and the one place where all of it is checked.
 
 A message is a JSON object with a ``type``, which is the name of one of the classes below in small
-letters; the other keys are its fields. What a page asks for may still be impossible in the game as
-it stands; that is for the visit to say.
+letters without its ``Message``; the other keys are its fields. What a page asks for may still be
+impossible in the game as it stands; that is for the visit to say.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class MessageError(ValueError):
     """What a page has sent is no message; one line says why."""
 
 
-class Plain(Constraint):
+class PlainData(Constraint):
     """An object of plain data: texts, numbers, switches, lists and objects of these."""
 
     needed = f"an object with at most {_MOST_SETTINGS} names"
@@ -61,7 +61,7 @@ def _is_plain(value: object, depth: int) -> bool:
 
 
 @dataclass(frozen=True)
-class Part(Constraint):
+class NestedObject(Constraint):
     """An object of a class of this module."""
 
     kind: type
@@ -76,25 +76,25 @@ class Part(Constraint):
 
 
 @dataclass(frozen=True)
-class Seat:
+class PlayerChoice:
     """Who shall play: ``human``, or an agent by its name, and its settings."""
 
     name: Annotated[str, Text(r"[\w-]{1,60}", "the name of a player")]
-    settings: Annotated[dict[str, Any], Plain()] = field(default_factory=dict)
+    settings: Annotated[dict[str, Any], PlainData()] = field(default_factory=dict)
 
 
-_SEAT = Part(Seat, "a player, with its name and settings,")
+_SEAT = NestedObject(PlayerChoice, "a player, with its name and settings,")
 
 
 @dataclass(frozen=True)
-class Hello:
+class HelloMessage:
     """The first message: which visit this page goes on with; None for a new one."""
 
     visit: Annotated[str | None, Text(r"[A-Za-z0-9_-]{22}", "the number of a visit")] = None
 
 
 @dataclass(frozen=True)
-class Move:
+class MoveMessage:
     """A person's move. ply: how many moves the page has seen before it."""
 
     move: Annotated[str, Text(r"[a-h][1-8]", "a square")]
@@ -102,40 +102,40 @@ class Move:
 
 
 @dataclass(frozen=True)
-class Recorded:
+class RecordedGame:
     """A game of a run. run: its name in the list of runs. game: its number."""
 
     run: Annotated[str, Text(r".{1,300}", "the name of a run")]
     game: Annotated[int, NUMBER]
 
 
-_RECORDED = Part(Recorded, "a run and the number of its game")
+_RECORDED = NestedObject(RecordedGame, "a run and the number of its game")
 
 
 @dataclass(frozen=True)
-class New:
+class NewMessage:
     """A new game. text: from which position, or how it begins: OBF, transcript, GGF, or a saved
     game; empty for the start. recorded: or a game of a run. playing: whether two agents go on at
     once. black, white: None for who has played so far."""
 
     rules: Annotated[str, Choice(*RULESETS)]
-    black: Annotated[Seat | None, _SEAT] = None
-    white: Annotated[Seat | None, _SEAT] = None
+    black: Annotated[PlayerChoice | None, _SEAT] = None
+    white: Annotated[PlayerChoice | None, _SEAT] = None
     text: Annotated[str, Text(rf".{{0,{LONGEST_TEXT}}}", "a game as text")] = ""
-    recorded: Annotated[Recorded | None, _RECORDED] = None
+    recorded: Annotated[RecordedGame | None, _RECORDED] = None
     playing: Annotated[bool, Switch()] = True
 
 
 @dataclass(frozen=True)
-class Players:
+class PlayersMessage:
     """Others play on from here; None for who has played so far."""
 
-    black: Annotated[Seat | None, _SEAT] = None
-    white: Annotated[Seat | None, _SEAT] = None
+    black: Annotated[PlayerChoice | None, _SEAT] = None
+    white: Annotated[PlayerChoice | None, _SEAT] = None
 
 
 @dataclass(frozen=True)
-class Pace:
+class PaceMessage:
     """Two agents: whether they play on by themselves, and the seconds between their moves."""
 
     playing: Annotated[bool, Switch()]
@@ -143,27 +143,27 @@ class Pace:
 
 
 @dataclass(frozen=True)
-class Step:
+class StepMessage:
     """Two agents: one move, then wait."""
 
 
 @dataclass(frozen=True)
-class Stop:
+class StopMessage:
     """End what the agent is doing."""
 
 
 @dataclass(frozen=True)
-class Go:
+class GoMessage:
     """Let the agent think again."""
 
 
 @dataclass(frozen=True)
-class Undo:
+class UndoMessage:
     """Take back the last move that a person has made, and what followed."""
 
 
 @dataclass(frozen=True)
-class Back:
+class BackMessage:
     """Take back all but the first moves. ply: how many the page has seen in all."""
 
     moves: Annotated[int, PLY]
@@ -171,29 +171,29 @@ class Back:
 
 
 @dataclass(frozen=True)
-class Resign:
+class ResignMessage:
     """Give up."""
 
 
 @dataclass(frozen=True)
-class Ask:
+class AskMessage:
     """A question for a desk. id: the page's number for it. name: of the question. options: its
     own; ``ply`` among them says after how many moves of the game, all by default."""
 
     id: Annotated[int, NUMBER]
     name: Annotated[str, Text(r"[a-z_]{1,20}", "the name of a question")]
-    options: Annotated[dict[str, Any], Plain()] = field(default_factory=dict)
+    options: Annotated[dict[str, Any], PlainData()] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class Cancel:
+class CancelMessage:
     """The page wants no answer to this question any more."""
 
     id: Annotated[int, NUMBER]
 
 
 @dataclass(frozen=True)
-class Games:
+class GamesOptions:
     """Options of the question ``games``: which of a run are listed. first: the first of them."""
 
     run: Annotated[str, Text(r".{1,300}", "the name of a run")]
@@ -201,38 +201,52 @@ class Games:
 
 
 @dataclass(frozen=True)
-class Player:
+class PlayerOptions:
     """Options of the questions that an agent answers."""
 
-    player: Annotated[Seat, _SEAT]
+    player: Annotated[PlayerChoice, _SEAT]
 
 
 @dataclass(frozen=True)
-class Heuristic:
+class EvaluationOptions:
     """Options of the question ``parts``: the name of the evaluation."""
 
     evaluation: Annotated[str, Text(r"\w{1,60}", "the name of an evaluation")]
 
 
 @dataclass(frozen=True)
-class Nothing:
+class NoOptions:
     """Options of a question that has none."""
 
 
 OPTIONS: dict[str, Callable[..., Any]] = {
-    "texts": Nothing,
-    "runs": Nothing,
-    "games": Games,
-    "values": Player,
-    "parts": Heuristic,
-    "course": Player,
-    "tree": Player,
+    "texts": NoOptions,
+    "runs": NoOptions,
+    "games": GamesOptions,
+    "values": PlayerOptions,
+    "parts": EvaluationOptions,
+    "course": PlayerOptions,
+    "tree": PlayerOptions,
 }
 """What a page may ask, and the options of each question, without ``ply``."""
 
 _KINDS: dict[str, Callable[..., Any]] = {
-    kind.__name__.lower(): kind
-    for kind in (Hello, Move, New, Players, Pace, Step, Stop, Go, Undo, Back, Resign, Ask, Cancel)
+    kind.__name__.removesuffix("Message").lower(): kind
+    for kind in (
+        HelloMessage,
+        MoveMessage,
+        NewMessage,
+        PlayersMessage,
+        PaceMessage,
+        StepMessage,
+        StopMessage,
+        GoMessage,
+        UndoMessage,
+        BackMessage,
+        ResignMessage,
+        AskMessage,
+        CancelMessage,
+    )
 }
 
 
@@ -254,7 +268,7 @@ def read(text: str) -> tuple[Any, int | None]:
     return _made(_KINDS[kind], kind, content), ref
 
 
-def check_question(ask: Ask) -> tuple[dict[str, Any], int | None]:
+def check_question(ask: AskMessage) -> tuple[dict[str, Any], int | None]:
     """The options of a question, apart from the number of moves after which it is asked, None for
     all; raises MessageError."""
     if ask.name not in OPTIONS:
@@ -282,7 +296,7 @@ def _made(kind: Any, where: str, content: Mapping[str, Any]) -> Any:
     parts = {
         name: constraint.kind
         for name, (constraint, _) in constraints(kind).items()
-        if isinstance(constraint, Part)
+        if isinstance(constraint, NestedObject)
     }
     values = {
         name: _made(parts[name], name, value)

@@ -15,15 +15,15 @@ from othello_lab.core.notation import IllegalMove
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, Ruleset, ruleset
 from othello_lab.core.system.processes import available_cores
-from othello_lab.play.config import PlayerSettings, Table
-from othello_lab.play.game import Game
-from othello_lab.play.thinking import Trouble, checked_agent
+from othello_lab.play.config import GameSetup, PlayerSettings
+from othello_lab.play.game import GameState
+from othello_lab.play.thinking import AgentFailure, checked_agent
 from othello_lab.play.web import messages
 from othello_lab.play.web.catalogue import Catalogue
-from othello_lab.play.web.desk import Cores, Desk, Note
+from othello_lab.play.web.desk import ComputeClient, ComputeSlots, Note
 from othello_lab.play.web.kept import decision_from, game_data, game_from, player_data
 from othello_lab.play.web.shown import texts_of, visit_shown
-from othello_lab.play.web.visits import Refused, Visit, Visits
+from othello_lab.play.web.visits import ActionRefused, Visit, Visits
 from othello_lab.play.written import game_of
 
 log = logging.getLogger("othello_lab.play.web")
@@ -71,22 +71,27 @@ class Outbox:
         return state
 
 
-class Room:
+class VisitSession:
     """One visit under way. A page is known by its outbox.
 
     cores: for searches. readers: for reading the records of runs, which waits for no search.
     """
 
     def __init__(
-        self, visit: Visit, visits: Visits, catalogue: Catalogue, cores: Cores, readers: Cores
+        self,
+        visit: Visit,
+        visits: Visits,
+        catalogue: Catalogue,
+        cores: ComputeSlots,
+        readers: ComputeSlots,
     ) -> None:
         table = visits.table
         self.visit = visit
         self.pages: list[Outbox] = []
         self.empty_since = time.monotonic()
         self._visits, self._catalogue, self._table = visits, catalogue, table
-        self._desk, self._why = Desk(table, cores), Desk(table, cores)
-        self._reader = Desk(table, readers)
+        self._desk, self._why = ComputeClient(table, cores), ComputeClient(table, cores)
+        self._reader = ComputeClient(table, readers)
         self._going: asyncio.Task[None] | None = None
         self._warming: asyncio.Task[None] | None = None
         self._thinking, self._note = False, ""
@@ -175,7 +180,7 @@ class Room:
         self._warming = asyncio.get_running_loop().create_task(self._prepare(players))
 
     async def _prepare(self, players: dict[str, Any]) -> None:
-        with contextlib.suppress(Trouble):  # who is asked for a move will say so again
+        with contextlib.suppress(AgentFailure):  # who is asked for a move will say so again
             options = {"players": players}
             await self._desk.ask("prepare", game_data(self.visit.game, 0), options, self._hear)
 
@@ -216,7 +221,7 @@ class Room:
             if visit.watched and not visit.steps:
                 await asyncio.sleep(max(0.0, visit.delay - (time.monotonic() - begun)))
             visit.play_decided(decision, float(answer["seconds"]))
-        except (Trouble, IllegalMove, ValueError, KeyError) as trouble:
+        except (AgentFailure, IllegalMove, ValueError, KeyError) as trouble:
             visit.stop(
                 f"{color.value.capitalize()} ({visit.to_move.name}) has broken down: {trouble}"
             )
@@ -232,25 +237,25 @@ class Room:
         """Do what a page says; raises ValueError with one line, and Trouble."""
         self._used = time.monotonic()
         match message:
-            case messages.Ask():
+            case messages.AskMessage():
                 self._begin_question(message, page)
-            case messages.Cancel():
+            case messages.CancelMessage():
                 if (task := self._questions.get((id(page), message.id))) is not None:
                     task.cancel()
-            case messages.Pace():
+            case messages.PaceMessage():
                 self.visit.playing, self.visit.delay = message.playing, message.delay
                 self._changed()
-            case messages.Step():
+            case messages.StepMessage():
                 self.visit.steps, self.visit.playing = 1, False
                 self._changed()
-            case messages.Stop():
+            case messages.StopMessage():
                 self._stop()
-            case messages.New():
+            case messages.NewMessage():
                 await self._begin(message)
             case _:
                 self._change(message)
 
-    async def _begin(self, message: messages.New) -> None:
+    async def _begin(self, message: messages.NewMessage) -> None:
         """Another game."""
         rules = ruleset(message.rules)
         if message.recorded is not None:
@@ -259,7 +264,7 @@ class Room:
         elif message.text.strip():
             game = game_of(message.text, rules)
         else:
-            game = Game(Position.start(rules))
+            game = GameState(Position.start(rules))
         players = self._players(message, game.start.ruleset)
         self._halt()
         self.visit.begin(game, players, message.playing)
@@ -270,27 +275,27 @@ class Room:
         """What makes another game of it, or changes who plays: nothing goes on from before."""
         visit = self.visit
         match message:
-            case messages.Move():
+            case messages.MoveMessage():
                 visit.play(message.move, message.ply)
-            case messages.Players():
+            case messages.PlayersMessage():
                 players = self._players(message, visit.game.start.ruleset)
                 self._halt()
                 visit.seat(players)
-            case messages.Undo():
+            case messages.UndoMessage():
                 visit.undo()
                 self._halt()
-            case messages.Back():
+            case messages.BackMessage():
                 visit.back_to(message.moves, message.ply)
                 self._halt()
-            case messages.Resign():
+            case messages.ResignMessage():
                 visit.resign()
                 self._halt()
-            case messages.Go():
+            case messages.GoMessage():
                 visit.go()
         self._changed()
 
     def _players(
-        self, message: messages.New | messages.Players, rules: Ruleset
+        self, message: messages.NewMessage | messages.PlayersMessage, rules: Ruleset
     ) -> dict[Color, PlayerSettings]:
         """Who shall play; raises ConfigError."""
         players = dict(self.visit.players)
@@ -303,7 +308,7 @@ class Room:
 
     def _stop(self) -> None:
         if self._going is None:
-            raise Refused("no agent is thinking")
+            raise ActionRefused("no agent is thinking")
         color = self.visit.game.position.to_move
         self._halt()
         self.visit.stop(f"{color.value.capitalize()} ({self.visit.to_move.name}) was stopped.")
@@ -311,13 +316,13 @@ class Room:
 
     # ------------------------------------------------------------------ questions
 
-    def _begin_question(self, message: messages.Ask, page: Outbox) -> None:
+    def _begin_question(self, message: messages.AskMessage, page: Outbox) -> None:
         options, ply = messages.check_question(message)
         key = id(page), message.id
         if key in self._questions:
-            raise Refused(f"question {message.id} has been asked already")
+            raise ActionRefused(f"question {message.id} has been asked already")
         if len(self._questions) >= _MOST_WAITING:
-            raise Refused(f"{_MOST_WAITING} questions are waiting; that is enough")
+            raise ActionRefused(f"{_MOST_WAITING} questions are waiting; that is enough")
         task = asyncio.get_running_loop().create_task(self._answer(message, options, ply, page))
         self._questions[key] = task
 
@@ -329,7 +334,7 @@ class Room:
         task.add_done_callback(ended)
 
     async def _answer(
-        self, message: messages.Ask, options: dict[str, Any], ply: int | None, page: Outbox
+        self, message: messages.AskMessage, options: dict[str, Any], ply: int | None, page: Outbox
     ) -> None:
         said: dict[str, Any] = {"type": "answer", "id": message.id}
 
@@ -342,7 +347,7 @@ class Room:
             else:
                 found = await self._ask_why(message.name, options, note, ply)
             page.put(said | {"ok": found})
-        except (Trouble, ValueError) as trouble:
+        except (AgentFailure, ValueError) as trouble:
             page.put(said | {"trouble": str(trouble)})
 
     async def _ask_why(
@@ -363,22 +368,22 @@ class Room:
         """The agent that a question is for; raises Refused and ConfigError."""
         player = self._catalogue.player(name, settings, self.visit.game.start.ruleset)
         if player.is_human:
-            raise Refused("a person cannot be asked; an agent can")
+            raise ActionRefused("a person cannot be asked; an agent can")
         return player_data(player)
 
 
-class House:
+class VisitSessions:
     """All visits under way."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: GameSetup) -> None:
         self.catalogue = Catalogue(table)
         self.marks = table.settings.marks
         self._visits = Visits(table)
-        self._cores = Cores(table.settings.web.cores or available_cores()), Cores(1)
+        self._cores = ComputeSlots(table.settings.web.cores or available_cores()), ComputeSlots(1)
         self._most = table.settings.web.games
-        self._rooms: dict[str, Room] = {}
+        self._rooms: dict[str, VisitSession] = {}
 
-    def room(self, number: str | None) -> Room:
+    def room(self, number: str | None) -> VisitSession:
         """The room of a visit, or of a new one; raises Refused if there are too many."""
         self.tidy()
         if number is not None and number in self._rooms:
@@ -388,14 +393,16 @@ class House:
         visit = self._visits.find(number) if number is not None else None
         visit = visit or self._visits.new()
         self._visits.keep(visit)
-        room = Room(visit, self._visits, self.catalogue, *self._cores)
+        room = VisitSession(visit, self._visits, self.catalogue, *self._cores)
         self._rooms[visit.number] = room
         return room
 
     def _make_room(self) -> None:
         empty = [number for number, room in self._rooms.items() if not room.pages]
         if not empty:
-            raise Refused(f"all games that may be open at once ({self._most}) are; try again later")
+            raise ActionRefused(
+                f"all games that may be open at once ({self._most}) are; try again later"
+            )
         number = min(empty, key=lambda number: self._rooms[number].empty_since)
         self._rooms.pop(number).close()
 
@@ -413,7 +420,7 @@ class House:
         self._rooms.clear()
 
 
-class Patience:
+class RateLimit:
     """How many messages a page may send: so many a second, and a few seconds' worth at once."""
 
     def __init__(self, rate: float) -> None:

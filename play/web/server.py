@@ -26,11 +26,11 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from othello_lab.agents.config import ConfigError
 from othello_lab.core.position import prepare_rules
 from othello_lab.core.system.processes import LINUX
-from othello_lab.play.config import Table, WebConfig
-from othello_lab.play.thinking import Trouble
+from othello_lab.play.config import GameSetup, WebConfig
+from othello_lab.play.thinking import AgentFailure
 from othello_lab.play.web import messages
-from othello_lab.play.web.rooms import House, Outbox, Patience, Room
-from othello_lab.play.web.visits import Refused
+from othello_lab.play.web.rooms import Outbox, RateLimit, VisitSession, VisitSessions
+from othello_lab.play.web.visits import ActionRefused
 
 STATIC = Path(__file__).parent / "static"
 _HEADERS = {
@@ -53,7 +53,7 @@ _PORTS = 100  # how many are tried for a free one
 _WRONG, _TOO_MANY, _BUSY = 1008, 1008, 1013  # why a WebSocket is closed, RFC 6455
 
 
-class Guarded:
+class SameHostOnly:
     """Lets nobody in who was led here by another site: the host has to be this machine's, and a
     WebSocket has to come from a page of this server."""
 
@@ -103,9 +103,9 @@ def is_local(host: str) -> bool:
     return False
 
 
-def application(table: Table) -> ASGIApp:
+def application(table: GameSetup) -> ASGIApp:
     """The server as an ASGI application."""
-    house = House(table)
+    house = VisitSessions(table)
     files = {path.name: path.read_bytes() for path in sorted(STATIC.iterdir()) if path.is_file()}
 
     @contextlib.asynccontextmanager
@@ -131,23 +131,23 @@ def application(table: Table) -> ASGIApp:
 
     async def line(websocket: WebSocket) -> None:
         await websocket.accept()
-        await Line(websocket, house, table.settings.web).serve()
+        await PageConnection(websocket, house, table.settings.web).serve()
 
     routes = [
         Route("/", page),
         Route("/static/{name}", page),
         WebSocketRoute("/line", line),
     ]
-    return Guarded(Starlette(routes=routes, lifespan=lifespan), table.settings.web.host)
+    return SameHostOnly(Starlette(routes=routes, lifespan=lifespan), table.settings.web.host)
 
 
-class Line:
+class PageConnection:
     """The line to one page."""
 
-    def __init__(self, websocket: WebSocket, house: House, settings: WebConfig) -> None:
+    def __init__(self, websocket: WebSocket, house: VisitSessions, settings: WebConfig) -> None:
         self._websocket, self._house = websocket, house
         self._outbox = Outbox(100)
-        self._patience = Patience(settings.messages)
+        self._patience = RateLimit(settings.messages)
         self._longest = settings.message_kb << 10
 
     async def serve(self) -> None:
@@ -158,7 +158,7 @@ class Line:
         try:
             async with asyncio.timeout(_HELLO):
                 hello, _ = await self._receive()
-            if not isinstance(hello, messages.Hello):
+            if not isinstance(hello, messages.HelloMessage):
                 raise messages.MessageError("the first message has to be hello")
             room = self._house.room(hello.visit)
             self._outbox.put(
@@ -175,7 +175,7 @@ class Line:
                 await self._obey(room, *await self._receive())
         except messages.MessageError as error:
             await self._end(sender, _WRONG, str(error))
-        except (Refused, ConfigError) as refused:
+        except (ActionRefused, ConfigError) as refused:
             await self._end(sender, _BUSY, str(refused))
         except (WebSocketDisconnect, TimeoutError, OSError, RuntimeError):
             pass
@@ -198,15 +198,15 @@ class Line:
             raise messages.MessageError("too many messages")
         return messages.read(text)
 
-    async def _obey(self, room: Room, message: Any, ref: int | None) -> None:
-        if isinstance(message, messages.Hello):
+    async def _obey(self, room: VisitSession, message: Any, ref: int | None) -> None:
+        if isinstance(message, messages.HelloMessage):
             raise messages.MessageError("hello has been said")
         about = {} if ref is None else {"ref": ref}
         try:
             await room.obey(message, self._outbox)
-        except (ValueError, Trouble) as error:
+        except (ValueError, AgentFailure) as error:
             text = " ".join(str(error).split())
-            if isinstance(message, messages.Ask):
+            if isinstance(message, messages.AskMessage):
                 self._outbox.put({"type": "answer", "id": message.id, "trouble": text})
             else:
                 self._outbox.put({"type": "error", "text": text} | about)
@@ -238,7 +238,7 @@ class Line:
 # ---------------------------------------------------------------------- from the command line
 
 
-def serve(table: Table) -> None:
+def serve(table: GameSetup) -> None:
     """Serve until Ctrl-C; raises ConfigError if that cannot begin."""
     settings = table.settings.web
     with _listen(settings) as listening:

@@ -8,7 +8,7 @@ from othello_lab.core.bitboard import bits
 from othello_lab.core.notation import PASS, format_ggf, square_name
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
-from othello_lab.play.game import Turn, outcome, value_text
+from othello_lab.play.game import PlayedTurn, outcome, value_text
 from othello_lab.play.moves import written
 from othello_lab.play.web.catalogue import Catalogue
 from othello_lab.play.web.visits import Visit
@@ -32,7 +32,7 @@ def _names(squares: int) -> list[str]:
     return [square_name(square) for square in bits(squares)]
 
 
-def turn_shown(turn: Turn) -> dict[str, Any]:
+def turn_shown(turn: PlayedTurn) -> dict[str, Any]:
     """A move, what it leads to, and what an agent stated of it."""
     before, after = turn.before, turn.after
     found = {

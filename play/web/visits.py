@@ -20,8 +20,8 @@ from othello_lab.core.game import Decision
 from othello_lab.core.notation import PASS, IllegalMove, parse_square
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
-from othello_lab.play.config import HUMAN, PlayerSettings, Table
-from othello_lab.play.game import Game
+from othello_lab.play.config import HUMAN, GameSetup, PlayerSettings
+from othello_lab.play.game import GameState
 from othello_lab.play.web.kept import game_data, game_from, player_data, player_from
 
 _FORMAT = 1
@@ -29,7 +29,7 @@ _NUMBER = re.compile(r"[A-Za-z0-9_-]{22}")
 _SLOW = 0.6  # seconds between the moves of two agents, unless somebody wants another pace
 
 
-class Refused(ValueError):
+class ActionRefused(ValueError):
     """What a page asks for is not possible now; one line says why."""
 
 
@@ -43,7 +43,7 @@ class Visit:
     """
 
     number: str
-    game: Game
+    game: GameState
     players: dict[Color, PlayerSettings]
     seed: int
     playing: bool = True
@@ -87,14 +87,16 @@ class Visit:
         """A person's move; raises Refused, and the board stays."""
         self._expect(ply)
         if self.game.is_over:
-            raise Refused("the game is over")
+            raise ActionRefused("the game is over")
         position = self.game.position
         if not self.to_move.is_human:
-            raise Refused(f"{position.to_move.value} is to move, and that is {self.to_move.name}")
+            raise ActionRefused(
+                f"{position.to_move.value} is to move, and that is {self.to_move.name}"
+            )
         try:
             self.game.play(parse_square(move, position.ruleset.side), HUMAN)
         except IllegalMove as error:
-            raise Refused(str(error)) from None
+            raise ActionRefused(str(error)) from None
         self._moved()
 
     def play_decided(self, decision: Decision, seconds: float) -> None:
@@ -112,19 +114,19 @@ class Visit:
 
     def _expect(self, ply: int) -> None:
         if ply != len(self.game.turns):
-            raise Refused("the game has gone on meanwhile; look again")
+            raise ActionRefused("the game has gone on meanwhile; look again")
 
     def undo(self) -> None:
         """Take back the last decision of a person, or of anybody where none plays; Refused."""
         if not self.game.take_back(self.humans if len(self.humans) == 1 else Color):
-            raise Refused("there is nothing to take back")
+            raise ActionRefused("there is nothing to take back")
         self._taken_back()
 
     def back_to(self, moves: int, ply: int) -> None:
         """Keep only so many moves; Refused."""
         self._expect(ply)
         if moves > ply:
-            raise Refused(f"there are only {ply} moves")
+            raise ActionRefused(f"there are only {ply} moves")
         del self.game.turns[moves:]
         self.game.resigned = None
         self._taken_back()
@@ -138,9 +140,9 @@ class Visit:
     def resign(self) -> None:
         """A person gives up; Refused."""
         if self.game.is_over:
-            raise Refused("the game is over")
+            raise ActionRefused("the game is over")
         if not self.humans:
-            raise Refused("agents do not resign")
+            raise ActionRefused("agents do not resign")
         humans = self.humans
         self.game.resigned = humans[0] if len(humans) == 1 else self.game.position.to_move
 
@@ -156,12 +158,14 @@ class Visit:
     def go(self) -> None:
         """Let the agent think again; Refused."""
         if self.game.is_over or self.to_move.is_human:
-            raise Refused("no agent is to move")
+            raise ActionRefused("no agent is to move")
         self._moved()
         if self.watched and not self.playing:
             self.steps = max(self.steps, 1)
 
-    def begin(self, game: Game, players: Mapping[Color, PlayerSettings], playing: bool) -> None:
+    def begin(
+        self, game: GameState, players: Mapping[Color, PlayerSettings], playing: bool
+    ) -> None:
         """Another game."""
         self.game, self.players, self.playing, self.steps = game, dict(players), playing, 0
         self.seed += 1
@@ -207,7 +211,7 @@ class Visit:
 class Visits:
     """All visits that were kept, in a folder that is only its owner's."""
 
-    table: Table
+    table: GameSetup
     folder: Path = field(init=False)
 
     def __post_init__(self) -> None:
@@ -227,7 +231,7 @@ class Visits:
         settings = self.table.settings
         return Visit(
             secrets.token_urlsafe(16),
-            Game(start),
+            GameState(start),
             dict(self.table.players),
             settings.seed,
             playing=not settings.pause,

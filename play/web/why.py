@@ -18,7 +18,7 @@ from typing import Any
 from othello_lab.agents.base import Decision, Limits
 from othello_lab.agents.config import ConfigError, build
 from othello_lab.agents.evaluation.base import FINAL_UNIT, Evaluation
-from othello_lab.agents.evaluation.worth import Worth, worth, worth_of_moves
+from othello_lab.agents.evaluation.worth import EvaluationTerms, worth, worth_of_moves
 from othello_lab.agents.search import SearchAgent, WindowSearch
 from othello_lab.agents.search.window.plain import INFINITY
 from othello_lab.core import bitboard
@@ -26,10 +26,10 @@ from othello_lab.core.notation import square_name
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.play.config import PlayerSettings
-from othello_lab.play.game import Game
+from othello_lab.play.game import GameState
 from othello_lab.play.hints import hints
-from othello_lab.play.thinking import Thinkers
-from othello_lab.play.tree import Cut, Look, Node, watched
+from othello_lab.play.thinking import AgentProcesses
+from othello_lab.play.tree import Cutoff, OrderingLook, TracedNode, watched
 from othello_lab.play.web.kept import player_from
 from othello_lab.play.written import described
 
@@ -46,7 +46,7 @@ _TIMES = 3  # that a search is timed; the first finds nothing in the processor's
 # ---------------------------------------------------------------------- values
 
 
-def values(thinkers: Thinkers, game: Game, options: Mapping[str, Any]) -> Data:
+def values(thinkers: AgentProcesses, game: GameState, options: Mapping[str, Any]) -> Data:
     """Each legal move's value to who makes it, the best first. options: ``player``, whose values
     they are."""
     who = player_from(options["player"])
@@ -73,7 +73,7 @@ def values(thinkers: Thinkers, game: Game, options: Mapping[str, Any]) -> Data:
 # ---------------------------------------------------------------------- parts
 
 
-def parts(thinkers: Thinkers, game: Game, options: Mapping[str, Any]) -> Data:
+def parts(thinkers: AgentProcesses, game: GameState, options: Mapping[str, Any]) -> Data:
     """What a heuristic thinks of the position and of the position after each move, with the terms
     that it sums up, as ``othello-lab agents evaluate`` shows it. options: ``evaluation``, its
     settings.
@@ -94,7 +94,7 @@ def parts(thinkers: Thinkers, game: Game, options: Mapping[str, Any]) -> Data:
     }
 
 
-def _worth_data(worth: Worth, sign: int = 1) -> Data:
+def _worth_data(worth: EvaluationTerms, sign: int = 1) -> Data:
     """sign: -1 if the position is the opponent's, and the value is to be to the mover. The terms
     stay as they are."""
     terms = [{"name": name, "value": value} for name, value in worth.parts.items()]
@@ -104,7 +104,7 @@ def _worth_data(worth: Worth, sign: int = 1) -> Data:
 # ---------------------------------------------------------------------- the value over the game
 
 
-def course(thinkers: Thinkers, game: Game, options: Mapping[str, Any]) -> Data:
+def course(thinkers: AgentProcesses, game: GameState, options: Mapping[str, Any]) -> Data:
     """What an agent says of every position of a game, to Black; the first is the start. options:
     ``player``, who is asked."""
     who = player_from(options["player"])
@@ -114,7 +114,7 @@ def course(thinkers: Thinkers, game: Game, options: Mapping[str, Any]) -> Data:
         if position.is_over:
             point["value"] = _to_black(position.disc_difference * FINAL_UNIT, position)
         elif position.moves:
-            (hint,) = hints(thinkers, who, Game(position), 1)
+            (hint,) = hints(thinkers, who, GameState(position), 1)
             point["value"] = _to_black(hint.value, position)
             point |= {"nodes": hint.nodes, "seconds": hint.seconds}
         found.append(point)
@@ -133,7 +133,7 @@ def _to_black(value: float | None, position: Position) -> float | None:
 # ---------------------------------------------------------------------- the tree
 
 
-def tree(thinkers: Thinkers, game: Game, options: Mapping[str, Any]) -> Data:
+def tree(thinkers: AgentProcesses, game: GameState, options: Mapping[str, Any]) -> Data:
     """The whole tree of a search, in the order in which it was searched, with what the compiled
     search counts beside it. options: ``player``, who searches, to its own depth.
 
@@ -226,7 +226,7 @@ def _counts(decision: Decision) -> Data:
 class _Columns:
     """A tree as columns; see :func:`tree`. on_line: the nodes on the chosen line."""
 
-    on_line: Container[Node]
+    on_line: Container[TracedNode]
     columns: dict[str, list[Any]] = field(default_factory=lambda: defaultdict(list))
     line: list[int] = field(default_factory=list)
     looks: dict[int, list[Any]] = field(default_factory=dict)
@@ -243,11 +243,11 @@ class _Columns:
             "cuts": self.cuts,
         }
 
-    def add_root(self, root: Node, position: Position) -> None:
+    def add_root(self, root: TracedNode, position: Position) -> None:
         """The root, and all below it."""
         self._add(root, position, "", 0)
 
-    def _add(self, node: Node, position: Position, flips: str, ply: int) -> None:
+    def _add(self, node: TracedNode, position: Position, flips: str, ply: int) -> None:
         """position: after the move. flips: what it has turned."""
         number = self.size
         self.size += 1
@@ -266,9 +266,9 @@ class _Columns:
             self.columns[name].append(value)
         looks = []
         for part in node.below:
-            if isinstance(part, Look):
+            if isinstance(part, OrderingLook):
                 looks.append([square_name(part.move), part.value, part.counted])
-            elif isinstance(part, Cut):
+            elif isinstance(part, Cutoff):
                 self.cuts[number] = {
                     "value": part.value,
                     "beta": part.beta,

@@ -32,7 +32,7 @@ from othello_lab import (
 from othello_lab.agents import contract
 from othello_lab.agents.command_line import main
 from othello_lab.agents.config import build, build_agent, choices, conf_folder, fill_open, load
-from othello_lab.agents.contract import FAILED, NOT_ASKED, Verdict, check
+from othello_lab.agents.contract import FAILED, NOT_ASKED, ContractVerdict, check
 
 EVALUATION = {"_target_": "othello_lab.DiscCount"}  # plays on every board
 
@@ -70,7 +70,7 @@ def make(name: str, folder: Path) -> Agent:
     return build_agent(filled[name], name)
 
 
-def names(verdict: Verdict, outcome: str) -> set[str]:
+def names(verdict: ContractVerdict, outcome: str) -> set[str]:
     return {finding.name for finding in verdict.findings if finding.outcome == outcome}
 
 

@@ -203,7 +203,7 @@ def others() -> Iterator[int]:
 def replaces_the_judge(agent: Hostile, *_: Any) -> None:
     """Replaces play_game, Position.play, Decision.flaw and the game's results."""
     othello_lab.core.game.play_game = lambda *_, **__: None  # type: ignore[assignment]
-    othello_lab.core.game._Game.play = lambda *_: None  # type: ignore[method-assign]
+    othello_lab.core.game._GameLoop.play = lambda *_: None  # type: ignore[method-assign]
     othello_lab.core.game._leader = lambda *_: None
     type.__setattr__(Decision, "flaw", lambda *_: None)
 
@@ -454,13 +454,13 @@ def leaves_threads(agent: Hostile, *_: Any) -> None:
 def dies_between_games(agent: Hostile, position: Position) -> None:
     """Ends its process between two games, right after its last answer."""
     if position.is_over and agent.first_time("died"):
-        send = othello_lab.core.system.forked.Link.send
+        send = othello_lab.core.system.forked.Channel.send
 
         def last(link: Any, message: bytes) -> None:
             send(link, message)
             os._exit(3)
 
-        othello_lab.core.system.forked.Link.send = last  # type: ignore[method-assign]
+        othello_lab.core.system.forked.Channel.send = last  # type: ignore[method-assign]
 
 
 @kind(DIED, "begin_game")

@@ -20,7 +20,7 @@ from rich.console import Console
 
 from othello_lab import RULESETS, Position
 from othello_lab.agents.commands.solve import read_problem
-from othello_lab.agents.external.slips import Slip
+from othello_lab.agents.external.slips import MailboxFile
 from othello_lab.agents.external.wpi import name_of
 from othello_lab.agents.loading import split_target
 from othello_lab.agents.search.window.probcut import FITTED, ProbCut
@@ -171,7 +171,7 @@ def test_moves_of_the_file_protocol(text: str, name: str, passing: bool) -> None
 def test_files_of_the_file_protocol(
     tmp_path_factory: pytest.TempPathFactory, content: bytes
 ) -> None:
-    slip = Slip(tmp_path_factory.getbasetemp() / "anna.out")
+    slip = MailboxFile(tmp_path_factory.getbasetemp() / "anna.out")
     slip.path.write_bytes(content)
     text = slip.read()
     assert text is not None
@@ -242,7 +242,7 @@ SAID = (
 def test_messages_of_a_page(text: str) -> None:
     def read_all() -> None:
         message, _ = messages.read(text)
-        if isinstance(message, messages.Ask):
+        if isinstance(message, messages.AskMessage):
             messages.check_question(message)
 
     refused(read_all)

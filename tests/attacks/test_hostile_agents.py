@@ -239,9 +239,9 @@ def test_an_honest_agent_may_count_on_in_one_object(tmp_path: Path) -> None:
 
 def test_nobody_is_blamed_if_the_system_has_no_process_to_give(tmp_path: Path) -> None:
     """Two forks of three fail."""
-    forked, asked = othello_lab.core.system.forked.Forked, itertools.count(1)
+    forked, asked = othello_lab.core.system.forked.ForkedProcess, itertools.count(1)
 
-    def flaky(*arguments: Any, **more: Any) -> othello_lab.core.system.forked.Forked:
+    def flaky(*arguments: Any, **more: Any) -> othello_lab.core.system.forked.ForkedProcess:
         if next(asked) % 3:
             raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
         return forked(*arguments, **more)

@@ -15,7 +15,7 @@ import othello_lab.agents.outside
 import othello_lab.core.game
 import othello_lab.core.system.processes
 from othello_lab.agents.config import ConfigError
-from othello_lab.agents.outside import Outsider
+from othello_lab.agents.outside import ExternalAgent
 from othello_lab.core.position import Position
 from othello_lab.experiments.record.provenance import versions
 
@@ -101,7 +101,7 @@ except OSError:
 """
 
 
-def made(folder: Path, source: str, monkeypatch: pytest.MonkeyPatch) -> Outsider:
+def made(folder: Path, source: str, monkeypatch: pytest.MonkeyPatch) -> ExternalAgent:
     (folder / "student").mkdir()
     (folder / "student" / "__init__.py").write_text(
         f"import os\nopen({str(folder / 'made')!r}, 'a').write(str(os.getpid()) + chr(10))"
@@ -110,7 +110,7 @@ def made(folder: Path, source: str, monkeypatch: pytest.MonkeyPatch) -> Outsider
     monkeypatch.syspath_prepend(folder)
     settings = {"_target_": "student.mine.Mine"}
     versions({"mine": settings})
-    return Outsider(settings, "mine")
+    return ExternalAgent(settings, "mine")
 
 
 ALWAYS = {

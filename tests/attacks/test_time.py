@@ -17,14 +17,14 @@ import pytest
 from processes import await_
 
 from othello_lab import Agent, Decision, Limits, RandomAgent
-from othello_lab.core.game import Spent
+from othello_lab.core.game import TimeSpent
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, ruleset
-from othello_lab.core.system.forked import Forked, Link
+from othello_lab.core.system.forked import Channel, ForkedProcess
 from othello_lab.core.system.processes import LINUX
 from othello_lab.core.system.shared_memory import shared
-from othello_lab.experiments.playing.conditions import Conditions
-from othello_lab.experiments.playing.stand_in import Children, StandIn
+from othello_lab.experiments.playing.conditions import GameConditions
+from othello_lab.experiments.playing.stand_in import AgentProxy, ChildSignals
 
 pytestmark = pytest.mark.skipif(not LINUX, reason="reads processor times from /proc")
 
@@ -50,9 +50,9 @@ class Does(RandomAgent):
         return super().decide(position, limits)
 
 
-def _supervise(link: Link, agent: Agent, limits: Limits) -> None:
-    conditions = Conditions(["it"], [agent], ruleset("standard"), limits, 10.0, 60.0, 30)
-    stand_in = StandIn(conditions, 0, Children(), lambda: None)
+def _supervise(link: Channel, agent: Agent, limits: Limits) -> None:
+    conditions = GameConditions(["it"], [agent], ruleset("standard"), limits, 10.0, 60.0, 30)
+    stand_in = AgentProxy(conditions, 0, ChildSignals(), lambda: None)
     start = Position.start()
     stand_in.begin_game(Color.BLACK, start, 1)
     link.send(str(stand_in.number).encode())
@@ -77,12 +77,12 @@ def spent_on(
     agent: Any, limits: Limits = LIMITS, meanwhile: Callable[[int, int], None] = lambda *_: None
 ) -> tuple[float, float]:
     """The same for an agent that says when it has ``begun``."""
-    with closing(Forked(_supervise, agent, limits)) as supervisor:
+    with closing(ForkedProcess(_supervise, agent, limits)) as supervisor:
         player = int(supervisor.receive())
         supervisor.send(b"ask")
         await_(lambda: agent.begun.value)
         meanwhile(player, supervisor.number)
-        spent = Spent(*json.loads(supervisor.receive()))
+        spent = TimeSpent(*json.loads(supervisor.receive()))
     return spent.wall / 1e9, (spent.wall - spent.waited) / 1e9
 
 

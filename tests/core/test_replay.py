@@ -8,7 +8,7 @@ import pytest
 from othello_lab.core.lines import draw_on
 from othello_lab.core.notation import PASS
 from othello_lab.core.position import Position
-from othello_lab.core.replay import LEGAL, UNTOLD, Replayed, replay
+from othello_lab.core.replay import LEGAL, UNTOLD, ReplayedGames, replay
 from othello_lab.core.rules import RULESETS
 
 RULES = ("standard", "mini6", "mini4", "wpi")
@@ -29,7 +29,7 @@ def played(rules: str, games: int, seed: int = 1) -> list[list[tuple[Position, i
 
 def followed(
     rules: str, lines: list[list[int]], until: int = -1, turns: list[int] | None = None
-) -> Replayed:
+) -> ReplayedGames:
     start = Position.start(rules)
     masks = (np.full(len(lines), mask, dtype=np.uint64) for mask in (start.mover, start.opponent))
     squares = np.array([move for line in lines for move in line], dtype=np.uint8)

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from othello_lab import AlphaBeta, DiscCount, GreedyAgent, SquareWeights
 from othello_lab.agents.config import ConfigError, choices
-from othello_lab.agents.outside import Outsider
+from othello_lab.agents.outside import ExternalAgent
 from othello_lab.experiments.config import read, typed
 from othello_lab.experiments.jobs.run import resume, run
 from othello_lab.experiments.record.store import Record
@@ -107,7 +107,7 @@ def test_agents_by_the_path_of_their_class(tmp_path: Path, monkeypatch: pytest.M
     words += ["second.depth=5", "second.evaluation=iago", "second.hope=1.5"]
     made = {}
     for name, agent in read(words).agents.items():
-        assert isinstance(agent, Outsider), "it is not run where the judge is"
+        assert isinstance(agent, ExternalAgent), "it is not run where the judge is"
         made[name] = agent.make()
     assert list(made) == ["Careful", "Mine"]
     assert vars(made["Careful"])["patience"] == 3
@@ -116,7 +116,7 @@ def test_agents_by_the_path_of_their_class(tmp_path: Path, monkeypatch: pytest.M
     words = ["agents=ab_vs_minimax", "+agent@agents.mine=./agents.py:Careful", "depth=2"]
     assert list(read(words).agents) == ["minimax", "alphabeta", "mine"]
     words = ["agents=ab_vs_minimax", "agent@agents.minimax=./agents.py:Careful"]
-    assert isinstance(read(words).agents["minimax"], Outsider)
+    assert isinstance(read(words).agents["minimax"], ExternalAgent)
 
 
 HOLLOW = """

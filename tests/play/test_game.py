@@ -9,11 +9,11 @@ import pytest
 from othello_lab.core.notation import PASS, IllegalMove
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
-from othello_lab.play.game import Game, line_text, outcome, value_text
+from othello_lab.play.game import GameState, line_text, outcome, value_text
 
 
-def game_of(transcript: str) -> Game:
-    game = Game(Position.start())
+def game_of(transcript: str) -> GameState:
+    game = GameState(Position.start())
     _, moves = game.start.follow([transcript[i : i + 2] for i in range(0, len(transcript), 2)])
     game.follow(moves, "human")
     return game
@@ -40,7 +40,7 @@ def test_a_forced_pass_is_nobodys_decision(
 ) -> None:
     games = (random_game("mini4", seed) for seed in range(300))
     positions = next(each for each in games if any(now.must_pass for now in each))
-    game = Game(positions[0])
+    game = GameState(positions[0])
     for after in positions[1:]:
         now = game.position
         game.play(next(m for m in (now.moves or (PASS,)) if now.play(m) == after), "x")
@@ -63,11 +63,11 @@ def test_who_resigns_loses_by_two_at_least() -> None:
 
 
 def test_the_end_is_told_with_winner_score_and_margin() -> None:
-    lost = Game(Position.from_obf("X" * 40 + "O" * 24 + " X"))
+    lost = GameState(Position.from_obf("X" * 40 + "O" * 24 + " X"))
     assert outcome(lost) == "The game is over: Black wins by 16. Black 40, White 24."
-    drawn = Game(Position.from_obf("X" * 32 + "O" * 32 + " X"))
+    drawn = GameState(Position.from_obf("X" * 32 + "O" * 32 + " X"))
     assert outcome(drawn) == "The game is over: a draw, 32 : 32."
-    early = Game(Position.from_obf("OO" + "-" * 62 + " X"))
+    early = GameState(Position.from_obf("OO" + "-" * 62 + " X"))
     assert "White wins by 64, the empty squares counted. Black 0, White 2" in outcome(early)
 
 

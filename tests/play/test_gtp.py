@@ -17,15 +17,15 @@ from othello_lab.__main__ import room_main
 from othello_lab.core.game import Limits
 from othello_lab.core.notation import parse_square, square_name
 from othello_lab.play.engine import read_engine
-from othello_lab.play.gtp import Clock, GtpServer, serve
-from othello_lab.play.thinking import Thinkers
+from othello_lab.play.gtp import GtpClock, GtpServer, serve
+from othello_lab.play.thinking import AgentProcesses
 
 main = functools.partial(room_main, "play")
 
 
 def served(words: str) -> Iterator[GtpServer]:
     table, player = read_engine(words.split(), [])
-    with Thinkers(table.rules, table.limits, 60, print) as thinkers:
+    with AgentProcesses(table.rules, table.limits, 60, print) as thinkers:
         yield GtpServer(table, player, thinkers)
 
 
@@ -197,18 +197,20 @@ BLACK = Color.BLACK
 @pytest.mark.parametrize(
     ("clock", "given", "limits"),
     [
-        (Clock(60, 0, 0, {}), Limits(), Limits(clock=59.9)),
-        (Clock(60, 10, 5, {}), Limits(), Limits(clock=59.9)),
-        (Clock(0, 10, 5, {}), Limits(), Limits(seconds=1.9)),
-        (Clock(60, 0, 0, {BLACK: (0.1, 0)}), Limits(depth=3), Limits(depth=3, clock=0.05)),
-        (Clock(60, 10, 5, {BLACK: (4.0, 2)}), Limits(), Limits(seconds=1.9)),
-        (Clock(60, 0, 0, {Color.WHITE: (1.0, 0)}), Limits(), Limits(clock=59.9)),
-        (Clock(0, 10, 1, {}), Limits(seconds=1), Limits(seconds=1)),
-        (Clock(60, 0, 0, {}), Limits(seconds=1), Limits(seconds=1)),
-        (Clock(60, 0, 0, {BLACK: (1.0, 0)}), Limits(seconds=1), Limits(seconds=0.5)),
+        (GtpClock(60, 0, 0, {}), Limits(), Limits(clock=59.9)),
+        (GtpClock(60, 10, 5, {}), Limits(), Limits(clock=59.9)),
+        (GtpClock(0, 10, 5, {}), Limits(), Limits(seconds=1.9)),
+        (GtpClock(60, 0, 0, {BLACK: (0.1, 0)}), Limits(depth=3), Limits(depth=3, clock=0.05)),
+        (GtpClock(60, 10, 5, {BLACK: (4.0, 2)}), Limits(), Limits(seconds=1.9)),
+        (GtpClock(60, 0, 0, {Color.WHITE: (1.0, 0)}), Limits(), Limits(clock=59.9)),
+        (GtpClock(0, 10, 1, {}), Limits(seconds=1), Limits(seconds=1)),
+        (GtpClock(60, 0, 0, {}), Limits(seconds=1), Limits(seconds=1)),
+        (GtpClock(60, 0, 0, {BLACK: (1.0, 0)}), Limits(seconds=1), Limits(seconds=0.5)),
     ],
 )
-def test_the_controllers_time_becomes_limits(clock: Clock, given: Limits, limits: Limits) -> None:
+def test_the_controllers_time_becomes_limits(
+    clock: GtpClock, given: Limits, limits: Limits
+) -> None:
     found = clock.limits(BLACK, given)
     times = [(each.clock, each.seconds) for each in (found, limits)]
     assert times[0] == pytest.approx(times[1])

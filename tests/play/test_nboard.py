@@ -14,7 +14,7 @@ from othello_lab.__main__ import room_main
 from othello_lab.core.notation import PASS, format_ggf
 from othello_lab.play.engine import read_engine
 from othello_lab.play.nboard import serve
-from othello_lab.play.thinking import Thinkers
+from othello_lab.play.thinking import AgentProcesses
 
 main = functools.partial(room_main, "play")
 
@@ -23,7 +23,7 @@ def session(words: str, *lines: str) -> list[str]:
     """What an engine of this agent says to these lines; times left out."""
     table, player = read_engine(words.split(), [])
     output = io.StringIO()
-    with Thinkers(table.rules, table.limits, 60, lambda line: None) as thinkers:
+    with AgentProcesses(table.rules, table.limits, 60, lambda line: None) as thinkers:
         serve(table, player, thinkers, [f"{line}\n" for line in lines], output)
     return re.sub(r"[/ ]\d+\.\d{3}$", "", output.getvalue(), flags=re.MULTILINE).splitlines()
 

@@ -15,7 +15,7 @@ from othello_lab import AlphaBeta, DiscCount, RandomAgent, run_match
 from othello_lab.__main__ import room_main
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
-from othello_lab.play.game import Game
+from othello_lab.play.game import GameState
 from othello_lab.play.written import game_text, write
 
 main = functools.partial(room_main, "play")
@@ -32,7 +32,7 @@ def replayed(
 def test_a_file_is_stepped_through(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    game = Game(Position.start())
+    game = GameState(Position.start())
     game.follow(Position.start().follow(["f5", "d6", "c3"])[1], "human")
     path = tmp_path / "game.txt"
     players = dict.fromkeys(Color, "human")

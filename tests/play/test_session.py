@@ -14,7 +14,7 @@ import pytest
 from othello_lab.__main__ import room_main
 from othello_lab.play.config import PlayerSettings, read
 from othello_lab.play.terminal.loop import play_at_terminal
-from othello_lab.play.thinking import Thinkers, _Patience
+from othello_lab.play.thinking import AgentProcesses, _WaitingNotice
 
 main = functools.partial(room_main, "play")
 
@@ -226,10 +226,10 @@ def test_a_long_search_is_foreseen_and_can_be_stopped(
     play: Play, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ctrl-C comes once it has been said how long that takes."""
-    foreseen = Thinkers._warn
+    foreseen = AgentProcesses._warn
     warned: list[str] = []
 
-    def warn(thinkers: Thinkers, player: PlayerSettings, *about: Any) -> None:
+    def warn(thinkers: AgentProcesses, player: PlayerSettings, *about: Any) -> None:
         foreseen(thinkers, player, *about)
         warned.append(player.name)
 
@@ -238,8 +238,8 @@ def test_a_long_search_is_foreseen_and_can_be_stopped(
             warned.append("stopped")
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(Thinkers, "_warn", warn)
-    monkeypatch.setattr(_Patience, "check", lambda patience: press())
+    monkeypatch.setattr(AgentProcesses, "_warn", warn)
+    monkeypatch.setattr(_WaitingNotice, "check", lambda patience: press())
     out = play("d3\nposition\ndepth 2\ngo\nposition\n", "white.depth=30")
     out = " ".join(out.split())
     assert re.search(r"alphabeta: depth 30 would take (about|more than)", out)

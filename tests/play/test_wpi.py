@@ -16,7 +16,7 @@ from processes import Command, await_
 
 from othello_lab import Color, Position
 from othello_lab.__main__ import room_main
-from othello_lab.agents.external.slips import Slip, slips_of
+from othello_lab.agents.external.slips import MailboxFile, slips_of
 from othello_lab.agents.search.context import MAX_DEPTH
 from othello_lab.core.system.processes import LINUX
 from othello_lab.core.wpi import may_go_on, move_text, read_move
@@ -217,7 +217,7 @@ def test_bad_input_is_one_line(
 def test_a_file_that_is_none_ends_it_with_a_line(
     make: object, complaint: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    make(Slip(tmp_path / "anna.in"))  # type: ignore[operator]
+    make(MailboxFile(tmp_path / "anna.in"))  # type: ignore[operator]
     assert main(["wpi", "anna", "agent=greedy", f"folder={tmp_path}"]) == 2
     assert complaint in capsys.readouterr().err.splitlines()[-1]
 

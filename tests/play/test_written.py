@@ -11,7 +11,7 @@ from othello_lab.agents.config import ConfigError
 from othello_lab.core.notation import PASS
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
-from othello_lab.play.game import Game
+from othello_lab.play.game import GameState
 from othello_lab.play.written import TITLE, game_text, read, write
 
 PLAYERS = {Color.BLACK: "human", Color.WHITE: "greedy"}
@@ -24,7 +24,7 @@ def test_a_game_is_read_as_it_was_written(
     games = []
     for seed in range(3):
         positions = random_game(rules, seed)
-        game = Game(positions[0])
+        game = GameState(positions[0])
         for after in positions[1:]:
             now = game.position
             game.play(next(m for m in (now.moves or (PASS,)) if now.play(m) == after), "x")
@@ -41,7 +41,7 @@ def test_a_game_is_read_as_it_was_written(
     assert list(tmp_path.iterdir()) == [path]
 
 
-GOOD = game_text(Game(Position.start()), PLAYERS)
+GOOD = game_text(GameState(Position.start()), PLAYERS)
 
 
 @pytest.mark.parametrize(

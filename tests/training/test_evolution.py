@@ -13,13 +13,13 @@ from othello_lab.agents.config import build, load_evaluation
 from othello_lab.agents.evaluation import Composite
 from othello_lab.core.rules import RULESETS
 from othello_lab.experiments.config import Plan, read
-from othello_lab.training.base import Learned, NotFinite, Workshop
+from othello_lab.training.base import LearningResult, NotFinite, TrainingContext
 from othello_lab.training.evolution import (
-    Arena,
-    Course,
+    CandidateMatches,
     Evolution,
+    EvolutionHistory,
     Evolved,
-    Genes,
+    Genome,
     feature_sizes,
     replay,
 )
@@ -27,7 +27,7 @@ from othello_lab.training.evolution import (
 pytest.importorskip("cma", reason="cma is not installed")
 
 FEATURES = ("corners", "disc_count", "mobility")
-GENES = Genes(FEATURES, (10, 40), (0.5, 20.0, 4.0))
+GENES = Genome(FEATURES, (10, 40), (0.5, 20.0, 4.0))
 SMALL = Evolved(
     features=list(FEATURES),
     knots=[20],
@@ -45,8 +45,8 @@ def plan(*words: str) -> Plan:
     return read([*duel, *words])
 
 
-def learned(training: Evolved, folder: Path, executor: str = "serial") -> Learned:
-    work = Workshop(folder, plan=plan(f"executor={executor}"))
+def learned(training: Evolved, folder: Path, executor: str = "serial") -> LearningResult:
+    work = TrainingContext(folder, plan=plan(f"executor={executor}"))
     return training.learn(work)
 
 
@@ -83,8 +83,8 @@ def bowl(vector: np.ndarray) -> float:
     return -float(((vector - [1, -2, 0.5]) ** 2).sum())
 
 
-def evolved(generations: int) -> tuple[Evolution, Course]:
-    evolution, course = Evolution(np.zeros(3), 0.5, seed=4), Course()
+def evolved(generations: int) -> tuple[Evolution, EvolutionHistory]:
+    evolution, course = Evolution(np.zeros(3), 0.5, seed=4), EvolutionHistory()
     for _ in range(generations):
         course.fitness.append([bowl(each) for each in evolution.draw()])
         evolution.tell(course.fitness[-1])
@@ -110,19 +110,21 @@ def test_a_replayed_distribution_is_the_old_one() -> None:
 
 
 def test_the_best_mean_is_the_latest_of_equals() -> None:
-    assert Course(checks=[0.4, 0.7, 0.6, 0.7, 0.5]).best == 3
+    assert EvolutionHistory(checks=[0.4, 0.7, 0.6, 0.7, 0.5]).best == 3
 
 
 # ------------------------------------------------------------------ the training
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Workshop, Learned]:
-    work = Workshop(tmp_path_factory.mktemp("whole"), plan=plan("executor=serial"))
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[TrainingContext, LearningResult]:
+    work = TrainingContext(tmp_path_factory.mktemp("whole"), plan=plan("executor=serial"))
     return work, SMALL.learn(work)
 
 
-def test_evolution_beats_what_it_plays_against(whole: tuple[Workshop, Learned]) -> None:
+def test_evolution_beats_what_it_plays_against(
+    whole: tuple[TrainingContext, LearningResult],
+) -> None:
     """From no weights at all, in four generations of six: greedy takes at most a third."""
     work, found = whole
     assert found.about["score"] > 0.66
@@ -136,7 +138,7 @@ def test_evolution_beats_what_it_plays_against(whole: tuple[Workshop, Learned]) 
 
 @pytest.mark.slow
 def test_interrupted_evolution_goes_on_as_if_nothing_had_happened(
-    whole: tuple[Workshop, Learned], tmp_path: Path
+    whole: tuple[TrainingContext, LearningResult], tmp_path: Path
 ) -> None:
     learned(dataclasses.replace(SMALL, generations=2), tmp_path)
     assert learned(SMALL, tmp_path).evaluation == whole[1].evaluation
@@ -144,7 +146,7 @@ def test_interrupted_evolution_goes_on_as_if_nothing_had_happened(
 
 @pytest.mark.slow
 def test_evolution_is_the_same_on_any_number_of_workers(
-    whole: tuple[Workshop, Learned], tmp_path: Path
+    whole: tuple[TrainingContext, LearningResult], tmp_path: Path
 ) -> None:
     found = learned(SMALL, tmp_path, "processes")
     assert found.evaluation == whole[1].evaluation
@@ -159,7 +161,7 @@ def test_evolution_may_begin_with_weights(tmp_path: Path) -> None:
 def test_a_fitness_that_is_no_number_stops_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Arena, "fitness", lambda self, task: float("nan"))
+    monkeypatch.setattr(CandidateMatches, "fitness", lambda self, task: float("nan"))
     with pytest.raises(NotFinite, match=r"generation 1: fitness: 6 of 6 numbers"):
         learned(SMALL, tmp_path)
 

@@ -17,7 +17,7 @@ from othello_lab.core.system.settings import ConfigError
 from othello_lab.core.wthor import WthorGame, format_wthor, offset
 from othello_lab.training import games as reading
 from othello_lab.training.games import read_games
-from othello_lab.training.labels import Games, labelled
+from othello_lab.training.labels import LabelledGames, labelled
 from othello_lab.training.planning import DataConfig
 
 STANDARD = ruleset("standard")
@@ -59,12 +59,12 @@ def as_transcripts(games: list[Line]) -> str:
 
 
 @pytest.fixture
-def read(tmp_path: Path) -> Callable[..., tuple[Games, list[str]]]:
+def read(tmp_path: Path) -> Callable[..., tuple[LabelledGames, list[str]]]:
     """Reads files of these contents, by name; with what was told."""
 
     def read(
         files: dict[str, bytes | str], partly: bool = False, rules: str = "standard"
-    ) -> tuple[Games, list[str]]:
+    ) -> tuple[LabelledGames, list[str]]:
         told: list[str] = []
         for name, content in files.items():
             content = content if isinstance(content, bytes) else content.encode("utf-8")
@@ -75,7 +75,9 @@ def read(tmp_path: Path) -> Callable[..., tuple[Games, list[str]]]:
     return read
 
 
-def positions(games: Games, rules: str = "standard", **settings: object) -> list[tuple[int, ...]]:
+def positions(
+    games: LabelledGames, rules: str = "standard", **settings: object
+) -> list[tuple[int, ...]]:
     rows, left_out = labelled(games, ruleset(rules), DataConfig(**{"exact": 0, **settings}))  # type: ignore[arg-type]
     assert not left_out
     return [(int(r["mover"]), int(r["opponent"]), int(r["score"]), int(r["game"])) for r in rows]
@@ -97,7 +99,7 @@ def expected(games: list[Line]) -> list[tuple[int, ...]]:
 
 
 def test_every_format_holds_the_same_games(
-    read: Callable[..., tuple[Games, list[str]]],
+    read: Callable[..., tuple[LabelledGames, list[str]]],
 ) -> None:
     games = played(40)
     assert any(PASS in moves for _, moves in games)
@@ -112,13 +114,13 @@ def test_every_format_holds_the_same_games(
         assert positions(found) == expected(games) and not told, name
 
 
-def test_games_of_small_boards(read: Callable[..., tuple[Games, list[str]]]) -> None:
+def test_games_of_small_boards(read: Callable[..., tuple[LabelledGames, list[str]]]) -> None:
     games = played(10, "mini6")
     found, _ = read({"a.ggf": as_ggf(games)}, rules="mini6")
     assert positions(found, "mini6") == expected(games)
 
 
-def test_games_from_other_positions(read: Callable[..., tuple[Games, list[str]]]) -> None:
+def test_games_from_other_positions(read: Callable[..., tuple[LabelledGames, list[str]]]) -> None:
     later = []
     for start, moves in played(5):
         position = start
@@ -178,7 +180,9 @@ CASES = {
 
 
 @pytest.mark.parametrize("message", CASES)
-def test_what_cannot_be_read(read: Callable[..., tuple[Games, list[str]]], message: str) -> None:
+def test_what_cannot_be_read(
+    read: Callable[..., tuple[LabelledGames, list[str]]], message: str
+) -> None:
     """It is told with its place; and the rest is used where that is asked for."""
     name = message.partition(",")[0]
     with pytest.raises(ConfigError) as caught:
@@ -190,7 +194,7 @@ def test_what_cannot_be_read(read: Callable[..., tuple[Games, list[str]]], messa
 
 
 def test_not_all_that_is_left_out_is_told(
-    read: Callable[..., tuple[Games, list[str]]],
+    read: Callable[..., tuple[LabelledGames, list[str]]],
 ) -> None:
     text = "\n".join(["a1"] * 15) + "\n" + as_transcripts(played(1))
     _, told = read({"a.txt": text}, partly=True)
@@ -206,7 +210,7 @@ def test_not_all_that_is_left_out_is_told(
     ],
 )
 def test_files_without_games(
-    read: Callable[..., tuple[Games, list[str]]], content: bytes, message: str
+    read: Callable[..., tuple[LabelledGames, list[str]]], content: bytes, message: str
 ) -> None:
     with pytest.raises(ConfigError, match=message):
         read({"a.txt": content})

@@ -14,7 +14,7 @@ from othello_lab.agents.config import build
 from othello_lab.agents.evaluation import Composite
 from othello_lab.core.position import Position
 from othello_lab.experiments.config import read
-from othello_lab.training.base import NotFinite, Workshop
+from othello_lab.training.base import NotFinite, TrainingContext
 from othello_lab.training.data import VALIDATION, Positions
 from othello_lab.training.linear import (
     UNIT,
@@ -165,7 +165,7 @@ def positions(boards: tuple[np.ndarray, np.ndarray], labels: np.ndarray) -> Posi
 def test_a_training_gives_a_composite_that_any_run_can_use(
     positions: Positions, tmp_path: Path
 ) -> None:
-    work = Workshop(tmp_path, positions=positions)
+    work = TrainingContext(tmp_path, positions=positions)
     learned = TunedWeights(features=NAMES, stage=20).learn(work)
     composite = build(learned.evaluation, "evaluation", Composite)
     part = positions.part(VALIDATION)
@@ -180,7 +180,7 @@ def test_a_training_gives_a_composite_that_any_run_can_use(
 def test_scores_that_are_no_numbers_stop_it(positions: Positions, tmp_path: Path) -> None:
     bad = dataclasses.replace(positions, score=np.full_like(positions.score, np.nan))
     with pytest.raises(NotFinite, match="adding up positions: sums of features and scores"):
-        TunedWeights(features=NAMES).learn(Workshop(tmp_path, positions=bad))
+        TunedWeights(features=NAMES).learn(TrainingContext(tmp_path, positions=bad))
 
 
 @pytest.mark.parametrize(

@@ -14,13 +14,13 @@ from taught import taught_positions
 
 from othello_lab.agents.learned import NetworkEvaluation
 from othello_lab.agents.learned.network import INPUTS, KIND, UNIT, VERSION
-from othello_lab.agents.learned.weights import Weights
+from othello_lab.agents.learned.weights import LearnedWeights
 from othello_lab.core.bitboard import mirror, transpose
 from othello_lab.core.position import Position
-from othello_lab.training.base import Learned, NotFinite, Workshop
+from othello_lab.training.base import LearningResult, NotFinite, TrainingContext
 from othello_lab.training.data import VALIDATION, Positions
 from othello_lab.training.network import NetworkTraining, rate_at
-from othello_lab.training.neural import LIMITS, Inputs, Network
+from othello_lab.training.neural import LIMITS, Network, NetworkInputs
 
 torch: Any = pytest.importorskip("torch", reason="PyTorch is not installed (extra network)")
 
@@ -34,14 +34,14 @@ def positions(random_game: Callable[[str, int], list[Position]]) -> Positions:
 
 @pytest.fixture(scope="module")
 def trained(positions: Positions, tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, ...]:
-    work = Workshop(tmp_path_factory.mktemp("network"), positions=positions)
+    work = TrainingContext(tmp_path_factory.mktemp("network"), positions=positions)
     threads = torch.get_num_threads()
     learned = SMALL.learn(work)
     assert torch.get_num_threads() == threads
     return work, learned
 
 
-def test_it_learns(positions: Positions, trained: tuple[Workshop, Learned]) -> None:
+def test_it_learns(positions: Positions, trained: tuple[TrainingContext, LearningResult]) -> None:
     history = trained[0].history
     assert [row["epoch"] for row in history] == list(range(1, SMALL.epochs + 1))
     assert history[-1]["train"] < 0.5 * history[0]["train"]
@@ -51,7 +51,7 @@ def test_it_learns(positions: Positions, trained: tuple[Workshop, Learned]) -> N
 
 
 def test_whole_numbers_say_what_fractions_said(
-    positions: Positions, trained: tuple[Workshop, Learned]
+    positions: Positions, trained: tuple[TrainingContext, LearningResult]
 ) -> None:
     work, learned = trained
     held = positions.part(VALIDATION)
@@ -59,7 +59,7 @@ def test_whole_numbers_say_what_fractions_said(
     network.restore(work.kept("network"))
     evaluation = NetworkEvaluation(learned.weights)
     foretold = evaluation.values(held.mover, held.opponent) / UNIT
-    inputs = Inputs.of(held)
+    inputs = NetworkInputs.of(held)
     with torch.no_grad():
         shown = torch.from_numpy(inputs.shown(slice(None))).float()
         said = network.foretold(shown, torch.from_numpy(inputs.empties)).numpy()
@@ -71,19 +71,19 @@ def test_an_interrupted_training_goes_on(
     positions: Positions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     brief = dataclasses.replace(SMALL, epochs=3)
-    whole = Workshop(tmp_path / "whole", positions=positions)
+    whole = TrainingContext(tmp_path / "whole", positions=positions)
     expected = brief.learn(whole)
-    keep = Workshop.keep
+    keep = TrainingContext.keep
 
-    def keep_and_stop(work: Workshop, name: str, state: Any) -> Any:
+    def keep_and_stop(work: TrainingContext, name: str, state: Any) -> Any:
         keep(work, name, state)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(Workshop, "keep", keep_and_stop)
+        patch.setattr(TrainingContext, "keep", keep_and_stop)
         with pytest.raises(KeyboardInterrupt):
-            brief.learn(Workshop(tmp_path / "parts", positions=positions))
-    again = Workshop(tmp_path / "parts", positions=positions)
+            brief.learn(TrainingContext(tmp_path / "parts", positions=positions))
+    again = TrainingContext(tmp_path / "parts", positions=positions)
     learned = brief.learn(again)
     for name, array in expected.weights.arrays.items():
         np.testing.assert_array_equal(learned.weights.arrays[name], array)
@@ -91,7 +91,7 @@ def test_an_interrupted_training_goes_on(
 
 
 def test_minutes_end_it_early(positions: Positions, tmp_path: Path) -> None:
-    work = Workshop(tmp_path, positions=positions, minutes=1e-9)
+    work = TrainingContext(tmp_path, positions=positions, minutes=1e-9)
     learned = SMALL.learn(work)
     assert len(work.history) == 0
     NetworkEvaluation(learned.weights)  # of what it began with
@@ -104,7 +104,7 @@ def test_numbers_that_are_none_stop_it(
     score[::7] = np.nan
     broken = dataclasses.replace(positions, score=score)
     with pytest.raises(NotFinite, match="training: scores: "):
-        SMALL.learn(Workshop(tmp_path, positions=broken))
+        SMALL.learn(TrainingContext(tmp_path, positions=broken))
     improve, calls = Network.improve, []
 
     def diverging(self: Network, *args: Any) -> float:
@@ -116,33 +116,33 @@ def test_numbers_that_are_none_stop_it(
 
     monkeypatch.setattr(Network, "improve", diverging)
     with pytest.raises(NotFinite, match=r"epoch 2: error: .*in .*network\.checkpoint") as refusal:
-        SMALL.learn(Workshop(tmp_path, positions=positions))
+        SMALL.learn(TrainingContext(tmp_path, positions=positions))
     assert "\n" not in str(refusal.value)
     monkeypatch.undo()
-    work = Workshop(tmp_path, positions=positions)
+    work = TrainingContext(tmp_path, positions=positions)
     assert Network(SMALL.stages, work.rng(1), 0.0).restore(work.kept("network")) == 1
 
 
 @pytest.mark.parametrize("sign", [1, -1])
 def test_the_largest_weights_fit(sign: int) -> None:
     network = Network(2, np.random.default_rng(1), 0.0)
-    inputs = Inputs(np.zeros((1, 4), np.uint64), np.zeros(1, int), np.zeros(1, np.float32))
+    inputs = NetworkInputs(np.zeros((1, 4), np.uint64), np.zeros(1, int), np.zeros(1, np.float32))
     with torch.no_grad():
         for tensor in network.weights.values():
             tensor.fill_(sign * 1e6)
     network.improve(inputs, np.array([0]), 0, 0.0)
     arrays = network.whole_numbers()
     assert np.abs(arrays[INPUTS]).max() == round(256 * 2 * LIMITS[INPUTS])
-    NetworkEvaluation(Weights(KIND, VERSION, UNIT, arrays))
+    NetworkEvaluation(LearnedWeights(KIND, VERSION, UNIT, arrays))
 
 
 def test_a_symmetry_turns_discs_and_moves_alike(positions: Positions) -> None:
     some = positions[:40]
-    inputs = Inputs.of(some)
+    inputs = NetworkInputs.of(some)
     seen = {inputs.shown(slice(None), symmetry).tobytes() for symmetry in range(8)}
     assert len(seen) == 8
     for change in (mirror, transpose):
-        image = Inputs.of(
+        image = NetworkInputs.of(
             dataclasses.replace(some, mover=change(some.mover), opponent=change(some.opponent))
         )
         assert image.shown(slice(None)).tobytes() in seen
@@ -156,7 +156,7 @@ def test_inputs_are_in_the_kernels_order() -> None:
         *column, nothing.astype(np.float32), nothing, nothing > 0, nothing.astype(np.int64),
         nothing.astype(np.uint8),
     )  # fmt: skip
-    shown = Inputs.of(one).shown(slice(None)).reshape(4, 64)
+    shown = NetworkInputs.of(one).shown(slice(None)).reshape(4, 64)
     assert np.flatnonzero(shown[2]).tolist() == list(position.moves)
     assert np.flatnonzero(shown[0]).tolist() == [s for s in range(64) if position.mover >> s & 1]
 
@@ -170,7 +170,7 @@ def test_the_rate_rises_and_falls() -> None:
     assert rate_at(1.3) == pytest.approx(0)
 
 
-def test_figures_are_drawn(trained: tuple[Workshop, Learned]) -> None:
+def test_figures_are_drawn(trained: tuple[TrainingContext, LearningResult]) -> None:
     (figure,) = trained[1].figures()
     assert figure.name == "worth_of_squares"
     titles = [axes.get_title() for axes in figure.chart.axes if axes.get_title()]

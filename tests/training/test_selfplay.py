@@ -24,8 +24,8 @@ from othello_lab.experiments.jobs.stopping import RunStopped
 from othello_lab.training import selfplay
 from othello_lab.training.data import FILE, Positions, provenance
 from othello_lab.training.folder import about_of, is_selfplay
-from othello_lab.training.labels import ROW, Games, labelled, levelled
-from othello_lab.training.log import PieceLog, read_log
+from othello_lab.training.labels import ROW, LabelledGames, labelled, levelled
+from othello_lab.training.log import TaskLog, read_log
 from othello_lab.training.planning import DataConfig, read, with_defaults
 from othello_lab.training.selfplay import PIECES, make
 
@@ -87,8 +87,8 @@ def test_what_is_cut_off_is_made_again(folder: Path, tmp_path: Path) -> None:
     about = about_of(where) | {"complete": False}
     (where / "selfplay.yaml").write_text(yaml.safe_dump(about))
     (where / FILE).unlink()
-    session = selfplay._Session(plan, selfplay.Console(quiet=True))
-    with PieceLog(where / PIECES) as log:
+    session = selfplay._SelfPlaySession(plan, selfplay.Console(quiet=True))
+    with TaskLog(where / PIECES) as log:
         session._work_on(session._pieces[:2], log, where)
     assert [each.number for each in read_log(where / PIECES)] == [0, 1]
     content = (where / PIECES).read_bytes()
@@ -155,7 +155,7 @@ def test_the_games_own_endgames(folder: Path) -> None:
         squares.append(-1)
     ends = np.flatnonzero(np.array(squares) < 0) - np.arange(10)
     start = (np.full(10, mask, dtype=np.uint64) for mask in Position.start().masks)
-    games = Games(*start, np.array([s for s in squares if s >= 0], dtype=np.uint8), ends)
+    games = LabelledGames(*start, np.array([s for s in squares if s >= 0], dtype=np.uint8), ends)
     rules, solver = Position.start().ruleset, EndgameSolver(table_mb=1)
     rows, _ = labelled(games, rules, DataConfig(exact=7, endgames="played"))
     assert [(p.mover, p.opponent) for p in lines] == [(r["mover"], r["opponent"]) for r in rows]
@@ -181,7 +181,7 @@ def test_scores_lean_on_what_searches_expected() -> None:
         position = position.play(move)
     start = (np.array([mask]) for mask in Position.start().masks)
     ends = np.array([len(squares)])
-    games = Games(*start, np.array(squares, dtype=np.uint8), ends, np.float32(values))
+    games = LabelledGames(*start, np.array(squares, dtype=np.uint8), ends, np.float32(values))
     rows, _ = labelled(games, position.ruleset, DataConfig(exact=0, trace=0.7))
     score, player = position.disc_difference, position.to_move
     ended = [score if before.to_move is player else -score for before in lines]
@@ -217,7 +217,7 @@ def test_scores_are_levelled_by_how_games_ended() -> None:
 
 def test_unfinished_games_are_left_out() -> None:
     masks = (np.full(2, mask, dtype=np.uint64) for mask in Position.start().masks)
-    games = Games(*masks, np.array([19, 0], dtype=np.uint8), np.array([1, 2]))
+    games = LabelledGames(*masks, np.array([19, 0], dtype=np.uint8), np.array([1, 2]))
     rows, left_out = labelled(games, Position.start().ruleset, DataConfig())
     assert not len(rows) and left_out == {"unfinished": 1, "with an illegal move": 1}
 

@@ -17,13 +17,13 @@ from othello_lab.core.notation import PASS
 from othello_lab.core.rules import RULESETS
 from othello_lab.experiments.config import Plan, read
 from othello_lab.training import td
-from othello_lab.training.base import Learned, NotFinite, Workshop
+from othello_lab.training.base import LearningResult, NotFinite, TrainingContext
 from othello_lab.training.kernels.selfplay import (
     CLASSES_AT,
     OWN_AT,
     THEIRS_AT,
-    Learning,
-    Manner,
+    LearnedArrays,
+    LearningSettings,
     learn_games,
 )
 from othello_lab.training.td import TemporalDifferences, as_weights, board, nothing
@@ -44,7 +44,7 @@ def plan(rules: str = "standard") -> Plan:
 class Twin:
     """The same in plain Python, without chance: games that it plays on the 4x4 board."""
 
-    def __init__(self, manner: Manner, stage: int) -> None:
+    def __init__(self, manner: LearningSettings, stage: int) -> None:
         self.manner, self.known = manner, board(MINI, stage)
         shape = nothing(self.known).weights.shape
         self.weights, self.errors, self.sizes = (np.zeros(shape) for _ in range(3))
@@ -89,7 +89,7 @@ class Twin:
 
 @pytest.mark.parametrize("trace", [0.0, 0.6, 1.0])
 def test_the_kernel_learns_as_its_twin_does(trace: float) -> None:
-    manner = Manner(0.8, trace, 0.0, 0)
+    manner = LearningSettings(0.8, trace, 0.0, 0)
     twin = Twin(manner, 4)
     learning = nothing(twin.known)
     for _ in range(6):
@@ -101,7 +101,7 @@ def test_the_kernel_learns_as_its_twin_does(trace: float) -> None:
 
 
 def test_chance_follows_from_the_seed() -> None:
-    known, manner = board(MINI, 4), Manner(1.0, 0.5, 0.2, 4)
+    known, manner = board(MINI, 4), LearningSettings(1.0, 0.5, 0.2, 4)
 
     def learned(seed: int) -> np.ndarray:
         learning = nothing(known)
@@ -118,7 +118,7 @@ def test_what_is_learned_is_what_a_pattern_evaluation_says(rules: str, tmp_path:
     rng = np.random.default_rng(5)
     empty = nothing(known)
     units = rng.integers(-300, 301, size=empty.weights.shape)
-    learning = Learning((units / 100).astype(np.float32), empty.errors, empty.sizes)
+    learning = LearnedArrays((units / 100).astype(np.float32), empty.errors, empty.sizes)
     path = as_weights(learning, known, {}).write(tmp_path / "td.npz")
     evaluation = PatternEvaluation(path)
     position = Position.start(rules)
@@ -152,12 +152,12 @@ def test_stages_are_numbered_from_the_end_of_the_game(stage: int, rules: str) ->
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Workshop, Learned]:
-    work = Workshop(tmp_path_factory.mktemp("whole"), plan=plan())
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[TrainingContext, LearningResult]:
+    work = TrainingContext(tmp_path_factory.mktemp("whole"), plan=plan())
     return work, SMALL.learn(work)
 
 
-def test_it_learns_to_beat_random_moves(whole: tuple[Workshop, Learned]) -> None:
+def test_it_learns_to_beat_random_moves(whole: tuple[TrainingContext, LearningResult]) -> None:
     """From 1200 games against itself; p < 0.001 already for 45 of 60 games."""
     work, learned = whole
     assert [row["games"] for row in work.history] == [300, 600, 1200]
@@ -171,7 +171,7 @@ def test_it_learns_to_beat_random_moves(whole: tuple[Workshop, Learned]) -> None
 def test_it_learns_the_4x4_game(tmp_path: Path) -> None:
     """White wins it, and so does who has learned it, from either side of most positions."""
     training = dataclasses.replace(SMALL, games=3000, batch=1000, climbs=60, opening=4)
-    work = Workshop(tmp_path, plan=plan("mini4"))
+    work = TrainingContext(tmp_path, plan=plan("mini4"))
     learned = training.learn(work)
     assert learned.weights is not None
     path = learned.weights.write(tmp_path / "mini.npz")
@@ -181,11 +181,11 @@ def test_it_learns_the_4x4_game(tmp_path: Path) -> None:
 
 
 def test_interrupted_learning_goes_on_as_if_nothing_had_happened(
-    whole: tuple[Workshop, Learned], tmp_path: Path
+    whole: tuple[TrainingContext, LearningResult], tmp_path: Path
 ) -> None:
-    first = Workshop(tmp_path, plan=plan())
+    first = TrainingContext(tmp_path, plan=plan())
     dataclasses.replace(SMALL, games=600).learn(first)
-    second = Workshop(tmp_path, plan=plan())
+    second = TrainingContext(tmp_path, plan=plan())
     again = SMALL.learn(second)
     assert again.weights is not None and whole[1].weights is not None
     for name, array in whole[1].weights.arrays.items():
@@ -197,13 +197,13 @@ def test_interrupted_learning_goes_on_as_if_nothing_had_happened(
 def test_weights_that_are_no_numbers_stop_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(known: Any, learning: Learning, *_: Any) -> tuple[float, int]:
+    def broken(known: Any, learning: LearnedArrays, *_: Any) -> tuple[float, int]:
         learning.weights[0, 7] = np.nan
         return 0.0, 1
 
     monkeypatch.setattr(td, "learn_games", broken)
     with pytest.raises(NotFinite, match="game 300: weights: 1 of"):
-        SMALL.learn(Workshop(tmp_path, plan=plan()))
+        SMALL.learn(TrainingContext(tmp_path, plan=plan()))
 
 
 @pytest.mark.parametrize(

@@ -23,17 +23,17 @@ from othello_lab.__main__ import main
 from othello_lab.agents.config import build, choices, load
 from othello_lab.agents.evaluation import Composite, Evaluation
 from othello_lab.agents.learned.patterns import VERSION
-from othello_lab.agents.learned.weights import Weights
+from othello_lab.agents.learned.weights import LearnedWeights
 from othello_lab.experiments.config import RunConfig
 from othello_lab.experiments.studies.record import TRAINING, StudyRecord
 from othello_lab.training import rounds, running, shipping
 from othello_lab.training.base import Training
 from othello_lab.training.data import Positions
-from othello_lab.training.kept import Kept, player
+from othello_lab.training.kept import StepResult, player
 from othello_lab.training.reporting import about_guessing, about_matches
 from othello_lab.training.rounds import parts_of
 from othello_lab.training.several import MAKER as TRAINER
-from othello_lab.training.several import Several
+from othello_lab.training.several import TrainingGroup
 from othello_lab.training.steps import LearnStep, MatchStep, PlayStep, read, steps_of
 from othello_lab.training.train_command import train_help
 
@@ -134,12 +134,12 @@ def test_patterns_are_learned_in_less_than_a_minute(
     code, folder = train(tmp_path, *words, name="patterns")
     assert code == 0
     settings = load("evaluation", "trained_patterns", [folder / "conf"])
-    learned = Weights.read(settings["weights"], "patterns", VERSION)
+    learned = LearnedWeights.read(settings["weights"], "patterns", VERSION)
     monkeypatch.setattr(shipping, "conf_folder", lambda: tmp_path / "conf")
     monkeypatch.setattr("othello_lab.agents.learned.weights.SHIPPED", tmp_path / "shipped")
     (tmp_path / "conf" / "evaluation").mkdir()
     assert main(["train", "--ship", str(folder)]) == 0
-    shipped = Weights.read("patterns", "patterns", VERSION)
+    shipped = LearnedWeights.read("patterns", "patterns", VERSION)
     assert {"training", "command", "seed", "data_hash", "scores"} <= set(shipped.about)
     assert "weights: patterns" in (tmp_path / "conf" / "evaluation" / "patterns.yaml").read_text()
     others, rng = [], np.random.default_rng(4)
@@ -162,7 +162,7 @@ def test_the_report_says_how_good_it_is(made: Made) -> None:
     assert "othello-lab train two" in report
     assert "> As the evaluation of alphabeta at depth 1, two beats" in report
     assert "misses the score by" in report and "Where it predicts 10 discs" in report
-    kept = Kept.read(made.folder, "two")
+    kept = StepResult.read(made.folder, "two")
     assert kept.about["data_hash"] and kept.about["seed"] == 1
     assert set(kept.about["scores"]["elo"]) == {"random", "greedy"}
 
@@ -232,7 +232,7 @@ def test_after_ctrl_c_the_rest_is_learned_by_resume(
     assert main(["resume", str(folder), "--trust"]) == 0
     code, whole = train(tmp_path, *words)
     assert code == 0
-    found, wanted = Kept.read(folder, "two"), Kept.read(whole, "two")
+    found, wanted = StepResult.read(folder, "two"), StepResult.read(whole, "two")
     assert found.evaluation == wanted.evaluation
     steps = [[row["step"] for row in each.history] for each in (found, wanted)]
     assert steps[0] == steps[1] == list(range(30))
@@ -269,7 +269,7 @@ def test_positions_that_are_there_need_no_rounds(made: Made, tmp_path: Path) -> 
     code, folder = train(tmp_path, positions_of(made), "train.matches=false", "figures=false")
     assert code == 0 and not (folder / "rounds").exists() and not (folder / "matches").exists()
     read = Positions.read(parts_of(made.folder / "rounds" / "first"))
-    assert Kept.read(folder, "two").about["data_hash"] == read.data_hash
+    assert StepResult.read(folder, "two").about["data_hash"] == read.data_hash
 
 
 @pytest.mark.slow
@@ -364,7 +364,7 @@ def test_several_trainings_are_one_command(
     for name in ("one", "other"):
         (conf / f"{name}.yaml").write_text(YAML)
     (conf / "both.yaml").write_text(
-        "# Both\n_target_: othello_lab.training.several.Several\n"
+        "# Both\n_target_: othello_lab.training.several.TrainingGroup\n"
         "trainings: {one: {steps: 5}, other: {data_of: one, steps: 6}}\nship: false\n"
     )
     code, folder = train(tmp_path, "figures=false", name="both")
@@ -383,7 +383,7 @@ def test_every_training_of_the_lab_can_be_planned(name: str) -> None:
     if name in ("network", "all"):
         pytest.importorskip("torch", exc_type=ImportError)
     plan = read(name, [])
-    if isinstance(plan.study, Several):
+    if isinstance(plan.study, TrainingGroup):
         TRAINER.session(plan).first_look(plan, Console(quiet=True))
     else:
         assert isinstance(plan.study, Training) and steps_of(name, plan.study)

@@ -16,10 +16,10 @@ from othello_lab.agents.learned.features import NAMES, features
 from othello_lab.agents.learned.trees import QUESTIONS
 from othello_lab.core.position import Position
 from othello_lab.training import trees as module
-from othello_lab.training.base import Learned, NotFinite, Workshop
+from othello_lab.training.base import LearningResult, NotFinite, TrainingContext
 from othello_lab.training.data import VALIDATION, Positions
 from othello_lab.training.extras import needs
-from othello_lab.training.growing import Single, Stage, answers, grow, importances
+from othello_lab.training.growing import SingleTree, TreeStage, answers, grow, importances
 from othello_lab.training.stages import MOST_EMPTIES, stages_of_empties
 from othello_lab.training.tree_figures import tree_figures
 from othello_lab.training.trees import TreesTraining
@@ -36,7 +36,7 @@ def positions(random_game: Callable[[str, int], list[Position]]) -> Positions:
 
 @pytest.fixture(scope="module")
 def trained(positions: Positions, tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, ...]:
-    work = Workshop(tmp_path_factory.mktemp("trees"), positions=positions)
+    work = TrainingContext(tmp_path_factory.mktemp("trees"), positions=positions)
     return work, SMALL.learn(work)
 
 
@@ -68,7 +68,7 @@ def test_what_is_exported_is_what_scikit_learn_grew(positions: Positions) -> Non
     assert found.train_count == len(positions)
 
 
-def test_it_learns(positions: Positions, trained: tuple[Workshop, Learned]) -> None:
+def test_it_learns(positions: Positions, trained: tuple[TrainingContext, LearningResult]) -> None:
     work, learned = trained
     history = [row["validation"] for row in work.history]
     assert len(history) == 12
@@ -83,7 +83,7 @@ def test_it_learns(positions: Positions, trained: tuple[Workshop, Learned]) -> N
     assert errors == sorted(errors, reverse=True)
 
 
-def test_the_single_tree_plays(trained: tuple[Workshop, Learned]) -> None:
+def test_the_single_tree_plays(trained: tuple[TrainingContext, LearningResult]) -> None:
     work, learned = trained
     file = work.saved("single_tree.npz")
     assert str(file) in learned.findings[0]
@@ -92,14 +92,14 @@ def test_the_single_tree_plays(trained: tuple[Workshop, Learned]) -> None:
 
 def test_an_interrupted_training_goes_on(
     positions: Positions,
-    trained: tuple[Workshop, Learned],
+    trained: tuple[TrainingContext, LearningResult],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     grown = []
     grow_stage = module.grow
 
-    def counted(*args: Any, **settings: Any) -> Stage:
+    def counted(*args: Any, **settings: Any) -> TreeStage:
         grown.append(1)
         if len(grown) == 3:
             raise KeyboardInterrupt
@@ -107,8 +107,8 @@ def test_an_interrupted_training_goes_on(
 
     monkeypatch.setattr(module, "grow", counted)
     with pytest.raises(KeyboardInterrupt):
-        SMALL.learn(Workshop(tmp_path, positions=positions))
-    again = Workshop(tmp_path, positions=positions)
+        SMALL.learn(TrainingContext(tmp_path, positions=positions))
+    again = TrainingContext(tmp_path, positions=positions)
     learned = SMALL.learn(again)
     assert len(grown) == 4  # the last stage twice
     for name, array in trained[1].weights.arrays.items():
@@ -121,7 +121,7 @@ def test_a_stage_without_positions_answers_with_the_mean(
     positions: Positions, tmp_path: Path
 ) -> None:
     late = positions.stage(0, 30)
-    learned = SMALL.learn(Workshop(tmp_path, positions=late))
+    learned = SMALL.learn(TrainingContext(tmp_path, positions=late))
     evaluation = TreeEvaluation(learned.weights)
     mean = float(np.mean(late.part(0).score))
     assert evaluation(Position.start()) == round(100 * mean)
@@ -132,7 +132,7 @@ def test_scores_that_are_no_numbers_stop_it(positions: Positions, tmp_path: Path
     score[::7] = np.nan
     broken = dataclasses.replace(positions, score=score)
     with pytest.raises(NotFinite, match=r"stage 0: scores: .* no longer finite") as refusal:
-        SMALL.learn(Workshop(tmp_path, positions=broken))
+        SMALL.learn(TrainingContext(tmp_path, positions=broken))
     assert "\n" not in str(refusal.value)
 
 
@@ -150,13 +150,13 @@ def test_what_trees_ask_about_is_told(positions: Positions) -> None:
     given = features(positions.mover, positions.opponent)
     score = given[:, NAMES.index("mobility")].astype(np.float32)
     found = grow(given, score, given, score, trees=3, depth=3, rate=1, smallest_leaf=5)
-    shares = importances([found, Stage.constant(3, 0.0)])
+    shares = importances([found, TreeStage.constant(3, 0.0)])
     assert shares[0, NAMES.index("mobility")] == pytest.approx(1, abs=0.01)
     assert shares[1].sum() == 0
 
 
 def test_a_single_tree_counts_its_positions(positions: Positions) -> None:
-    single = Single.grown(positions, 6, np.random.default_rng(1))
+    single = SingleTree.grown(positions, 6, np.random.default_rng(1))
     asked = [place for place in range(QUESTIONS) if single.stage.gain[0, place] > 0]
     assert len(asked) == 5
     for place in asked:
@@ -164,14 +164,14 @@ def test_a_single_tree_counts_its_positions(positions: Positions) -> None:
     assert single.counts[0] == len(positions)
 
 
-def test_figures_are_drawn(trained: tuple[Workshop, Learned]) -> None:
+def test_figures_are_drawn(trained: tuple[TrainingContext, LearningResult]) -> None:
     figures = {figure.name: figure for figure in trained[1].figures()}
     assert list(figures) == ["single_tree", "first_tree", "importances"]
     told = [text.get_text() for text in figures["single_tree"].chart.axes[0].texts]
     assert any("?" in text for text in told)
     assert sum("%" in text for text in told) >= SMALL.drawn_leaves
-    silent = Stage.constant(1, 0.0)
-    leaf = next(iter(tree_figures(Single(silent), [silent], np.zeros(65, int))))
+    silent = TreeStage.constant(1, 0.0)
+    leaf = next(iter(tree_figures(SingleTree(silent), [silent], np.zeros(65, int))))
     assert {text.get_text() for text in leaf.chart.axes[0].texts} == {"+0.0"}
 
 

@@ -12,7 +12,7 @@ from othello_lab import PASS, Position
 from othello_lab.agents.evaluation import Composite, SquareWeights
 from othello_lab.core.system.settings import SettingError
 from othello_lab.training import base
-from othello_lab.training.base import NotFinite, Workshop
+from othello_lab.training.base import NotFinite, TrainingContext
 from othello_lab.training.data import Positions
 
 TRUE = {"corners": 4.0, "mobility": 0.5}
@@ -50,7 +50,7 @@ def test_values_of_many_positions_are_those_of_each(positions: Positions) -> Non
 
 
 def test_weights_that_made_the_scores_are_found(positions: Positions, tmp_path: Path) -> None:
-    work = Workshop(tmp_path, positions=positions)
+    work = TrainingContext(tmp_path, positions=positions)
     learned = TwoWeights(steps=300).learn(work)
     found = learned.evaluation["weights"]
     for name, weight in TRUE.items():
@@ -59,26 +59,26 @@ def test_weights_that_made_the_scores_are_found(positions: Positions, tmp_path: 
 
 
 def test_an_interrupted_training_learns_the_same(positions: Positions, tmp_path: Path) -> None:
-    whole = Workshop(tmp_path / "whole", positions=positions)
+    whole = TrainingContext(tmp_path / "whole", positions=positions)
     (tmp_path / "life").touch()
     training = TwoWeights(stopping=7, life=str(tmp_path / "life"))
     wanted = TwoWeights().learn(whole)
     with pytest.raises(KeyboardInterrupt):
-        training.learn(Workshop(tmp_path / "parts", positions=positions))
-    again = Workshop(tmp_path / "parts", positions=positions)
+        training.learn(TrainingContext(tmp_path / "parts", positions=positions))
+    again = TrainingContext(tmp_path / "parts", positions=positions)
     assert training.learn(again).evaluation == wanted.evaluation
     steps = [{key: row[key] for key in ("step", "validation")} for row in again.history]
     assert steps == [{key: row[key] for key in ("step", "validation")} for row in whole.history]
 
 
 def test_states_outlive_the_program(tmp_path: Path) -> None:
-    work = Workshop(tmp_path)
+    work = TrainingContext(tmp_path)
     assert work.kept("state") is None
     work.note(step=1, loss=0.5)
     state = {"weights": np.arange(6.0).reshape(2, 3), "raw": b"\x00\xff", "step": 3, "names": ["a"]}
     work.keep("state", state)
     work.note(step=2, loss=0.25)  # not kept
-    again = Workshop(tmp_path)
+    again = TrainingContext(tmp_path)
     found = again.kept("state")
     assert found is not None and found.keys() == state.keys()
     assert np.array_equal(found["weights"], np.arange(6.0).reshape(2, 3))
@@ -87,20 +87,20 @@ def test_states_outlive_the_program(tmp_path: Path) -> None:
 
 
 def test_a_damaged_checkpoint_is_told(tmp_path: Path) -> None:
-    path = Workshop(tmp_path).keep("state", {"weights": np.zeros(9)})
+    path = TrainingContext(tmp_path).keep("state", {"weights": np.zeros(9)})
     path.write_bytes(path.read_bytes()[:-40])
     with pytest.raises(ValueError, match=r"state\.checkpoint: no checkpoint that can be read"):
-        Workshop(tmp_path).kept("state")
+        TrainingContext(tmp_path).kept("state")
 
 
 def test_numbers_that_are_none_stop_a_training(positions: Positions, tmp_path: Path) -> None:
-    work = Workshop(tmp_path, positions=positions)
+    work = TrainingContext(tmp_path, positions=positions)
     with (
         np.errstate(all="ignore"),
         pytest.raises(NotFinite, match=r"^step \d+: weights: . of 2 numbers are no longer finite"),
     ):
         TwoWeights(rate=1e6, steps=200).learn(work)
-    last = Workshop(tmp_path).kept("weights")
+    last = TrainingContext(tmp_path).kept("weights")
     assert last is not None and np.isfinite(last["weights"]).all()
 
 
@@ -109,14 +109,14 @@ def test_minutes_are_those_of_the_processor(
 ) -> None:
     seconds = 0.0
     monkeypatch.setattr(base, "processor_seconds", lambda: seconds)
-    work = Workshop(tmp_path, minutes=2)
+    work = TrainingContext(tmp_path, minutes=2)
     assert (work.spent, work.left, work.over) == (0, 1, False)
     seconds = 60.0 * base.CORES
     assert (work.spent, work.left, work.over) == (1, 0.5, False)
     work.keep("state", {})
     seconds += 90 * base.CORES
     assert work.over
-    again = Workshop(tmp_path, minutes=2)
+    again = TrainingContext(tmp_path, minutes=2)
     again.kept("state")
     assert (again.spent, again.over) == (1, False)  # what was not kept is done again
 

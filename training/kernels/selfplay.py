@@ -50,7 +50,7 @@ _PLIES = 128  # more than any game has
 _SHARES = np.int64(1 << 30)
 
 
-class Board(NamedTuple):
+class BoardArrays(NamedTuple):
     """What a position is made of.
 
     board: mask of the squares. squares: how many. start_mover, start_opponent: masks. rows, begins,
@@ -69,7 +69,7 @@ class Board(NamedTuple):
     stages: np.ndarray
 
 
-class Learning(NamedTuple):
+class LearnedArrays(NamedTuple):
     """What is learned: float32, shape (stages, columns) each.
 
     weights: in discs. errors, sizes: of each weight the sum of its errors and of their sizes.
@@ -80,7 +80,7 @@ class Learning(NamedTuple):
     sizes: np.ndarray
 
 
-class Manner(NamedTuple):
+class LearningSettings(NamedTuple):
     """How it is learned.
 
     rate: share of its error that a position's value is corrected by at first. trace: lambda.
@@ -95,7 +95,7 @@ class Manner(NamedTuple):
 
 @kernel
 def _active(
-    board: Board, mover: Mask, opponent: Mask, contents: np.ndarray, found: np.ndarray
+    board: BoardArrays, mover: Mask, opponent: Mask, contents: np.ndarray, found: np.ndarray
 ) -> Int:
     """Write the columns of a position's weights into ``found``; its stage."""
     empties = np.int64(SQUARES) - popcount(mover | opponent)
@@ -118,7 +118,9 @@ def _value(weights: np.ndarray, stage: Int, active: np.ndarray) -> float:
 
 
 @kernel
-def _correct(learning: Learning, stage: Int, active: np.ndarray, error: float, step: float) -> None:
+def _correct(
+    learning: LearnedArrays, stage: Int, active: np.ndarray, error: float, step: float
+) -> None:
     """Move the weights of a position by its error, each by ``step`` times its coherence."""
     for column in active:
         size = learning.sizes[stage, column]
@@ -132,7 +134,11 @@ def _correct(learning: Learning, stage: Int, active: np.ndarray, error: float, s
 
 @kernel
 def learn_games(
-    board: Board, learning: Learning, manner: Manner, games: Int, seed: np.uint64
+    board: BoardArrays,
+    learning: LearnedArrays,
+    manner: LearningSettings,
+    games: Int,
+    seed: np.uint64,
 ) -> tuple[float, Int]:
     """Play so many games, and learn from each; the sum of squared errors, and of how many
     positions."""

@@ -25,7 +25,7 @@ from othello_lab.core.system.compile import Address, Array, Int, Mask, kernel
 from othello_lab.core.vector import load, store
 
 
-class Lines(NamedTuple):
+class PerfectLines(NamedTuple):
     """Positions of perfect play, in order; those of a line together.
 
     mover, opponent: uint64 masks. score: to the mover, int64. turn: 0 where the side is to move
@@ -133,7 +133,7 @@ def _solve_all(
 
 def solve_all(
     solver: SolverMemory, mover: np.ndarray, opponent: np.ndarray, most: int
-) -> tuple[np.ndarray, Lines]:
+) -> tuple[np.ndarray, PerfectLines]:
     """The exact scores of positions, int64, and the lines of perfect play from them on.
 
     solver: set up for the board. mover, opponent: uint64 masks. most: squares that may be empty;
@@ -149,5 +149,5 @@ def solve_all(
     rows = _solve_all(solver.address, mover, opponent, np.int64(most), scores, masks, about)
     assert rows >= 0, "no move is worth the score"
     score, turn, line = about[:rows].T
-    lines = Lines(masks[:rows, 0], masks[:rows, 1], score, turn.astype(np.int8), line)
+    lines = PerfectLines(masks[:rows, 0], masks[:rows, 1], score, turn.astype(np.int8), line)
     return scores, lines

@@ -26,8 +26,8 @@ from typing import Any
 import numpy as np
 
 from othello_lab.agents.search import context as layout
-from othello_lab.agents.search.context import Layout
-from othello_lab.agents.search.endgame.sorting import Sorting
+from othello_lab.agents.search.context import ScratchLayout
+from othello_lab.agents.search.endgame.sorting import SortingSettings
 from othello_lab.agents.search.table import GOLDEN_RATIO, LOG_BUCKET_BYTES, TableMemory
 from othello_lab.core.bitboard import bits
 from othello_lab.core.rules import Ruleset
@@ -35,7 +35,7 @@ from othello_lab.core.stability import edge_table
 from othello_lab.core.system.compile import Address, Int, Mask, Square, kernel
 from othello_lab.core.vector import load, store
 
-_layout = Layout(behind=layout.SHARED)
+_layout = ScratchLayout(behind=layout.SHARED)
 TABLE = _layout.word()  # address of the large table
 TABLE_SHIFT = _layout.word()  # what brings a hash down to the number of a bucket of it
 SMALL_TABLE = _layout.word()  # address of the small one
@@ -192,7 +192,7 @@ class SolverMemory:
         self.context = np.zeros(_layout.size, dtype=np.int64)
         self.address = np.intp(self.context.ctypes.data)
         self.ready_for: tuple[Any, ...] = ()
-        self.sorting: Sorting | None = None
+        self.sorting: SortingSettings | None = None
         self.context[layout.LIMIT] = layout.NO_LIMIT
         large, small = self.tables
         self.context[TABLE] = large.address

@@ -26,7 +26,13 @@ from othello_lab.agents.base import Limits, SearchStats
 from othello_lab.agents.search import context as layout
 from othello_lab.agents.search.endgame import kernels, many, memory
 from othello_lab.agents.search.endgame.last_squares import UNKNOWN
-from othello_lab.agents.search.endgame.sorting import ROUGH, TRAINED, WEIGHTS, Sorting, sorting_of
+from othello_lab.agents.search.endgame.sorting import (
+    ROUGH,
+    TRAINED,
+    WEIGHTS,
+    SortingSettings,
+    sorting_of,
+)
 from othello_lab.agents.search.limits import allotment, limited
 from othello_lab.agents.search.table import Megabytes
 from othello_lab.core.bitboard import bits
@@ -234,7 +240,7 @@ class EndgameSolver:
 
     def scores(
         self, mover: np.ndarray, opponent: np.ndarray, rules: Ruleset, lines: bool = False
-    ) -> tuple[np.ndarray, many.Lines]:
+    ) -> tuple[np.ndarray, many.PerfectLines]:
         """The exact scores of many positions, int64, in a fraction of the time that asking for one
         after another takes; and where ``lines``, what follows each with perfect play.
 
@@ -273,7 +279,7 @@ class EndgameSolver:
             thresholds[4:] = _STABILITY_FROM_ALPHA + 2 * np.arange(61)
         self._memory.ready_for = (rules, switches)
 
-    def _set_sorting(self, sorting: Sorting, rules: Ruleset) -> None:
+    def _set_sorting(self, sorting: SortingSettings, rules: Ruleset) -> None:
         """Write into the scratch memory how moves are sorted."""
         context = self._memory.context
         self._memory.sorting = sorting  # the search gets addresses only

@@ -31,7 +31,7 @@ WEIGHTS = {8: "patterns", 6: "patterns6"}
 
 
 @dataclass(frozen=True)
-class Sorting:
+class SortingSettings:
     """How moves are sorted with an evaluation.
 
     steps: for no ply ahead (the evaluation alone), one ply, two and so on: the empty squares from
@@ -62,7 +62,7 @@ class Sorting:
         return self.steps[plies][1] if plies >= 0 else 0
 
 
-def sorting_of(choice: str | Path, side: int) -> Sorting:
+def sorting_of(choice: str | Path, side: int) -> SortingSettings:
     """The sorting for boards of this side: ``trained``, ``rough``, or the name or file of weights
     of patterns, which sort on boards of their size. Raises ValueError for weights that cannot be
     read."""
@@ -86,16 +86,18 @@ def _shipped(side: int) -> PatternEvaluation | None:
 
 
 @cache
-def _rough(side: int) -> Sorting:
+def _rough(side: int) -> SortingSettings:
     plies_from = (14, 14, 16, 18, 22, 25, 28)
     steps = tuple((start, 3 * 64) for start in plies_from)
-    return Sorting(RoughEvaluation(side), steps, margin=1 << 20, doubt=None, freedom=0, mobility=32)
+    return SortingSettings(
+        RoughEvaluation(side), steps, margin=1 << 20, doubt=None, freedom=0, mobility=32
+    )
 
 
-def _trained(evaluation: PatternEvaluation) -> Sorting:
+def _trained(evaluation: PatternEvaluation) -> SortingSettings:
     # What took the fewest nodes of all that was tried, on fforum-20-39 and on 6x6 from the start.
     steps = ((11, 8), (14, 24), (17, 24), (20, 24), (24, 24))
-    return Sorting(evaluation, steps, margin=700, doubt=400, freedom=100, mobility=64)
+    return SortingSettings(evaluation, steps, margin=700, doubt=400, freedom=100, mobility=64)
 
 
 # ------------------------------------------------------------------ the one made by hand

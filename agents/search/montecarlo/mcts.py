@@ -17,9 +17,9 @@ from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.search.limits import SHORTEST, allotment
 from othello_lab.agents.search.montecarlo.plain import (
     ROLLOUTS,
-    Method,
     MoveEstimate,
     PlainTree,
+    TreeSettings,
     choose,
 )
 from othello_lab.agents.search.montecarlo.tree import WORDS, CompiledTree, NodePool
@@ -185,7 +185,7 @@ class MCTS(Agent):
     def _tree_for(self, position: Position) -> PlainTree | CompiledTree:
         """The tree to go on with: the last one, if it reaches this position, or a new one."""
         usual = VALUE_EXPLORATION if self.rollout == "value" else EXPLORATION
-        method = Method(
+        method = TreeSettings(
             usual[self.reward] if self.exploration is None else self.exploration,
             self.reward == "discs",
             self.solve,

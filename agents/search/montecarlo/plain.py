@@ -88,7 +88,7 @@ def choose(moves: Mapping[int, MoveEstimate]) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Method:
+class TreeSettings:
     """How a tree is searched; the settings mean the same as :class:`~agents.search.MCTS`'s.
 
     discs: results are disc differences, not only won, drawn or lost.
@@ -142,7 +142,7 @@ class SplitMix64:
         return (self.draw() >> 32) * count >> 32
 
 
-class Node:
+class PlayoutNode:
     """A node of the tree. Its total and bounds are worth that much to the side that moved here, in
     units of the result: discs, or 1 for a win."""
 
@@ -151,7 +151,7 @@ class Node:
         self.visits = 0
         self.total: float = 0
         self.lower, self.upper = -most, most
-        self.children: list[Node] = []
+        self.children: list[PlayoutNode] = []
 
     @property
     def proven(self) -> bool:
@@ -170,11 +170,11 @@ class Node:
 class PlainTree:
     """A tree, grown playout by playout from one root."""
 
-    def __init__(self, method: Method, position: Position) -> None:
+    def __init__(self, method: TreeSettings, position: Position) -> None:
         self.method = method
         self.most = method.most(position.ruleset)
         self.position = position
-        self.root = Node(PASS, self.most)
+        self.root = PlayoutNode(PASS, self.most)
         self.used = 1
 
     def search(
@@ -229,7 +229,7 @@ class PlainTree:
             node.total += result
             result = -result
 
-    def _select(self, node: Node) -> Node:
+    def _select(self, node: PlayoutNode) -> PlayoutNode:
         """The child to visit next."""
         certain = -node.upper  # what the side to move is sure to get
         best, best_score = node.children[0], -math.inf
@@ -244,7 +244,7 @@ class PlainTree:
                 best, best_score = child, score
         return best
 
-    def _expand(self, node: Node, position: Position) -> bool:
+    def _expand(self, node: PlayoutNode, position: Position) -> bool:
         """Give a node its children; False if the game is over or the memory full."""
         if position.is_over:
             return False
@@ -254,12 +254,12 @@ class PlainTree:
         for last in range(len(moves) - 1, 0, -1):
             other = self.random.below(last + 1)
             moves[last], moves[other] = moves[other], moves[last]
-        node.children = [Node(move, self.most) for move in moves]
+        node.children = [PlayoutNode(move, self.most) for move in moves]
         self.used += len(moves)
         return True
 
     @staticmethod
-    def _settle(node: Node) -> bool:
+    def _settle(node: PlayoutNode) -> bool:
         """Draw a node's bounds from its children's; whether that changed them."""
         before = node.lower, node.upper
         node.lower = -max(child.upper for child in node.children)
@@ -314,7 +314,7 @@ class PlainTree:
 
     # -------------------------------------------------------------- what came of it
 
-    def _at(self, path: Sequence[int]) -> Node:
+    def _at(self, path: Sequence[int]) -> PlayoutNode:
         """The node after these moves."""
         node = self.root
         for move in path:

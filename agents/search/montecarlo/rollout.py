@@ -19,7 +19,7 @@ from othello_lab.agents.search.context import (
     NODES,
     SHARED,
     SQUARES,
-    Layout,
+    ScratchLayout,
     count,
     leaf,
 )
@@ -37,7 +37,7 @@ from othello_lab.core.bitboard import (
 from othello_lab.core.system.compile import Address, Index, Int, Mask, Square, kernel
 from othello_lab.core.vector import load, store
 
-_layout = Layout(behind=SHARED)
+_layout = ScratchLayout(behind=SHARED)
 RANDOM = _layout.word()
 """State of the random generator."""
 EPSILON = _layout.word()

@@ -15,7 +15,7 @@ import numpy as np
 
 from othello_lab.agents.search import context as layout
 from othello_lab.agents.search.context import (
-    Layout,
+    ScratchLayout,
     count,
     count_evaluation,
     enter_again,
@@ -28,8 +28,8 @@ from othello_lab.agents.search.montecarlo.plain import (
     CLEAR_WIN,
     FINE,
     ROLLOUTS,
-    Method,
     MoveEstimate,
+    TreeSettings,
 )
 from othello_lab.agents.search.montecarlo.rollout import (
     EPSILON,
@@ -58,7 +58,7 @@ _SLOTS = 64
 assert _SLOTS > 60  # squares to move to
 
 # The context, after what the rollouts have in it.
-_layout = Layout(behind=ROLLOUT)
+_layout = ScratchLayout(behind=ROLLOUT)
 MOST_PLAYOUTS = _layout.word()  # playouts to make
 DISCS = _layout.word()  # whether results are disc differences
 SOLVE = _layout.word()  # whether nodes are proven
@@ -332,7 +332,7 @@ class CompiledTree:
     """A tree, grown playout by playout from one root; as
     :class:`agents.search.montecarlo.plain.PlainTree`."""
 
-    def __init__(self, method: Method, position: Position, pool: NodePool) -> None:
+    def __init__(self, method: TreeSettings, position: Position, pool: NodePool) -> None:
         self.method = method
         self.position = position
         self.most = method.most(position.ruleset)

@@ -19,7 +19,7 @@ from othello_lab.agents.search.context import (
     leaf,
     out_of_budget,
 )
-from othello_lab.agents.search.watch import Watch
+from othello_lab.agents.search.watch import SearchObserver
 from othello_lab.agents.search.window import plain
 from othello_lab.core.bitboard import ONE, ZERO, after, legal_moves, lowest_square
 from othello_lab.core.notation import PASS
@@ -93,6 +93,6 @@ class Minimax(SearchAgent):
         return minimax(context, mover, opponent, depth)
 
     def _plainly(
-        self, position: Position, depth: int, stats: SearchStats, watch: Watch
+        self, position: Position, depth: int, stats: SearchStats, watch: SearchObserver
     ) -> tuple[int, plain.Line]:
         return plain.minimax(position, depth, self.evaluation.plain, stats, watch, self.final)

@@ -1,8 +1,8 @@
 """The reading twins: the searches as one would explain them, in plain Python.
 
 They count what the compiled searches count, node for node, and tests hold the two equal. Run an
-agent with ``compiled: false`` to play with them; a :class:`~agents.search.watch.Watch` is told of
-each step (``debug on`` in ``othello-lab play terminal`` shows them).
+agent with ``compiled: false`` to play with them; a :class:`~agents.search.watch.SearchObserver` is
+told of each step (``debug on`` in ``othello-lab play terminal`` shows them).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from othello_lab.agents.evaluation.base import FINAL_UNIT
-from othello_lab.agents.search.watch import UNWATCHED, Watch
+from othello_lab.agents.search.watch import UNWATCHED, SearchObserver
 from othello_lab.agents.search.window.ordering import HISTORY_CAP, LOOKING, static_ranks
 from othello_lab.core.game import SearchStats
 from othello_lab.core.notation import PASS
@@ -36,7 +36,7 @@ def leaf(
     position: Position,
     evaluate: Evaluate,
     stats: SearchStats,
-    watch: Watch = UNWATCHED,
+    watch: SearchObserver = UNWATCHED,
     final: str = "discs",
     above: bool = False,
 ) -> int:
@@ -58,7 +58,7 @@ def minimax(
     depth: int,
     evaluate: Evaluate,
     stats: SearchStats,
-    watch: Watch = UNWATCHED,
+    watch: SearchObserver = UNWATCHED,
     final: str = "discs",
 ) -> tuple[int, Line]:
     """Value to the mover and principal variation, looking at every line of ``depth`` plies."""
@@ -107,7 +107,7 @@ class MoveOrder:
         ply: int,
         evaluate: Evaluate,
         stats: SearchStats,
-        watch: Watch = UNWATCHED,
+        watch: SearchObserver = UNWATCHED,
     ) -> Sequence[int]:
         """The legal moves, the one to be tried first first."""
         criteria = self._criteria_at(depth, ply)
@@ -185,7 +185,7 @@ class OrderedSearch:
     evaluate: Evaluate
     stats: SearchStats
     null_windows: bool
-    watch: Watch = UNWATCHED
+    watch: SearchObserver = UNWATCHED
     final: str = "discs"
 
     def search(

@@ -41,7 +41,7 @@ def fingerprint(evaluation: Evaluation) -> str:
 
 
 @dataclass(frozen=True)
-class Check:
+class Regression:
     """One fitted regression: v_depth = slope * v_check + intercept, error sigma, of positions with
     ``discs`` to ``discs + 7`` discs on the board; ``positions`` is how many it was fitted to. A
     check of depth 0 is the evaluation itself: it never cuts, but tells where a search may."""
@@ -66,7 +66,7 @@ class ProbCut:
     evaluation: Annotated[str, Text(".+", "a name")]
     fingerprint: Annotated[str, Text("[0-9a-f]{16}", "16 hexadecimal digits, as a text,")]
     made: dict[str, Any]
-    checks: tuple[Check, ...]
+    checks: tuple[Regression, ...]
 
     @classmethod
     def of(cls, setting: bool | str | Path, evaluation: Evaluation) -> ProbCut:
@@ -99,7 +99,7 @@ class ProbCut:
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
         try:
             read: Any = yaml.load(path.read_text(encoding="utf-8"), loader)
-            checks = tuple(Check(**check) for check in read["checks"])
+            checks = tuple(Regression(**check) for check in read["checks"])
             found = cls(read["evaluation"], read["fingerprint"], read["made"], checks)
             for check in (found, *checks):
                 check_settings(check)
@@ -143,7 +143,7 @@ class ProbCut:
                 array[check.depth, stage, number] = fields
         return array
 
-    def _deeper(self) -> Iterator[Check]:
+    def _deeper(self) -> Iterator[Regression]:
         """Checks for the depths beyond those that were fitted: as at the deepest fitted one that is
         even or odd as they are, with as many plies left out. The fewer plies of all are left out,
         the better a check foretells, so this errs on the safe side."""

@@ -17,7 +17,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from othello_lab.agents.evaluation import FINAL_UNIT, Evaluation
-from othello_lab.agents.search.window.probcut import Check, ProbCut, fingerprint
+from othello_lab.agents.search.window.probcut import ProbCut, Regression, fingerprint
 from othello_lab.agents.search.window.pvs import PVS
 from othello_lab.agents.search.window.search import WindowSearch
 from othello_lab.agents.search.window.selective import DEEPEST, STAGE_DISCS, STAGES
@@ -130,7 +130,7 @@ def _searched(evaluation: Evaluation, sample: Sequence[Position], depth: int) ->
             pool.shutdown(cancel_futures=True)
 
 
-def _fit_check(values: np.ndarray, discs: np.ndarray, depth: int, check: int) -> list[Check]:
+def _fit_check(values: np.ndarray, discs: np.ndarray, depth: int, check: int) -> list[Regression]:
     """The regression of one depth on another, for every stage."""
     deep, shallow = values[:, depth], values[:, check]
     open_game = (np.abs(deep) < FINAL_UNIT) & (np.abs(shallow) < FINAL_UNIT)
@@ -146,5 +146,7 @@ def _fit_check(values: np.ndarray, discs: np.ndarray, depth: int, check: int) ->
         if slope > 0:
             slope, intercept, sigma = (float(f"{n:.5g}") for n in (slope, intercept, sigma))
             size = int(chosen.sum())
-            found.append(Check(depth, check, stage * STAGE_DISCS, slope, intercept, sigma, size))
+            found.append(
+                Regression(depth, check, stage * STAGE_DISCS, slope, intercept, sigma, size)
+            )
     return found

@@ -18,7 +18,7 @@ from othello_lab.agents.search.context import INFINITY, MAX_DEPTH
 from othello_lab.agents.search.endgame.solver import EndgameSolver, solvable
 from othello_lab.agents.search.limits import FAST_MOVES, allotment
 from othello_lab.agents.search.table import Megabytes, TableMemory
-from othello_lab.agents.search.watch import Watch
+from othello_lab.agents.search.watch import SearchObserver
 from othello_lab.agents.search.window import plain
 from othello_lab.agents.search.window.negamax import negamax
 from othello_lab.agents.search.window.ordering import (
@@ -336,7 +336,7 @@ class WindowSearch(SearchAgent):
         return negamax(context, mover, opponent, -INFINITY, INFINITY, depth, _ROOT)
 
     def _plainly(
-        self, position: Position, depth: int, stats: SearchStats, watch: Watch
+        self, position: Position, depth: int, stats: SearchStats, watch: SearchObserver
     ) -> tuple[int, plain.Line]:
         order = plain.MoveOrder(self._criteria, position.ruleset, self.sort_leaves, self.final)
         evaluate, windows = self.evaluation.plain, self.null_windows

@@ -24,7 +24,7 @@ from othello_lab.experiments.report.figures.base import (
     styled,
     wrapped,
 )
-from othello_lab.experiments.report.figures.labels import Dot, name_dots, name_legend
+from othello_lab.experiments.report.figures.labels import LabelledPoint, name_dots, name_legend
 from othello_lab.experiments.report.figures.palette import GREY
 from othello_lab.experiments.report.figures.svg import annotate
 from othello_lab.experiments.report.figures.tooltips import standing_title
@@ -122,7 +122,7 @@ def _name_agents(
     for cost, axes in panels.items():
         rows = ratings[ratings[cost] > 0]
         dots = [
-            Dot(name, float(x), float(y), name in best)
+            LabelledPoint(name, float(x), float(y), name in best)
             for name, x, y in zip(rows["agent"], rows[cost], rows["elo"], strict=True)
         ]
         missing &= name_dots(axes, dots) | (missing - set(rows["agent"]))

@@ -31,7 +31,7 @@ from othello_lab.experiments.report.figures.base import (
 from othello_lab.experiments.report.figures.labels import name_legend
 from othello_lab.experiments.report.figures.palette import BLUE, GREY, ORANGE, SEQUENTIAL
 from othello_lab.experiments.report.figures.svg import annotate
-from othello_lab.experiments.report.moves import Moves, quantiles_by
+from othello_lab.experiments.report.moves import RecordedMoves, quantiles_by
 from othello_lab.experiments.statistics.pairs import BoolArray
 
 MEASURES = {"microseconds": "time a move", "nodes": "nodes a move"}
@@ -86,12 +86,14 @@ def values_figures(facts: RunFacts) -> Iterator[ReportFigure]:
         )
 
 
-def _games(moves: Moves) -> str:
+def _games(moves: RecordedMoves) -> str:
     games = counted(moves.games, "game")
     return f"{games}, drawn by chance of {moves.recorded:,}" if moves.sampled else games
 
 
-def _left_out(moves: Moves, known: BoolArray, names: Sequence[str], table: pd.DataFrame) -> str:
+def _left_out(
+    moves: RecordedMoves, known: BoolArray, names: Sequence[str], table: pd.DataFrame
+) -> str:
     """Why agents that have something to show are not in a table, with a space before it; "" where
     all are. known: the moves of which there is something to show, shape (moves,)."""
     there = set(table["agent"])
@@ -108,7 +110,7 @@ def _left_out(moves: Moves, known: BoolArray, names: Sequence[str], table: pd.Da
 # ------------------------------------------------------------------ numbers
 
 
-def course(moves: Moves, names: Sequence[str]) -> pd.DataFrame:
+def course(moves: RecordedMoves, names: Sequence[str]) -> pd.DataFrame:
     """Medians by agent and ply: columns agent (name), ply, moves, microseconds (that the agent
     could use) and nodes. Plies with few moves are left out."""
     known = np.isfinite(moves.nanoseconds) & (moves.ply < _PLIES)
@@ -127,7 +129,7 @@ def course(moves: Moves, names: Sequence[str]) -> pd.DataFrame:
     return _frequent(table)
 
 
-def values(moves: Moves, names: Sequence[str]) -> pd.DataFrame:
+def values(moves: RecordedMoves, names: Sequence[str]) -> pd.DataFrame:
     """What agents thought, by agent, colour and ply, as Black sees it, values of finished games
     left out: columns agent (name), side ("Black" or "White", the agent's), ply, moves, mean, low
     and high (10th and 90th per cent). Plies with few moves are left out."""
@@ -151,7 +153,7 @@ def values(moves: Moves, names: Sequence[str]) -> pd.DataFrame:
     return _frequent(table)
 
 
-def _valued(moves: Moves) -> BoolArray:
+def _valued(moves: RecordedMoves) -> BoolArray:
     """Which moves have a value of a game that is not finished, shape (moves,)."""
     with np.errstate(invalid="ignore"):
         known: BoolArray = (np.abs(moves.value) < FINAL_UNIT) & (moves.ply < _PLIES)

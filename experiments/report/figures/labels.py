@@ -30,7 +30,7 @@ _SIDES: Sequence[tuple[int, int, str, str]] = (
 
 
 @dataclass(frozen=True)
-class Dot:
+class LabelledPoint:
     """A point with a name. first: it is named before the others, in bold letters."""
 
     name: str
@@ -95,7 +95,7 @@ def spread(wanted: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     return places
 
 
-def name_dots(axes: Axes, dots: Sequence[Dot]) -> set[str]:
+def name_dots(axes: Axes, dots: Sequence[LabelledPoint]) -> set[str]:
     """Name dots beside them, where a name hides no other name, no dot and no edge. Everything must
     be in its place. Return the names for which there is no room."""
     figure = axes.get_figure(root=True)
@@ -121,7 +121,7 @@ def name_dots(axes: Axes, dots: Sequence[Dot]) -> set[str]:
     return missing
 
 
-def _name_dot(axes: Axes, dot: Dot, right: int, up: int, ha: str, va: str) -> Annotation:
+def _name_dot(axes: Axes, dot: LabelledPoint, right: int, up: int, ha: str, va: str) -> Annotation:
     label = axes.annotate(
         wrapped(dot.name), (dot.x, dot.y), (0.8 * _DOT * right, 0.8 * _DOT * up), ha=ha, va=va,
         textcoords="offset points", fontsize=SMALL - 1, weight="bold" if dot.first else "normal",

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from othello_lab.agents.base import Agent
 from othello_lab.agents.config import ConfigError, build, one_line
-from othello_lab.agents.outside import Outsider
+from othello_lab.agents.outside import ExternalAgent
 from othello_lab.core.game import FINISHED, Limits
 from othello_lab.core.position import prepare_rules
 from othello_lab.core.rules import Color, ruleset
@@ -33,7 +33,7 @@ from othello_lab.experiments.config import (
 )
 from othello_lab.experiments.jobs.kinds import check_single
 from othello_lab.experiments.pairing.openings import Opening, Openings
-from othello_lab.experiments.playing.conditions import Conditions
+from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.playing.trust import foreign_code
 from othello_lab.experiments.record.provenance import differences, versions
 from othello_lab.experiments.record.reading import DAMAGES, damages, reading
@@ -258,7 +258,7 @@ class _Verification:
         players = self._players()
         if players:
             self._replay(players, games, seed)
-        own = {n: agent for n, agent in players.items() if not isinstance(agent, Outsider)}
+        own = {n: agent for n, agent in players.items() if not isinstance(agent, ExternalAgent)}
         if own and self.settings.record == ALL:
             self._ask(own, decisions, seed)
 
@@ -290,11 +290,11 @@ class _Verification:
             if said := difference(game, self.record.turns(game.game), again):
                 check.tell([f"game {game.game}: {said}"])
 
-    def _conditions(self, players: dict[int, Agent]) -> Conditions:
+    def _conditions(self, players: dict[int, Agent]) -> GameConditions:
         """What the games had in common but for time, which changes no move of these agents."""
         settings, asked = self.settings, self.settings.limits
         names = [list(settings.agents)[number] for number in players]
-        return Conditions(
+        return GameConditions(
             names,
             list(players.values()),
             ruleset(settings.ruleset.name),

@@ -10,8 +10,8 @@ from typing import Any
 from othello_lab.core.game import FINISHED
 from othello_lab.core.system.shared_memory import STOP_AT_ONCE
 from othello_lab.experiments.pairing.openings import Opening
-from othello_lab.experiments.pairing.schedule import Game
-from othello_lab.experiments.playing.conditions import Conditions
+from othello_lab.experiments.pairing.schedule import ScheduledGame
+from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.playing.guardian import play_pairs, start_worker
 from othello_lab.experiments.playing.pool import WorkerDied, WorkerPool
 from othello_lab.experiments.record.store import COUNTS, GameRow, PlayedGame, Record, read_turns
@@ -31,7 +31,7 @@ def drawn(record: Record, agents: Collection[int], number: int, seed: int) -> li
 
 
 def played_again(
-    conditions: Conditions, games: Sequence[GameRow], numbers: Sequence[int]
+    conditions: GameConditions, games: Sequence[GameRow], numbers: Sequence[int]
 ) -> Iterator[tuple[GameRow, PlayedGame | None]]:
     """Games of a record and what they are when they are played again, as in a run: by processes
     other than this one. None where the process that led the game died.
@@ -43,7 +43,7 @@ def played_again(
             for row in games:
                 black, white = numbers.index(row.black), numbers.index(row.white)
                 opening = Opening.read(row.opening, conditions.rules)
-                game = Game(row.game, row.pair, black, white, opening, row.seed)
+                game = ScheduledGame(row.game, row.pair, black, white, opening, row.seed)
                 try:
                     (bundle,) = pool.submit(play_pairs, [(game,)]).result()
                 except WorkerDied:

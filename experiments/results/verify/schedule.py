@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from othello_lab.experiments.pairing.schedule import Draw, Game
+from othello_lab.experiments.pairing.schedule import PairDraw, ScheduledGame
 from othello_lab.experiments.record.store import GameRow, Record
 
 _CHUNK = 1000  # pairs that are drawn at a time
@@ -34,7 +34,7 @@ def half_pairs(record: Record, games_each: int = 2) -> Iterator[str]:
         )
 
 
-def strays(record: Record, draw: Draw, most: int) -> Iterator[str]:
+def strays(record: Record, draw: PairDraw, most: int) -> Iterator[str]:
     """Where a record has other games than are drawn with the same results: agents, openings, seeds.
 
     draw: the run's, nothing of it drawn yet. most: how many pairs there are at most.
@@ -61,7 +61,7 @@ def strays(record: Record, draw: Draw, most: int) -> Iterator[str]:
         yield f"said to be complete, with {len(played):,} of {most:,} pairs"
 
 
-def _stray(game: Game, row: GameRow) -> str:
+def _stray(game: ScheduledGame, row: GameRow) -> str:
     wanted = {
         "game": game.number,
         "black": game.black,

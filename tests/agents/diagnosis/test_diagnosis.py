@@ -16,10 +16,10 @@ from chosen import mostly_slow
 from othello_lab import Position
 from othello_lab.agents.command_line import main
 from othello_lab.agents.config import build_agent, load_evaluation
-from othello_lab.agents.diagnosis import Asked, Diagnosis, Watched, diagnose
+from othello_lab.agents.diagnosis import Diagnosis, RecordingEvaluation, SearchUnderTest, diagnose
 from othello_lab.agents.diagnosis.questions import positions
 from othello_lab.agents.diagnosis.references import MISTAKEN, RIGHT, Search
-from othello_lab.agents.diagnosis.tree import Node
+from othello_lab.agents.diagnosis.tree import ReferenceNode
 from othello_lab.agents.search import AlphaBeta, Minimax
 
 STUDENTS = Path(__file__).with_name("students")
@@ -199,10 +199,10 @@ def written(seed: Seed, folder: Path, states_values: bool = True) -> Path:
 
 def examined(path: Path, **options: bool) -> Diagnosis:
     evaluation = load_evaluation("square_weights")
-    watched = Watched(evaluation)
+    watched = RecordingEvaluation(evaluation)
     settings = {"_target_": f"{path}:Student", "evaluation": watched}
     agents = {depth: build_agent(settings | {"depth": depth}, "student") for depth in DEPTHS}
-    asked = Asked(agents, limited=False, watched=watched, patience=20.0)
+    asked = SearchUnderTest(agents, limited=False, watched=watched, patience=20.0)
     return diagnose(asked, evaluation, POSITIONS, 60.0, **options)
 
 
@@ -275,7 +275,7 @@ def test_the_right_search_is_the_labs() -> None:
     for position in positions(6):
         for prunes, lab in ((False, Minimax), (True, AlphaBeta)):
             decision = lab(3, evaluation).search(position)
-            reply = Search(prunes).reply(Node(position, evaluation), 3)
+            reply = Search(prunes).reply(ReferenceNode(position, evaluation), 3)
             assert decision.move in reply.moves and decision.value == reply.value
             stats = decision.stats
             counts = stats.nodes, stats.leaves, stats.evaluations
@@ -287,7 +287,7 @@ def test_the_positions_are_of_all_kinds() -> None:
         chosen = positions(count)
         assert len(set(chosen)) == count and all(each.legal_mask for each in chosen)
         evaluation = load_evaluation("square_weights")
-        near = [Node(each, evaluation).within(2) for each in chosen]
+        near = [ReferenceNode(each, evaluation).within(2) for each in chosen]
         assert sum(passes for passes, _ in near) >= count / 8
         assert sum(ends for _, ends in near) >= count / 16
         assert any(len(each.moves) == 1 for each in chosen)
@@ -382,7 +382,7 @@ def test_slow_searches_are_asked_less(tmp_path: Path) -> None:
         {"_target_": f"{written(seed, tmp_path)}:Student", "depth": 1, "evaluation": evaluation},
         "student",
     )
-    diagnosis = diagnose(Asked({1: agent}, False, None, 20.0), evaluation, 200, 1.0)
+    diagnosis = diagnose(SearchUnderTest({1: agent}, False, None, 20.0), evaluation, 200, 1.0)
     assert diagnosis.holds
     assert re.fullmatch(r"1 ply deep \d+ of 200 positions, for lack of time", diagnosis.notes[0])
 
@@ -392,6 +392,6 @@ def test_who_hangs_is_told_so(tmp_path: Path) -> None:
     path = written(seed, tmp_path)
     agent = build_agent({"_target_": f"{path}:Student", "depth": 1, "evaluation": None}, "student")
     evaluation = load_evaluation("square_weights")
-    diagnosis = diagnose(Asked({1: agent}, False, None, 0.2), evaluation, 6, 10.0)
+    diagnosis = diagnose(SearchUnderTest({1: agent}, False, None, 0.2), evaluation, 6, 10.0)
     assert diagnosis.causes[0].name == "it does not answer"
     assert isinstance(positions(1)[0], Position)

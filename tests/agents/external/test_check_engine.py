@@ -10,8 +10,8 @@ import pytest
 from chosen import mostly_slow
 
 from othello_lab.agents.command_line import main
-from othello_lab.agents.external.check_gtp import CHECKS, GtpCase
-from othello_lab.agents.external.checking import FAILED, NOT_ASKED, OK, Finding, findings
+from othello_lab.agents.external.check_gtp import CHECKS, GtpEngineUnderTest
+from othello_lab.agents.external.checking import FAILED, NOT_ASKED, OK, EngineFinding, findings
 from othello_lab.agents.external.program import Program
 
 ROOT = Path(__file__).parents[3]
@@ -58,8 +58,8 @@ def engine(*traits: str) -> str:
     return f"{sys.executable} {ENGINE} {' '.join(traits)}"
 
 
-def found_of(command: str, patience: float, think: float) -> list[Finding]:
-    return list(findings(GtpCase(Program(command), patience, think), CHECKS))
+def found_of(command: str, patience: float, think: float) -> list[EngineFinding]:
+    return list(findings(GtpEngineUnderTest(Program(command), patience, think), CHECKS))
 
 
 def test_an_engine_that_does_all_right_passes() -> None:

@@ -31,7 +31,7 @@ from othello_lab.agents.command_line import main as agents_main
 from othello_lab.agents.evaluation import FunctionEvaluation
 from othello_lab.agents.evaluation.board_list import board_list, list_index, square_at
 from othello_lab.agents.external import FunctionAgent
-from othello_lab.agents.outside import Outsider, is_outside
+from othello_lab.agents.outside import ExternalAgent, is_outside
 from othello_lab.core.game import FINISHED, GARBAGE, ILLEGAL, RAISED
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import run
@@ -162,7 +162,7 @@ def test_the_file_is_not_loaded_where_the_judge_is(tmp_path: Path) -> None:
     )
     line_up = ["agents=duel", "agent@first=function", f"first.target={tmp_path}/mine.py:first"]
     plan = read([*line_up, "agent@second=random"])
-    assert isinstance(plan.agents["function"], Outsider)
+    assert isinstance(plan.agents["function"], ExternalAgent)
     assert str(os.getpid()) not in marker.read_text().split()
 
 

@@ -19,7 +19,7 @@ from othello_lab.agents import contract
 from othello_lab.agents.base import Limits
 from othello_lab.agents.external import GtpAgent
 from othello_lab.agents.outside import is_outside
-from othello_lab.core.game import DIED, FINISHED, GARBAGE, HUNG, ILLEGAL, Fault
+from othello_lab.core.game import DIED, FINISHED, GARBAGE, HUNG, ILLEGAL, PlayerFailure
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import run
 
@@ -223,13 +223,13 @@ def test_an_engine_that_does_wrong_loses(
 
 def test_a_start_that_cannot_be_set_is_told() -> None:
     agent = GtpAgent(engine("no-setboard"), patience=30)
-    with pytest.raises(Fault, match="no command that sets a board"):
+    with pytest.raises(PlayerFailure, match="no command that sets a board"):
         agent.begin_game(Color.BLACK, Position.start().play("d3"), 1)
 
 
 def test_a_setting_that_is_refused_is_told() -> None:
     agent = GtpAgent(engine(), ["level high"], patience=30)
-    with pytest.raises(Fault, match="refused 'level high'"):
+    with pytest.raises(PlayerFailure, match="refused 'level high'"):
         agent.begin_game(Color.BLACK, Position.start(), 1)
 
 

@@ -24,7 +24,7 @@ from othello_lab.agents.base import Decision, Limits, SearchStats
 from othello_lab.agents.command_line import main
 from othello_lab.agents.external import LineAgent
 from othello_lab.agents.outside import is_outside
-from othello_lab.core.game import DIED, FINISHED, GARBAGE, HUNG, ILLEGAL, LATE, Fault
+from othello_lab.core.game import DIED, FINISHED, GARBAGE, HUNG, ILLEGAL, LATE, PlayerFailure
 from othello_lab.core.system.processes import descendants
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import run
@@ -252,7 +252,7 @@ def test_answers_that_are_understood(answer: str, decision: Decision, tmp_path: 
 def test_answers_that_are_not_understood(answer: str, tmp_path: Path) -> None:
     agent = LineAgent(bot(tmp_path, f"print({answer!r}, flush=True)", after=0), 30)
     agent.begin_game(Color.BLACK, Position.start(), 1)
-    with pytest.raises(Fault) as caught:
+    with pytest.raises(PlayerFailure) as caught:
         agent.decide(Position.start(), Limits())
     assert caught.value.reason == GARBAGE and answer in caught.value.detail
 

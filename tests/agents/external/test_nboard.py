@@ -17,7 +17,7 @@ from othello_lab.agents import contract
 from othello_lab.agents.base import Decision, Limits, SearchStats
 from othello_lab.agents.command_line import main
 from othello_lab.agents.external import NBoardAgent
-from othello_lab.agents.external.check_nboard import CHECKS, NBoardCase
+from othello_lab.agents.external.check_nboard import CHECKS, NBoardEngineUnderTest
 from othello_lab.agents.external.checking import FAILED, NOT_ASKED, OK, findings
 from othello_lab.agents.external.program import Program
 from othello_lab.agents.outside import is_outside
@@ -172,7 +172,7 @@ BROKEN = {
 
 
 def found(command: str, patience: float = 30) -> dict[str, str]:
-    case = NBoardCase(Program(command), patience, 30)
+    case = NBoardEngineUnderTest(Program(command), patience, 30)
     made = list(findings(case, CHECKS))
     assert all(each.exchanges for each in made if each.outcome == OK)
     return {each.name: each.outcome for each in made}

@@ -13,7 +13,7 @@ import pytest
 from processes import await_
 
 from othello_lab.agents.external.program import LONGEST_LINE, Program, words_of
-from othello_lab.core.game import DIED, GARBAGE, HUNG, Fault
+from othello_lab.core.game import DIED, GARBAGE, HUNG, PlayerFailure
 from othello_lab.core.system.processes import LINUX, descendants
 
 
@@ -53,7 +53,7 @@ def test_the_end_of_a_line_may_be_windows_own(started: list[Program]) -> None:
 
 def test_what_is_not_read_is_not_waited_for(started: list[Program]) -> None:
     program = python("import time; time.sleep(100)", started)
-    with pytest.raises(Fault, match="did not read 'xxx") as caught:
+    with pytest.raises(PlayerFailure, match="did not read 'xxx") as caught:
         program.send("x" * (1 << 22), 0.2)
     assert caught.value.reason == HUNG
     assert not program.is_running
@@ -88,13 +88,13 @@ def test_whatever_it_does_is_told_and_ends_it(
 ) -> None:
     program = python(code, started)
     patience = 0.3 if reason == HUNG else 30
-    with pytest.raises(Fault) as caught:
+    with pytest.raises(PlayerFailure) as caught:
         program.receive(patience)
     assert caught.value.reason == reason
     assert what in caught.value.detail
     assert program.command in caught.value.detail
     assert not program.is_running
-    with pytest.raises(Fault, match="is not running"):
+    with pytest.raises(PlayerFailure, match="is not running"):
         program.send("hello")
     program.start()  # and again
     assert program.is_running
@@ -104,7 +104,7 @@ def test_a_child_that_holds_its_output_open_does_not_hide_its_end(started: list[
     code = "import subprocess; subprocess.Popen(['sleep', '100']); print('bye', flush=True)"
     program = python(code, started)
     assert program.receive(30) == "bye"
-    with pytest.raises(Fault, match="exit code 0"):
+    with pytest.raises(PlayerFailure, match="exit code 0"):
         program.receive(30)
 
 
@@ -117,7 +117,7 @@ def test_what_it_says_in_its_error_stream_is_passed_on_and_kept(
     started: list[Program], capsys: pytest.CaptureFixture[str]
 ) -> None:
     program = python("import sys; sys.stderr.write('oh\\x1b!\\n'); raise SystemExit(1)", started)
-    with pytest.raises(Fault, match=r"Its last output:\noh\\x1b!"):
+    with pytest.raises(PlayerFailure, match=r"Its last output:\noh\\x1b!"):
         program.receive(30)
     assert "oh\x1b!" in capsys.readouterr().err
 
@@ -195,7 +195,7 @@ def test_commands_that_cannot_be_run(
     Path("text").chmod(0o644)
     with pytest.raises(ValueError, match=complaint):
         words_of(command)
-    with pytest.raises(Fault) as caught:
+    with pytest.raises(PlayerFailure) as caught:
         Program(command).start()
     assert caught.value.reason == DIED and complaint in caught.value.detail
 
@@ -218,5 +218,5 @@ def test_a_program_that_does_not_talk_runs_where_it_is_told(
     program.start()
     await_(lambda: program.has_ended)
     assert (folder / "where").read_text() == f"{folder}\nfound\n"
-    with pytest.raises(Fault, match=r"ended \(exit code 0\)[^z]*done"):
+    with pytest.raises(PlayerFailure, match=r"ended \(exit code 0\)[^z]*done"):
         program.fail_as_ended()

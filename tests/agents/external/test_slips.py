@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from othello_lab.agents.external.slips import LONGEST, NoFile, Slip, slips_of
+from othello_lab.agents.external.slips import LONGEST, FileNameError, MailboxFile, slips_of
 
 
 def test_a_slip_is_written_read_and_removed(tmp_path: Path) -> None:
@@ -27,7 +27,7 @@ def test_a_slip_is_written_read_and_removed(tmp_path: Path) -> None:
 
 
 def test_nobody_ever_sees_half_of_it(tmp_path: Path) -> None:
-    slip = Slip(tmp_path / "x")
+    slip = MailboxFile(tmp_path / "x")
     seen: set[str | None] = set()
     done = threading.Event()
 
@@ -45,7 +45,7 @@ def test_nobody_ever_sees_half_of_it(tmp_path: Path) -> None:
 
 
 def test_what_is_no_file_is_told(tmp_path: Path) -> None:
-    slip = Slip(tmp_path / "x")
+    slip = MailboxFile(tmp_path / "x")
     (tmp_path / "there").write_text("(W D 3)")
     for make, what in (
         (lambda: os.mkdir(slip.path), "x is a folder"),
@@ -55,7 +55,7 @@ def test_what_is_no_file_is_told(tmp_path: Path) -> None:
     ):
         make()
         assert slip.is_there
-        with pytest.raises(NoFile, match=what):
+        with pytest.raises(FileNameError, match=what):
             slip.read()
         if slip.path.is_dir():
             with pytest.raises(OSError, match="directory"):
@@ -72,13 +72,13 @@ def test_what_is_no_file_is_told(tmp_path: Path) -> None:
 
 
 def test_no_more_is_read_than_could_be_meant(tmp_path: Path) -> None:
-    slip = Slip(tmp_path / "x")
+    slip = MailboxFile(tmp_path / "x")
     slip.path.write_bytes(b"\xff" * (LONGEST + 1000))
     text = slip.read()
     assert text is not None and len(text) == LONGEST
 
 
 def test_a_byte_order_mark_is_left_out(tmp_path: Path) -> None:
-    slip = Slip(tmp_path / "x")
+    slip = MailboxFile(tmp_path / "x")
     slip.path.write_text("(W D 3)", encoding="utf-8-sig")
     assert slip.read() == "(W D 3)"

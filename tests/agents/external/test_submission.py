@@ -10,7 +10,7 @@ from submitted import AGENT, STRATEGY, hand_in
 
 from othello_lab import Color, Limits, Position
 from othello_lab.agents.external.submission import Submission, submissions
-from othello_lab.core.game import UNFIT, Fault
+from othello_lab.core.game import UNFIT, PlayerFailure
 from othello_lab.core.system.settings import ConfigError
 
 ODD = "pattern = '\\d'  # a warning\n"
@@ -108,7 +108,7 @@ def test_what_is_unclear_loses_with_the_reason(
     assert problem in about["problem"]
     assert "\n" not in about["problem"]
     settings = {key: value for key, value in about.items() if key != "_target_"}
-    with pytest.raises(Fault) as fault:
+    with pytest.raises(PlayerFailure) as fault:
         Submission(**settings).begin_game(Color.BLACK, Position.start(), 1)
     assert (fault.value.reason, fault.value.detail) == (UNFIT, about["problem"])
 

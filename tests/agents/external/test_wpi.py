@@ -20,10 +20,10 @@ from othello_lab import Color, Position, play_game
 from othello_lab.__main__ import main as experiments_main
 from othello_lab.agents.base import Limits
 from othello_lab.agents.external import WpiAgent
-from othello_lab.agents.external.wpi import Scratch, name_of
+from othello_lab.agents.external.wpi import ScratchFolder, name_of
 from othello_lab.agents.outside import is_outside
 from othello_lab.agents.simple import RandomAgent
-from othello_lab.core.game import DIED, FINISHED, GARBAGE, ILLEGAL, LATE, Fault
+from othello_lab.core.game import DIED, FINISHED, GARBAGE, ILLEGAL, LATE, PlayerFailure
 from othello_lab.core.system.processes import descendants
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import run
@@ -103,11 +103,11 @@ def test_games_that_begin_elsewhere_are_refused(tmp_path: Path, closed: list[Wpi
     start = Position.start("wpi")
     agent = WpiAgent(player(tmp_path, seed=3))
     closed.append(agent)
-    with pytest.raises(Fault, match="begins elsewhere") as caught:
+    with pytest.raises(PlayerFailure, match="begins elsewhere") as caught:
         agent.begin_game(Color.BLACK, start.play("d3"), 1)
     assert caught.value.reason == GARBAGE
     agent.begin_game(Color.WHITE, start, 1)
-    with pytest.raises(Fault, match="begins elsewhere"):
+    with pytest.raises(PlayerFailure, match="begins elsewhere"):
         agent.observe(19, start.play("d3"))  # which it has not chosen
 
 
@@ -123,7 +123,7 @@ def test_a_program_that_ends_too_early_has_played_what_it_wrote(
     agent.observe(move, after)
     reply = after.moves[0]
     agent.observe(reply, after.play(reply))
-    with pytest.raises(Fault, match=re.escape("ended (exit code 0)")) as caught:
+    with pytest.raises(PlayerFailure, match=re.escape("ended (exit code 0)")) as caught:
         agent.decide(after.play(reply), Limits())
     assert caught.value.reason == DIED
 
@@ -243,9 +243,9 @@ def test_a_name_that_cannot_be_is_told() -> None:
 def test_folders_of_those_who_were_killed_are_removed_by_the_next(scratch: Path) -> None:
     left = Path(tempfile.mkdtemp(prefix="othello-lab-wpi-"))
     (left / "deep").mkdir()
-    mine = Scratch()
+    mine = ScratchFolder()
     assert mine.path.is_dir() and not left.exists()
-    other = Scratch()  # mine is in use
+    other = ScratchFolder()  # mine is in use
     assert mine.path.is_dir() and other.path != mine.path
     descriptor = os.open(mine.path, os.O_RDONLY)
     with pytest.raises(BlockingIOError):

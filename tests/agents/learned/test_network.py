@@ -14,7 +14,7 @@ from othello_lab import Position
 from othello_lab.agents.learned import NetworkEvaluation
 from othello_lab.agents.learned import network as model
 from othello_lab.agents.learned.lanes import dot, lanes_at, plus, plus_product, squeezed
-from othello_lab.agents.learned.weights import Weights
+from othello_lab.agents.learned.weights import LearnedWeights
 from othello_lab.core.system.compile import kernel
 
 STAGES = 3
@@ -38,8 +38,8 @@ def drawn(seed: int = 1) -> dict[str, np.ndarray]:
     }
 
 
-def weights(**changed: np.ndarray) -> Weights:
-    return Weights(model.KIND, model.VERSION, model.UNIT, drawn() | changed)
+def weights(**changed: np.ndarray) -> LearnedWeights:
+    return LearnedWeights(model.KIND, model.VERSION, model.UNIT, drawn() | changed)
 
 
 @pytest.fixture(scope="module")

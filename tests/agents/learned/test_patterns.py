@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from othello_lab.agents.learned import PatternEvaluation
 from othello_lab.agents.learned import patterns as model
 from othello_lab.agents.learned.geometry import LANES, board_of, geometry
-from othello_lab.agents.learned.weights import Weights
+from othello_lab.agents.learned.weights import LearnedWeights
 from othello_lab.core.bitboard import bits, symmetric_forms
 from othello_lab.core.position import Position
 
 RULES = {4: "mini4", 6: "mini6", 8: "standard"}
 
 
-def random_weights(side: int) -> Weights:
+def random_weights(side: int) -> LearnedWeights:
     rng = np.random.default_rng(side)
     stages = np.minimum(np.arange(65) // 20, 2).astype(np.uint8)
 
@@ -31,7 +31,7 @@ def random_weights(side: int) -> Weights:
         model.THEIR_MOVES: drawn(3, model.MOST_MOVES + 1),
         model.CONTENTS: drawn(3, geometry(side).classes),
     }
-    return Weights(model.KIND, model.VERSION, model.UNIT, arrays, {"side": side})
+    return LearnedWeights(model.KIND, model.VERSION, model.UNIT, arrays, {"side": side})
 
 
 @pytest.fixture(scope="module")
@@ -101,6 +101,6 @@ def test_features_are_the_classes_that_the_twin_looks_up() -> None:
 
 def test_weights_of_another_shape_are_refused() -> None:
     weights = random_weights(6)
-    other = Weights(model.KIND, model.VERSION, model.UNIT, weights.arrays, {"side": 8})
+    other = LearnedWeights(model.KIND, model.VERSION, model.UNIT, weights.arrays, {"side": 8})
     with pytest.raises(ValueError, match=r"contents is of shape \(3, 73890\); \(3, 113877\)"):
         PatternEvaluation(other)

@@ -14,7 +14,7 @@ from othello_lab import Position
 from othello_lab.agents.learned import TreeEvaluation
 from othello_lab.agents.learned import trees as model
 from othello_lab.agents.learned.features import NAMES, features, plain_features
-from othello_lab.agents.learned.weights import Weights
+from othello_lab.agents.learned.weights import LearnedWeights
 
 STAGES, TREES = 2, 33
 """One tree more than are looked at side by side."""
@@ -35,8 +35,8 @@ def drawn() -> dict[str, np.ndarray]:
     }
 
 
-def weights(**changed: np.ndarray) -> Weights:
-    return Weights(model.KIND, model.VERSION, model.UNIT, drawn() | changed)
+def weights(**changed: np.ndarray) -> LearnedWeights:
+    return LearnedWeights(model.KIND, model.VERSION, model.UNIT, drawn() | changed)
 
 
 @pytest.fixture(scope="module")

@@ -7,19 +7,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from othello_lab.agents.learned.weights import SHIPPED, Weights, shipped
+from othello_lab.agents.learned.weights import SHIPPED, LearnedWeights, shipped
 
 ARRAYS = {"first": np.arange(6, dtype=np.int16).reshape(2, 3), "second": np.float32([1.5])}
 
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    weights = Weights("kind", 2, 100, ARRAYS, {"seed": 7, "data": {"hash": "abc"}})
+    weights = LearnedWeights("kind", 2, 100, ARRAYS, {"seed": 7, "data": {"hash": "abc"}})
     return weights.write(tmp_path / "mine")
 
 
 def test_what_is_written_is_read(file: Path) -> None:
-    found = Weights.read(file, "kind", 2, ["first"])
+    found = LearnedWeights.read(file, "kind", 2, ["first"])
     assert (found.kind, found.version, found.unit) == ("kind", 2, 100)
     assert found.about == {"seed": 7, "data": {"hash": "abc"}}
     for name, array in ARRAYS.items():
@@ -28,7 +28,7 @@ def test_what_is_written_is_read(file: Path) -> None:
 
 
 def test_the_same_weights_give_the_same_file(file: Path, tmp_path: Path) -> None:
-    again = Weights("kind", 2, 100, ARRAYS).write(tmp_path / "again.npz")
+    again = LearnedWeights("kind", 2, 100, ARRAYS).write(tmp_path / "again.npz")
     assert again.read_bytes() == file.read_bytes()
 
 
@@ -44,23 +44,23 @@ def test_other_weights_are_refused(
     file: Path, kind: str, version: int, arrays: list[str], said: str
 ) -> None:
     with pytest.raises(ValueError, match=said):
-        Weights.read(file, kind, version, arrays)
+        LearnedWeights.read(file, kind, version, arrays)
 
 
 def test_damaged_weights_are_refused(file: Path) -> None:
     file.write_bytes(file.read_bytes()[:-10])
     with pytest.raises(ValueError, match=r"mine.yaml tells of \(sha256\)"):
-        Weights.read(file, "kind", 2)
+        LearnedWeights.read(file, "kind", 2)
 
 
 def test_missing_weights_are_refused(file: Path, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"none\.yaml: No such file"):
-        Weights.read(tmp_path / "none.npz", "kind", 2)
+        LearnedWeights.read(tmp_path / "none.npz", "kind", 2)
     with pytest.raises(ValueError, match="unknown weights 'nobody'; choose from"):
-        Weights.read("nobody", "kind", 2)
+        LearnedWeights.read("nobody", "kind", 2)
     file.with_suffix(".yaml").write_text("[")
     with pytest.raises(ValueError, match=r"mine\.yaml: no YAML"):
-        Weights.read(file, "kind", 2)
+        LearnedWeights.read(file, "kind", 2)
 
 
 def test_what_ships_is_small() -> None:

@@ -25,7 +25,7 @@ from othello_lab.agents.evaluation import FINAL_UNIT
 from othello_lab.agents.learned import PatternEvaluation
 from othello_lab.agents.learned import patterns as model
 from othello_lab.agents.learned.geometry import geometry
-from othello_lab.agents.learned.weights import Weights
+from othello_lab.agents.learned.weights import LearnedWeights
 from othello_lab.agents.search.context import read_stats
 from othello_lab.agents.search.endgame import kernels, memory
 from othello_lab.agents.search.endgame.solver import EndgameSolver, Solution
@@ -244,7 +244,7 @@ def senseless(tmp_path_factory: pytest.TempPathFactory) -> Path:
         model.THEIR_MOVES: drawn(1, model.MOST_MOVES + 1),
         model.CONTENTS: drawn(1, geometry(8).classes),
     }
-    weights = Weights(model.KIND, model.VERSION, model.UNIT, arrays, {"side": 8})
+    weights = LearnedWeights(model.KIND, model.VERSION, model.UNIT, arrays, {"side": 8})
     return weights.write(tmp_path_factory.mktemp("weights") / "senseless")
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from othello_lab import SearchStats
-from othello_lab.agents.search.context import Layout
+from othello_lab.agents.search.context import ScratchLayout
 
 ROOT = Path(__file__).resolve().parents[3]
 NEW = ("at_the_beginning", "in_the_middle", "at_the_end")
@@ -83,6 +83,6 @@ def test_more_counters_change_no_search(tmp_path: Path) -> None:
 
 
 def test_words_are_handed_out_once() -> None:
-    layout = Layout(behind=5)
+    layout = ScratchLayout(behind=5)
     assert [layout.word(), layout.block(3), layout.word()] == [5, 6, 9]
     assert layout.size == 10

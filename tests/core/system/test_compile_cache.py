@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from othello_lab.core.system import compile as compiling
-from othello_lab.core.system.forked import Forked, Link
+from othello_lab.core.system.forked import Channel, ForkedProcess
 from othello_lab.core.system.renamed import ROOMS
 
 ROOT = Path(__file__).parents[3]
@@ -146,16 +146,16 @@ def test_of_two_processes_one_waits_while_the_other_compiles(
     monkeypatch.setattr(compiling, "_prepared", set())
     monkeypatch.setattr(compiling, "cache_folder", lambda: tmp_path)
 
-    def compile_(link: Link) -> None:
+    def compile_(link: Channel) -> None:
         def load() -> None:
             link.send(b"begins")
             link.receive()
 
         compiling.prepare("one", load)
 
-    first = Forked(compile_)
+    first = ForkedProcess(compile_)
     assert first.receive() == b"begins"
-    second = Forked(compile_)
+    second = ForkedProcess(compile_)
     assert second.receive_within(0.1) is None
     first.send(b"go on")
     assert second.receive() == b"begins"

@@ -8,7 +8,7 @@ import pytest
 from othello_lab.__main__ import main
 from othello_lab.agents.config import ConfigError
 from othello_lab.experiments.jobs import sample_size as module
-from othello_lab.experiments.jobs.sample_size import Question
+from othello_lab.experiments.jobs.sample_size import MatchQuestion
 from othello_lab.experiments.statistics.elo import expected_score
 from othello_lab.experiments.statistics.sequential import simulate
 
@@ -20,11 +20,11 @@ SHARE = np.arange(5) / 4
 def test_the_model_has_the_score_and_the_draws_that_were_asked_for(
     split: float, draws: float
 ) -> None:
-    pairs = Question(elo=20, draws=draws, split=split).pairs(20)
+    pairs = MatchQuestion(elo=20, draws=draws, split=split).pairs(20)
     assert pairs.sum() == pytest.approx(1)
     assert pairs @ SHARE == pytest.approx(expected_score(20.0))
     assert pairs[2] >= split
-    independent = Question(elo=20, draws=draws).pairs(20)
+    independent = MatchQuestion(elo=20, draws=draws).pairs(20)
     # LD and WD hold one draw each; what else is drawn are pairs of draws, within DD+WL
     if not split:
         game = draws * (1 - draws)
@@ -32,7 +32,7 @@ def test_the_model_has_the_score_and_the_draws_that_were_asked_for(
 
 
 def test_a_fixed_match_finds_the_difference_as_often_as_promised() -> None:
-    question = Question(elo=40, draws=0.1, power=0.8, alpha=0.05, elo0=10, split=0.2)
+    question = MatchQuestion(elo=40, draws=0.1, power=0.8, alpha=0.05, elo0=10, split=0.2)
     rng = np.random.default_rng(1)
     n = question.fixed()
     mean0 = float(question.pairs(10) @ SHARE)
@@ -46,13 +46,15 @@ def test_a_fixed_match_finds_the_difference_as_often_as_promised() -> None:
 
 
 def test_splits_by_the_opening_save_pairs_and_draws_too() -> None:
-    assert Question(elo=20, split=0.5).fixed() < 0.6 * Question(elo=20).fixed()
-    assert Question(elo=20, draws=0.5).fixed() < Question(elo=20).fixed()
-    assert Question(elo=10).fixed() == pytest.approx(4 * Question(elo=20).fixed(), rel=0.02)
+    assert MatchQuestion(elo=20, split=0.5).fixed() < 0.6 * MatchQuestion(elo=20).fixed()
+    assert MatchQuestion(elo=20, draws=0.5).fixed() < MatchQuestion(elo=20).fixed()
+    assert MatchQuestion(elo=10).fixed() == pytest.approx(
+        4 * MatchQuestion(elo=20).fixed(), rel=0.02
+    )
 
 
 def test_a_sequential_test_needs_fewer_pairs_on_average() -> None:
-    question = Question(elo=50)
+    question = MatchQuestion(elo=50)
     counts, accepted = simulate(question.test(), question.pairs(50), 150, seed=1)
     pairs = counts.sum(axis=1)
     assert pairs.mean() < 0.75 * question.fixed()
@@ -75,7 +77,7 @@ def test_the_command_tells_pairs_and_minutes(
     words = "elo=60 draws=0.05 agents=duel agent@first=greedy agent@second=random openings=start"
     assert main(["plan", *words.split(), "executor=serial"]) == 0
     printed = capsys.readouterr().out
-    fixed = Question(elo=60, draws=0.05).fixed()
+    fixed = MatchQuestion(elo=60, draws=0.05).fixed()
     assert f"fixed match {fixed} {2 * fixed} " in " ".join(printed.split())
     for expected in (
         "SPRT if it is 60 Elo",
@@ -127,4 +129,4 @@ def test_bad_input_is_one_line(words: str, capsys: pytest.CaptureFixture[str]) -
 
 def test_a_question_of_its_own_is_checked_too() -> None:
     with pytest.raises(ConfigError, match="elo=0: more than elo0=0"):
-        Question(elo=0)
+        MatchQuestion(elo=0)

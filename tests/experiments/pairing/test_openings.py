@@ -402,8 +402,8 @@ def test_the_shipped_openings_are_balanced() -> None:
     what the evaluation has learned may be newer than the openings."""
     about = OmegaConf.load(BALANCED.with_suffix(".yaml"))
     recipe = balanced.Recipe(**about.settings)
-    curve = balanced.Curve(about.fit.intercept, about.fit.slope)
-    searcher = balanced.Searcher(recipe)
+    curve = balanced.ScoreCurve(about.fit.intercept, about.fit.slope)
+    searcher = balanced.PositionSearcher(recipe)
     searcher.prepare(lambda line: None)
     for opening in choose(12, seed=5, kind="balanced"):
         value = searcher.value(recipe.depth, opening.reach(STANDARD))
@@ -416,7 +416,7 @@ def test_the_curve_is_found_again() -> None:
 
     rng = np.random.default_rng(1)
     values = rng.normal(5000, 20000, 20000)
-    true = balanced.Curve(-0.3, 5e-5)
+    true = balanced.ScoreCurve(-0.3, 5e-5)
     chances = true.score(values)
     scores = (rng.random(len(values)) < chances).astype(float)
     scores[:2000] = 0.5 * (scores[:2000] + (rng.random(2000) < chances[:2000]))  # with draws
@@ -432,18 +432,20 @@ QUICK = balanced.Recipe(4, "square_weights", 3, 2, 40, 1, 0.4, 0.6, 10, 2)
 
 
 @pytest.fixture(scope="module")
-def one() -> balanced.Balanced:
+def one() -> balanced.BalancedList:
     """What one worker makes by this recipe."""
     return balanced.make(QUICK, 1)
 
 
-def test_balanced_openings_do_not_depend_on_the_number_of_workers(one: balanced.Balanced) -> None:
+def test_balanced_openings_do_not_depend_on_the_number_of_workers(
+    one: balanced.BalancedList,
+) -> None:
     two = balanced.make(QUICK, 2)
     assert one.openings == two.openings
     assert one.notes == two.notes
     assert 0 < one.notes["kept"] == len(one.openings) < one.notes["candidates"] == 60
-    searcher = balanced.Searcher(QUICK)
-    curve = balanced.Curve(one.notes["fit"]["intercept"], one.notes["fit"]["slope"])
+    searcher = balanced.PositionSearcher(QUICK)
+    curve = balanced.ScoreCurve(one.notes["fit"]["intercept"], one.notes["fit"]["slope"])
     for opening in one.openings:
         assert 0.4 <= curve.score(searcher.value(3, opening.reach(STANDARD))) <= 0.6
 
@@ -452,7 +454,7 @@ def test_the_command_writes_a_file_that_openings_file_reads(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
-    one: balanced.Balanced,
+    one: balanced.BalancedList,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     words = (
@@ -471,7 +473,7 @@ def test_the_command_writes_a_file_that_openings_file_reads(
     assert openings == one.openings
 
 
-def test_openings_made_before_are_compared(tmp_path: Path, one: balanced.Balanced) -> None:
+def test_openings_made_before_are_compared(tmp_path: Path, one: balanced.BalancedList) -> None:
     before = tmp_path / "before.txt"
     dropped = [each for each, _ in all_openings(4, STANDARD) if each not in one.openings][:12]
     before.write_text("".join(f"{each.text}\n" for each in one.openings[:3] + dropped))

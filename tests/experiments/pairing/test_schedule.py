@@ -18,7 +18,7 @@ from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import run
 from othello_lab.experiments.pairing import Gauntlet, RoundRobin, Schedule
 from othello_lab.experiments.pairing.openings import Opening, RandomOpenings
-from othello_lab.experiments.pairing.schedule import Draw, Pair
+from othello_lab.experiments.pairing.schedule import Pair, PairDraw
 
 QUIET = Console(quiet=True)
 NAMES = ["a", "b", "c", "d"]
@@ -27,7 +27,7 @@ NAMES = ["a", "b", "c", "d"]
 def all_pairs(
     schedule: Schedule, names: list[str], openings: list[Opening], seed: int
 ) -> list[Pair]:
-    return Draw(schedule, names, openings, seed).take(10_000)
+    return PairDraw(schedule, names, openings, seed).take(10_000)
 
 
 def test_round_robin_is_fair() -> None:
@@ -68,7 +68,7 @@ def test_in_a_gauntlet_one_meets_all_others() -> None:
 
 def test_pairs_are_handed_out_a_few_at_a_time_and_played_ones_left_out() -> None:
     openings = RandomOpenings(plies=8).find(5, RULESETS["standard"], 1)
-    draw = Draw(RoundRobin(), NAMES, openings, 7)
+    draw = PairDraw(RoundRobin(), NAMES, openings, 7)
     draw.skip({0, 7, 29})
     taken = []
     while some := draw.take(4):
@@ -120,7 +120,9 @@ def test_a_schedule_from_outside_plays_the_same_games_on_any_number_of_workers(
     assert set(met[2]) == winners
 
 
-def only(pairs: int, take: Callable[[Draw, int], list[Pair]]) -> Callable[[Draw, int], list[Pair]]:
+def only(
+    pairs: int, take: Callable[[PairDraw, int], list[Pair]]
+) -> Callable[[PairDraw, int], list[Pair]]:
     """``take``, but for so many pairs alone."""
     left = iter(range(pairs))
     return lambda draw, most: take(draw, most) if next(left, None) is not None else []
@@ -136,7 +138,7 @@ def test_a_schedule_from_outside_is_resumed(
     for pairs in (1, 2):
         plan = read(words, [tmp_path / "conf"])
         with monkeypatch.context() as patched:
-            patched.setattr(Draw, "take", only(pairs, Draw.take))
+            patched.setattr(PairDraw, "take", only(pairs, PairDraw.take))
             stopped = run(plan, "test", QUIET)
         assert not stopped.complete
         assert len(content(stopped.folder)["games"]) == 2 * pairs

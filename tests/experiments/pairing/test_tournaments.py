@@ -22,25 +22,25 @@ from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import run
 from othello_lab.experiments.pairing import ClassTournament, Knockout, Schedule, Swiss
 from othello_lab.experiments.pairing.openings import RandomOpenings
-from othello_lab.experiments.pairing.schedule import Draw, Game, Pair
+from othello_lab.experiments.pairing.schedule import Pair, PairDraw, ScheduledGame
 from othello_lab.experiments.pairing.swiss import BYE, matched
 from othello_lab.experiments.record.store import GameRow
 
 QUIET = Console(quiet=True)
-Winner = Callable[[Game], int | None]
+Winner = Callable[[ScheduledGame], int | None]
 """Who wins a game: an agent's number, None for nobody."""
 
 
-def better(game: Game) -> int:
+def better(game: ScheduledGame) -> int:
     """The agent with the lower number always wins."""
     return min(game.black, game.white)
 
 
-def nobody(game: Game) -> None:
+def nobody(game: ScheduledGame) -> None:
     """All games are drawn."""
 
 
-def row(game: Game, winner: int | None, reason: str = FINISHED) -> GameRow:
+def row(game: ScheduledGame, winner: int | None, reason: str = FINISHED) -> GameRow:
     result = "draw" if winner is None else "black" if winner == game.black else "white"
     points = {"draw": 0.5, "black": 1.0, "white": 0.0}[result]
     about = (game.number, game.pair, game.black, game.white, result, points, 0, 32, 32, reason)
@@ -54,12 +54,12 @@ def tournament(
     pairs: int = 1,
     seed: int = 1,
     failing: Sequence[int] = (),
-) -> tuple[Draw, list[list[Pair]]]:
+) -> tuple[PairDraw, list[list[Pair]]]:
     """A whole tournament, and its rounds. failing: these agents fail in each of their games."""
     names = [f"agent {number}" for number in range(size)]
     needed = schedule.openings_needed(names, pairs)
     openings = RandomOpenings(plies=8, repeats=True).choose(needed, RULESETS["standard"], 1)
-    draw = Draw(schedule, names, openings, seed, pairs)
+    draw = PairDraw(schedule, names, openings, seed, pairs)
     rounds, played = [], 0
     while taken := draw.take(10_000):
         rounds.append(taken)
@@ -82,7 +82,7 @@ def met(rounds: Sequence[Sequence[Pair]]) -> Counter[frozenset[int]]:
     return Counter(frozenset((p[0].black, p[0].white)) for taken in rounds for p in taken)
 
 
-def standings(draw: Draw, size: int) -> dict[str, list[Any]]:
+def standings(draw: PairDraw, size: int) -> dict[str, list[Any]]:
     names = [f"agent {number}" for number in range(size)]
     return {key: list(each) for key, each in draw.schedule.standings(names, draw.results).items()}
 
@@ -260,12 +260,12 @@ def test_a_tournament_is_the_same_on_any_number_of_workers_and_after_an_interrup
     assert content(among.folder) == content(whole.folder)
     assert whole.standings["place"].is_monotonic_increasing
     assert main(["verify", str(whole.folder), "--games", "2"]) == 0
-    take = Draw.take
+    take = PairDraw.take
     for pairs in (1, 3):
         left = iter(range(pairs))
         with monkeypatch.context() as patched:
             patched.setattr(
-                Draw,
+                PairDraw,
                 "take",
                 lambda draw, most, left=left: take(draw, 1) if next(left, None) is not None else [],
             )

@@ -6,25 +6,31 @@ from typing import Any
 
 import pytest
 
-from othello_lab.core.game import Spent
-from othello_lab.experiments.playing.account import CONTINUED, FOUND_STOPPED, STOPPED, Account, Look
+from othello_lab.core.game import TimeSpent
+from othello_lab.experiments.playing.account import (
+    CONTINUED,
+    FOUND_STOPPED,
+    STOPPED,
+    Observation,
+    TimeAccount,
+)
 
 MS = 1_000_000
 
 
-def asked(at: int = 1000) -> Account:
-    account = Account()
+def asked(at: int = 1000) -> TimeAccount:
+    account = TimeAccount()
     account.ask(at * MS)
     return account
 
 
-def see(account: Account, now: int, **what: Any) -> None:
+def see(account: TimeAccount, now: int, **what: Any) -> None:
     for name in ("ready", "worked"):
         what[name] = what.get(name, 0) * MS
-    account.see(Look(now * MS, 10 * MS, **what))
+    account.see(Observation(now * MS, 10 * MS, **what))
 
 
-def own(account: Account, answered: int, received: int, cpu: int = 0, ready: int = 0) -> int:
+def own(account: TimeAccount, answered: int, received: int, cpu: int = 0, ready: int = 0) -> int:
     spent = account.spent(answered * MS, received * MS, cpu * MS, ready * MS)
     assert spent.wall == (received - 1000) * MS and spent.cpu == cpu * MS
     return (spent.wall - spent.waited) // MS
@@ -105,7 +111,7 @@ def test_a_stop_and_its_end_that_come_together() -> None:
 
 
 def test_a_player_that_was_stopped_before_it_was_asked() -> None:
-    account = Account()
+    account = TimeAccount()
     see(account, 900, player=(STOPPED,))
     account.ask(1000 * MS)
     see(account, 1300, player=(CONTINUED,))
@@ -168,4 +174,4 @@ def test_every_question_has_an_account_of_its_own() -> None:
     account = asked(500)
     see(account, 900, player=(CONTINUED,))
     account.ask(1000 * MS)
-    assert account.spent(1100 * MS, 1100 * MS, 0, 0) == Spent(100 * MS, 0, 0)
+    assert account.spent(1100 * MS, 1100 * MS, 0, 0) == TimeSpent(100 * MS, 0, 0)

@@ -38,31 +38,31 @@ from othello_lab.experiments.pairing.openings import (
     RandomOpenings,
     StartOpening,
 )
-from othello_lab.experiments.pairing.schedule import Draw, Game
-from othello_lab.experiments.playing.batch import Watch, play_all
-from othello_lab.experiments.playing.conditions import Conditions
+from othello_lab.experiments.pairing.schedule import PairDraw, ScheduledGame
+from othello_lab.experiments.playing.batch import GameMonitor, play_all
+from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.record.store import PlayedGame, read_turns
 
 
 def conditions(
     agents: Sequence[Agent], rules: str = "standard", limits: Limits | None = None, **more: Any
-) -> Conditions:
+) -> GameConditions:
     names = [f"agent {number}" for number in range(len(agents))]
     about = {"grace": 0.0, "hang_seconds": 60.0, "log_level": 30, **more}
-    made = Conditions(names, agents, RULESETS[rules], limits or Limits(), **about)
+    made = GameConditions(names, agents, RULESETS[rules], limits or Limits(), **about)
     made.prepare()
     return made
 
 
-def drawn(agents: int, openings: Sequence[Opening], seed: int = 1) -> list[Game]:
-    draw = Draw(RoundRobin(), [str(number) for number in range(agents)], openings, seed)
+def drawn(agents: int, openings: Sequence[Opening], seed: int = 1) -> list[ScheduledGame]:
+    draw = PairDraw(RoundRobin(), [str(number) for number in range(agents)], openings, seed)
     pairs = draw.take(10**6)
     pairs.sort(key=lambda pair: (pair[0].black, pair[0].white))
     return [game for pair in pairs for game in pair]
 
 
-def played(made: Conditions, games: Sequence[Game]) -> Iterator[PlayedGame]:
-    for some in play_all(made, games, Watch(Watch.Memory())):
+def played(made: GameConditions, games: Sequence[ScheduledGame]) -> Iterator[PlayedGame]:
+    for some in play_all(made, games, GameMonitor(GameMonitor.Memory())):
         yield from some
 
 
@@ -75,7 +75,7 @@ def without_times(game: PlayedGame) -> tuple[Any, ...]:
     return row, turns
 
 
-def equal_both_ways(made: Conditions, games: Sequence[Game]) -> int:
+def equal_both_ways(made: GameConditions, games: Sequence[ScheduledGame]) -> int:
     """Check that games come out the same in compiled code and by the judge; their turns."""
     compiled = [without_times(game) for game in played(made, games)]
     slow = dataclasses.replace(made, compiled_games=False)
@@ -205,7 +205,7 @@ def test_what_compiled_code_finds_illegal_is_for_the_judge() -> None:
 def test_only_whole_pairs_are_kept_when_games_are_to_stop() -> None:
     games = drawn(2, RandomOpenings(plies=4).choose(30, RULESETS["standard"], 3))
     made = conditions([RandomAgent(), GreedyAgent()])
-    watch = Watch(Watch.Memory())
+    watch = GameMonitor(GameMonitor.Memory())
     watch.stop()
     assert list(play_all(made, games, watch)) == []
     assert watch.called == 0

@@ -26,7 +26,7 @@ from othello_lab.agents.config import ConfigError
 from othello_lab.core.system.renamed import ROOMS
 from othello_lab.experiments.config import Plan, read
 from othello_lab.experiments.jobs.run import resume, run
-from othello_lab.experiments.pairing.schedule import Draw
+from othello_lab.experiments.pairing.schedule import PairDraw
 from othello_lab.experiments.playing import cluster, cluster_worker
 from othello_lab.experiments.playing.pool import WorkerPool
 from othello_lab.experiments.record.provenance import versions
@@ -257,7 +257,7 @@ def test_a_pair_that_kills_three_workers_is_skipped(
 
     plan = planned([])
     openings = plan.openings.choose(100, plan.rules, plan.settings.seed)
-    pairs = Draw(plan.schedule, plan.names, openings, plan.settings.seed).take(100)
+    pairs = PairDraw(plan.schedule, plan.names, openings, plan.settings.seed).take(100)
     plan = planned([game.seed + offset for game in pairs[3] for offset in (0, 1)])
     with ExitStack() as stack:
         workers = [stack.enter_context(scheduler.worker(f"w{number}")) for number in range(4)]

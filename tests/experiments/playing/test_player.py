@@ -21,11 +21,11 @@ from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import RunResult, run
 from othello_lab.experiments.pairing import RoundRobin
 from othello_lab.experiments.pairing.openings import Opening
-from othello_lab.experiments.pairing.schedule import Draw, Game
-from othello_lab.experiments.playing.conditions import Conditions
+from othello_lab.experiments.pairing.schedule import PairDraw, ScheduledGame
+from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.playing.game import close_all
-from othello_lab.experiments.playing.guardian import Guardian
-from othello_lab.experiments.playing.house import BrokenDown, House
+from othello_lab.experiments.playing.guardian import GameSupervisor
+from othello_lab.experiments.playing.house import PairWorker, PairWorkerFailed
 
 
 def play(folder: Path, *words: str) -> RunResult:
@@ -154,15 +154,15 @@ def test_ctrl_c_twice_waits_for_no_agent(tmp_path: Path) -> None:
 def test_a_house_that_is_stopped_between_two_games_has_broken_down() -> None:
     agents = [RandomAgent(), RandomAgent()]
     rules = ruleset("standard")
-    conditions = Conditions(
+    conditions = GameConditions(
         ["a", "b"], agents, rules, Limits(), 0.0, hang_seconds=0.5, log_level=30, prepare_seconds=1
     )
-    (pair,) = Draw(RoundRobin(), ["a", "b"], [Opening()], seed=1).take(1)
-    house = House(conditions, lambda: None)
+    (pair,) = PairDraw(RoundRobin(), ["a", "b"], [Opening()], seed=1).take(1)
+    house = PairWorker(conditions, lambda: None)
     try:
         assert [number for number, _ in house.play(pair)] == [2]
         os.kill(house.number, signal.SIGSTOP)
-        with pytest.raises(BrokenDown, match="no answer for 1 s"):
+        with pytest.raises(PairWorkerFailed, match="no answer for 1 s"):
             list(house.play(pair))
     finally:
         house.kill()
@@ -171,14 +171,14 @@ def test_a_house_that_is_stopped_between_two_games_has_broken_down() -> None:
 _PR_SET_CHILD_SUBREAPER = 36
 
 
-class Breaks(House):
+class Breaks(PairWorker):
     """A house that breaks down after some games; what it says of the game under way is wrong."""
 
     after = 0
 
-    def play(self, games: Sequence[Game]) -> Iterator[tuple[int, bytes]]:
+    def play(self, games: Sequence[ScheduledGame]) -> Iterator[tuple[int, bytes]]:
         yield from super().play(games[: self.after])
-        raise BrokenDown("it breaks", 10**6)
+        raise PairWorkerFailed("it breaks", 10**6)
 
 
 @pytest.mark.parametrize("after", [0, 2, 4, 6])
@@ -186,11 +186,11 @@ def test_whenever_a_house_breaks_down_every_game_is_played_once(
     monkeypatch: pytest.MonkeyPatch, after: int
 ) -> None:
     agents = [RandomAgent(), RandomAgent()]
-    conditions = Conditions(["a", "b"], agents, ruleset("standard"), Limits(), 0.0, 30.0, 30)
-    pairs = Draw(RoundRobin(), ["a", "b"], [Opening()] * 3, seed=1).take(3)
+    conditions = GameConditions(["a", "b"], agents, ruleset("standard"), Limits(), 0.0, 30.0, 30)
+    pairs = PairDraw(RoundRobin(), ["a", "b"], [Opening()] * 3, seed=1).take(3)
     monkeypatch.setattr(Breaks, "after", after)
     monkeypatch.setattr("othello_lab.experiments.playing.guardian.House", Breaks)
-    guardian = Guardian(conditions)
+    guardian = GameSupervisor(conditions)
     try:
         played = [each.game.game for some in guardian.play(pairs) for each in pickle.loads(some)]
     finally:

@@ -21,9 +21,9 @@ import pytest
 from othello_lab.core.game import FINISHED
 from othello_lab.experiments.pairing import RoundRobin
 from othello_lab.experiments.pairing.openings import Opening
-from othello_lab.experiments.pairing.schedule import Draw, Pair
+from othello_lab.experiments.pairing.schedule import Pair, PairDraw
 from othello_lab.experiments.playing import pool as pool_module
-from othello_lab.experiments.playing.match import MOST_DEATHS, Workers, play_over
+from othello_lab.experiments.playing.match import MOST_DEATHS, WorkerSlots, play_over
 from othello_lab.experiments.playing.pool import END_SECONDS, WorkerDied, WorkerPool
 from othello_lab.experiments.record.store import GameRow, PlayedGame
 
@@ -165,9 +165,9 @@ def die_of_pair_3(tried: Path, pairs: list[Pair]) -> list[bytes]:
 
 def test_a_pair_that_kills_three_workers_is_skipped(tmp_path: Path) -> None:
     tried = tmp_path / "tried"
-    draw = Draw(RoundRobin(), ["a", "b"], [Opening()] * 40, seed=1)
+    draw = PairDraw(RoundRobin(), ["a", "b"], [Opening()] * 40, seed=1)
     with WorkerPool(2, begin, ("x",)) as pool:
-        workers = Workers(pool, 2, partial(die_of_pair_3, tried))
+        workers = WorkerSlots(pool, 2, partial(die_of_pair_3, tried))
         results = [result for batch in play_over(workers, draw) for result in batch]
     assert Counter(result.number for result in results) == Counter(range(40))
     # Only the pair that workers die of is given up, and not before the third one did.
@@ -194,13 +194,13 @@ class Dies(Executor):
 
 
 def test_a_death_counts_only_for_a_pair_that_was_played_alone() -> None:
-    draw = Draw(RoundRobin(), ["a", "b"], [Opening()] * 200, seed=1)
+    draw = PairDraw(RoundRobin(), ["a", "b"], [Opening()] * 200, seed=1)
     dies = Dies()
 
     def played(pairs: list[Pair]) -> list[bytes]:
         return [pickle.dumps([of_pair(pair[0].pair)]) for pair in pairs]
 
-    workers = Workers(dies, 2, played)
+    workers = WorkerSlots(dies, 2, played)
     results = [result.number for batch in play_over(workers, draw) for result in batch]
     assert sorted(results) == list(range(200))
     assert sum(task == [3] for task in dies.tasks) == MOST_DEATHS == 3

@@ -11,7 +11,7 @@ from PIL import Image
 
 from othello_lab import Agent, Decision, GreedyAgent, Limits, Position, RandomAgent, run_match
 from othello_lab.experiments.report.figures.course import _left_out, course
-from othello_lab.experiments.report.moves import Moves
+from othello_lab.experiments.report.moves import RecordedMoves
 
 NAMES = ("<script>alert(1)</script>", "$x_1$ & _y", "オセロ", "never moves")
 
@@ -64,7 +64,7 @@ def test_all_figures_of_a_run_come_out(folder: Path) -> None:
 def test_agents_with_too_few_moves_are_told() -> None:
     """At no ply has the second agent five moves, as the first has."""
     often = np.array([0] * 6 + [1] * 4)
-    moves = Moves(
+    moves = RecordedMoves(
         agent=often,
         black=np.ones(10, dtype=bool),
         ply=np.ones(10, dtype=np.int64),

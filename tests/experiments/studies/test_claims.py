@@ -10,7 +10,7 @@ import pytest
 from othello_lab.__main__ import main
 from othello_lab.experiments.studies import load
 from othello_lab.experiments.studies.claims import Claims
-from othello_lab.experiments.studies.grammar import Cost, Strength, parse
+from othello_lab.experiments.studies.grammar import CostClaim, StrengthClaim, parse
 
 READ = {
     "alphabeta(depth 4, iago) >= greedy + 200 Elo": None,
@@ -44,11 +44,11 @@ def test_all_wrong_claims_are_told_at_once() -> None:
 
 def test_a_claim_has_its_parts() -> None:
     strength = parse("alphabeta(depth 4, iago) >= greedy + 200 Elo")
-    assert isinstance(strength, Strength)
+    assert isinstance(strength, StrengthClaim)
     assert (strength.first.settings, strength.first.evaluation) == ((("depth", 4),), "iago")
     assert (strength.compare, strength.second.name, strength.elo) == (">=", "greedy", 200)
     cost = parse("nodes(a) <= 0.2 x nodes(b)")
-    assert isinstance(cost, Cost)
+    assert isinstance(cost, CostClaim)
     assert (cost.measure, cost.number, str(cost.second)) == ("nodes", 0.2, "b")
 
 

@@ -12,7 +12,7 @@ from othello_lab import Position
 from othello_lab.__main__ import main
 from othello_lab.agents.evaluation.composite import Composite
 from othello_lab.experiments.studies import load
-from othello_lab.experiments.studies.attribution import Switch, ranked
+from othello_lab.experiments.studies.attribution import AgentSwitch, ranked
 
 SMALL = ("executor=serial", "openings.plies=6")
 
@@ -72,9 +72,9 @@ def test_a_feature_is_switched_off_in_all_stages() -> None:
     stages = [{"empties": [0, 30], "weights": {"mobility": 5}}, {"empties": [31, 60]}]
     weights = {"mobility": 8, "corners": 0}
     agent = {"evaluation": {"weights": weights, "stages": stages}}
-    Switch("mobility").turn(agent, True)
+    AgentSwitch("mobility").turn(agent, True)
     assert agent["evaluation"]["weights"]["mobility"] == 8
-    Switch("mobility").turn(agent, False)
+    AgentSwitch("mobility").turn(agent, False)
     composite = Composite(**agent["evaluation"])
     position = Position.start().play("d3").play("c3")
     assert composite.plain(position) == 0

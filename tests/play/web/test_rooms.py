@@ -14,20 +14,20 @@ import pytest
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.core.system.processes import LINUX
-from othello_lab.play.config import Table, read
-from othello_lab.play.game import Game
-from othello_lab.play.thinking import Trouble
+from othello_lab.play.config import GameSetup, read
+from othello_lab.play.game import GameState
+from othello_lab.play.thinking import AgentFailure
 from othello_lab.play.web import messages
-from othello_lab.play.web.desk import Cores, Desk
+from othello_lab.play.web.desk import ComputeClient, ComputeSlots
 from othello_lab.play.web.kept import game_data, player_data
-from othello_lab.play.web.rooms import House, Outbox, Patience, Room
+from othello_lab.play.web.rooms import Outbox, RateLimit, VisitSession, VisitSessions
 
-START = game_data(Game(Position.start()))
+START = game_data(GameState(Position.start()))
 
 
 @pytest.fixture
-def table(tmp_path: Path) -> Callable[..., Table]:
-    def make(*words: str) -> Table:
+def table(tmp_path: Path) -> Callable[..., GameSetup]:
+    def make(*words: str) -> GameSetup:
         return read([f"web.folder={tmp_path}/visits", f"web.runs={tmp_path}/runs", *words])
 
     return make
@@ -63,16 +63,16 @@ def test_a_slow_page_gets_the_newest_state_and_all_answers() -> None:
 def test_so_many_messages_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
     monkeypatch.setattr("othello_lab.play.web.rooms.time.monotonic", lambda: now[0])
-    patience = Patience(2)
+    patience = RateLimit(2)
     assert [patience.take() for _ in range(7)] == [True] * 6 + [False]
     now[0] += 1
     assert [patience.take() for _ in range(3)] == [True, True, False]
 
 
-def test_desks_wait_for_a_core_and_say_so(table: Callable[..., Table]) -> None:
+def test_desks_wait_for_a_core_and_say_so(table: Callable[..., GameSetup]) -> None:
     async def main() -> None:
-        cores, settings = Cores(1), table()
-        one, two = Desk(settings, cores), Desk(settings, cores)
+        cores, settings = ComputeSlots(1), table()
+        one, two = ComputeClient(settings, cores), ComputeClient(settings, cores)
         said: list[str] = []
         async with cores.one(quiet):
             waiting = asyncio.create_task(two.ask("runs", START, {"folder": "."}, said.append))
@@ -87,10 +87,10 @@ def test_desks_wait_for_a_core_and_say_so(table: Callable[..., Table]) -> None:
 
 
 def test_who_cancels_a_question_ends_the_desk_and_the_next_starts_another(
-    table: Callable[..., Table],
+    table: Callable[..., GameSetup],
 ) -> None:
     async def main() -> None:
-        desk = Desk(table(), Cores(1))
+        desk = ComputeClient(table(), ComputeSlots(1))
         deep = read(["white=minimax", "white.depth=40"]).players[Color.WHITE]
         options = {"player": player_data(deep), "seed": 1}
         asked = asyncio.create_task(desk.ask("decide", START, options, quiet))
@@ -108,10 +108,10 @@ def test_who_cancels_a_question_ends_the_desk_and_the_next_starts_another(
 
 
 @pytest.mark.skipif(not LINUX, reason="/proc tells which files a process has open")
-def test_a_desk_keeps_nothing_of_the_server_open(table: Callable[..., Table]) -> None:
+def test_a_desk_keeps_nothing_of_the_server_open(table: Callable[..., GameSetup]) -> None:
     async def main() -> None:
         with socket.create_server(("127.0.0.1", 0)) as listening:
-            desk = Desk(table(), Cores(1))
+            desk = ComputeClient(table(), ComputeSlots(1))
             await desk.ask("runs", START, {"folder": "."}, quiet)
             assert desk._process is not None
             folder = Path(f"/proc/{desk._process.number}/fd")
@@ -123,16 +123,16 @@ def test_a_desk_keeps_nothing_of_the_server_open(table: Callable[..., Table]) ->
     run(main())
 
 
-def test_a_desk_that_dies_is_told_and_replaced(table: Callable[..., Table]) -> None:
+def test_a_desk_that_dies_is_told_and_replaced(table: Callable[..., GameSetup]) -> None:
     async def main() -> None:
-        desk = Desk(table(), Cores(1))
+        desk = ComputeClient(table(), ComputeSlots(1))
         await desk.ask("runs", START, {"folder": "."}, quiet)
         assert desk._process is not None
         desk._process.kill()
-        with pytest.raises(Trouble, match="has ended"):
+        with pytest.raises(AgentFailure, match="has ended"):
             await desk.ask("runs", START, {"folder": "."}, quiet)
         assert "runs" in await desk.ask("runs", START, {"folder": "."}, quiet)
-        with pytest.raises(Trouble, match="KeyError"):
+        with pytest.raises(AgentFailure, match="KeyError"):
             await desk.ask("runs", START, {}, quiet)
         desk.end()
 
@@ -140,10 +140,10 @@ def test_a_desk_that_dies_is_told_and_replaced(table: Callable[..., Table]) -> N
 
 
 def test_what_nobody_looks_at_is_ended(
-    table: Callable[..., Table], monkeypatch: pytest.MonkeyPatch
+    table: Callable[..., GameSetup], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def main() -> None:
-        house = House(table("black=random", "white=random", "web.games=2"))
+        house = VisitSessions(table("black=random", "white=random", "web.games=2"))
         page = Outbox(10)
         room = house.room(None)
         room.enter(page)
@@ -170,14 +170,14 @@ async def until(fits: Callable[[], bool]) -> None:
 
 
 def test_desks_that_nobody_asks_are_ended(
-    table: Callable[..., Table], monkeypatch: pytest.MonkeyPatch
+    table: Callable[..., GameSetup], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def main() -> None:
-        house = House(table("white=greedy"))
+        house = VisitSessions(table("white=greedy"))
         page = Outbox(10)
-        room: Room = house.room(None)
+        room: VisitSession = house.room(None)
         room.enter(page)
-        await room.obey(messages.Move("d3", 0), page)
+        await room.obey(messages.MoveMessage("d3", 0), page)
         await until(lambda: len(room.visit.game.turns) == 2 and room._going is None)
         process = room._desk._process
         assert process is not None
@@ -186,7 +186,7 @@ def test_desks_that_nobody_asks_are_ended(
         monkeypatch.setattr("othello_lab.play.web.rooms._IDLE", 0.0)
         house.tidy()
         assert process.has_ended()
-        await room.obey(messages.Move(room.visit.game.position.legal_moves()[0], 2), page)
+        await room.obey(messages.MoveMessage(room.visit.game.position.legal_moves()[0], 2), page)
         await until(lambda: len(room.visit.game.turns) == 4)
         house.close()
 

@@ -19,9 +19,9 @@ from othello_lab.core.notation import PASS, parse_square, split_transcript, squa
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, ruleset
 from othello_lab.play.config import PlayerSettings, player
-from othello_lab.play.game import Game
+from othello_lab.play.game import GameState
 from othello_lab.play.switches import with_evaluation
-from othello_lab.play.thinking import Thinkers
+from othello_lab.play.thinking import AgentProcesses
 from othello_lab.play.web import why
 from othello_lab.play.web.kept import player_data
 
@@ -35,8 +35,8 @@ ORDERINGS = [*SINGLE, "killer+static", "sorted+history", "killer+history+sorted+
 
 
 @pytest.fixture(scope="module")
-def thinkers() -> Iterator[Thinkers]:
-    with Thinkers(ruleset("standard"), Limits(), 60.0, print) as thinkers:
+def thinkers() -> Iterator[AgentProcesses]:
+    with AgentProcesses(ruleset("standard"), Limits(), 60.0, print) as thinkers:
         yield thinkers
 
 
@@ -44,7 +44,9 @@ def agent(name: str, **settings: Any) -> PlayerSettings:
     return player(name, load("agent", name) | settings, FILL)
 
 
-def asked(question: Callable[..., Data], thinkers: Thinkers, game: Game, **options: Any) -> Data:
+def asked(
+    question: Callable[..., Data], thinkers: AgentProcesses, game: GameState, **options: Any
+) -> Data:
     """An answer as the page gets it."""
     thinkers.change_rules(game.start.ruleset)
     if "player" in options:
@@ -71,7 +73,7 @@ def searchers() -> list[PlayerSettings]:
 
 @pytest.mark.parametrize("who", searchers(), ids=lambda who: f"{who.name} {who.agent}"[:40])
 def test_a_tree_counts_what_the_compiled_search_counts(
-    who: PlayerSettings, thinkers: Thinkers, random_game: RandomGame
+    who: PlayerSettings, thinkers: AgentProcesses, random_game: RandomGame
 ) -> None:
     passing = next(
         position
@@ -85,7 +87,7 @@ def test_a_tree_counts_what_the_compiled_search_counts(
         (passing, "disc_count"),
     ):
         who = with_evaluation(who, evaluation)
-        answer = asked(why.tree, thinkers, Game(position), player=who)
+        answer = asked(why.tree, thinkers, GameState(position), player=who)
         assert who.agent is not None
         engine = build_agent(who.agent, who.name)
         assert isinstance(engine, SearchAgent)
@@ -141,10 +143,12 @@ def replayed(answer: Data, position: Position) -> list[Position]:
     return found
 
 
-def test_the_nodes_of_a_tree_can_be_replayed(thinkers: Thinkers, random_game: RandomGame) -> None:
+def test_the_nodes_of_a_tree_can_be_replayed(
+    thinkers: AgentProcesses, random_game: RandomGame
+) -> None:
     for position in (random_game("standard", 3)[22], random_game("mini4", 5)[3]):
         who = with_evaluation(agent("minimax"), "disc_count")
-        answer = asked(why.tree, thinkers, Game(position), player=who)
+        answer = asked(why.tree, thinkers, GameState(position), player=who)
         evaluation = load_evaluation("disc_count")
         for node, reached in zip(rows(answer), replayed(answer, position), strict=True):
             assert node["kind"] in "eg="  # minimax has no bounds
@@ -155,12 +159,14 @@ def test_the_nodes_of_a_tree_can_be_replayed(thinkers: Thinkers, random_game: Ra
                 assert reached.is_over
 
 
-def test_each_value_follows_from_those_below(thinkers: Thinkers, random_game: RandomGame) -> None:
+def test_each_value_follows_from_those_below(
+    thinkers: AgentProcesses, random_game: RandomGame
+) -> None:
     """What the page shows of a node is what an alpha-beta search must say: its window is the one of
     its parent, narrowed by what was found, and it is cut exactly where the values say so."""
     position = random_game("standard", 3)[22]
     who = agent("alphabeta", ordering="sorted+killer", depth=4)
-    answer = asked(why.tree, thinkers, Game(position), player=who)
+    answer = asked(why.tree, thinkers, GameState(position), player=who)
     found = rows(answer)
     positions = replayed(answer, position)
     low, high = -(1 << 40), 1 << 40
@@ -204,15 +210,17 @@ def test_each_value_follows_from_those_below(thinkers: Thinkers, random_game: Ra
     ],
     ids=lambda value: getattr(value, "name", ""),
 )
-def test_what_has_no_tree_is_refused(who: PlayerSettings, reason: str, thinkers: Thinkers) -> None:
+def test_what_has_no_tree_is_refused(
+    who: PlayerSettings, reason: str, thinkers: AgentProcesses
+) -> None:
     with pytest.raises(ValueError, match=reason):
-        asked(why.tree, thinkers, Game(Position.start()), player=who)
+        asked(why.tree, thinkers, GameState(Position.start()), player=who)
 
 
 def test_a_tree_too_large_says_which_depth_would_do(
-    thinkers: Thinkers, monkeypatch: pytest.MonkeyPatch
+    thinkers: AgentProcesses, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    game = Game(Position.start())
+    game = GameState(Position.start())
     monkeypatch.setattr(why, "MOST_NODES", 100)
     line = "depth 4 has 317 nodes here, too many to show (at most 100); depth 3 would do, with 73"
     with pytest.raises(ConfigError, match=f"^{re.escape(line)}$"):
@@ -231,12 +239,14 @@ def test_a_tree_too_large_says_which_depth_would_do(
 
 @pytest.mark.parametrize("name", sorted(set(choices("evaluation")) - {"function", "patterns6"}))
 def test_parts_are_those_of_agents_evaluate(
-    name: str, thinkers: Thinkers, random_game: RandomGame
+    name: str, thinkers: AgentProcesses, random_game: RandomGame
 ) -> None:
     evaluation = load_evaluation(name)
     game = random_game("standard", 3)
     for position in (game[22], game[-3], game[-2]):
-        answer = asked(why.parts, thinkers, Game(position), evaluation=load("evaluation", name))
+        answer = asked(
+            why.parts, thinkers, GameState(position), evaluation=load("evaluation", name)
+        )
         assert answer["now"]["value"] == evaluation(position)
         terms = {part["name"]: part["value"] for part in answer["now"]["parts"]}
         assert terms == evaluation.parts(position)
@@ -255,9 +265,9 @@ def test_parts_are_those_of_agents_evaluate(
                     assert abs(total + each["value"]) <= 0.5
 
 
-def test_values_of_all_moves(thinkers: Thinkers, random_game: RandomGame) -> None:
+def test_values_of_all_moves(thinkers: AgentProcesses, random_game: RandomGame) -> None:
     position = random_game("standard", 3)[22]
-    answer = asked(why.values, thinkers, Game(position), player=agent("alphabeta"))
+    answer = asked(why.values, thinkers, GameState(position), player=agent("alphabeta"))
     assert {each["move"] for each in answer["moves"]} == set(position.legal_moves())
     engine = build_agent(load("agent", "minimax") | FILL, "minimax")
     assert isinstance(engine, SearchAgent)
@@ -271,28 +281,32 @@ def test_values_of_all_moves(thinkers: Thinkers, random_game: RandomGame) -> Non
 
 
 def test_the_only_move_and_a_forced_pass_have_their_answers(
-    thinkers: Thinkers, random_game: RandomGame
+    thinkers: AgentProcesses, random_game: RandomGame
 ) -> None:
     games = [random_game("standard", seed) for seed in range(40)]
     positions = list(itertools.chain.from_iterable(games))
     alone = next(each for each in positions if len(each.moves) == 1)
     passing = next(each for each in positions if each.must_pass)
-    answer = asked(why.values, thinkers, Game(alone), player=agent("alphabeta"))
+    answer = asked(why.values, thinkers, GameState(alone), player=agent("alphabeta"))
     assert [each["move"] for each in answer["moves"]] == list(alone.legal_moves())
-    assert asked(why.values, thinkers, Game(passing), player=agent("alphabeta"))["moves"] == []
+    assert asked(why.values, thinkers, GameState(passing), player=agent("alphabeta"))["moves"] == []
     assert (
-        asked(why.parts, thinkers, Game(passing), evaluation=load("evaluation", "iago"))["moves"]
+        asked(why.parts, thinkers, GameState(passing), evaluation=load("evaluation", "iago"))[
+            "moves"
+        ]
         == []
     )
 
 
-def test_the_course_of_a_game_is_told_to_black(thinkers: Thinkers, random_game: RandomGame) -> None:
+def test_the_course_of_a_game_is_told_to_black(
+    thinkers: AgentProcesses, random_game: RandomGame
+) -> None:
     positions = next(
         game
         for game in (random_game("mini4", seed) for seed in range(300))
         if any(position.must_pass for position in game)
     )
-    game = Game(positions[0])
+    game = GameState(positions[0])
     for after in positions[1:]:
         now = game.position
         game.play(next(m for m in (now.moves or (PASS,)) if now.play(m) == after), "x")
@@ -311,8 +325,10 @@ def test_the_course_of_a_game_is_told_to_black(thinkers: Thinkers, random_game: 
             assert point["value"] == sign * (engine.search(position).value or 0)
 
 
-def test_a_finished_game_has_nothing_to_ask(thinkers: Thinkers, random_game: RandomGame) -> None:
-    game = Game(random_game("standard", 3)[-1])
+def test_a_finished_game_has_nothing_to_ask(
+    thinkers: AgentProcesses, random_game: RandomGame
+) -> None:
+    game = GameState(random_game("standard", 3)[-1])
     for question in (why.values, why.tree):
         with pytest.raises(ConfigError, match="the game is over"):
             asked(question, thinkers, game, player=agent("alphabeta"))
@@ -321,7 +337,7 @@ def test_a_finished_game_has_nothing_to_ask(thinkers: Thinkers, random_game: Ran
     assert answer["moves"] == []
 
 
-def test_a_heuristic_for_another_board_is_refused(thinkers: Thinkers) -> None:
+def test_a_heuristic_for_another_board_is_refused(thinkers: AgentProcesses) -> None:
     names = [
         name
         for name in choices("evaluation")
@@ -332,6 +348,6 @@ def test_a_heuristic_for_another_board_is_refused(thinkers: Thinkers) -> None:
         asked(
             why.parts,
             thinkers,
-            Game(Position.start("mini4")),
+            GameState(Position.start("mini4")),
             evaluation=load("evaluation", names[0]),
         )
