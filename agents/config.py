@@ -20,7 +20,7 @@ from typing import Annotated, Any
 import yaml
 
 from othello_lab.agents import loading
-from othello_lab.agents.base import Agent
+from othello_lab.agents.agent import Agent
 from othello_lab.agents.conf_folder import FILLED, NAMED, NEEDS_A_TARGET, check_folders, conf_folder
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.core.rules import RULESETS

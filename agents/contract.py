@@ -1,4 +1,4 @@
-"""Whether an agent keeps to the contract of :class:`agents.base.Agent`: a test for any agent.
+"""Whether an agent keeps to the contract of :class:`agents.agent.Agent`: a test for any agent.
 
 >>> from othello_lab.agents.simple import RandomAgent
 >>> verdict = check(RandomAgent())
@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from othello_lab.agents.base import Agent, Decision, Limits
+from othello_lab.agents.agent import Agent, Decision, Limits
 from othello_lab.agents.simple import RandomAgent
 from othello_lab.core.game import FINISHED, PlayerFailure, play_game, valid_answer
 from othello_lab.core.notation import PASS, IllegalMove, square_name

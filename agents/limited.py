@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated, Any
 
-from othello_lab.agents.base import Agent, Decision, Limits, compiled_player
+from othello_lab.agents.agent import Agent, Decision, Limits, compiled_player
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, Ruleset
 from othello_lab.core.system.compile import Announce

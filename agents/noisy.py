@@ -7,7 +7,7 @@ from typing import Annotated
 
 import numpy as np
 
-from othello_lab.agents.base import Agent, Decision, Limits, compiled_player
+from othello_lab.agents.agent import Agent, Decision, Limits, compiled_player
 from othello_lab.agents.simple import draw_move
 from othello_lab.core.bitboard import popcount
 from othello_lab.core.position import Position

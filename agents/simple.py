@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from othello_lab.agents.base import Agent, Decision, Limits
+from othello_lab.agents.agent import Agent, Decision, Limits
 from othello_lab.agents.evaluation import DiscCount, Evaluation
 from othello_lab.agents.search.window.minimax import Minimax
 from othello_lab.core.bitboard import ONE, lowest_square, popcount

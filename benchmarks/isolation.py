@@ -14,8 +14,8 @@ import numpy as np
 from othello_lab import Agent, Decision, Limits, RandomAgent, run_match
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, ruleset
+from othello_lab.experiments.playing.agent_proxy import AgentProxy, ChildSignals
 from othello_lab.experiments.playing.conditions import GameConditions
-from othello_lab.experiments.playing.stand_in import AgentProxy, ChildSignals
 
 
 class AtOnce(Agent):

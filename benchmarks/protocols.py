@@ -15,13 +15,13 @@ from fairness import BOT, busy
 
 from othello_lab import RandomAgent
 from othello_lab.agents.external import GtpAgent, LineAgent, NBoardAgent
-from othello_lab.agents.external.base import ProgramAgent
+from othello_lab.agents.external.program_agent import ProgramAgent
 from othello_lab.core.game import Limits, play_game
 from othello_lab.core.position import Position, prepare_rules
 from othello_lab.core.rules import Color, ruleset
 from othello_lab.core.system.processes import available_cores
+from othello_lab.experiments.playing.agent_proxy import AgentProxy, ChildSignals
 from othello_lab.experiments.playing.conditions import GameConditions
-from othello_lab.experiments.playing.stand_in import AgentProxy, ChildSignals
 
 _PLAY = f"{sys.executable} -m play"
 PERCENTILES = (50, 99, 99.9, 100)

@@ -25,7 +25,7 @@ from othello_lab.experiments.statistics.match import match_statistics
 from othello_lab.experiments.statistics.pairs import SHARES, FloatArray, IntArray
 from othello_lab.experiments.statistics.pool import rate, rate_pools
 from othello_lab.experiments.statistics.sequential import Sprt, simulate
-from othello_lab.experiments.statistics.stopped import worse_chances
+from othello_lab.experiments.statistics.stopped_match import worse_chances
 
 MATCHES = [  # Elo, pairs, share of draws, share of pairs split by the opening
     *((elo, 100, 0.04, 0.0) for elo in (0, 50, 100, 200, 300, 400)),

@@ -15,13 +15,13 @@ ROOT = Path(__file__).resolve().parent.parent
 
 REFERENCE = {
     "agents": (
-        "othello_lab.agents.base",
+        "othello_lab.agents.agent",
         "othello_lab.agents.simple",
         "othello_lab.agents.contract",
         "othello_lab.agents.diagnosis",
     ),
     "searches": (
-        "othello_lab.agents.search.base",
+        "othello_lab.agents.search.search_agent",
         "othello_lab.agents.search.window.minimax",
         "othello_lab.agents.search.window.alphabeta",
         "othello_lab.agents.search.window.search",
@@ -32,7 +32,7 @@ REFERENCE = {
         "othello_lab.agents.search.endgame.solver",
     ),
     "evaluations": (
-        "othello_lab.agents.evaluation.base",
+        "othello_lab.agents.evaluation.evaluation",
         "othello_lab.agents.evaluation.function",
         "othello_lab.agents.evaluation.helpers",
         "othello_lab.agents.evaluation.composite",

@@ -39,7 +39,7 @@ def run_command(arguments: Sequence[str]) -> int:
             raise ConfigError(f"{word}: it has a command, othello-lab {group} {name}")
     folders = [options.config_dir] if options.config_dir else []
     if options.multirun:
-        from othello_lab.experiments.sweep.running import sweep
+        from othello_lab.experiments.sweep.sweep_session import sweep
 
         return sweep(arguments, options.overrides, folders, make_console())
     if options.help:
@@ -102,7 +102,7 @@ def _code(result: RunResult) -> int:
 
 def verify_command(arguments: Sequence[str]) -> int:
     """``verify``: whether what a record says is true."""
-    from othello_lab.experiments.results.verify.command import verify_command
+    from othello_lab.experiments.results.verify.verify_command import verify_command
 
     return verify_command(arguments, make_console())
 
@@ -116,7 +116,7 @@ def list_command(arguments: Sequence[str]) -> int:
 
 def show_command(arguments: Sequence[str]) -> int:
     """``show``: what came out of a run."""
-    from othello_lab.experiments.results.showing import show_command
+    from othello_lab.experiments.results.show import show_command
 
     return show_command(arguments, make_console())
 
@@ -130,21 +130,21 @@ def compare_command(arguments: Sequence[str]) -> int:
 
 def report_command(arguments: Sequence[str]) -> int:
     """``report``: write the report of a run anew, or compare several."""
-    from othello_lab.experiments.results.showing import report_command
+    from othello_lab.experiments.results.show import report_command
 
     return report_command(arguments, make_console())
 
 
 def study_command(arguments: Sequence[str]) -> int:
     """``study``: answer a question that one run cannot."""
-    from othello_lab.experiments.studies.command import study_command
+    from othello_lab.experiments.studies.study_command import study_command
 
     return study_command(arguments, make_console())
 
 
 def players_command(arguments: Sequence[str]) -> int:
     """``players``: a page on the players."""
-    from othello_lab.experiments.results.papers.command import players_command
+    from othello_lab.experiments.results.papers.papers_command import players_command
 
     return players_command(arguments, make_console())
 

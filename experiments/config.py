@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from omegaconf import MISSING, DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from othello_lab.agents.base import Agent
+from othello_lab.agents.agent import Agent
 from othello_lab.agents.config import (
     ConfigError,
     RulesetConfig,
@@ -29,7 +29,7 @@ from othello_lab.agents.config import (
 )
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.external.submission import submissions
-from othello_lab.agents.outside import ExternalAgent, names_outside
+from othello_lab.agents.external_agent import ExternalAgent, names_outside
 from othello_lab.agents.search import SearchAgent
 from othello_lab.agents.search.context import MAX_DEPTH
 from othello_lab.core.game import Limits

@@ -1,4 +1,4 @@
-from .agents.base import Agent, Decision, Limits, SearchStats
+from .agents.agent import Agent, Decision, Limits, SearchStats
 from .agents.evaluation import Composite, DiscCount, Evaluation, Mobility, SquareWeights, heuristic
 from .agents.limited import Limited
 from .agents.search import MCTS, PVS, AlphaBeta, Minimax, MTDf

@@ -59,8 +59,8 @@ def script(commands: Iterable[str]) -> str:
     """Return the completion of these commands for bash."""
     from othello_lab.agents.command_line import make_parser
     from othello_lab.experiments.results.export import FORMATS, TABLES
-    from othello_lab.experiments.studies.command import study_words
     from othello_lab.experiments.studies.record import TRAINING
+    from othello_lab.experiments.studies.study_command import study_words
     from othello_lab.play.command_line import COMMANDS as AT_THE_BOARD
     from othello_lab.training.selfplay_command import selfplay_words
 

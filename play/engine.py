@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 
 from othello_lab.agents.config import ConfigError
 from othello_lab.core.system.escaping import visible
+from othello_lab.play.agent_process import AgentProcesses
 from othello_lab.play.config import GameSetup, PlayerSettings, config_folders, read
-from othello_lab.play.thinking import AgentProcesses
 
 USAGE = """\
 usage: othello-lab play {name} agent=NAME [key=value ...]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from othello_lab.agents.base import Decision
-from othello_lab.agents.evaluation.base import FINAL_UNIT
+from othello_lab.agents.agent import Decision
+from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
 from othello_lab.core.notation import PASS, square_name
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color

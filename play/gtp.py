@@ -14,10 +14,10 @@ from othello_lab.core.game import Limits
 from othello_lab.core.notation import PASS, IllegalMove, NotationError, parse_square, square_name
 from othello_lab.core.position import Position
 from othello_lab.core.rules import RULESETS, Color
+from othello_lab.play.agent_process import AgentFailure, AgentProcesses
 from othello_lab.play.config import GameSetup, PlayerSettings
 from othello_lab.play.game import GameState, PlayedTurn, outcome
-from othello_lab.play.thinking import AgentFailure, AgentProcesses
-from othello_lab.play.written import described
+from othello_lab.play.game_files import described
 
 GAME = "Othello"
 _OTHER_NAMES = ("reversi",)

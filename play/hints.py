@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from othello_lab.agents.evaluation.base import FINAL_UNIT
+from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
 from othello_lab.agents.search import SearchAgent, WindowSearch
 from othello_lab.core.notation import PASS
+from othello_lab.play.agent_process import AgentProcesses
 from othello_lab.play.config import PlayerSettings
 from othello_lab.play.game import GameState
-from othello_lab.play.thinking import AgentProcesses
 
 _USE = "hint"
 

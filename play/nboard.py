@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TextIO
 
-from othello_lab.agents.base import Decision
+from othello_lab.agents.agent import Decision
 from othello_lab.agents.config import ConfigError, one_line
-from othello_lab.agents.evaluation.base import FINAL_UNIT
+from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
 from othello_lab.core.notation import (
     PASS,
     IllegalMove,
@@ -22,10 +22,10 @@ from othello_lab.core.notation import (
 from othello_lab.core.position import Position
 from othello_lab.core.rules import RULESETS
 from othello_lab.core.system.escaping import visible
+from othello_lab.play.agent_process import AgentFailure, AgentProcesses
 from othello_lab.play.config import GameSetup, PlayerSettings
 from othello_lab.play.game import GameState
-from othello_lab.play.thinking import AgentFailure, AgentProcesses
-from othello_lab.play.written import described
+from othello_lab.play.game_files import described
 
 _MOVE = re.compile(r"[A-Ha-h][1-8]|[Pp][Aa]")
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from othello_lab.agents.base import Decision, SearchStats
+from othello_lab.agents.agent import Decision, SearchStats
 from othello_lab.agents.config import ConfigError, one_line
 from othello_lab.core.notation import PASS, split_transcript
 from othello_lab.core.position import Position
@@ -16,7 +16,7 @@ from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.record.reading import DAMAGES
 from othello_lab.experiments.record.store import COUNTS, FILE, FORMAT, Record
 from othello_lab.play.game import GameState, decision_lines
-from othello_lab.play.written import ReadGame
+from othello_lab.play.game_files import ReadGame
 
 _MOST_RUNS = 500
 

@@ -15,8 +15,8 @@ from othello_lab.core.position import prepare_rules
 from othello_lab.core.system.escaping import visible
 from othello_lab.core.system.forked import Channel, ForkedProcess
 from othello_lab.play.config import config_folders, read_plain
+from othello_lab.play.game_files import write
 from othello_lab.play.umpire import ExternalMatch, RefereeConfig, umpire
-from othello_lab.play.written import write
 
 USAGE = """\
 usage: othello-lab play referee "COMMAND A" "COMMAND B" [key=value ...]

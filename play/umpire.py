@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from othello_lab.agents.external.slips import FileNameError, slips_of
+from othello_lab.agents.external.mailbox import FileNameError, slips_of
 from othello_lab.agents.external.wpi import EXIT_SECONDS, ScratchFolder, WpiAgent
 from othello_lab.core.game import FINISHED, ILLEGAL, GameRecord, Limits, Ply, play_game
 from othello_lab.core.position import Position
@@ -28,11 +28,11 @@ from othello_lab.core.system.forked import Channel
 from othello_lab.core.system.processes import adopt_orphans, descendants, end_descendants
 from othello_lab.core.system.settings import Number, Switch, Text, Whole
 from othello_lab.core.wpi import LONGEST, move_text
+from othello_lab.experiments.playing.agent_proxy import AgentProxy, ChildSignals
 from othello_lab.experiments.playing.conditions import GameConditions
-from othello_lab.experiments.playing.stand_in import AgentProxy, ChildSignals
 from othello_lab.experiments.record.log import OUTPUT
 from othello_lab.play.game import GameState
-from othello_lab.play.written import game_text
+from othello_lab.play.game_files import game_text
 
 RULES = ruleset("wpi")
 START_SECONDS = 10.0

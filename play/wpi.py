@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated
 
 from othello_lab.agents.config import ConfigError
-from othello_lab.agents.external.slips import FileNameError, MailboxFile, slips_of
+from othello_lab.agents.external.mailbox import FileNameError, MailboxFile, slips_of
 from othello_lab.agents.external.wpi import NAME, check_folder
 from othello_lab.agents.search.context import MAX_DEPTH
 from othello_lab.core.game import Decision
@@ -20,10 +20,10 @@ from othello_lab.core.rules import Color
 from othello_lab.core.system.escaping import visible
 from othello_lab.core.system.settings import Number, Text
 from othello_lab.core.wpi import FIRST, SECOND, color_letter, may_go_on, move_text, read_move
+from othello_lab.play.agent_process import AgentFailure, AgentProcesses, changed
 from othello_lab.play.config import GameSetup, PlayerSettings, Settings, config_folders, read_plain
 from othello_lab.play.engine import read_engine
 from othello_lab.play.game import GameState, PlayedTurn, decision_lines, outcome
-from othello_lab.play.thinking import AgentFailure, AgentProcesses, changed
 
 USAGE = """\
 usage: othello-lab play wpi NAME agent=AGENT [key=value ...]

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from othello_lab.core.position import Position
 from othello_lab.core.system.settings import Each, Whole
 from othello_lab.experiments.config import Plan
-from othello_lab.experiments.playing.pieces import Tables, WorkerContext
+from othello_lab.experiments.playing.tasks import Tables, WorkerContext
 from othello_lab.experiments.record.store import Record
-from othello_lab.experiments.studies.base import (
+from othello_lab.experiments.studies.study import (
     Conclusion,
     MatchStudy,
     PlayedRun,

@@ -13,11 +13,11 @@ import numpy as np
 from othello_lab.agents.evaluation import Corners, Mobility
 from othello_lab.core.system.settings import Number, Text, Whole
 from othello_lab.experiments.pairing import ResultTable
-from othello_lab.training.base import LearningResult, Training, TrainingContext
 from othello_lab.training.data import TRAIN, VALIDATION, Positions
+from othello_lab.training.training import LearningResult, Training, TrainingContext
 
 if TYPE_CHECKING:
-    from othello_lab.experiments.report.figures.base import ReportFigure
+    from othello_lab.experiments.report.figures.drawing import ReportFigure
 
 UNIT = 100
 FEATURES = {"corners": Corners, "mobility": Mobility}
@@ -75,7 +75,7 @@ def _features(positions: Positions) -> np.ndarray:
 
 
 def _figures() -> Iterator[ReportFigure]:
-    from othello_lab.experiments.report.figures.base import ReportFigure, blank
+    from othello_lab.experiments.report.figures.drawing import ReportFigure, blank
 
     with blank(3, 2) as figure:
         figure.add_subplot()

@@ -9,7 +9,13 @@ from matplotlib.colors import TwoSlopeNorm
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.learned.geometry import board_of
 from othello_lab.core.bitboard import bits, symmetric_forms
-from othello_lab.experiments.report.figures.base import ReportFigure, blank, entitle, heat, signed
+from othello_lab.experiments.report.figures.drawing import (
+    ReportFigure,
+    blank,
+    entitle,
+    heat,
+    signed,
+)
 from othello_lab.experiments.report.figures.palette import DIVERGING
 from othello_lab.experiments.studies.positions import PHASES
 from othello_lab.training.data import Positions

@@ -2,7 +2,7 @@
 
 A training plays thousands of games a minute to see how good what it has learned is. Games that
 are to be shown to anybody are those of an ordinary run
-(:meth:`training.base.TrainingContext.play`).
+(:meth:`training.training.TrainingContext.play`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from othello_lab.agents.base import Agent, Limits, compiled_player
+from othello_lab.agents.agent import Agent, Limits, compiled_player
 from othello_lab.core import whole_games as layout
 from othello_lab.core.rules import Color, Ruleset
 from othello_lab.experiments.pairing.openings import Opening

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from othello_lab.agents.base import Limits, compiled_player
+from othello_lab.agents.agent import Limits, compiled_player
 from othello_lab.agents.config import build, evaluation_settings, load_evaluation
 from othello_lab.agents.evaluation import FEATURES, Composite, Evaluation
 from othello_lab.agents.evaluation.composite import MOST_EMPTIES
@@ -40,9 +40,7 @@ from othello_lab.core.system.settings import Choice, Each, Number, Text, Whole
 from othello_lab.core.whole_games import prepare_games
 from othello_lab.experiments.config import Plan
 from othello_lab.experiments.pairing import ResultTable
-from othello_lab.training.base import LearningResult, Training, TrainingContext, WorkerMap
 from othello_lab.training.duels import Starts, duel, points, starts_of
-from othello_lab.training.extras import needs
 from othello_lab.training.linear import (
     DEFAULT_FEATURES,
     UNIT,
@@ -54,9 +52,11 @@ from othello_lab.training.linear import (
     stages_of_width,
     weights_table,
 )
+from othello_lab.training.optional_libraries import needs
+from othello_lab.training.training import LearningResult, Training, TrainingContext, WorkerMap
 
 if TYPE_CHECKING:
-    from othello_lab.experiments.report.figures.base import ReportFigure
+    from othello_lab.experiments.report.figures.drawing import ReportFigure
 
 STAGE = 4
 """Numbers of empties that share their weights."""

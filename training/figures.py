@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 
-from othello_lab.experiments.report.figures.base import (
+from othello_lab.experiments.report.figures.drawing import (
     ReportFigure,
     blank,
     check_frame,
@@ -22,9 +22,9 @@ from othello_lab.experiments.report.figures.base import (
 from othello_lab.experiments.report.figures.elo import elo_chart
 from othello_lab.experiments.report.figures.palette import BLUE, GREY, ORANGE, PAGE
 from othello_lab.experiments.studies.positions import PHASES
-from othello_lab.training.base import CORES, Training
 from othello_lab.training.data import SPLITS
 from othello_lab.training.measuring import Measurements, TrainingSteps
+from othello_lab.training.training import CORES, Training
 
 STEPS = ("epoch", "generation", "iteration", "games", "step", "empties")
 """Columns of a history that say how far it was, the best first."""

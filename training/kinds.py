@@ -21,7 +21,7 @@ class TrainingKind(StudyKind):
     word = "training"
 
     def _continue(self) -> Callable[..., Any]:
-        from othello_lab.training.several import resume
+        from othello_lab.training.training_group import resume
 
         return resume
 

@@ -29,11 +29,11 @@ from othello_lab.core.rules import Ruleset
 from othello_lab.core.system.settings import Choice, Each, Number, Whole
 from othello_lab.experiments.config import Plan
 from othello_lab.experiments.pairing import ResultTable
-from othello_lab.training.base import LearningResult, Training, TrainingContext
 from othello_lab.training.data import TRAIN, VALIDATION, Positions
+from othello_lab.training.training import LearningResult, Training, TrainingContext
 
 if TYPE_CHECKING:
-    from othello_lab.experiments.report.figures.base import ReportFigure
+    from othello_lab.experiments.report.figures.drawing import ReportFigure
 from othello_lab.experiments.report.figures.palette import DIVERGING
 
 UNIT = 100
@@ -271,7 +271,7 @@ def sizes_figure(
     import pandas as pd
     from matplotlib.colors import Normalize
 
-    from othello_lab.experiments.report.figures.base import (
+    from othello_lab.experiments.report.figures.drawing import (
         ReportFigure,
         blank,
         heat,

@@ -17,7 +17,7 @@ from othello_lab.experiments.statistics.means import SHARE, mean_interval
 from othello_lab.experiments.studies.pools import PairPool, strengths
 from othello_lab.experiments.studies.positions import PHASES
 from othello_lab.training.data import SPLITS, TEST, TRAIN, Positions
-from othello_lab.training.kept import PREFIX, StepResult
+from othello_lab.training.learned_files import PREFIX, StepResult
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,14 +14,14 @@ from othello_lab.agents.learned.network import KIND, UNIT, VERSION
 from othello_lab.agents.learned.weights import LearnedWeights
 from othello_lab.core.system.settings import Number, Whole
 from othello_lab.experiments.config import Plan
-from othello_lab.training.base import LearningResult, Training, TrainingContext
 from othello_lab.training.data import TRAIN, VALIDATION
-from othello_lab.training.extras import needs
 from othello_lab.training.neural import SYMMETRIES, Network, NetworkInputs
+from othello_lab.training.optional_libraries import needs
 from othello_lab.training.stages import MOST_EMPTIES
+from othello_lab.training.training import LearningResult, Training, TrainingContext
 
 if TYPE_CHECKING:
-    from othello_lab.experiments.report.figures.base import ReportFigure
+    from othello_lab.experiments.report.figures.drawing import ReportFigure
 
 WARMING = 0.1
 """The share of the time in which the learning rate rises."""

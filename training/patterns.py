@@ -28,11 +28,11 @@ from othello_lab.agents.learned.weights import LearnedWeights
 from othello_lab.core.bitboard import legal_moves, popcount
 from othello_lab.core.system.compile import Mask, kernel
 from othello_lab.core.system.settings import Number, Whole, explained
-from othello_lab.training.base import LearningResult, Training, TrainingContext
 from othello_lab.training.data import TRAIN, VALIDATION, Positions
+from othello_lab.training.training import LearningResult, Training, TrainingContext
 
 if TYPE_CHECKING:
-    from othello_lab.experiments.report.figures.base import ReportFigure
+    from othello_lab.experiments.report.figures.drawing import ReportFigure
 
 FEWEST = 1000
 """Positions. A stage with fewer takes the weights of the nearest that has more."""

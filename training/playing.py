@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from othello_lab.agents.base import compiled_player
+from othello_lab.agents.agent import compiled_player
 from othello_lab.agents.config import build
 from othello_lab.agents.evaluation import FINAL_UNIT
 from othello_lab.core import whole_games as layout
@@ -19,9 +19,9 @@ from othello_lab.core.lines import draw_on
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.experiments.playing.batch import GameMonitor
-from othello_lab.experiments.playing.pieces import Tables, WorkerContext
+from othello_lab.experiments.playing.tasks import Tables, WorkerContext
+from othello_lab.training.data_plan import GROUP, DataConfig
 from othello_lab.training.labels import LabelledGames, labelled
-from othello_lab.training.planning import GROUP, DataConfig
 
 TABLE = "games"
 """The table of what came of a piece: a row with ``rows`` (bytes of labels.ROW), ``games``, and

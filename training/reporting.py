@@ -11,16 +11,16 @@ from othello_lab.experiments.config import RunConfig
 from othello_lab.experiments.pairing import ResultTable
 from othello_lab.experiments.report.tables import MATCH_COLUMNS, RATING, cells, elo_text
 from othello_lab.experiments.statistics.intervals import interval_text
-from othello_lab.experiments.studies.base import Conclusion
 from othello_lab.experiments.studies.positions import PHASES
-from othello_lab.training.base import CORES, Training
-from othello_lab.training.kept import CONF, PREFIX, WEIGHTS
+from othello_lab.experiments.studies.study import Conclusion
+from othello_lab.training.learned_files import CONF, PREFIX, WEIGHTS
 from othello_lab.training.measuring import Measurements, TrainingSteps
+from othello_lab.training.training import CORES, Training
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from othello_lab.experiments.report.figures.base import ReportFigure
+    from othello_lab.experiments.report.figures.drawing import ReportFigure
 
 _MATCH = ("opponent", "games", "W-D-L", "score %", RATING, "discs [95 %]")
 _MOST_NAMED = 4

@@ -12,11 +12,11 @@ from rich.console import Console
 
 from othello_lab.agents.config import OPEN, ConfigError, build, evaluation_settings, load, unknown
 from othello_lab.experiments.config import RunConfig
-from othello_lab.training.base import TRAINED
+from othello_lab.training.data_plan import GROUP, DataConfig
 from othello_lab.training.folder import about_of, is_selfplay
-from othello_lab.training.kept import player
-from othello_lab.training.planning import GROUP, DataConfig
+from othello_lab.training.learned_files import player
 from othello_lab.training.selfplay import make
+from othello_lab.training.training import TRAINED
 
 PLAYER = "player"
 """What the agent of a round is called; also the setting of a round with settings of its own."""

@@ -45,7 +45,7 @@ from othello_lab.experiments.config import built_from
 from othello_lab.experiments.jobs.replan import changes, moved_executor, refuse_changes
 from othello_lab.experiments.jobs.stopping import RunStopped, guarded, stoppable
 from othello_lab.experiments.playing.match import TaskFailed
-from othello_lab.experiments.playing.pieces import Task
+from othello_lab.experiments.playing.tasks import Task
 from othello_lab.experiments.playing.trial import try_agents
 from othello_lab.experiments.playing.trust import check_trusted, foreign_code
 from othello_lab.experiments.record.folder import locked, new_folder, write_safely
@@ -54,11 +54,11 @@ from othello_lab.experiments.record.provenance import file_hash, machine, versio
 from othello_lab.experiments.report.terminal import terminal_table
 from othello_lab.training import data as kept
 from othello_lab.training.data import SPLITS, Positions
+from othello_lab.training.data_plan import GROUP, DataPlan, of_data, with_defaults
 from othello_lab.training.folder import FILE, about_of, is_selfplay
 from othello_lab.training.labels import ROW, LabelledGames, levelled, prepare_labels
-from othello_lab.training.log import TaskLog, read_log
-from othello_lab.training.planning import GROUP, DataPlan, of_data, with_defaults
 from othello_lab.training.playing import TABLE, GameBatch, make_piece
+from othello_lab.training.task_log import TaskLog, read_log
 
 FORMAT = 1
 LOG, PIECES = "log.txt", "pieces.bin"

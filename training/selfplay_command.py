@@ -13,7 +13,7 @@ from othello_lab.agents.config import ConfigError, settings_text
 from othello_lab.core.system.cli import Parser
 from othello_lab.core.system.console import as_typed
 from othello_lab.core.system.escaping import visible
-from othello_lab.training.planning import GROUP, NAME, DataConfig, read
+from othello_lab.training.data_plan import GROUP, NAME, DataConfig, read
 from othello_lab.training.selfplay import selfplay
 
 USAGE = """\

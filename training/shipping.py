@@ -14,7 +14,7 @@ from othello_lab.agents.learned import weights as learned
 from othello_lab.core.system.escaping import counted
 from othello_lab.experiments.record.folder import write_safely
 from othello_lab.experiments.studies.record import TRAINING, StudyRecord, record_kind
-from othello_lab.training.kept import StepResult
+from othello_lab.training.learned_files import StepResult
 from othello_lab.training.steps import final_label
 
 MOST_BYTES = 5_000_000

@@ -12,10 +12,10 @@ from omegaconf import OmegaConf
 
 from othello_lab.agents.conf_folder import conf_folder
 from othello_lab.agents.config import unknown
-from othello_lab.experiments.studies import planning as studies
-from othello_lab.experiments.studies.planning import StudyPlan
+from othello_lab.experiments.studies import study_plan as studies
 from othello_lab.experiments.studies.record import TRAINING
-from othello_lab.training.base import TRAINED, Training, TrainingStudy
+from othello_lab.experiments.studies.study_plan import StudyPlan
+from othello_lab.training.training import TRAINED, Training, TrainingStudy
 
 MEASURED_BY = {"agents": "heuristics_ab", "openings": "balanced", "games": "1000"}
 """What of a run is otherwise in a training: the matches that measure it."""

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from othello_lab.agents.base import Agent, Limits, compiled_player
+from othello_lab.agents.agent import Agent, Limits, compiled_player
 from othello_lab.agents.config import load_evaluation
 from othello_lab.agents.learned.geometry import board_of, geometry
 from othello_lab.agents.learned.patterns import (
@@ -36,7 +36,6 @@ from othello_lab.core.system.settings import Each, Number, Text, Whole
 from othello_lab.core.whole_games import prepare_games
 from othello_lab.experiments.config import Plan
 from othello_lab.experiments.pairing import ResultTable
-from othello_lab.training.base import LearningResult, Training, TrainingContext
 from othello_lab.training.duels import Starts, duel, points, starts_of
 from othello_lab.training.kernels.selfplay import (
     CLASSES_AT,
@@ -48,6 +47,7 @@ from othello_lab.training.kernels.selfplay import (
     LearningSettings,
     learn_games,
 )
+from othello_lab.training.training import LearningResult, Training, TrainingContext
 
 _MOST = np.iinfo(np.int16).max
 _RANDOM = {"random": RandomAgent, "greedy": GreedyAgent}

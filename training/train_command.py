@@ -12,12 +12,12 @@ from othello_lab.agents.config import resolve
 from othello_lab.core.system.cli import Parser
 from othello_lab.core.system.console import as_typed
 from othello_lab.core.system.escaping import plain
-from othello_lab.experiments.studies.command import help_of, named_command
 from othello_lab.experiments.studies.record import TRAINING
-from othello_lab.training.base import Training
-from othello_lab.training.several import train
+from othello_lab.experiments.studies.study_command import help_of, named_command
 from othello_lab.training.shipping import ship_folder
 from othello_lab.training.steps import MEASURED_BY, own_settings, read
+from othello_lab.training.training import Training
+from othello_lab.training.training_group import train
 
 USAGE = """\
 usage: othello-lab train NAME [key=value ...]

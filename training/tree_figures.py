@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from othello_lab.agents.learned.features import NAMES
 from othello_lab.agents.learned.trees import QUESTIONS
-from othello_lab.experiments.report.figures.base import (
+from othello_lab.experiments.report.figures.drawing import (
     MINUS,
     SMALL,
     ReportFigure,
@@ -28,8 +28,8 @@ from othello_lab.experiments.report.figures.palette import (
     PAGE,
     SEQUENTIAL,
 )
-from othello_lab.training.growing import ALWAYS, SingleTree, TreeStage, importances
 from othello_lab.training.stages import empties_text
+from othello_lab.training.tree_growing import ALWAYS, SingleTree, TreeStage, importances
 
 _LEAF = 0.62  # inches of a leaf's place
 

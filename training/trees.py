@@ -21,10 +21,11 @@ from othello_lab.core.system.escaping import counted
 from othello_lab.core.system.settings import Number, Whole
 from othello_lab.experiments.config import Plan
 from othello_lab.experiments.pairing import ResultTable
-from othello_lab.training.base import LearningResult, Training, TrainingContext
 from othello_lab.training.data import TRAIN, VALIDATION, Positions
-from othello_lab.training.extras import needs
-from othello_lab.training.growing import (
+from othello_lab.training.optional_libraries import needs
+from othello_lab.training.stages import MOST_EMPTIES, stages_of_empties
+from othello_lab.training.training import LearningResult, Training, TrainingContext
+from othello_lab.training.tree_growing import (
     SingleTree,
     TreeStage,
     answers,
@@ -32,10 +33,9 @@ from othello_lab.training.growing import (
     grow,
     importances,
 )
-from othello_lab.training.stages import MOST_EMPTIES, stages_of_empties
 
 if TYPE_CHECKING:
-    from othello_lab.experiments.report.figures.base import ReportFigure
+    from othello_lab.experiments.report.figures.drawing import ReportFigure
 
 
 @dataclass(frozen=True, kw_only=True)

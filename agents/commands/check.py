@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
-from othello_lab.agents.base import Agent
+from othello_lab.agents.agent import Agent
 from othello_lab.agents.commands import check_search
 from othello_lab.agents.commands.shared import add_config_dir, announce, print_finding, typed_agent
 from othello_lab.agents.config import OPEN, ConfigError, build_agent, load

@@ -13,7 +13,7 @@ from typing import Any
 
 from rich.console import Console
 
-from othello_lab.agents.base import Agent
+from othello_lab.agents.agent import Agent
 from othello_lab.agents.commands.shared import announce, print_finding, typed_agent
 from othello_lab.agents.config import (
     OPEN,

@@ -13,7 +13,7 @@ from othello_lab.agents.commands.shared import (
     chosen_evaluations,
     empty_table,
 )
-from othello_lab.agents.evaluation.worth import worth, worth_of_moves
+from othello_lab.agents.evaluation.terms import worth, worth_of_moves
 from othello_lab.core.command_line import add_ruleset
 from othello_lab.core.notation import is_obf, square_name
 from othello_lab.core.position import Position

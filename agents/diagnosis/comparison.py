@@ -18,7 +18,7 @@ from othello_lab.agents.diagnosis.references import (
 )
 from othello_lab.agents.diagnosis.tree import ReferenceNode
 from othello_lab.agents.evaluation import Evaluation
-from othello_lab.agents.evaluation.base import FINAL_UNIT
+from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
 from othello_lab.agents.search.endgame.solver import EndgameSolver
 from othello_lab.core.notation import PASS, square_name
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from othello_lab.agents.base import Agent, Limits
+from othello_lab.agents.agent import Agent, Limits
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.evaluation.board_list import position_of
 from othello_lab.agents.external import FunctionAgent

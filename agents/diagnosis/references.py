@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from othello_lab.agents.diagnosis.tree import ReferenceNode
-from othello_lab.agents.evaluation.base import FINAL_UNIT
+from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
 from othello_lab.agents.search.window.ordering import static_ranks
 from othello_lab.core.rules import Color
 
@@ -22,7 +22,7 @@ class Reply:
     """What a search answers.
 
     moves: the moves that it may play, each as good as the others to it. value: to the mover.
-    nodes, leaves, evaluations: as :class:`~agents.base.SearchStats` counts them.
+    nodes, leaves, evaluations: as :class:`~agents.agent.SearchStats` counts them.
     """
 
     moves: frozenset[int]

@@ -1,14 +1,14 @@
 """Heuristics: what a position is worth to the side to move, without looking ahead.
 
-Each is one file with a formula, its range, units and source; :mod:`agents.evaluation.base` says
-how one is written and how a search calls it.
+Each is one file with a formula, its range, units and source; :mod:`agents.evaluation.evaluation`
+says how one is written and how a search calls it.
 """
 
-from othello_lab.agents.evaluation.base import FINAL_UNIT, Evaluation
 from othello_lab.agents.evaluation.composite import FEATURES, Composite
 from othello_lab.agents.evaluation.corners import CornerCloseness, Corners
 from othello_lab.agents.evaluation.disc_count import DiscCount
 from othello_lab.agents.evaluation.edge_stability import EdgeStability
+from othello_lab.agents.evaluation.evaluation import FINAL_UNIT, Evaluation
 from othello_lab.agents.evaluation.function import FunctionEvaluation, heuristic
 from othello_lab.agents.evaluation.iago import Iago
 from othello_lab.agents.evaluation.mobility import FrontierDiscs, Mobility, PotentialMobility

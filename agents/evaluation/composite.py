@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from othello_lab.agents.evaluation.base import FINAL_UNIT, Evaluation
 from othello_lab.agents.evaluation.corners import CornerCloseness, Corners
 from othello_lab.agents.evaluation.disc_count import DiscCount
 from othello_lab.agents.evaluation.edge_stability import EdgeStability
+from othello_lab.agents.evaluation.evaluation import FINAL_UNIT, Evaluation
 from othello_lab.agents.evaluation.iago import Iago
 from othello_lab.agents.evaluation.mobility import FrontierDiscs, Mobility, PotentialMobility
 from othello_lab.agents.evaluation.parity import Parity

@@ -22,7 +22,7 @@ from functools import cache
 
 import numpy as np
 
-from othello_lab.agents.evaluation.base import Evaluation
+from othello_lab.agents.evaluation.evaluation import Evaluation
 from othello_lab.core.bitboard import BYTE, ONE, TOP_BYTE, file_a_as_byte
 from othello_lab.core.position import Position
 from othello_lab.core.stability import base_3

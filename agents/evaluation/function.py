@@ -32,8 +32,8 @@ from typing import Annotated, Any, cast
 import numba
 import numpy as np
 
-from othello_lab.agents.evaluation.base import FINAL_UNIT, SIGNATURE, Evaluation
 from othello_lab.agents.evaluation.board_list import PIECES, board_list
+from othello_lab.agents.evaluation.evaluation import FINAL_UNIT, SIGNATURE, Evaluation
 from othello_lab.agents.loading import last_line, load_module, split_target
 from othello_lab.core.notation import PASS
 from othello_lab.core.position import Position

@@ -8,7 +8,7 @@ from typing import Annotated
 import numpy as np
 
 from othello_lab.agents.evaluation.arithmetic import FORMS, compared, plain_compared
-from othello_lab.agents.evaluation.base import Evaluation
+from othello_lab.agents.evaluation.evaluation import Evaluation
 from othello_lab.core.bitboard import around, bits, legal_moves, neighbours, popcount
 from othello_lab.core.position import Position
 from othello_lab.core.system.compile import Array, Mask

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from othello_lab.agents.evaluation.base import Evaluation
+from othello_lab.agents.evaluation.evaluation import Evaluation
 from othello_lab.core.bitboard import ZERO, around, bits, neighbours, popcount
 from othello_lab.core.position import Position
 from othello_lab.core.system.compile import Array, Mask

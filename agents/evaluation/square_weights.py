@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from othello_lab.agents.evaluation.base import Evaluation
+from othello_lab.agents.evaluation.evaluation import Evaluation
 from othello_lab.core.bitboard import BYTE, CORNERS, ONE, ZERO, around, bits
 from othello_lab.core.position import Position
 from othello_lab.core.system.compile import Array, Mask, kernel

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from othello_lab.agents.base import Agent, Decision, Limits
+from othello_lab.agents.agent import Agent, Decision, Limits
 from othello_lab.agents.evaluation.board_list import PIECES, board_list, square_at
 from othello_lab.agents.loading import find
 from othello_lab.core.game import GARBAGE, PlayerFailure

@@ -7,9 +7,9 @@ import math
 from collections.abc import Sequence
 from typing import Annotated
 
-from othello_lab.agents.base import Decision, Limits
-from othello_lab.agents.external.base import ProgramAgent
+from othello_lab.agents.agent import Decision, Limits
 from othello_lab.agents.external.program import PATIENCE, Command, Program
+from othello_lab.agents.external.program_agent import ProgramAgent
 from othello_lab.core.game import GARBAGE
 from othello_lab.core.notation import PASS, parse_square, square_name
 from othello_lab.core.position import Position

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from othello_lab.agents.base import Decision, Limits, SearchStats
-from othello_lab.agents.external.base import ProgramAgent
+from othello_lab.agents.agent import Decision, Limits, SearchStats
+from othello_lab.agents.external.program_agent import ProgramAgent
 from othello_lab.core.game import GARBAGE
 from othello_lab.core.notation import parse_square, square_name
 from othello_lab.core.position import Position

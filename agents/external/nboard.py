@@ -7,9 +7,9 @@ import re
 from collections.abc import Sequence
 from typing import Annotated
 
-from othello_lab.agents.base import Decision, Limits, SearchStats
-from othello_lab.agents.external.base import ProgramAgent
+from othello_lab.agents.agent import Decision, Limits, SearchStats
 from othello_lab.agents.external.program import PATIENCE, Command
+from othello_lab.agents.external.program_agent import ProgramAgent
 from othello_lab.core.game import GARBAGE, MOST_COUNTED
 from othello_lab.core.notation import format_ggf, ggf_word, parse_square
 from othello_lab.core.position import Position

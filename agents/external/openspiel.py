@@ -12,8 +12,8 @@ import operator
 from collections.abc import Callable, Iterable
 from typing import Annotated, Any
 
-from othello_lab.agents.base import Agent, Decision, Limits
-from othello_lab.agents.external.base import refuse_counts
+from othello_lab.agents.agent import Agent, Decision, Limits
+from othello_lab.agents.external.program_agent import refuse_counts
 from othello_lab.agents.loading import find
 from othello_lab.core.game import GARBAGE, PlayerFailure
 from othello_lab.core.notation import PASS

@@ -21,10 +21,10 @@ from typing import Annotated, Any
 
 import yaml
 
-from othello_lab.agents.base import Agent, Decision, Limits
-from othello_lab.agents.external.base import refuse_counts
+from othello_lab.agents.agent import Agent, Decision, Limits
 from othello_lab.agents.external.function import FunctionAgent
 from othello_lab.agents.external.line import LineAgent
+from othello_lab.agents.external.program_agent import refuse_counts
 from othello_lab.agents.external.wpi import ScratchFolder, WpiAgent
 from othello_lab.agents.loading import find, last_line, split_target
 from othello_lab.core.game import UNFIT, PlayerFailure

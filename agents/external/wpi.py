@@ -14,10 +14,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, TypeVar
 
-from othello_lab.agents.base import Agent, Decision, Limits
-from othello_lab.agents.external.base import ProgramAgent
+from othello_lab.agents.agent import Agent, Decision, Limits
+from othello_lab.agents.external.mailbox import FileNameError, MailboxFile, slips_of
 from othello_lab.agents.external.program import PATIENCE, Command, Program, shown, words_in
-from othello_lab.agents.external.slips import FileNameError, MailboxFile, slips_of
+from othello_lab.agents.external.program_agent import ProgramAgent
 from othello_lab.core.game import DIED, GARBAGE, ILLEGAL, LATE, PlayerFailure
 from othello_lab.core.notation import PASS, IllegalMove
 from othello_lab.core.position import Position

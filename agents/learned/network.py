@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from othello_lab.agents.evaluation.base import Evaluation
-from othello_lab.agents.learned.lanes import dot, lanes_at, plus, plus_product, squeezed
+from othello_lab.agents.evaluation.evaluation import Evaluation
+from othello_lab.agents.learned.simd import dot, lanes_at, plus, plus_product, squeezed
 from othello_lab.agents.learned.weights import LearnedWeights
 from othello_lab.core.bitboard import ONE, ZERO, bits, legal_moves, lowest_square, popcount
 from othello_lab.core.position import Position

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from othello_lab.agents.evaluation.base import Evaluation
+from othello_lab.agents.evaluation.evaluation import Evaluation
 from othello_lab.agents.learned.geometry import BYTES, LANES, ROWS, board_of, geometry
 from othello_lab.agents.learned.lookup import load_short, sum_of_places
 from othello_lab.agents.learned.weights import LearnedWeights

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from othello_lab.agents.evaluation.base import Evaluation
+from othello_lab.agents.evaluation.evaluation import Evaluation
 from othello_lab.agents.learned.features import NAMES, plain_features, tables, write_features
 from othello_lab.agents.learned.weights import LearnedWeights
 from othello_lab.core.bitboard import popcount

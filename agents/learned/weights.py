@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from othello_lab.agents.evaluation.base import Evaluation
+from othello_lab.agents.evaluation.evaluation import Evaluation
 from othello_lab.core.position import Position
 from othello_lab.core.rules import RULESETS
 from othello_lab.core.system.settings import unknown_choice

@@ -12,8 +12,8 @@ from dataclasses import fields
 
 import numpy as np
 
-from othello_lab.agents.base import SearchStats
-from othello_lab.agents.evaluation.base import FINAL_UNIT, Evaluation
+from othello_lab.agents.agent import SearchStats
+from othello_lab.agents.evaluation.evaluation import FINAL_UNIT, Evaluation
 from othello_lab.core.bitboard import ZERO, disc_difference, legal_moves, lowest_square
 from othello_lab.core.rules import Ruleset
 from othello_lab.core.system.compile import Address, Int, Mask, kernel

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from othello_lab.agents.base import Limits
+from othello_lab.agents.agent import Limits
 from othello_lab.agents.search.context import COUNTERS, LIMIT, NO_LIMIT
 
 MARGIN = 0.003

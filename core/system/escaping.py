@@ -2,8 +2,8 @@
 shown: it is read as it is, and does nothing else. And how the lab says a number of things.
 
 Every medium has one place for that: :func:`plain` for the terminal,
-``experiments.report.figures.base.drawn`` for figures, ``experiments.report.markdown.escaped`` for
-reports. All of them begin with :func:`visible`.
+``experiments.report.figures.drawing.drawn`` for figures, ``experiments.report.markdown.escaped``
+for reports. All of them begin with :func:`visible`.
 """
 
 from __future__ import annotations

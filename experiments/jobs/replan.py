@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from othello_lab.agents.base import Agent
+from othello_lab.agents.agent import Agent
 from othello_lab.agents.config import ConfigError, load
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.experiments.config import Plan, RunConfig, built_from, plan_of, typed

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 from rich.console import Console
 
-from othello_lab.agents.base import Agent
+from othello_lab.agents.agent import Agent
 from othello_lab.agents.config import ConfigError, fill_open, load, one_line, short_name
 from othello_lab.core.game import FINISHED
 from othello_lab.core.system.escaping import counted, plain, visible

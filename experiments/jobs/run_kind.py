@@ -22,7 +22,7 @@ from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report import watch
 from othello_lab.experiments.report.facts import RunFacts
 from othello_lab.experiments.report.findings import Findings, findings
-from othello_lab.experiments.report.rebuilt import recorded_plan
+from othello_lab.experiments.report.plan_from_record import recorded_plan
 from othello_lab.experiments.report.report import tell, write
 
 

@@ -39,8 +39,8 @@ from othello_lab.experiments.playing.match import TaskFailed
 from othello_lab.experiments.playing.trial import try_agents
 from othello_lab.experiments.statistics.elo import ELO, NELO, expected_score
 from othello_lab.experiments.statistics.intervals import interval_text
-from othello_lab.experiments.statistics.needed import sample_size
 from othello_lab.experiments.statistics.pairs import SHARES, FloatArray, IntArray
+from othello_lab.experiments.statistics.power import sample_size
 from othello_lab.experiments.statistics.sequential import Sprt, simulate
 
 SIMULATED = 1000

@@ -8,7 +8,7 @@ from typing import Annotated
 from othello_lab.core.system.settings import Number, checked
 from othello_lab.experiments.pairing.schedule import Pairing, PairOutcomes, Schedule
 from othello_lab.experiments.statistics.sequential import IntArray, Sprt
-from othello_lab.experiments.statistics.stopped import stopped_estimate
+from othello_lab.experiments.statistics.stopped_match import stopped_estimate
 
 _FIRST, _SECOND = 0, 1
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from othello_lab.agents.base import compiled_player
+from othello_lab.agents.agent import compiled_player
 from othello_lab.core import whole_games as layout
 from othello_lab.core.game import FINISHED, BeforeCall, leader
 from othello_lab.core.notation import PASS, square_name

@@ -23,8 +23,8 @@ from typing import Any
 
 from othello_lab.agents.config import ConfigError
 from othello_lab.experiments.playing.conditions import GameConditions, RemoteConditions
-from othello_lab.experiments.playing.guardian import start_worker
 from othello_lab.experiments.playing.pool import WorkerDied, WorkerPool
+from othello_lab.experiments.playing.supervisor import start_worker
 from othello_lab.experiments.record.provenance import differences, versions
 
 

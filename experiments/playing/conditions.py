@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from othello_lab.agents.base import Agent, compiled_player
+from othello_lab.agents.agent import Agent, compiled_player
 from othello_lab.agents.config import ConfigError, one_line
-from othello_lab.agents.outside import is_outside
+from othello_lab.agents.external_agent import is_outside
 from othello_lab.core.game import Limits
 from othello_lab.core.lines import prepare_lines
 from othello_lab.core.position import prepare_rules

@@ -13,9 +13,9 @@ from othello_lab.core.system.settings import Whole, checked
 from othello_lab.core.system.shared_memory import STOP_AT_ONCE
 from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.playing.game import close_all
-from othello_lab.experiments.playing.guardian import start_worker
 from othello_lab.experiments.playing.match import LocalRunner, TaskRunner, WorkerRunner, WorkerSlots
 from othello_lab.experiments.playing.pool import WorkerPool
+from othello_lab.experiments.playing.supervisor import start_worker
 
 Say = Callable[[str], None]
 """Receives one line that the user should know."""

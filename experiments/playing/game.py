@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from operator import attrgetter
 from typing import Any
 
-from othello_lab.agents.base import Agent
+from othello_lab.agents.agent import Agent
 from othello_lab.core.game import FINISHED, BeforeCall, GameRecord, Player, Ply, play_game
 from othello_lab.core.rules import Color
 from othello_lab.experiments.pairing.schedule import ScheduledGame

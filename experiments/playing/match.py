@@ -16,9 +16,9 @@ from othello_lab.agents.config import one_line
 from othello_lab.experiments.pairing.schedule import Pair, PairDraw
 from othello_lab.experiments.playing.batch import GameMonitor, play_all
 from othello_lab.experiments.playing.conditions import GameConditions
-from othello_lab.experiments.playing.guardian import play_pairs, work_on
-from othello_lab.experiments.playing.pieces import Job, LocalContext, Task, TaskResult, worked_on
 from othello_lab.experiments.playing.pool import WorkerDied
+from othello_lab.experiments.playing.supervisor import play_pairs, work_on
+from othello_lab.experiments.playing.tasks import Job, LocalContext, Task, TaskResult, worked_on
 from othello_lab.experiments.record.store import PlayedGame
 
 _TASK_SECONDS = 0.2  # long enough that handing out work costs little, short enough to be even

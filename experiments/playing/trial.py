@@ -15,7 +15,7 @@ from contextlib import closing
 import numpy as np
 
 from othello_lab.agents.config import ConfigError
-from othello_lab.agents.outside import START_SECONDS, is_outside
+from othello_lab.agents.external_agent import START_SECONDS, is_outside
 from othello_lab.core.game import ILLEGAL, PlayerFailure
 from othello_lab.core.notation import PASS, IllegalMove
 from othello_lab.core.position import Position
@@ -23,9 +23,9 @@ from othello_lab.core.rules import Ruleset
 from othello_lab.core.system.forked import Channel, ForkedProcess
 from othello_lab.core.system.processes import adopt_orphans, end_descendants, end_with_parent
 from othello_lab.core.system.shared_memory import keep_from_children
+from othello_lab.experiments.playing.agent_proxy import AgentProxy, ChildSignals
 from othello_lab.experiments.playing.conditions import NONE, GameConditions
 from othello_lab.experiments.playing.game import in_a_line
-from othello_lab.experiments.playing.stand_in import AgentProxy, ChildSignals
 
 POSITIONS = 10
 SECONDS = 10.0

@@ -12,7 +12,7 @@ from typing import Any
 
 from rich.console import Console
 
-from othello_lab.agents.base import Agent
+from othello_lab.agents.agent import Agent
 from othello_lab.agents.config import ConfigError
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.core.system.escaping import plain

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from othello_lab.agents.base import compiled_player
+from othello_lab.agents.agent import compiled_player
 from othello_lab.agents.search import SearchAgent
 from othello_lab.core.game import FINISHED
 from othello_lab.core.system.escaping import counted
@@ -17,8 +17,8 @@ from othello_lab.experiments.config import Plan
 from othello_lab.experiments.playing.conditions import NONE
 from othello_lab.experiments.record.provenance import differences
 from othello_lab.experiments.record.store import Record
+from othello_lab.experiments.report.elo_lead import FEW, FEW_OPENINGS, lead
 from othello_lab.experiments.report.facts import RunFacts
-from othello_lab.experiments.report.lead import FEW, FEW_OPENINGS, lead
 from othello_lab.experiments.report.standings import SEATS
 from othello_lab.experiments.report.tables import marked
 from othello_lab.experiments.statistics.intervals import interval_text

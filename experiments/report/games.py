@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from othello_lab.agents.evaluation.base import FINAL_UNIT
+from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
 from othello_lab.core import bitboard
 from othello_lab.core.notation import PASS, split_transcript
 from othello_lab.core.position import Position

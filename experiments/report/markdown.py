@@ -28,7 +28,7 @@ from othello_lab.experiments.record.folder import write_safely
 from othello_lab.experiments.report.page import scripts
 
 if TYPE_CHECKING:
-    from othello_lab.experiments.report.figures.base import Drawing
+    from othello_lab.experiments.report.figures.drawing import Drawing
 
 SHORT_TABLE = 15
 """Rows of a table that is shown unfolded."""

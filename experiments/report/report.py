@@ -15,10 +15,10 @@ from rich.console import Console
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.experiments.config import FIGURE_FILES, NO_FIGURES, Plan
 from othello_lab.experiments.record.store import Record
+from othello_lab.experiments.report.elo_lead import FEW
 from othello_lab.experiments.report.facts import RunFacts, zero_text
 from othello_lab.experiments.report.findings import Findings, findings
 from othello_lab.experiments.report.games import game_sample
-from othello_lab.experiments.report.lead import FEW
 from othello_lab.experiments.report.markdown import link, write_report
 from othello_lab.experiments.report.programs import write_programs
 from othello_lab.experiments.report.published import beside_original
@@ -39,7 +39,7 @@ from othello_lab.experiments.statistics.intervals import EVERY_SPLIT
 if TYPE_CHECKING:
     import pandas as pd
 
-    from othello_lab.experiments.report.figures.base import Drawing
+    from othello_lab.experiments.report.figures.drawing import Drawing
 
 
 def conclude(record: Record, plan: Plan, folder: Path, console: Console) -> pd.DataFrame:
@@ -85,7 +85,7 @@ def write(facts: RunFacts, said: Findings, folder: Path, console: Console) -> No
 def _draw(facts: RunFacts, folder: Path) -> list[Drawing]:
     # Loading matplotlib takes a third of a second, which a run without figures does not need.
     from othello_lab.experiments.report.figures import RUN_FIGURES
-    from othello_lab.experiments.report.figures.base import draw_figures
+    from othello_lab.experiments.report.figures.drawing import draw_figures
 
     return draw_figures(RUN_FIGURES, facts, folder, facts.plan.settings.figures == FIGURE_FILES)
 

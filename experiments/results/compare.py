@@ -31,7 +31,7 @@ from othello_lab.experiments.record.folder import new_folder
 from othello_lab.experiments.record.provenance import differences
 from othello_lab.experiments.record.reading import reading
 from othello_lab.experiments.record.store import FILE, AgentRow, GameRow, PlayedGame, Record
-from othello_lab.experiments.report.lead import elo_lead
+from othello_lab.experiments.report.elo_lead import elo_lead
 from othello_lab.experiments.report.markdown import link, write_report
 from othello_lab.experiments.report.standings import rated_parts, standings
 from othello_lab.experiments.report.tables import COLUMNS, RATING, cells

@@ -1,7 +1,7 @@
 """Studies: questions that need more than one run, or no games at all, and what a run's report
 counts beside its games.
 
-What a study is stands in :mod:`experiments.studies.base`; each is a file of its own.
+What a study is stands in :mod:`experiments.studies.study`; each is a file of its own.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pandas as pd
 
-    from othello_lab.experiments.studies.running import StudyResult
+    from othello_lab.experiments.studies.study_session import StudyResult
 
 
 def make(name: str, *settings: str, quiet: bool = False) -> StudyResult:
@@ -22,8 +22,8 @@ def make(name: str, *settings: str, quiet: bool = False) -> StudyResult:
     """
     from rich.console import Console
 
-    from othello_lab.experiments.studies.planning import read
-    from othello_lab.experiments.studies.running import study
+    from othello_lab.experiments.studies.study_plan import read
+    from othello_lab.experiments.studies.study_session import study
 
     command = f"othello_lab.experiments.studies.make({', '.join(map(repr, (name, *settings)))})"
     return study(read(name, settings), command, Console(quiet=quiet))

@@ -17,19 +17,19 @@ from othello_lab.experiments.pairing import ResultTable
 from othello_lab.experiments.report.tables import time_text
 from othello_lab.experiments.statistics.factorial import combinations, interactions, main_effects
 from othello_lab.experiments.statistics.intervals import interval_text
-from othello_lab.experiments.studies.base import (
+from othello_lab.experiments.studies.pools import PairPool, strengths
+from othello_lab.experiments.studies.study import (
     Conclusion,
     MatchStudy,
     PlayedRun,
     RunRequest,
     changed,
 )
-from othello_lab.experiments.studies.pools import PairPool, strengths
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from othello_lab.experiments.report.figures.base import ReportFigure
+    from othello_lab.experiments.report.figures.drawing import ReportFigure
 
 MOST_SWITCHES = 6
 """Their combinations, 64, play in one run."""
@@ -342,8 +342,8 @@ def _combinations_table(combined: pd.DataFrame, opponent: str) -> ResultTable:
 def _figures(
     effects: pd.DataFrame, combined: pd.DataFrame, opponent: str, pool: PairPool
 ) -> Iterator[ReportFigure]:
-    from othello_lab.experiments.report.figures.base import ReportFigure
     from othello_lab.experiments.report.figures.cost import elo_cost_chart
+    from othello_lab.experiments.report.figures.drawing import ReportFigure
     from othello_lab.experiments.studies.figures.matches import effects_chart
 
     context = f"{counted(pool.openings, 'opening')}, against '{opponent}'"

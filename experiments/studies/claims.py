@@ -20,7 +20,7 @@ from othello_lab.agents.config import (
     load,
     one_line,
 )
-from othello_lab.agents.outside import ExternalAgent
+from othello_lab.agents.external_agent import ExternalAgent
 from othello_lab.agents.search import SearchAgent
 from othello_lab.core.position import Position
 from othello_lab.core.system.escaping import counted
@@ -34,14 +34,7 @@ from othello_lab.experiments.report.standings import pair_counts
 from othello_lab.experiments.report.tables import time_text
 from othello_lab.experiments.statistics.pairs import SHARES
 from othello_lab.experiments.statistics.sequential_mean import FIRST_LOOK, mean_side
-from othello_lab.experiments.statistics.stopped import stopped_estimate
-from othello_lab.experiments.studies.base import (
-    Conclusion,
-    MatchStudy,
-    PlayedRun,
-    RunRequest,
-    changed,
-)
+from othello_lab.experiments.statistics.stopped_match import stopped_estimate
 from othello_lab.experiments.studies.grammar import (
     MEASURES,
     AgentText,
@@ -49,6 +42,13 @@ from othello_lab.experiments.studies.grammar import (
     CostClaim,
     StrengthClaim,
     parse,
+)
+from othello_lab.experiments.studies.study import (
+    Conclusion,
+    MatchStudy,
+    PlayedRun,
+    RunRequest,
+    changed,
 )
 
 if TYPE_CHECKING:

@@ -19,19 +19,19 @@ from othello_lab.core.system.escaping import counted
 from othello_lab.core.system.settings import Whole
 from othello_lab.experiments.config import Plan
 from othello_lab.experiments.pairing.openings import Opening
-from othello_lab.experiments.playing.pieces import Tables, WorkerContext
+from othello_lab.experiments.playing.tasks import Tables, WorkerContext
 from othello_lab.experiments.record.reading import reading
 from othello_lab.experiments.record.store import Record
-from othello_lab.experiments.report.lead import FEW_OPENINGS
+from othello_lab.experiments.report.elo_lead import FEW_OPENINGS
 from othello_lab.experiments.report.tables import marked
 from othello_lab.experiments.statistics.means import SHARE, Mean, mean_interval
-from othello_lab.experiments.studies.base import Conclusion, PositionStudy, ResultTable
 from othello_lab.experiments.studies.positions import RunFolder, run_of
+from othello_lab.experiments.studies.study import Conclusion, PositionStudy, ResultTable
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from othello_lab.experiments.report.figures.base import ReportFigure
+    from othello_lab.experiments.report.figures.drawing import ReportFigure
 
 MOST_EMPTIES = 30
 """The solver may take minutes for a position with more."""

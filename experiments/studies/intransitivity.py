@@ -17,13 +17,13 @@ from othello_lab.experiments.statistics.alpha_rank import POPULATION, alpha_rank
 from othello_lab.experiments.statistics.cycles import ERROR_RATE, beaten, cycles
 from othello_lab.experiments.statistics.pairs import SHARES, BoolArray, FloatArray
 from othello_lab.experiments.statistics.pool import score_matrix
-from othello_lab.experiments.studies.base import Conclusion, MatchStudy, PlayedRun, RunRequest
 from othello_lab.experiments.studies.pools import PairPool, strengths
+from othello_lab.experiments.studies.study import Conclusion, MatchStudy, PlayedRun, RunRequest
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from othello_lab.experiments.report.figures.base import ReportFigure
+    from othello_lab.experiments.report.figures.drawing import ReportFigure
 
 REPLICATES = 1000
 """Of the bootstrap over openings, for alpha-rank's intervals."""
@@ -195,7 +195,7 @@ def _figures(
     circles: Sequence[tuple[int, ...]],
     ranks: pd.DataFrame,
 ) -> Iterator[ReportFigure]:
-    from othello_lab.experiments.report.figures.base import ReportFigure
+    from othello_lab.experiments.report.figures.drawing import ReportFigure
     from othello_lab.experiments.studies.figures.cycles import graph_chart, ranks_chart
 
     context = f"{len(pool.names)} agents, {counted(pool.openings, 'opening')}"

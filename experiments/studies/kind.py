@@ -65,7 +65,7 @@ class StudyKind(JobKind):
 
     def _continue(self) -> Callable[..., Any]:
         """Return the function that resumes it."""
-        from othello_lab.experiments.studies.running import resume
+        from othello_lab.experiments.studies.study_session import resume
 
         return resume
 

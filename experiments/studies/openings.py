@@ -17,7 +17,7 @@ from othello_lab.experiments.statistics.intervals import INSIDE
 from othello_lab.experiments.statistics.match import MatchStatistics, match_statistics
 from othello_lab.experiments.statistics.pairs import OUTCOMES, IntArray, pentanomial
 from othello_lab.experiments.statistics.resolution import ALPHA, POWER, Resolution, resolution
-from othello_lab.experiments.studies.base import (
+from othello_lab.experiments.studies.study import (
     Conclusion,
     MatchStudy,
     PlayedRun,
@@ -28,7 +28,7 @@ from othello_lab.experiments.studies.base import (
 if TYPE_CHECKING:
     import pandas as pd
 
-    from othello_lab.experiments.report.figures.base import ReportFigure
+    from othello_lab.experiments.report.figures.drawing import ReportFigure
 
 
 @dataclass(frozen=True)
@@ -197,7 +197,7 @@ class OpeningSets(MatchStudy):
     def _figures(
         self, frame: pd.DataFrame, found: Sequence[_SetResult], names: Sequence[str]
     ) -> Iterator[ReportFigure]:
-        from othello_lab.experiments.report.figures.base import ReportFigure
+        from othello_lab.experiments.report.figures.drawing import ReportFigure
         from othello_lab.experiments.studies.figures.openings import openings_chart
 
         if frame["pairs_needed"].notna().any():

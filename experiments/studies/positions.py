@@ -20,7 +20,7 @@ from othello_lab.core.system.settings import Switch, Text, Whole
 from othello_lab.experiments.config import Plan
 from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.record.store import FILE, Record
-from othello_lab.experiments.studies.base import PositionStudy
+from othello_lab.experiments.studies.study import PositionStudy
 
 PHASES = ("opening", "midgame", "endgame")
 """The first, second and last third of the moves of a game."""

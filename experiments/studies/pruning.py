@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-from othello_lab.agents.base import Agent
-from othello_lab.agents.outside import ExternalAgent
+from othello_lab.agents.agent import Agent
+from othello_lab.agents.external_agent import ExternalAgent
 from othello_lab.agents.search import Minimax, SearchAgent
 from othello_lab.agents.search.context import MAX_DEPTH
 from othello_lab.agents.search.window.proof import prepare_proofs, smallest_tree
@@ -15,18 +15,18 @@ from othello_lab.core.system.compile import Announce
 from othello_lab.core.system.escaping import counted
 from othello_lab.core.system.settings import Each, Whole
 from othello_lab.experiments.config import Plan
-from othello_lab.experiments.playing.pieces import Tables, WorkerContext
+from othello_lab.experiments.playing.tasks import Tables, WorkerContext
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report.searches import cost_rows
 from othello_lab.experiments.report.tables import marked, time_text
 from othello_lab.experiments.statistics.means import Mean
-from othello_lab.experiments.studies.base import Conclusion, ResultTable
 from othello_lab.experiments.studies.positions import PHASES, SampledPosition, SampledStudy
+from othello_lab.experiments.studies.study import Conclusion, ResultTable
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from othello_lab.experiments.report.figures.base import ReportFigure
+    from othello_lab.experiments.report.figures.drawing import ReportFigure
 
 
 PLAIN_DEPTH = 3

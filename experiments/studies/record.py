@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from othello_lab.agents.config import ConfigError, one_line
 from othello_lab.experiments.jobs.kinds import KINDS
-from othello_lab.experiments.playing.pieces import TaskResult
+from othello_lab.experiments.playing.tasks import TaskResult
 from othello_lab.experiments.record.folder import sync
 
 if TYPE_CHECKING:

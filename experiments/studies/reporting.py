@@ -12,12 +12,12 @@ from othello_lab.core.system.escaping import plain
 from othello_lab.experiments.config import FIGURE_FILES, NO_FIGURES
 from othello_lab.experiments.report.markdown import write_report
 from othello_lab.experiments.report.tables import described, result_table
-from othello_lab.experiments.studies.base import Conclusion
-from othello_lab.experiments.studies.planning import StudyPlan
 from othello_lab.experiments.studies.record import StudyRecord
+from othello_lab.experiments.studies.study import Conclusion
+from othello_lab.experiments.studies.study_plan import StudyPlan
 
 if TYPE_CHECKING:
-    from othello_lab.experiments.report.figures.base import Drawing
+    from othello_lab.experiments.report.figures.drawing import Drawing
 
 
 def tell(
@@ -45,7 +45,7 @@ def tell(
 
 def _draw(conclusion: Conclusion, folder: Path, files: bool) -> list[Drawing]:
     # Loading seaborn takes a second, which a study without figures does not need.
-    from othello_lab.experiments.report.figures.base import draw_figures
+    from othello_lab.experiments.report.figures.drawing import draw_figures
 
     return draw_figures([lambda _: conclusion.figures()], None, folder, files)
 

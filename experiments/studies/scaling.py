@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from othello_lab.agents.outside import ExternalAgent
+from othello_lab.agents.external_agent import ExternalAgent
 from othello_lab.agents.search.context import MAX_DEPTH
 from othello_lab.core.system.settings import Choice, Each, Number
 from othello_lab.experiments.config import Plan
@@ -18,19 +18,19 @@ from othello_lab.experiments.pairing import ResultTable
 from othello_lab.experiments.report.tables import elo_text, time_text
 from othello_lab.experiments.statistics.doubling import doubling_weights, step_weights
 from othello_lab.experiments.statistics.intervals import interval_text
-from othello_lab.experiments.studies.base import (
+from othello_lab.experiments.studies.pools import PairPool, strengths
+from othello_lab.experiments.studies.study import (
     Conclusion,
     MatchStudy,
     PlayedRun,
     RunRequest,
     changed,
 )
-from othello_lab.experiments.studies.pools import PairPool, strengths
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from othello_lab.experiments.report.figures.base import ReportFigure
+    from othello_lab.experiments.report.figures.drawing import ReportFigure
 
 DEPTH, NODES, SECONDS = "depth", "nodes", "seconds"
 EFFORTS = {DEPTH: "depth", NODES: "nodes a move", SECONDS: "seconds a move"}
@@ -257,8 +257,8 @@ class Scaling(MatchStudy):
         return ResultTable("Every level", [*columns, "Elo by doubling, from the one before"], rows)
 
     def _figures(self, levels: pd.DataFrame, openings: int) -> Iterator[ReportFigure]:
-        from othello_lab.experiments.report.figures.base import ReportFigure
         from othello_lab.experiments.report.figures.cost import elo_cost_chart
+        from othello_lab.experiments.report.figures.drawing import ReportFigure
         from othello_lab.experiments.studies.figures.matches import scaling_chart
 
         rated = levels[levels["elo"].notna() & (levels["bound"] == "")]

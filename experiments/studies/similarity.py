@@ -14,17 +14,17 @@ from othello_lab.core.system.escaping import counted
 from othello_lab.core.system.settings import Whole
 from othello_lab.experiments.config import Plan
 from othello_lab.experiments.playing.game import in_a_line
-from othello_lab.experiments.playing.pieces import Tables, WorkerContext
+from othello_lab.experiments.playing.tasks import Tables, WorkerContext
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report.tables import marked
 from othello_lab.experiments.statistics.means import Mean
-from othello_lab.experiments.studies.base import Conclusion, ResultTable
 from othello_lab.experiments.studies.positions import SampledPosition, SampledStudy
+from othello_lab.experiments.studies.study import Conclusion, ResultTable
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from othello_lab.experiments.report.figures.base import ReportFigure
+    from othello_lab.experiments.report.figures.drawing import ReportFigure
 
 _SEEDS = 7  # keeps random numbers apart
 _CLOSEST = 10  # pairs of agents that are shown

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator
 
 from othello_lab.core.system.escaping import counted
-from othello_lab.experiments.report.figures.base import (
+from othello_lab.experiments.report.figures.drawing import (
     SMALL,
     ReportFigure,
     blank,

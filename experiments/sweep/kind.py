@@ -58,16 +58,16 @@ class SweepKind(JobKind):
             console.print(sweep_table(table, values))
 
     def resume(self, folder: Path, command: str, console: Console, **options: Any) -> int:
-        from othello_lab.experiments.sweep import running
+        from othello_lab.experiments.sweep import sweep_session
 
-        return running.resume(folder, console, _trust_alone(folder, options))
+        return sweep_session.resume(folder, console, _trust_alone(folder, options))
 
     def extend(
         self, folder: Path, games: int, command: str, console: Console, **options: Any
     ) -> int:
-        from othello_lab.experiments.sweep import running
+        from othello_lab.experiments.sweep import sweep_session
 
-        return running.extend(folder, games, console, _trust_alone(folder, options))
+        return sweep_session.extend(folder, games, console, _trust_alone(folder, options))
 
     def write_report(
         self, folder: Path, console: Console, trust: bool, figures: str | None

@@ -29,7 +29,7 @@ from othello_lab.experiments.sweep.results import best_of, elo_of_tuned, grouped
 if TYPE_CHECKING:
     import pandas as pd
 
-    from othello_lab.experiments.report.figures.base import Drawing
+    from othello_lab.experiments.report.figures.drawing import Drawing
 
 SHOWN = {
     name: COLUMNS[name]
@@ -154,7 +154,7 @@ def _draw(
     files: bool,
 ) -> list[Drawing]:
     # Loading matplotlib takes a third of a second, which a sweep without figures does not need.
-    from othello_lab.experiments.report.figures.base import draw_figures
+    from othello_lab.experiments.report.figures.drawing import draw_figures
     from othello_lab.experiments.sweep.figures import SWEEP_FIGURES, SweepFacts
 
     short = short_names(keys)

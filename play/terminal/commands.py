@@ -14,15 +14,15 @@ from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.core.system.escaping import counted
 from othello_lab.core.system.settings import Whole, unknown_choice
+from othello_lab.play.agent_process import AgentFailure, changed
 from othello_lab.play.config import HUMAN, PERSON, PlayerSettings, player, settings_of
 from othello_lab.play.game import line_text, value_text
+from othello_lab.play.game_files import described, read
 from othello_lab.play.hints import hints
 from othello_lab.play.moves import looks_like_move, read_move, written
-from othello_lab.play.switches import with_evaluation, with_pruning, without_pruning
 from othello_lab.play.terminal.series import Series
 from othello_lab.play.terminal.session import SessionEnd, TerminalSession, TraceOptions
-from othello_lab.play.thinking import AgentFailure, changed
-from othello_lab.play.written import described, read
+from othello_lab.play.variants import with_evaluation, with_pruning, without_pruning
 
 _DEPTH = Whole(1, 64)
 _ONCE = "once"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from othello_lab.agents.base import Agent, Limits
+from othello_lab.agents.agent import Agent, Limits
 from othello_lab.agents.search import SearchAgent
+from othello_lab.play.agent_process import AgentFailure, AgentProcesses
 from othello_lab.play.config import PlayerSettings
 from othello_lab.play.game import GameState, PlayedTurn, value_text
 from othello_lab.play.terminal.screen import Screen
 from othello_lab.play.terminal.trace import MOST_LINES, traced
-from othello_lab.play.thinking import AgentFailure, AgentProcesses
 
 
 @dataclass

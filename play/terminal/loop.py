@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from othello_lab.play.agent_process import AgentProcesses
 from othello_lab.play.config import GameSetup
 from othello_lab.play.terminal.commands import obey
 from othello_lab.play.terminal.screen import Screen
 from othello_lab.play.terminal.session import SessionEnd, TerminalSession
-from othello_lab.play.thinking import AgentProcesses
 
 
 def play_at_terminal(table: GameSetup, record: Path | None) -> None:

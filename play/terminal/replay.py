@@ -8,11 +8,11 @@ from pathlib import Path
 from othello_lab.agents.config import ConfigError
 from othello_lab.core.rules import Color
 from othello_lab.play.game import PlayedTurn, outcome
+from othello_lab.play.game_files import ReadGame, read
 from othello_lab.play.moves import written
 from othello_lab.play.recorded import game_of_run
 from othello_lab.play.terminal.board import disc_count, draw
 from othello_lab.play.terminal.screen import Screen
-from othello_lab.play.written import ReadGame, read
 
 HELP = """\
 Enter or n: next   p: back   12: after move 12   start, end   all: to the end   help   q: leave"""

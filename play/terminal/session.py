@@ -11,17 +11,17 @@ from rich.text import Text
 from othello_lab.core.notation import PASS
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
+from othello_lab.play.agent_process import AgentFailure, AgentProcesses
 from othello_lab.play.config import GameSetup
 from othello_lab.play.game import GameState, PlayedTurn, decision_lines, outcome
+from othello_lab.play.game_files import BEFORE, described, game_text, write
 from othello_lab.play.moves import written
-from othello_lab.play.switches import rival as opposite
 from othello_lab.play.terminal.board import disc_count, draw
 from othello_lab.play.terminal.explained import TraceOptions, compare, show_tree
 from othello_lab.play.terminal.screen import Screen
 from othello_lab.play.terminal.seats import Seats
 from othello_lab.play.terminal.series import Series
-from othello_lab.play.thinking import AgentFailure, AgentProcesses
-from othello_lab.play.written import BEFORE, described, game_text, write
+from othello_lab.play.variants import rival as opposite
 
 
 class SessionEnd(Exception):

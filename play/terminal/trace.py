@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from othello_lab.agents.base import Decision
+from othello_lab.agents.agent import Decision
 from othello_lab.agents.search import SearchAgent
 from othello_lab.agents.search.window.plain import INFINITY
 from othello_lab.core.notation import PASS, square_name
@@ -16,7 +16,7 @@ from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.core.system.escaping import counted
 from othello_lab.play.game import value_text
-from othello_lab.play.tree import Cutoff, OrderingLook, TracedNode, watched
+from othello_lab.play.search_tree import Cutoff, OrderingLook, TracedNode, watched
 
 MOST_LINES = 300_000
 """A larger tree is not kept whole."""

@@ -27,8 +27,8 @@ from othello_lab.agents.config import (
     evaluation_settings,
     unknown,
 )
-from othello_lab.agents.evaluation.base import FINAL_UNIT
-from othello_lab.agents.outside import is_ours
+from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
+from othello_lab.agents.external_agent import is_ours
 from othello_lab.core.position import Position
 from othello_lab.core.rules import RULESETS, Ruleset
 from othello_lab.core.system.settings import (
@@ -40,8 +40,8 @@ from othello_lab.core.system.settings import (
     constraints,
     unknown_choice,
 )
+from othello_lab.play.agent_process import checked_agent
 from othello_lab.play.config import HUMAN, PERSON, GameSetup, PlayerSettings, player
-from othello_lab.play.thinking import checked_agent
 
 EVALUATION = "evaluation"
 _WORD = re.compile(r"[A-Za-z0-9_+]{1,80}")

@@ -26,10 +26,10 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from othello_lab.agents.config import ConfigError
 from othello_lab.core.position import prepare_rules
 from othello_lab.core.system.processes import LINUX
+from othello_lab.play.agent_process import AgentFailure
 from othello_lab.play.config import GameSetup, WebConfig
-from othello_lab.play.thinking import AgentFailure
 from othello_lab.play.web import messages
-from othello_lab.play.web.rooms import Outbox, RateLimit, VisitSession, VisitSessions
+from othello_lab.play.web.visit_session import Outbox, RateLimit, VisitSession, VisitSessions
 from othello_lab.play.web.visits import ActionRefused
 
 STATIC = Path(__file__).parent / "static"

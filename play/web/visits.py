@@ -22,7 +22,7 @@ from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.play.config import HUMAN, GameSetup, PlayerSettings
 from othello_lab.play.game import GameState
-from othello_lab.play.web.kept import game_data, game_from, player_data, player_from
+from othello_lab.play.web.game_data import game_data, game_from, player_data, player_from
 
 _FORMAT = 1
 _NUMBER = re.compile(r"[A-Za-z0-9_-]{22}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from othello_lab import MCTS, AlphaBeta, DiscCount, GreedyAgent, Limits, Position
-from othello_lab.agents.base import compiled_player
+from othello_lab.agents.agent import compiled_player
 from othello_lab.agents.contract import check
 from othello_lab.agents.limited import Limited
 from othello_lab.core.rules import Color, ruleset

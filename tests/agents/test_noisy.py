@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from othello_lab import MCTS, AlphaBeta, GreedyAgent, Limits, RandomAgent, SquareWeights
-from othello_lab.agents.base import Agent, compiled_player
+from othello_lab.agents.agent import Agent, compiled_player
 from othello_lab.agents.contract import check
 from othello_lab.agents.noisy import Noisy
 from othello_lab.core import whole_games as layout

@@ -20,7 +20,7 @@ from rich.console import Console
 
 from othello_lab import RULESETS, Position
 from othello_lab.agents.commands.solve import read_problem
-from othello_lab.agents.external.slips import MailboxFile
+from othello_lab.agents.external.mailbox import MailboxFile
 from othello_lab.agents.external.wpi import name_of
 from othello_lab.agents.loading import split_target
 from othello_lab.agents.search.window.probcut import FITTED, ProbCut

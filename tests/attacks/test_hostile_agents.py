@@ -29,7 +29,7 @@ import othello_lab.core.system.processes
 from othello_lab.core.game import END_REASONS, FINISHED, HUNG
 from othello_lab.experiments.config import plan_of, read
 from othello_lab.experiments.jobs.run import run
-from othello_lab.experiments.playing import stand_in
+from othello_lab.experiments.playing import agent_proxy
 
 pytestmark = pytest.mark.skipif(not othello_lab.core.system.processes.LINUX, reason="needs Linux")
 
@@ -72,7 +72,7 @@ class Run(Command):
         os.dup2(output, 1)
         os.dup2(output, 2)
         before()
-        stand_in.START_SECONDS, stand_in.STOPPED_SECONDS = 2.0, 1.0
+        agent_proxy.START_SECONDS, agent_proxy.STOPPED_SECONDS = 2.0, 1.0
         common = ["agents=duel", "agent@first=greedy", "agent@second=random", "ruleset=mini6"]
         common += ["openings.plies=20", "games=2", "schedule=gauntlet", "figures=false"]
         common += [f"results={self.where}", "searches.positions=1", "trial=false", *words]
@@ -248,6 +248,6 @@ def test_nobody_is_blamed_if_the_system_has_no_process_to_give(tmp_path: Path) -
 
     agents = {"honest": GREEDY, "other": RANDOM}
     words = "executor.workers=1", "isolation=process"
-    played = Run(tmp_path, agents, *words, before=lambda: setattr(stand_in, "Forked", flaky))
+    played = Run(tmp_path, agents, *words, before=lambda: setattr(agent_proxy, "Forked", flaky))
     assert [row[9] for row in content(played.folder)["games"]] == [FINISHED] * 2
     assert "no process can be started" in (played.folder / "log.txt").read_text()

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from attacks.test_hostile_agents import landlocked
 
-import othello_lab.agents.outside
+import othello_lab.agents.external_agent
 import othello_lab.core.game
 import othello_lab.core.system.processes
 from othello_lab.agents.config import ConfigError
-from othello_lab.agents.outside import ExternalAgent
+from othello_lab.agents.external_agent import ExternalAgent
 from othello_lab.core.position import Position
 from othello_lab.experiments.record.provenance import versions
 
@@ -141,7 +141,7 @@ def test_an_agent_that_attacks_while_it_is_made(
     here = os.getcwd(), othello_lab.core.game.play_game, Position.play
     before = set(othello_lab.core.system.processes.descendants([os.getpid()]))
     monkeypatch.setattr(
-        othello_lab.agents.outside, "START_SECONDS", 0.5 if "not made" in said else 10
+        othello_lab.agents.external_agent, "START_SECONDS", 0.5 if "not made" in said else 10
     )
     if said == FINE:
         assert made(tmp_path, source, monkeypatch).version == 1

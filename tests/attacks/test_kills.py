@@ -21,7 +21,7 @@ from rich.console import Console
 from othello_lab.core.system.processes import LINUX, adopt_orphans, descendants, is_stopped
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import run
-from othello_lab.experiments.playing import pool, stand_in
+from othello_lab.experiments.playing import agent_proxy, pool
 
 pytestmark = pytest.mark.skipif(not LINUX, reason="finds processes by /proc")
 
@@ -84,7 +84,7 @@ def nothing_left() -> Iterator[None]:
 def begin(name: str, games: int, folder: Path) -> Command:
     def soon() -> None:
         pool.STOPPED_SECONDS = 2
-        stand_in.STOPPED_SECONDS = 1.0
+        agent_proxy.STOPPED_SECONDS = 1.0
 
     words = [*words_of(name, games), f"results={folder}", "executor.workers=2"]
     return Command("run", *words, before=soon)

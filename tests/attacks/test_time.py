@@ -23,8 +23,8 @@ from othello_lab.core.rules import Color, ruleset
 from othello_lab.core.system.forked import Channel, ForkedProcess
 from othello_lab.core.system.processes import LINUX
 from othello_lab.core.system.shared_memory import shared
+from othello_lab.experiments.playing.agent_proxy import AgentProxy, ChildSignals
 from othello_lab.experiments.playing.conditions import GameConditions
-from othello_lab.experiments.playing.stand_in import AgentProxy, ChildSignals
 
 pytestmark = pytest.mark.skipif(not LINUX, reason="reads processor times from /proc")
 

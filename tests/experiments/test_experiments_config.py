@@ -14,11 +14,11 @@ from rich.console import Console
 
 from othello_lab import AlphaBeta, DiscCount, GreedyAgent, SquareWeights
 from othello_lab.agents.config import ConfigError, choices
-from othello_lab.agents.outside import ExternalAgent
+from othello_lab.agents.external_agent import ExternalAgent
 from othello_lab.experiments.config import read, typed
 from othello_lab.experiments.jobs.run import resume, run
 from othello_lab.experiments.record.store import Record
-from othello_lab.experiments.studies.planning import read as study_plan
+from othello_lab.experiments.studies.study_plan import read as study_plan
 from othello_lab.experiments.sweep.composing import expand
 
 

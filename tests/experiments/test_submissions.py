@@ -16,7 +16,7 @@ from othello_lab.agents.config import ConfigError
 from othello_lab.core.game import DIED, FINISHED, HUNG, RAISED, UNFIT
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import RunResult, run
-from othello_lab.experiments.playing import guardian
+from othello_lab.experiments.playing import supervisor
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report.programs import file_names
 
@@ -136,7 +136,7 @@ def test_only_some_keep_their_processes_between_games(
     words += [f"results={tmp_path}", "executor.workers=1"]
     processes = []
     for most in (16, 2):
-        monkeypatch.setattr(guardian, "MOST_SEATED", most)
+        monkeypatch.setattr(supervisor, "MOST_SEATED", most)
         result = run(read(words), "test", QUIET)
         assert set(result.games["end_reason"]) == {FINISHED}
         said = (result.folder / "output.txt").read_text()

@@ -11,10 +11,10 @@ from othello_lab.agents.config import load
 from othello_lab.core.game import Limits
 from othello_lab.core.position import Position
 from othello_lab.core.rules import ruleset
+from othello_lab.play.agent_process import AgentProcesses
 from othello_lab.play.config import PlayerSettings, player
 from othello_lab.play.game import GameState
 from othello_lab.play.hints import hints
-from othello_lab.play.thinking import AgentProcesses
 
 FILL = {"depth": 3, "evaluation": load("evaluation", "square_weights")}
 

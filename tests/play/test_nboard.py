@@ -12,9 +12,9 @@ import pytest
 from othello_lab import Position
 from othello_lab.__main__ import room_main
 from othello_lab.core.notation import PASS, format_ggf
+from othello_lab.play.agent_process import AgentProcesses
 from othello_lab.play.engine import read_engine
 from othello_lab.play.nboard import serve
-from othello_lab.play.thinking import AgentProcesses
 
 main = functools.partial(room_main, "play")
 

@@ -21,8 +21,8 @@ from othello_lab.__main__ import room_main
 from othello_lab.core.game import DIED, GARBAGE, ILLEGAL, LATE
 from othello_lab.core.system.processes import LINUX
 from othello_lab.core.wpi import move_text
+from othello_lab.play.game_files import read
 from othello_lab.play.umpire import RULES, RefereeConfig
-from othello_lab.play.written import read
 
 main = functools.partial(room_main, "play")
 

@@ -16,7 +16,7 @@ from othello_lab.__main__ import room_main
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.play.game import GameState
-from othello_lab.play.written import game_text, write
+from othello_lab.play.game_files import game_text, write
 
 main = functools.partial(room_main, "play")
 

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from othello_lab.__main__ import room_main
+from othello_lab.play.agent_process import AgentProcesses, _WaitingNotice
 from othello_lab.play.config import PlayerSettings, read
 from othello_lab.play.terminal.loop import play_at_terminal
-from othello_lab.play.thinking import AgentProcesses, _WaitingNotice
 
 main = functools.partial(room_main, "play")
 

@@ -16,7 +16,7 @@ from processes import Command, await_
 
 from othello_lab import Color, Position
 from othello_lab.__main__ import room_main
-from othello_lab.agents.external.slips import MailboxFile, slips_of
+from othello_lab.agents.external.mailbox import MailboxFile, slips_of
 from othello_lab.agents.search.context import MAX_DEPTH
 from othello_lab.core.system.processes import LINUX
 from othello_lab.core.wpi import may_go_on, move_text, read_move

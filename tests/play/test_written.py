@@ -12,7 +12,7 @@ from othello_lab.core.notation import PASS
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.play.game import GameState
-from othello_lab.play.written import TITLE, game_text, read, write
+from othello_lab.play.game_files import TITLE, game_text, read, write
 
 PLAYERS = {Color.BLACK: "human", Color.WHITE: "greedy"}
 

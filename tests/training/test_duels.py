@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from othello_lab import MCTS, AlphaBeta, GreedyAgent, RandomAgent
-from othello_lab.agents.base import Agent
+from othello_lab.agents.agent import Agent
 from othello_lab.agents.evaluation import Iago
 from othello_lab.core.game import play_game
 from othello_lab.core.rules import RULESETS, Color

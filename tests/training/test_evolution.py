@@ -13,7 +13,6 @@ from othello_lab.agents.config import build, load_evaluation
 from othello_lab.agents.evaluation import Composite
 from othello_lab.core.rules import RULESETS
 from othello_lab.experiments.config import Plan, read
-from othello_lab.training.base import LearningResult, NotFinite, TrainingContext
 from othello_lab.training.evolution import (
     CandidateMatches,
     Evolution,
@@ -23,6 +22,7 @@ from othello_lab.training.evolution import (
     feature_sizes,
     replay,
 )
+from othello_lab.training.training import LearningResult, NotFinite, TrainingContext
 
 pytest.importorskip("cma", reason="cma is not installed")
 

@@ -16,9 +16,9 @@ from othello_lab.core.rules import ruleset
 from othello_lab.core.system.settings import ConfigError
 from othello_lab.core.wthor import WthorGame, format_wthor, offset
 from othello_lab.training import games as reading
+from othello_lab.training.data_plan import DataConfig
 from othello_lab.training.games import read_games
 from othello_lab.training.labels import LabelledGames, labelled
-from othello_lab.training.planning import DataConfig
 
 STANDARD = ruleset("standard")
 Line = tuple[Position, list[int]]

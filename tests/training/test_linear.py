@@ -14,7 +14,6 @@ from othello_lab.agents.config import build
 from othello_lab.agents.evaluation import Composite
 from othello_lab.core.position import Position
 from othello_lab.experiments.config import read
-from othello_lab.training.base import NotFinite, TrainingContext
 from othello_lab.training.data import VALIDATION, Positions
 from othello_lab.training.linear import (
     UNIT,
@@ -28,6 +27,7 @@ from othello_lab.training.linear import (
     stage_numbers,
     stages_of_width,
 )
+from othello_lab.training.training import NotFinite, TrainingContext
 
 NAMES = ["corners", "frontier_discs", "mobility", "stable_discs"]
 STAGES = stages_of_width(20)

@@ -17,10 +17,10 @@ from othello_lab.agents.learned.network import INPUTS, KIND, UNIT, VERSION
 from othello_lab.agents.learned.weights import LearnedWeights
 from othello_lab.core.bitboard import mirror, transpose
 from othello_lab.core.position import Position
-from othello_lab.training.base import LearningResult, NotFinite, TrainingContext
 from othello_lab.training.data import VALIDATION, Positions
 from othello_lab.training.network import NetworkTraining, rate_at
 from othello_lab.training.neural import LIMITS, Network, NetworkInputs
+from othello_lab.training.training import LearningResult, NotFinite, TrainingContext
 
 torch: Any = pytest.importorskip("torch", reason="PyTorch is not installed (extra network)")
 

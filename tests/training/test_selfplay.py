@@ -23,11 +23,11 @@ from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.jobs.stopping import RunStopped
 from othello_lab.training import selfplay
 from othello_lab.training.data import FILE, Positions, provenance
+from othello_lab.training.data_plan import DataConfig, read, with_defaults
 from othello_lab.training.folder import about_of, is_selfplay
 from othello_lab.training.labels import ROW, LabelledGames, labelled, levelled
-from othello_lab.training.log import TaskLog, read_log
-from othello_lab.training.planning import DataConfig, read, with_defaults
 from othello_lab.training.selfplay import PIECES, make
+from othello_lab.training.task_log import TaskLog, read_log
 
 SMALL = {"games": 200, "depth": 1, "data": {"exact": 6}, "executor": "serial"}
 

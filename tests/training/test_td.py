@@ -17,7 +17,6 @@ from othello_lab.core.notation import PASS
 from othello_lab.core.rules import RULESETS
 from othello_lab.experiments.config import Plan, read
 from othello_lab.training import td
-from othello_lab.training.base import LearningResult, NotFinite, TrainingContext
 from othello_lab.training.kernels.selfplay import (
     CLASSES_AT,
     OWN_AT,
@@ -27,6 +26,7 @@ from othello_lab.training.kernels.selfplay import (
     learn_games,
 )
 from othello_lab.training.td import TemporalDifferences, as_weights, board, nothing
+from othello_lab.training.training import LearningResult, NotFinite, TrainingContext
 
 MINI = RULESETS["mini4"]
 SMALL = TemporalDifferences(games=1200, batch=300, stage=4, climbs=30, opening=6)

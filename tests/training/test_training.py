@@ -26,16 +26,16 @@ from othello_lab.agents.learned.patterns import VERSION
 from othello_lab.agents.learned.weights import LearnedWeights
 from othello_lab.experiments.config import RunConfig
 from othello_lab.experiments.studies.record import TRAINING, StudyRecord
-from othello_lab.training import rounds, running, shipping
-from othello_lab.training.base import Training
+from othello_lab.training import rounds, shipping, training_session
 from othello_lab.training.data import Positions
-from othello_lab.training.kept import StepResult, player
+from othello_lab.training.learned_files import StepResult, player
 from othello_lab.training.reporting import about_guessing, about_matches
 from othello_lab.training.rounds import parts_of
-from othello_lab.training.several import MAKER as TRAINER
-from othello_lab.training.several import TrainingGroup
 from othello_lab.training.steps import LearnStep, MatchStep, PlayStep, read, steps_of
 from othello_lab.training.train_command import train_help
+from othello_lab.training.training import Training
+from othello_lab.training.training_group import MAKER as TRAINER
+from othello_lab.training.training_group import TrainingGroup
 
 YAML = """\
 # Two weights, of corners and mobility
@@ -243,7 +243,7 @@ def test_after_ctrl_c_in_a_match_nothing_is_learned_again(
     made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr("othello_lab.training.running.play_part", lambda *_: False)
+        patch.setattr("othello_lab.training.training_session.play_part", lambda *_: False)
         code, folder = train(tmp_path, positions_of(made), "figures=false")
     assert code == 130
     with StudyRecord.open(folder) as record:
@@ -296,7 +296,7 @@ def test_time_that_learning_leaves_is_for_the_next_round(
         given[folder.name] = minutes
         rounds.make_round({**settings, "games": 20}, folder, console, None, spent)
 
-    monkeypatch.setattr(running, "make_round", make_round)
+    monkeypatch.setattr(training_session, "make_round", make_round)
     words = ["train.curve=[8,10]", "train.matches=false", "figures=false", "train.playing=0.5"]
     code, folder = train(tmp_path, *words)
     took = json.loads((folder / "minutes.json").read_text())
@@ -357,14 +357,14 @@ def test_several_trainings_are_one_command(
 ) -> None:
     folders = [str(tmp_path / "conf")]
     monkeypatch.setattr(
-        "othello_lab.training.several.read", lambda name, words: read(name, COMMON, folders)
+        "othello_lab.training.training_group.read", lambda name, words: read(name, COMMON, folders)
     )
     conf = tmp_path / "conf" / "train"
     conf.mkdir(parents=True)
     for name in ("one", "other"):
         (conf / f"{name}.yaml").write_text(YAML)
     (conf / "both.yaml").write_text(
-        "# Both\n_target_: othello_lab.training.several.TrainingGroup\n"
+        "# Both\n_target_: othello_lab.training.training_group.TrainingGroup\n"
         "trainings: {one: {steps: 5}, other: {data_of: one, steps: 6}}\nship: false\n"
     )
     code, folder = train(tmp_path, "figures=false", name="both")

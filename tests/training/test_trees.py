@@ -16,12 +16,12 @@ from othello_lab.agents.learned.features import NAMES, features
 from othello_lab.agents.learned.trees import QUESTIONS
 from othello_lab.core.position import Position
 from othello_lab.training import trees as module
-from othello_lab.training.base import LearningResult, NotFinite, TrainingContext
 from othello_lab.training.data import VALIDATION, Positions
-from othello_lab.training.extras import needs
-from othello_lab.training.growing import SingleTree, TreeStage, answers, grow, importances
+from othello_lab.training.optional_libraries import needs
 from othello_lab.training.stages import MOST_EMPTIES, stages_of_empties
+from othello_lab.training.training import LearningResult, NotFinite, TrainingContext
 from othello_lab.training.tree_figures import tree_figures
+from othello_lab.training.tree_growing import SingleTree, TreeStage, answers, grow, importances
 from othello_lab.training.trees import TreesTraining
 
 pytest.importorskip("sklearn")

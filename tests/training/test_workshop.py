@@ -11,9 +11,9 @@ from trained import UNIT, TwoWeights
 from othello_lab import PASS, Position
 from othello_lab.agents.evaluation import Composite, SquareWeights
 from othello_lab.core.system.settings import SettingError
-from othello_lab.training import base
-from othello_lab.training.base import NotFinite, TrainingContext
+from othello_lab.training import training
 from othello_lab.training.data import Positions
+from othello_lab.training.training import NotFinite, TrainingContext
 
 TRUE = {"corners": 4.0, "mobility": 0.5}
 """Discs: what the made-up scores are made of."""
@@ -108,13 +108,13 @@ def test_minutes_are_those_of_the_processor(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seconds = 0.0
-    monkeypatch.setattr(base, "processor_seconds", lambda: seconds)
+    monkeypatch.setattr(training, "processor_seconds", lambda: seconds)
     work = TrainingContext(tmp_path, minutes=2)
     assert (work.spent, work.left, work.over) == (0, 1, False)
-    seconds = 60.0 * base.CORES
+    seconds = 60.0 * training.CORES
     assert (work.spent, work.left, work.over) == (1, 0.5, False)
     work.keep("state", {})
-    seconds += 90 * base.CORES
+    seconds += 90 * training.CORES
     assert work.over
     again = TrainingContext(tmp_path, minutes=2)
     again.kept("state")
@@ -125,9 +125,9 @@ def test_time_of_a_process_below_counts() -> None:
     import subprocess
     import sys
 
-    before = base.processor_seconds()
+    before = training.processor_seconds()
     subprocess.run([sys.executable, "-c", "sum(range(3_000_000))"], check=True)
-    assert base.processor_seconds() > before
+    assert training.processor_seconds() > before
 
 
 def test_settings_are_checked() -> None:

@@ -22,7 +22,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from othello_lab.agents.base import Limits, SearchStats
+from othello_lab.agents.agent import Limits, SearchStats
 from othello_lab.agents.search import context as layout
 from othello_lab.agents.search.endgame import kernels, many, memory
 from othello_lab.agents.search.endgame.last_squares import UNKNOWN

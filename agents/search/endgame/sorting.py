@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from othello_lab.agents.evaluation.base import Evaluation
+from othello_lab.agents.evaluation.evaluation import Evaluation
 from othello_lab.agents.learned.geometry import board_of
 from othello_lab.agents.learned.patterns import PatternEvaluation
 from othello_lab.agents.learned.weights import shipped

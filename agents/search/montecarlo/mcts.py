@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from othello_lab.agents.base import Agent, Decision, Limits, Purpose
+from othello_lab.agents.agent import Agent, Decision, Limits, Purpose
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.search.limits import SHORTEST, allotment
 from othello_lab.agents.search.montecarlo.plain import (

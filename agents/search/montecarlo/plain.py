@@ -30,7 +30,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from othello_lab.agents.evaluation.base import FINAL_UNIT, Evaluation
+from othello_lab.agents.evaluation.evaluation import FINAL_UNIT, Evaluation
 from othello_lab.core.game import SearchStats
 from othello_lab.core.notation import PASS
 from othello_lab.core.position import Position

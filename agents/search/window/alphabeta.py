@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from othello_lab.agents.base import Limits
+from othello_lab.agents.agent import Limits
 from othello_lab.agents.search import context as layout
 from othello_lab.agents.search.context import (
     begin_decision,

@@ -6,9 +6,8 @@ from functools import cache
 
 import numpy as np
 
-from othello_lab.agents.base import Limits, SearchStats
+from othello_lab.agents.agent import Limits, SearchStats
 from othello_lab.agents.search import context as layout
-from othello_lab.agents.search.base import SearchAgent
 from othello_lab.agents.search.context import (
     begin_decision,
     clear_pv,
@@ -19,7 +18,8 @@ from othello_lab.agents.search.context import (
     leaf,
     out_of_budget,
 )
-from othello_lab.agents.search.watch import SearchObserver
+from othello_lab.agents.search.observer import SearchObserver
+from othello_lab.agents.search.search_agent import SearchAgent
 from othello_lab.agents.search.window import plain
 from othello_lab.core.bitboard import ONE, ZERO, after, legal_moves, lowest_square
 from othello_lab.core.notation import PASS

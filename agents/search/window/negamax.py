@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from othello_lab.agents.evaluation.base import FINAL_UNIT
+from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
 from othello_lab.agents.search import context as layout
 from othello_lab.agents.search.context import (
     MADE,

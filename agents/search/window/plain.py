@@ -1,8 +1,8 @@
 """The reading twins: the searches as one would explain them, in plain Python.
 
 They count what the compiled searches count, node for node, and tests hold the two equal. Run an
-agent with ``compiled: false`` to play with them; a :class:`~agents.search.watch.SearchObserver` is
-told of each step (``debug on`` in ``othello-lab play terminal`` shows them).
+agent with ``compiled: false`` to play with them; a :class:`~agents.search.observer.SearchObserver`
+is told of each step (``debug on`` in ``othello-lab play terminal`` shows them).
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from othello_lab.agents.evaluation.base import FINAL_UNIT
-from othello_lab.agents.search.watch import UNWATCHED, SearchObserver
+from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
+from othello_lab.agents.search.observer import UNWATCHED, SearchObserver
 from othello_lab.agents.search.window.ordering import HISTORY_CAP, LOOKING, static_ranks
 from othello_lab.core.game import SearchStats
 from othello_lab.core.notation import PASS
@@ -27,7 +27,7 @@ INFINITY = 65 * FINAL_UNIT
 
 def final_value(position: Position, final: str = "discs") -> int:
     """What a finished game is worth to its mover; ``final`` as of
-    :class:`~agents.search.base.SearchAgent`."""
+    :class:`~agents.search.search_agent.SearchAgent`."""
     discs = position.disc_difference
     return FINAL_UNIT * (discs if final == "discs" else (discs > 0) - (discs < 0))
 

@@ -18,7 +18,7 @@ import numpy as np
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.search import context as layout
 from othello_lab.agents.search.context import final_value, leaf
-from othello_lab.agents.search.watch import UNWATCHED
+from othello_lab.agents.search.observer import UNWATCHED
 from othello_lab.agents.search.window import plain
 from othello_lab.core.bitboard import ONE, ZERO, after, legal_moves, lowest_square
 from othello_lab.core.game import SearchStats

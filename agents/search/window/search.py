@@ -10,15 +10,15 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from othello_lab.agents.base import Decision, Limits, Purpose, SearchStats
+from othello_lab.agents.agent import Decision, Limits, Purpose, SearchStats
 from othello_lab.agents.evaluation import FINAL_UNIT
 from othello_lab.agents.search import context as layout
-from othello_lab.agents.search.base import SearchAgent
 from othello_lab.agents.search.context import INFINITY, MAX_DEPTH
 from othello_lab.agents.search.endgame.solver import EndgameSolver, solvable
 from othello_lab.agents.search.limits import FAST_MOVES, allotment
+from othello_lab.agents.search.observer import SearchObserver
+from othello_lab.agents.search.search_agent import SearchAgent
 from othello_lab.agents.search.table import Megabytes, TableMemory
-from othello_lab.agents.search.watch import SearchObserver
 from othello_lab.agents.search.window import plain
 from othello_lab.agents.search.window.negamax import negamax
 from othello_lab.agents.search.window.ordering import (

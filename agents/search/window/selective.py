@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from othello_lab.agents.evaluation.base import FINAL_UNIT
+from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
 from othello_lab.agents.search import context as layout
 from othello_lab.agents.search.context import INFINITY, MAX_DEPTH, count_evaluation
 from othello_lab.agents.search.window.ordering import glance

@@ -1,7 +1,7 @@
 """The figures of a run's report, in the order in which they are shown.
 
 A new figure is a function in a file of its own that yields a
-:class:`~experiments.report.figures.base.ReportFigure`, and its name in this list.
+:class:`~experiments.report.figures.drawing.ReportFigure`, and its name in this list.
 """
 
 from othello_lab.experiments.report.figures.cost import cost_figures

@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from othello_lab.experiments.report.facts import RunFacts
-from othello_lab.experiments.report.figures.base import (
+from othello_lab.experiments.report.figures.drawing import (
     ReportFigure,
     blank,
     check_frame,

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from othello_lab.experiments.report.facts import RunFacts, marked_names, zero_text
-from othello_lab.experiments.report.figures.base import (
+from othello_lab.experiments.report.figures.drawing import (
     MINUS,
     ReportFigure,
     blank,

@@ -16,7 +16,7 @@ from matplotlib.text import Annotation
 from matplotlib.transforms import Bbox
 from scipy.optimize import isotonic_regression
 
-from othello_lab.experiments.report.figures.base import SMALL, wrapped
+from othello_lab.experiments.report.figures.drawing import SMALL, wrapped
 from othello_lab.experiments.report.figures.svg import annotate
 
 _LINE = 0.165  # inches of a line of text

@@ -16,7 +16,7 @@ from othello_lab.agents.search import SearchAgent
 from othello_lab.core.position import Position
 from othello_lab.core.system.escaping import counted
 from othello_lab.experiments.report.facts import RunFacts
-from othello_lab.experiments.report.figures.base import (
+from othello_lab.experiments.report.figures.drawing import (
     SMALL,
     ReportFigure,
     blank,

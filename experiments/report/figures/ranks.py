@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from othello_lab.core.system.escaping import counted
 from othello_lab.experiments.report.facts import RunFacts
-from othello_lab.experiments.report.figures.base import (
+from othello_lab.experiments.report.figures.drawing import (
     SMALL,
     ReportFigure,
     blank,

@@ -10,7 +10,7 @@ from matplotlib.ticker import LogLocator
 
 from othello_lab.core.system.escaping import counted
 from othello_lab.experiments.report.facts import RunFacts, marked_names
-from othello_lab.experiments.report.figures.base import (
+from othello_lab.experiments.report.figures.drawing import (
     ReportFigure,
     blank,
     check_frame,

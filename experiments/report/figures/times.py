@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from othello_lab.experiments.report.facts import RunFacts, marked_names
-from othello_lab.experiments.report.figures.base import (
+from othello_lab.experiments.report.figures.drawing import (
     ReportFigure,
     axis_time,
     blank,

@@ -23,7 +23,7 @@ from othello_lab.experiments.results.listing import places_below
 from othello_lab.experiments.studies import load
 from othello_lab.experiments.studies.errors import ALL, error_profile
 from othello_lab.experiments.studies.record import STUDY, StudyRecord, is_study
-from othello_lab.experiments.studies.running import GAMES
+from othello_lab.experiments.studies.study_session import GAMES
 from othello_lab.experiments.sweep.folder import is_sweep
 
 if TYPE_CHECKING:

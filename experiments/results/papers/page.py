@@ -9,20 +9,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
-from othello_lab.agents.base import Agent
+from othello_lab.agents.agent import Agent
 from othello_lab.agents.config import ConfigError, choices, one_line
 from othello_lab.core.system.settings import summary
 from othello_lab.experiments.record.folder import write_safely
 from othello_lab.experiments.report.markdown import Markdown, escaped, rendered
 from othello_lab.experiments.report.tables import COLUMNS, RATING
-from othello_lab.experiments.results.papers.evidence import (
-    ErrorsEvidence,
-    Evidence,
-    RunEvidence,
-    named,
-)
-from othello_lab.experiments.results.papers.making import Page
-from othello_lab.experiments.results.papers.portraits import (
+from othello_lab.experiments.results.papers.descriptions import (
     Judgement,
     Judgements,
     Portrait,
@@ -32,7 +25,14 @@ from othello_lab.experiments.results.papers.portraits import (
     portraits,
     time_rule,
 )
-from othello_lab.experiments.results.papers.words import Said, mean_of, said_of
+from othello_lab.experiments.results.papers.evidence import (
+    ErrorsEvidence,
+    Evidence,
+    RunEvidence,
+    named,
+)
+from othello_lab.experiments.results.papers.evidence_builder import Page
+from othello_lab.experiments.results.papers.remarks import Said, mean_of, said_of
 from othello_lab.experiments.studies.record import STUDY
 
 _Test = TypeVar("_Test", bound=Evidence)
@@ -329,7 +329,7 @@ def write_page(
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if figures:
-            from othello_lab.experiments.report.figures.base import save_png
+            from othello_lab.experiments.report.figures.drawing import save_png
 
             for number, name, caption, chart in figures_of(sections):
                 save_png(chart, path.parent / f"{name}.png", _DOTS)

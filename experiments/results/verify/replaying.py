@@ -12,8 +12,8 @@ from othello_lab.core.system.shared_memory import STOP_AT_ONCE
 from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.pairing.schedule import ScheduledGame
 from othello_lab.experiments.playing.conditions import GameConditions
-from othello_lab.experiments.playing.guardian import play_pairs, start_worker
 from othello_lab.experiments.playing.pool import WorkerDied, WorkerPool
+from othello_lab.experiments.playing.supervisor import play_pairs, start_worker
 from othello_lab.experiments.record.store import COUNTS, GameRow, PlayedGame, Record, read_turns
 
 _SAME = ("square", "value", "depth", *COUNTS)  # columns of moves that do not depend on time

@@ -12,7 +12,7 @@ from matplotlib.patches import Circle, Rectangle
 from othello_lab.core.bitboard import bits
 from othello_lab.core.drawing import BOARD, DISCS, LINES
 from othello_lab.core.position import Position
-from othello_lab.experiments.report.figures.base import SMALL, blank, entitle
+from othello_lab.experiments.report.figures.drawing import SMALL, blank, entitle
 from othello_lab.experiments.report.figures.palette import GREY, INK
 
 _RADIUS = 0.4  # of a square's side

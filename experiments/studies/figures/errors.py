@@ -11,7 +11,7 @@ from matplotlib.ticker import MaxNLocator
 from othello_lab.core.notation import parse_square
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Ruleset
-from othello_lab.experiments.report.figures.base import (
+from othello_lab.experiments.report.figures.drawing import (
     ReportFigure,
     blank,
     check_frame,

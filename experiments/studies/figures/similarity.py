@@ -17,7 +17,7 @@ from othello_lab.core.notation import parse_square
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Ruleset
 from othello_lab.core.system.escaping import counted
-from othello_lab.experiments.report.figures.base import (
+from othello_lab.experiments.report.figures.drawing import (
     ReportFigure,
     blank,
     check_frame,

@@ -11,7 +11,7 @@ const DISC = { black: "X", white: "O" };
 const OTHER = { black: "white", white: "black" };
 
 export class Search {
-  /** answer: to the question "tree", see play/web/why.py. side: squares in a row of the board. */
+  /** answer: to the question "tree", see play/web/explanations.py. side: squares in a row of the board. */
   constructor(answer, side) {
     this.answer = answer;
     this.side = side;

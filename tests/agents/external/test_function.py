@@ -26,12 +26,12 @@ from othello_lab import (
 )
 from othello_lab.__main__ import main
 from othello_lab.agents import contract
-from othello_lab.agents.base import Limits
+from othello_lab.agents.agent import Limits
 from othello_lab.agents.command_line import main as agents_main
 from othello_lab.agents.evaluation import FunctionEvaluation
 from othello_lab.agents.evaluation.board_list import board_list, list_index, square_at
 from othello_lab.agents.external import FunctionAgent
-from othello_lab.agents.outside import ExternalAgent, is_outside
+from othello_lab.agents.external_agent import ExternalAgent, is_outside
 from othello_lab.core.game import FINISHED, GARBAGE, ILLEGAL, RAISED
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import run

@@ -16,9 +16,9 @@ from rich.console import Console
 from othello_lab import PASS, Color, Position, play_game
 from othello_lab.__main__ import main
 from othello_lab.agents import contract
-from othello_lab.agents.base import Limits
+from othello_lab.agents.agent import Limits
 from othello_lab.agents.external import GtpAgent
-from othello_lab.agents.outside import is_outside
+from othello_lab.agents.external_agent import is_outside
 from othello_lab.core.game import DIED, FINISHED, GARBAGE, HUNG, ILLEGAL, PlayerFailure
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import run

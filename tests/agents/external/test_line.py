@@ -20,10 +20,10 @@ from rich.console import Console
 from othello_lab import PASS, Color, Position
 from othello_lab.__main__ import main as experiments_main
 from othello_lab.agents import contract
-from othello_lab.agents.base import Decision, Limits, SearchStats
+from othello_lab.agents.agent import Decision, Limits, SearchStats
 from othello_lab.agents.command_line import main
 from othello_lab.agents.external import LineAgent
-from othello_lab.agents.outside import is_outside
+from othello_lab.agents.external_agent import is_outside
 from othello_lab.core.game import DIED, FINISHED, GARBAGE, HUNG, ILLEGAL, LATE, PlayerFailure
 from othello_lab.core.system.processes import descendants
 from othello_lab.experiments.config import read

@@ -14,13 +14,13 @@ from rich.console import Console
 
 from othello_lab import AlphaBeta, Color, Position, SquareWeights, play_game
 from othello_lab.agents import contract
-from othello_lab.agents.base import Decision, Limits, SearchStats
+from othello_lab.agents.agent import Decision, Limits, SearchStats
 from othello_lab.agents.command_line import main
 from othello_lab.agents.external import NBoardAgent
 from othello_lab.agents.external.check_nboard import CHECKS, NBoardEngineUnderTest
 from othello_lab.agents.external.checking import FAILED, NOT_ASKED, OK, findings
 from othello_lab.agents.external.program import Program
-from othello_lab.agents.outside import is_outside
+from othello_lab.agents.external_agent import is_outside
 from othello_lab.core.game import DIED, FINISHED, GARBAGE, HUNG, ILLEGAL
 from othello_lab.core.notation import format_ggf, parse_ggf
 from othello_lab.experiments.config import read

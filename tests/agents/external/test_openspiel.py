@@ -12,7 +12,7 @@ from rich.console import Console
 
 from othello_lab import PASS, AlphaBeta, Color, GreedyAgent, Position, SquareWeights, play_game
 from othello_lab.__main__ import main
-from othello_lab.agents.base import Agent, Decision, Limits
+from othello_lab.agents.agent import Agent, Decision, Limits
 from othello_lab.agents.external.openspiel import LabBot, OpenSpielAgent, position_of, state_of
 from othello_lab.core.game import FINISHED, GARBAGE, RAISED
 from othello_lab.experiments.config import read

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from othello_lab.agents.external.slips import LONGEST, FileNameError, MailboxFile, slips_of
+from othello_lab.agents.external.mailbox import LONGEST, FileNameError, MailboxFile, slips_of
 
 
 def test_a_slip_is_written_read_and_removed(tmp_path: Path) -> None:

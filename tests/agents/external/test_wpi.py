@@ -18,10 +18,10 @@ from rich.console import Console
 
 from othello_lab import Color, Position, play_game
 from othello_lab.__main__ import main as experiments_main
-from othello_lab.agents.base import Limits
+from othello_lab.agents.agent import Limits
 from othello_lab.agents.external import WpiAgent
 from othello_lab.agents.external.wpi import ScratchFolder, name_of
-from othello_lab.agents.outside import is_outside
+from othello_lab.agents.external_agent import is_outside
 from othello_lab.agents.simple import RandomAgent
 from othello_lab.core.game import DIED, FINISHED, GARBAGE, ILLEGAL, LATE, PlayerFailure
 from othello_lab.core.system.processes import descendants

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from othello_lab import Position
 from othello_lab.agents.learned import NetworkEvaluation
 from othello_lab.agents.learned import network as model
-from othello_lab.agents.learned.lanes import dot, lanes_at, plus, plus_product, squeezed
+from othello_lab.agents.learned.simd import dot, lanes_at, plus, plus_product, squeezed
 from othello_lab.agents.learned.weights import LearnedWeights
 from othello_lab.core.system.compile import kernel
 

@@ -82,7 +82,7 @@ def test_an_edited_kernel_or_constant_of_another_file_is_noticed(copy: Copy) -> 
     assert "compiling minimax" in "".join(edited)
     copy.edit("core/bitboard.py", "return 2 * own - squares + 5", "return 2 * own - squares")
     assert copy.run("-c", SCORE)[0] == ["16"]  # the first version is still there
-    copy.edit("agents/evaluation/base.py", "FINAL_UNIT = 1 << 24", "FINAL_UNIT = 1 << 25")
+    copy.edit("agents/evaluation/evaluation.py", "FINAL_UNIT = 1 << 24", "FINAL_UNIT = 1 << 25")
     assert copy.run("-c", SCORE)[0][-1] == "32"
 
 

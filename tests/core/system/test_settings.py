@@ -161,7 +161,7 @@ def test_help_tells_what_settings_may_be() -> None:
 
 def test_what_is_declared_of_a_setting_can_be_had() -> None:
     from othello_lab import AlphaBeta, RandomAgent
-    from othello_lab.agents.base import Purpose
+    from othello_lab.agents.agent import Purpose
 
     told = declared(AlphaBeta)
     assert list(told)[:2] == ["depth", "evaluation"]

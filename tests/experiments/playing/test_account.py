@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from othello_lab.core.game import TimeSpent
-from othello_lab.experiments.playing.account import (
+from othello_lab.experiments.playing.time_account import (
     CONTINUED,
     FOUND_STOPPED,
     STOPPED,

@@ -22,7 +22,7 @@ from othello_lab import (
     RandomAgent,
     SquareWeights,
 )
-from othello_lab.agents.base import compiled_player
+from othello_lab.agents.agent import compiled_player
 from othello_lab.agents.config import build, load
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.core import whole_games

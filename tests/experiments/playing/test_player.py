@@ -24,8 +24,8 @@ from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.pairing.schedule import PairDraw, ScheduledGame
 from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.playing.game import close_all
-from othello_lab.experiments.playing.guardian import GameSupervisor
-from othello_lab.experiments.playing.house import PairWorker, PairWorkerFailed
+from othello_lab.experiments.playing.pair_worker import PairWorker, PairWorkerFailed
+from othello_lab.experiments.playing.supervisor import GameSupervisor
 
 
 def play(folder: Path, *words: str) -> RunResult:
@@ -189,7 +189,7 @@ def test_whenever_a_house_breaks_down_every_game_is_played_once(
     conditions = GameConditions(["a", "b"], agents, ruleset("standard"), Limits(), 0.0, 30.0, 30)
     pairs = PairDraw(RoundRobin(), ["a", "b"], [Opening()] * 3, seed=1).take(3)
     monkeypatch.setattr(Breaks, "after", after)
-    monkeypatch.setattr("othello_lab.experiments.playing.guardian.House", Breaks)
+    monkeypatch.setattr("othello_lab.experiments.playing.supervisor.House", Breaks)
     guardian = GameSupervisor(conditions)
     try:
         played = [each.game.game for some in guardian.play(pairs) for each in pickle.loads(some)]

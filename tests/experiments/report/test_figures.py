@@ -17,7 +17,10 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from othello_lab.experiments.report.figures.base import (
+from othello_lab.experiments.report.figures.cost import elo_cost_chart, pareto, surely
+from othello_lab.experiments.report.figures.course import course_chart, values_chart
+from othello_lab.experiments.report.figures.discs import discs_chart
+from othello_lab.experiments.report.figures.drawing import (
     MINUS,
     ReportFigure,
     axis_time,
@@ -26,9 +29,6 @@ from othello_lab.experiments.report.figures.base import (
     save,
     styled,
 )
-from othello_lab.experiments.report.figures.cost import elo_cost_chart, pareto, surely
-from othello_lab.experiments.report.figures.course import course_chart, values_chart
-from othello_lab.experiments.report.figures.discs import discs_chart
 from othello_lab.experiments.report.figures.elo import elo_chart
 from othello_lab.experiments.report.figures.matrices import matrix_chart
 from othello_lab.experiments.report.figures.openings import (

@@ -12,7 +12,7 @@ from rich.console import Console
 from othello_lab import AlphaBeta, DiscCount, GreedyAgent, Minimax, RandomAgent, SquareWeights
 from othello_lab.experiments.jobs.run import run_match
 from othello_lab.experiments.jobs.run_kind import facts_of
-from othello_lab.experiments.report.lead import _strategies, lead
+from othello_lab.experiments.report.elo_lead import _strategies, lead
 from othello_lab.experiments.report.strategies import strategies
 
 

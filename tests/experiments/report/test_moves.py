@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from othello_lab.agents.evaluation.base import FINAL_UNIT
+from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
 from othello_lab.experiments.record.store import (
     AgentRow,
     GameRow,

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from othello_lab.experiments.report import page
-from othello_lab.experiments.report.figures.base import (
+from othello_lab.experiments.report.figures.drawing import (
     ReportFigure,
     blank,
     draw_figures,

@@ -8,7 +8,7 @@ import pytest
 from othello_lab.experiments.jobs.sample_size import pair_shares
 from othello_lab.experiments.statistics.match import match_statistics
 from othello_lab.experiments.statistics.sequential import Sprt, simulate
-from othello_lab.experiments.statistics.stopped import stopped_estimate, stopped_estimates
+from othello_lab.experiments.statistics.stopped_match import stopped_estimate, stopped_estimates
 
 
 @pytest.mark.parametrize(("elo", "split"), [(25, 0.0), (50, 0.4), (200, 0.0)])

@@ -113,7 +113,7 @@ def test_all_claims_hold(tmp_path: Path) -> None:
 
 
 STUDENT = """
-from othello_lab.agents.base import Agent, Decision
+from othello_lab.agents.agent import Agent, Decision
 
 
 class Student(Agent):

@@ -11,8 +11,8 @@ import pytest
 from othello_lab.__main__ import main
 from othello_lab.agents.config import choices
 from othello_lab.experiments import studies
-from othello_lab.experiments.studies.command import study_help
 from othello_lab.experiments.studies.record import FILE, StudyRecord
+from othello_lab.experiments.studies.study_command import study_help
 
 YAMLS = {
     "growing": "# Runs that grow\n_target_: studied.Growing\nmost: 4\n",

@@ -23,7 +23,14 @@ from othello_lab.experiments.jobs import run as runs
 from othello_lab.experiments.record.folder import locked
 from othello_lab.experiments.record.store import FILE, Record
 from othello_lab.experiments.report import report
-from othello_lab.experiments.sweep import composing, load, reporting, results, running, watching
+from othello_lab.experiments.sweep import (
+    composing,
+    load,
+    reporting,
+    results,
+    sweep_session,
+    watching,
+)
 from othello_lab.experiments.sweep import folder as folders
 from othello_lab.experiments.sweep.figures import (
     MOST_LINES,
@@ -288,9 +295,9 @@ def test_a_combination_reads_nothing_of_the_others(
 
         monkeypatch.setattr(module, name, counted)
 
-    for module in (folders, running):
+    for module in (folders, sweep_session):
         count(module, "read_combination")
-    for module in (folders, running):
+    for module in (folders, sweep_session):
         count(module, "varied")
     count(folders, "about")
     count(hydra_parts, "command_line_parser")
@@ -337,10 +344,10 @@ def test_failures_and_ctrl_c_end_in_a_report_and_resume_does_the_rest(
     first = (folder / "0" / FILE).stat().st_mtime_ns
 
     trouble.pop(3)
-    assert running.resume(folder, Console(quiet=True)) == 1
+    assert sweep_session.resume(folder, Console(quiet=True)) == 1
     assert load(folder)["depth"].tolist() == [1, 1, 3, 3]
     trouble.clear()
-    assert running.resume(folder, Console(quiet=True)) == 0
+    assert sweep_session.resume(folder, Console(quiet=True)) == 0
     assert load(folder)["depth"].tolist() == [1, 1, 2, 2, 3, 3]
     assert "no such luck" not in (folder / "report.md").read_text()
     assert (folder / "0" / FILE).stat().st_mtime_ns == first, "it was played again"
@@ -373,7 +380,7 @@ def test_games_are_added_to_all_runs_of_a_sweep(
     monkeypatch.setattr(runs, "resume", stopped)
     assert main(["extend", str(folder), "games=8"]) == 130
     assert "othello-lab resume" in capsys.readouterr().out
-    assert running.resume(folder, Console(quiet=True)) == 0
+    assert sweep_session.resume(folder, Console(quiet=True)) == 0
     assert load(folder)["games"].tolist() == [8] * 4
     assert [each.state for each in Sweep.read(folder).combinations()] == [State.FINISHED] * 2
     capsys.readouterr()
@@ -400,7 +407,7 @@ def test_a_sweep_that_is_being_played_is_watched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[str] = []
-    attempt = running._attempt
+    attempt = sweep_session._attempt
 
     def watched(asked: Sweep, name: str, *arguments: Any) -> Any:
         found = attempt(asked, name, *arguments)
@@ -413,7 +420,7 @@ def test_a_sweep_that_is_being_played_is_watched(
         return found
 
     monkeypatch.setattr(reporting, "_draw", lambda *args: [])
-    monkeypatch.setattr(running, "_attempt", watched)
+    monkeypatch.setattr(sweep_session, "_attempt", watched)
     assert main(["run", "-m", *QUICK, "depth=1,2", f"results={tmp_path}"]) == 0
     assert "1 playing, 1 waiting" in seen[0]
     assert "1 finished, 1 playing" in seen[1]
@@ -422,7 +429,7 @@ def test_a_sweep_that_is_being_played_is_watched(
 
 
 def test_a_folder_that_is_no_sweep(tmp_path: Path) -> None:
-    for ask in (load, lambda folder: running.resume(folder, Console(quiet=True))):
+    for ask in (load, lambda folder: sweep_session.resume(folder, Console(quiet=True))):
         with pytest.raises(ConfigError, match="no folder of a sweep"):
             ask(tmp_path)
 

@@ -14,13 +14,13 @@ import pytest
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.core.system.processes import LINUX
+from othello_lab.play.agent_process import AgentFailure
 from othello_lab.play.config import GameSetup, read
 from othello_lab.play.game import GameState
-from othello_lab.play.thinking import AgentFailure
 from othello_lab.play.web import messages
-from othello_lab.play.web.desk import ComputeClient, ComputeSlots
-from othello_lab.play.web.kept import game_data, player_data
-from othello_lab.play.web.rooms import Outbox, RateLimit, VisitSession, VisitSessions
+from othello_lab.play.web.compute import ComputeClient, ComputeSlots
+from othello_lab.play.web.game_data import game_data, player_data
+from othello_lab.play.web.visit_session import Outbox, RateLimit, VisitSession, VisitSessions
 
 START = game_data(GameState(Position.start()))
 
@@ -62,7 +62,7 @@ def test_a_slow_page_gets_the_newest_state_and_all_answers() -> None:
 
 def test_so_many_messages_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
-    monkeypatch.setattr("othello_lab.play.web.rooms.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("othello_lab.play.web.visit_session.time.monotonic", lambda: now[0])
     patience = RateLimit(2)
     assert [patience.take() for _ in range(7)] == [True] * 6 + [False]
     now[0] += 1
@@ -153,7 +153,7 @@ def test_what_nobody_looks_at_is_ended(
         room.leave(page)
         house.tidy()
         assert not process.has_ended(), "a page that is loaded again comes back soon"
-        monkeypatch.setattr("othello_lab.play.web.rooms._LINGER", 0.0)
+        monkeypatch.setattr("othello_lab.play.web.visit_session._LINGER", 0.0)
         house.tidy()
         assert process.has_ended()
         again = house.room(room.visit.number)
@@ -183,7 +183,7 @@ def test_desks_that_nobody_asks_are_ended(
         assert process is not None
         house.tidy()
         assert not process.has_ended()
-        monkeypatch.setattr("othello_lab.play.web.rooms._IDLE", 0.0)
+        monkeypatch.setattr("othello_lab.play.web.visit_session._IDLE", 0.0)
         house.tidy()
         assert process.has_ended()
         await room.obey(messages.MoveMessage(room.visit.game.position.legal_moves()[0], 2), page)

@@ -267,7 +267,7 @@ def test_a_search_has_an_end(serve: Serve) -> None:
 
 CRASHING = """\
 import os
-from othello_lab.agents.base import Agent, Decision
+from othello_lab.agents.agent import Agent, Decision
 
 class Crashing(Agent):
     def __init__(self, how="raise"):

@@ -11,19 +11,19 @@ from typing import Any
 import pytest
 
 from othello_lab.agents.config import ConfigError, build_agent, choices, load, load_evaluation
-from othello_lab.agents.evaluation.base import FINAL_UNIT
+from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
 from othello_lab.agents.search import SearchAgent
 from othello_lab.agents.search.window.ordering import CRITERIA_NAMES
 from othello_lab.core.game import Limits
 from othello_lab.core.notation import PASS, parse_square, split_transcript, square_name
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, ruleset
+from othello_lab.play.agent_process import AgentProcesses
 from othello_lab.play.config import PlayerSettings, player
 from othello_lab.play.game import GameState
-from othello_lab.play.switches import with_evaluation
-from othello_lab.play.thinking import AgentProcesses
-from othello_lab.play.web import why
-from othello_lab.play.web.kept import player_data
+from othello_lab.play.variants import with_evaluation
+from othello_lab.play.web import explanations
+from othello_lab.play.web.game_data import player_data
 
 RandomGame = Callable[[str, int], list[Position]]
 Data = dict[str, Any]
@@ -87,7 +87,7 @@ def test_a_tree_counts_what_the_compiled_search_counts(
         (passing, "disc_count"),
     ):
         who = with_evaluation(who, evaluation)
-        answer = asked(why.tree, thinkers, GameState(position), player=who)
+        answer = asked(explanations.tree, thinkers, GameState(position), player=who)
         assert who.agent is not None
         engine = build_agent(who.agent, who.name)
         assert isinstance(engine, SearchAgent)
@@ -148,7 +148,7 @@ def test_the_nodes_of_a_tree_can_be_replayed(
 ) -> None:
     for position in (random_game("standard", 3)[22], random_game("mini4", 5)[3]):
         who = with_evaluation(agent("minimax"), "disc_count")
-        answer = asked(why.tree, thinkers, GameState(position), player=who)
+        answer = asked(explanations.tree, thinkers, GameState(position), player=who)
         evaluation = load_evaluation("disc_count")
         for node, reached in zip(rows(answer), replayed(answer, position), strict=True):
             assert node["kind"] in "eg="  # minimax has no bounds
@@ -166,7 +166,7 @@ def test_each_value_follows_from_those_below(
     its parent, narrowed by what was found, and it is cut exactly where the values say so."""
     position = random_game("standard", 3)[22]
     who = agent("alphabeta", ordering="sorted+killer", depth=4)
-    answer = asked(why.tree, thinkers, GameState(position), player=who)
+    answer = asked(explanations.tree, thinkers, GameState(position), player=who)
     found = rows(answer)
     positions = replayed(answer, position)
     low, high = -(1 << 40), 1 << 40
@@ -214,27 +214,30 @@ def test_what_has_no_tree_is_refused(
     who: PlayerSettings, reason: str, thinkers: AgentProcesses
 ) -> None:
     with pytest.raises(ValueError, match=reason):
-        asked(why.tree, thinkers, GameState(Position.start()), player=who)
+        asked(explanations.tree, thinkers, GameState(Position.start()), player=who)
 
 
 def test_a_tree_too_large_says_which_depth_would_do(
     thinkers: AgentProcesses, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     game = GameState(Position.start())
-    monkeypatch.setattr(why, "MOST_NODES", 100)
+    monkeypatch.setattr(explanations, "MOST_NODES", 100)
     line = "depth 4 has 317 nodes here, too many to show (at most 100); depth 3 would do, with 73"
     with pytest.raises(ConfigError, match=f"^{re.escape(line)}$"):
-        asked(why.tree, thinkers, game, player=agent("minimax", depth=4))
-    monkeypatch.setattr(why, "MOST_NODES", 73)
+        asked(explanations.tree, thinkers, game, player=agent("minimax", depth=4))
+    monkeypatch.setattr(explanations, "MOST_NODES", 73)
     assert (
-        asked(why.tree, thinkers, game, player=agent("minimax", depth=3))["counts"]["nodes"] == 73
+        asked(explanations.tree, thinkers, game, player=agent("minimax", depth=3))["counts"][
+            "nodes"
+        ]
+        == 73
     )
-    monkeypatch.setattr(why, "MOST_COUNTED", 10_000)
+    monkeypatch.setattr(explanations, "MOST_COUNTED", 10_000)
     with pytest.raises(ConfigError, match="depth 9 has more than 10,000 nodes here"):
-        asked(why.tree, thinkers, game, player=agent("minimax", depth=9))
-    monkeypatch.setattr(why, "MOST_NODES", 3)
+        asked(explanations.tree, thinkers, game, player=agent("minimax", depth=9))
+    monkeypatch.setattr(explanations, "MOST_NODES", 3)
     with pytest.raises(ConfigError, match=r"\(at most 3\)$"):
-        asked(why.tree, thinkers, game, player=agent("minimax", depth=1))
+        asked(explanations.tree, thinkers, game, player=agent("minimax", depth=1))
 
 
 @pytest.mark.parametrize("name", sorted(set(choices("evaluation")) - {"function", "patterns6"}))
@@ -245,7 +248,7 @@ def test_parts_are_those_of_agents_evaluate(
     game = random_game("standard", 3)
     for position in (game[22], game[-3], game[-2]):
         answer = asked(
-            why.parts, thinkers, GameState(position), evaluation=load("evaluation", name)
+            explanations.parts, thinkers, GameState(position), evaluation=load("evaluation", name)
         )
         assert answer["now"]["value"] == evaluation(position)
         terms = {part["name"]: part["value"] for part in answer["now"]["parts"]}
@@ -267,7 +270,7 @@ def test_parts_are_those_of_agents_evaluate(
 
 def test_values_of_all_moves(thinkers: AgentProcesses, random_game: RandomGame) -> None:
     position = random_game("standard", 3)[22]
-    answer = asked(why.values, thinkers, GameState(position), player=agent("alphabeta"))
+    answer = asked(explanations.values, thinkers, GameState(position), player=agent("alphabeta"))
     assert {each["move"] for each in answer["moves"]} == set(position.legal_moves())
     engine = build_agent(load("agent", "minimax") | FILL, "minimax")
     assert isinstance(engine, SearchAgent)
@@ -287,13 +290,16 @@ def test_the_only_move_and_a_forced_pass_have_their_answers(
     positions = list(itertools.chain.from_iterable(games))
     alone = next(each for each in positions if len(each.moves) == 1)
     passing = next(each for each in positions if each.must_pass)
-    answer = asked(why.values, thinkers, GameState(alone), player=agent("alphabeta"))
+    answer = asked(explanations.values, thinkers, GameState(alone), player=agent("alphabeta"))
     assert [each["move"] for each in answer["moves"]] == list(alone.legal_moves())
-    assert asked(why.values, thinkers, GameState(passing), player=agent("alphabeta"))["moves"] == []
     assert (
-        asked(why.parts, thinkers, GameState(passing), evaluation=load("evaluation", "iago"))[
-            "moves"
-        ]
+        asked(explanations.values, thinkers, GameState(passing), player=agent("alphabeta"))["moves"]
+        == []
+    )
+    assert (
+        asked(
+            explanations.parts, thinkers, GameState(passing), evaluation=load("evaluation", "iago")
+        )["moves"]
         == []
     )
 
@@ -311,7 +317,7 @@ def test_the_course_of_a_game_is_told_to_black(
         now = game.position
         game.play(next(m for m in (now.moves or (PASS,)) if now.play(m) == after), "x")
     who = with_evaluation(agent("alphabeta"), "disc_count")
-    answer = asked(why.course, thinkers, game, player=who)
+    answer = asked(explanations.course, thinkers, game, player=who)
     assert len(answer["points"]) == len(positions)
     engine = build_agent(with_evaluation(agent("minimax"), "disc_count").agent or {}, "minimax")
     assert isinstance(engine, SearchAgent)
@@ -329,10 +335,10 @@ def test_a_finished_game_has_nothing_to_ask(
     thinkers: AgentProcesses, random_game: RandomGame
 ) -> None:
     game = GameState(random_game("standard", 3)[-1])
-    for question in (why.values, why.tree):
+    for question in (explanations.values, explanations.tree):
         with pytest.raises(ConfigError, match="the game is over"):
             asked(question, thinkers, game, player=agent("alphabeta"))
-    answer = asked(why.parts, thinkers, game, evaluation=load("evaluation", "disc_count"))
+    answer = asked(explanations.parts, thinkers, game, evaluation=load("evaluation", "disc_count"))
     assert abs(answer["now"]["value"]) % FINAL_UNIT == 0
     assert answer["moves"] == []
 
@@ -346,7 +352,7 @@ def test_a_heuristic_for_another_board_is_refused(thinkers: AgentProcesses) -> N
     assert names
     with pytest.raises(ConfigError, match="not made for a board of 4x4"):
         asked(
-            why.parts,
+            explanations.parts,
             thinkers,
             GameState(Position.start("mini4")),
             evaluation=load("evaluation", names[0]),

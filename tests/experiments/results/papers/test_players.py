@@ -15,11 +15,18 @@ from records import content
 
 from othello_lab import MCTS, PVS, AlphaBeta, Minimax, SquareWeights
 from othello_lab.__main__ import main
-from othello_lab.agents.base import Purpose
+from othello_lab.agents.agent import Purpose
 from othello_lab.agents.config import choices
 from othello_lab.agents.evaluation import Composite
 from othello_lab.experiments.record.store import FILE
-from othello_lab.experiments.results.papers import making
+from othello_lab.experiments.results.papers import evidence_builder
+from othello_lab.experiments.results.papers.descriptions import (
+    Judgement,
+    Judgements,
+    first_sentence,
+    portraits,
+    techniques,
+)
 from othello_lab.experiments.results.papers.evidence import (
     ErrorsEvidence,
     Evidence,
@@ -28,14 +35,7 @@ from othello_lab.experiments.results.papers.evidence import (
 )
 from othello_lab.experiments.results.papers.figures import loss_chart
 from othello_lab.experiments.results.papers.page import anchor, line_ups_of, sections_of
-from othello_lab.experiments.results.papers.portraits import (
-    Judgement,
-    Judgements,
-    first_sentence,
-    portraits,
-    techniques,
-)
-from othello_lab.experiments.results.papers.words import said_of
+from othello_lab.experiments.results.papers.remarks import said_of
 from othello_lab.experiments.studies.record import FILE as STUDY
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -149,7 +149,7 @@ def test_what_was_shipped_is_told_of_without_tests(tmp_path: Path) -> None:
 
 
 def test_the_tests_of_the_shipped_page_can_be_planned() -> None:
-    page = making.Page.read(None)
+    page = evidence_builder.Page.read(None)
     assert set(page.lineups) <= set(choices("agents"))
     for lineup in page.lineups:
         assert page.overrides(lineup)[0] == f"agents={lineup}"

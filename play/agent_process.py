@@ -11,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from othello_lab.agents.base import Agent, Decision, Limits
+from othello_lab.agents.agent import Agent, Decision, Limits
 from othello_lab.agents.config import ConfigError, one_line
-from othello_lab.agents.outside import is_outside
+from othello_lab.agents.external_agent import is_outside
 from othello_lab.agents.search import SearchAgent, WindowSearch
 from othello_lab.core.game import PlayerFailure, valid_answer
 from othello_lab.core.notation import square_name
@@ -21,8 +21,8 @@ from othello_lab.core.position import Position, prepare_rules
 from othello_lab.core.rules import Color, Ruleset
 from othello_lab.core.system.compile import Announce
 from othello_lab.experiments.config import check_board, make_agent
+from othello_lab.experiments.playing.agent_proxy import AgentProxy, ChildSignals
 from othello_lab.experiments.playing.conditions import AUTO, GameConditions
-from othello_lab.experiments.playing.stand_in import AgentProxy, ChildSignals
 from othello_lab.play.config import PlayerSettings
 from othello_lab.play.game import GameState
 

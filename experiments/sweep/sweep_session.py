@@ -46,9 +46,9 @@ from othello_lab.experiments.sweep.folder import (
     write_about,
     write_note,
 )
-from othello_lab.experiments.sweep.foreign import foreign_in
 from othello_lab.experiments.sweep.reporting import conclude
 from othello_lab.experiments.sweep.results import best_of, elo_of_tuned
+from othello_lab.experiments.sweep.trust import foreign_in
 
 # ---------------------------------------------------------------------- what to run
 

@@ -12,9 +12,9 @@ from othello_lab.core.system.escaping import counted
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report.facts import RunFacts, in_sentence, marked_names
 from othello_lab.experiments.report.standings import matches, rated_parts, same_positions
-from othello_lab.experiments.statistics.needed import times_as_many
 from othello_lab.experiments.statistics.pairs import IntArray
 from othello_lab.experiments.statistics.pool import Ratings
+from othello_lab.experiments.statistics.power import times_as_many
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -19,29 +19,29 @@ from othello_lab.agents.config import ConfigError
 from othello_lab.core.rules import Ruleset
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.experiments.config import FIGURE_FILES, NO_FIGURES, RunConfig, chosen, settings_of
-from othello_lab.experiments.playing.pieces import TaskResult
+from othello_lab.experiments.playing.tasks import TaskResult
 from othello_lab.experiments.record.folder import write_safely
 from othello_lab.experiments.record.log import logging_to
-from othello_lab.experiments.studies import running as studies
-from othello_lab.experiments.studies.base import Conclusion, changed
+from othello_lab.experiments.studies import study_session as studies
 from othello_lab.experiments.studies.parts import play_part
-from othello_lab.experiments.studies.planning import StudyPlan
 from othello_lab.experiments.studies.record import TRAINING
-from othello_lab.experiments.studies.running import LOG, RecordMaker, StudySession
-from othello_lab.training.base import (
+from othello_lab.experiments.studies.study import Conclusion, changed
+from othello_lab.experiments.studies.study_plan import StudyPlan
+from othello_lab.experiments.studies.study_session import LOG, RecordMaker, StudySession
+from othello_lab.training.data import SPLITS, TRAIN, VALIDATION, Positions
+from othello_lab.training.learned_files import PREFIX, LearnedFigure, StepResult, player
+from othello_lab.training.measuring import TrainingSteps, measure
+from othello_lab.training.reporting import concluded
+from othello_lab.training.rounds import make_round, parts_of, rounds_checked, selfplay_settings
+from othello_lab.training.shipping import ship
+from othello_lab.training.steps import LearnStep, MatchStep, PlayStep, TrainingStep, steps_of
+from othello_lab.training.training import (
     LearningResult,
     Training,
     TrainingContext,
     minutes_since,
     processor_seconds,
 )
-from othello_lab.training.data import SPLITS, TRAIN, VALIDATION, Positions
-from othello_lab.training.kept import PREFIX, LearnedFigure, StepResult, player
-from othello_lab.training.measuring import TrainingSteps, measure
-from othello_lab.training.reporting import concluded
-from othello_lab.training.rounds import make_round, parts_of, rounds_checked, selfplay_settings
-from othello_lab.training.shipping import ship
-from othello_lab.training.steps import LearnStep, MatchStep, PlayStep, TrainingStep, steps_of
 
 ROUNDS = "rounds"
 """The folder of positions that the training has made."""
@@ -223,7 +223,7 @@ class TrainingSession(StudySession):
     def _drawn(self, learned: LearningResult) -> list[LearnedFigure]:
         """The training's own figures, drawn now."""
         # Loading seaborn takes a second, which a training without figures does not need.
-        from othello_lab.experiments.report.figures.base import draw_figures
+        from othello_lab.experiments.report.figures.drawing import draw_figures
 
         with self.console.status("drawing figures"):
             files = self.plan.plan.settings.figures == FIGURE_FILES

@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 from omegaconf import OmegaConf
 
-from othello_lab.agents.base import Agent, Purpose
+from othello_lab.agents.agent import Agent, Purpose
 from othello_lab.agents.conf_folder import NEEDS_A_TARGET
 from othello_lab.agents.config import (
     OPEN,

@@ -2,7 +2,7 @@
 
 The questions and answers are JSON, one a message: ``[number, call, argument, ...]`` and ``[number,
 kind, ...]`` with the number of the question. So whoever asks never has to run anything that comes
-from here. :class:`~experiments.playing.stand_in.AgentProxy` is the other side.
+from here. :class:`~experiments.playing.agent_proxy.AgentProxy` is the other side.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import traceback
 from operator import attrgetter
 from typing import Any
 
-from othello_lab.agents.base import Agent, Decision, Limits
-from othello_lab.agents.outside import ExternalAgent
+from othello_lab.agents.agent import Agent, Decision, Limits
+from othello_lab.agents.external_agent import ExternalAgent
 from othello_lab.core.game import PlayerFailure, SearchStats, valid_answer
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, ruleset

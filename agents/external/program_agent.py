@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Annotated
 
-from othello_lab.agents.base import Agent, Limits
+from othello_lab.agents.agent import Agent, Limits
 from othello_lab.agents.external.program import PATIENCE, Command, Program, words_of
 from othello_lab.core.game import PlayerFailure
 from othello_lab.core.position import Position

@@ -9,10 +9,10 @@ from othello_lab.core.notation import PASS, format_ggf, square_name
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.play.game import PlayedTurn, outcome, value_text
+from othello_lab.play.game_files import described, game_text
 from othello_lab.play.moves import written
 from othello_lab.play.web.catalogue import Catalogue
 from othello_lab.play.web.visits import Visit
-from othello_lab.play.written import described, game_text
 
 
 def position_shown(position: Position) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from othello_lab.agents.evaluation.base import FINAL_UNIT, Evaluation
+from othello_lab.agents.evaluation.evaluation import FINAL_UNIT, Evaluation
 from othello_lab.core.position import Position
 
 

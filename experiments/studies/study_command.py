@@ -12,9 +12,9 @@ from othello_lab.agents.config import ConfigError, choices, own_settings, settin
 from othello_lab.core.system.cli import Parser
 from othello_lab.core.system.console import as_typed
 from othello_lab.core.system.escaping import visible
-from othello_lab.experiments.studies.planning import read
 from othello_lab.experiments.studies.record import STUDY, RecordKind
-from othello_lab.experiments.studies.running import study
+from othello_lab.experiments.studies.study_plan import read
+from othello_lab.experiments.studies.study_session import study
 
 USAGE = """\
 usage: othello-lab study NAME [key=value ...]

@@ -13,7 +13,7 @@ from othello_lab.core.system.cli import Parser
 from othello_lab.core.system.console import as_typed
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.experiments.results.papers.evidence import Evidence, evidence_in
-from othello_lab.experiments.results.papers.making import PAGE, Making, Page
+from othello_lab.experiments.results.papers.evidence_builder import PAGE, Making, Page
 from othello_lab.experiments.results.papers.page import line_ups_of, sections_of, write_page
 
 RESULTS = Path("results/players")

@@ -15,19 +15,19 @@ from othello_lab.core.system.escaping import counted, plain
 from othello_lab.core.system.settings import Constraint, Switch
 from othello_lab.experiments.config import plan_of
 from othello_lab.experiments.pairing import ResultTable
-from othello_lab.experiments.playing.pieces import TaskResult
+from othello_lab.experiments.playing.tasks import TaskResult
 from othello_lab.experiments.statistics.intervals import interval_text
-from othello_lab.experiments.studies import running as studies
-from othello_lab.experiments.studies.base import Conclusion, changed
-from othello_lab.experiments.studies.planning import StudyPlan, planned
+from othello_lab.experiments.studies import study_session as studies
 from othello_lab.experiments.studies.record import TRAINING, StudyRecord, record_kind
-from othello_lab.experiments.studies.running import RecordMaker, StudyResult, StudySession
-from othello_lab.training.base import CORES, Training, TrainingStudy
-from othello_lab.training.kept import WEIGHTS
+from othello_lab.experiments.studies.study import Conclusion, changed
+from othello_lab.experiments.studies.study_plan import StudyPlan, planned
+from othello_lab.experiments.studies.study_session import RecordMaker, StudyResult, StudySession
+from othello_lab.training.learned_files import WEIGHTS
 from othello_lab.training.rounds import parts_of
-from othello_lab.training.running import ROOMS, ROUNDS, TRAININGS, TrainingSession
 from othello_lab.training.shipping import ship_folder
 from othello_lab.training.steps import last_rounds, read
+from othello_lab.training.training import CORES, Training, TrainingStudy
+from othello_lab.training.training_session import ROOMS, ROUNDS, TRAININGS, TrainingSession
 
 DATA_OF = "data_of"
 """Instead of ``data``: the name of an earlier training, from whose positions it learns."""
@@ -194,12 +194,12 @@ def train(
     plan: StudyPlan, command: str, console: Console | None = None, folder: Path | None = None
 ) -> StudyResult:
     """Train, and write everything into a new folder, or into one made already; see
-    :func:`experiments.studies.running.study`."""
+    :func:`experiments.studies.study_session.study`."""
     return studies.study(plan, command, console, folder, MAKER)
 
 
 def resume(
     folder: str | Path, command: str, console: Console | None = None, **options: Any
 ) -> StudyResult:
-    """Go on with a training; see :func:`experiments.studies.running.resume`."""
+    """Go on with a training; see :func:`experiments.studies.study_session.resume`."""
     return studies.resume(folder, command, console, maker=MAKER, **options)

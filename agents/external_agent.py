@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from typing import Any
 
-from othello_lab.agents.base import Agent, Decision, Limits
+from othello_lab.agents.agent import Agent, Decision, Limits
 from othello_lab.agents.config import ConfigError, build_agent, one_line, resolve
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.evaluation.function import FunctionEvaluation

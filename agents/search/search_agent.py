@@ -9,12 +9,12 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from othello_lab.agents.base import Agent, Decision, Limits, Purpose, SearchStats
+from othello_lab.agents.agent import Agent, Decision, Limits, Purpose, SearchStats
 from othello_lab.agents.evaluation import Evaluation
-from othello_lab.agents.evaluation.base import in_words
+from othello_lab.agents.evaluation.evaluation import in_words
 from othello_lab.agents.search import context as layout
 from othello_lab.agents.search.limits import allotment, limited
-from othello_lab.agents.search.watch import UNWATCHED, SearchObserver
+from othello_lab.agents.search.observer import UNWATCHED, SearchObserver
 from othello_lab.core.notation import PASS
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, Ruleset

@@ -31,13 +31,13 @@ from othello_lab.core.system.compile import Announce
 from othello_lab.core.system.settings import check_settings
 from othello_lab.experiments.config import Plan, RunConfig
 from othello_lab.experiments.pairing import ResultTable
-from othello_lab.experiments.playing.pieces import Tables, WorkerContext
+from othello_lab.experiments.playing.tasks import Tables, WorkerContext
 from othello_lab.experiments.record.store import Record
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from othello_lab.experiments.report.figures.base import ReportFigure
+    from othello_lab.experiments.report.figures.drawing import ReportFigure
 
 __all__ = [
     "Conclusion",

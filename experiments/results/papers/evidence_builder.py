@@ -16,10 +16,10 @@ from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import resume, run
 from othello_lab.experiments.record.reading import reading
 from othello_lab.experiments.results.listing import places_below
-from othello_lab.experiments.studies.planning import read as read_study
 from othello_lab.experiments.studies.record import STUDY, StudyRecord, is_study
-from othello_lab.experiments.studies.running import resume as resume_study
-from othello_lab.experiments.studies.running import study
+from othello_lab.experiments.studies.study_plan import read as read_study
+from othello_lab.experiments.studies.study_session import resume as resume_study
+from othello_lab.experiments.studies.study_session import study
 
 PAGE = "players.yaml"
 RUN, ERRORS = "run", "errors"

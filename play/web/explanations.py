@@ -15,23 +15,23 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from othello_lab.agents.base import Decision, Limits
+from othello_lab.agents.agent import Decision, Limits
 from othello_lab.agents.config import ConfigError, build
-from othello_lab.agents.evaluation.base import FINAL_UNIT, Evaluation
-from othello_lab.agents.evaluation.worth import EvaluationTerms, worth, worth_of_moves
+from othello_lab.agents.evaluation.evaluation import FINAL_UNIT, Evaluation
+from othello_lab.agents.evaluation.terms import EvaluationTerms, worth, worth_of_moves
 from othello_lab.agents.search import SearchAgent, WindowSearch
 from othello_lab.agents.search.window.plain import INFINITY
 from othello_lab.core import bitboard
 from othello_lab.core.notation import square_name
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
+from othello_lab.play.agent_process import AgentProcesses
 from othello_lab.play.config import PlayerSettings
 from othello_lab.play.game import GameState
+from othello_lab.play.game_files import described
 from othello_lab.play.hints import hints
-from othello_lab.play.thinking import AgentProcesses
-from othello_lab.play.tree import Cutoff, OrderingLook, TracedNode, watched
-from othello_lab.play.web.kept import player_from
-from othello_lab.play.written import described
+from othello_lab.play.search_tree import Cutoff, OrderingLook, TracedNode, watched
+from othello_lab.play.web.game_data import player_from
 
 Data = dict[str, Any]
 

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
-from othello_lab.agents.base import Agent, Decision
+from othello_lab.agents.agent import Agent, Decision
 from othello_lab.agents.search import SearchAgent
 from othello_lab.core.game import TOO_LATE, Limits
 from othello_lab.core.notation import PASS

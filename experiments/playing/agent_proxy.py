@@ -1,7 +1,7 @@
 """Who stands for an agent where the judge is: it asks the agent's process, and watches over it.
 
 Whatever happens in that process is charged to its agent: a crash, a hang, an answer that is none,
-and time, as :mod:`experiments.playing.account` tells.
+and time, as :mod:`experiments.playing.time_account` tells.
 
 A process that is killed by somebody else (SIGKILL, SIGTERM) is replaced: the new one is led through
 the game so far, and asked again, with a time limit for what is left of it. So nothing is lost by
@@ -21,29 +21,29 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from othello_lab.agents.base import Agent, Decision, Limits
-from othello_lab.agents.outside import START_SECONDS, observes
+from othello_lab.agents.agent import Agent, Decision, Limits
+from othello_lab.agents.external_agent import START_SECONDS, observes
 from othello_lab.core.game import DIED, FAULTS, GARBAGE, HUNG, RAISED, PlayerFailure, TimeSpent
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.core.system.forked import ForkedProcess
 from othello_lab.core.system.processes import descendants, end_descendants
-from othello_lab.experiments.playing.account import (
-    CONTINUED,
-    FOUND_STOPPED,
-    STALL,
-    STOPPED,
-    Observation,
-    TimeAccount,
-)
-from othello_lab.experiments.playing.conditions import GameConditions
-from othello_lab.experiments.playing.seat import (
+from othello_lab.experiments.playing.agent_server import (
     LONGEST_TEXT,
     MOST_LOGGED,
     plain_limits,
     plain_position,
     read_decision,
     sit,
+)
+from othello_lab.experiments.playing.conditions import GameConditions
+from othello_lab.experiments.playing.time_account import (
+    CONTINUED,
+    FOUND_STOPPED,
+    STALL,
+    STOPPED,
+    Observation,
+    TimeAccount,
 )
 from othello_lab.experiments.playing.usage import ResourceMeter, cpu_time, own_ready
 from othello_lab.experiments.record.log import OUTPUT

@@ -33,7 +33,7 @@ from othello_lab.experiments.config import RunConfig, built_from, plan_of, typed
 from othello_lab.experiments.jobs.replan import changes, moved_executor, refuse_changes
 from othello_lab.experiments.jobs.stopping import RunStopped, guarded, stoppable
 from othello_lab.experiments.playing.match import TaskFailed
-from othello_lab.experiments.playing.pieces import Tables, Task, WorkerContext
+from othello_lab.experiments.playing.tasks import Tables, Task, WorkerContext
 from othello_lab.experiments.playing.trial import try_agents
 from othello_lab.experiments.playing.trust import check_trusted, foreign_code
 from othello_lab.experiments.record.folder import locked, new_folder, write_safely
@@ -41,7 +41,10 @@ from othello_lab.experiments.record.log import logging_to
 from othello_lab.experiments.record.provenance import file_hash, machine, versions
 from othello_lab.experiments.record.reading import reading
 from othello_lab.experiments.record.store import Record
-from othello_lab.experiments.studies.base import (
+from othello_lab.experiments.studies.parts import play_part
+from othello_lab.experiments.studies.record import FORMAT, STUDY, RecordKind, StudyRecord
+from othello_lab.experiments.studies.reporting import tell
+from othello_lab.experiments.studies.study import (
     Conclusion,
     MatchStudy,
     PlayedRun,
@@ -49,10 +52,7 @@ from othello_lab.experiments.studies.base import (
     RunRequest,
     Study,
 )
-from othello_lab.experiments.studies.parts import play_part
-from othello_lab.experiments.studies.planning import StudyPlan, planned
-from othello_lab.experiments.studies.record import FORMAT, STUDY, RecordKind, StudyRecord
-from othello_lab.experiments.studies.reporting import tell
+from othello_lab.experiments.studies.study_plan import StudyPlan, planned
 from othello_lab.experiments.sweep.folder import has_begun
 
 GAMES = "games"

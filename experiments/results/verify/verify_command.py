@@ -13,9 +13,9 @@ from typing import Any
 
 from rich.console import Console
 
-from othello_lab.agents.base import Agent
+from othello_lab.agents.agent import Agent
 from othello_lab.agents.config import ConfigError, build, one_line
-from othello_lab.agents.outside import ExternalAgent
+from othello_lab.agents.external_agent import ExternalAgent
 from othello_lab.core.game import FINISHED, Limits
 from othello_lab.core.position import prepare_rules
 from othello_lab.core.rules import Color, ruleset
@@ -41,7 +41,7 @@ from othello_lab.experiments.record.store import GameRow, Record
 from othello_lab.experiments.report.standings import matches, rated_as_asked, standings
 from othello_lab.experiments.report.terminal import terminal_table
 from othello_lab.experiments.results.verify import games as rules_alone
-from othello_lab.experiments.results.verify.asking import asked_again, drawn_decisions
+from othello_lab.experiments.results.verify.decisions import asked_again, drawn_decisions
 from othello_lab.experiments.results.verify.replaying import difference, drawn, played_again
 from othello_lab.experiments.results.verify.schedule import half_pairs, strays
 

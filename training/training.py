@@ -64,15 +64,15 @@ from othello_lab.core.system.settings import (
 from othello_lab.experiments.config import Plan, chosen
 from othello_lab.experiments.jobs.stopping import RunStopped
 from othello_lab.experiments.pairing import ResultTable
-from othello_lab.experiments.playing.pieces import Tables, Task, WorkerContext
+from othello_lab.experiments.playing.tasks import Tables, Task, WorkerContext
 from othello_lab.experiments.playing.usage import cpu_time
-from othello_lab.experiments.studies.base import PlayedRun, RunRequest, Study, changed
 from othello_lab.experiments.studies.parts import play_part
-from othello_lab.training.keeping import read_state, write_state
+from othello_lab.experiments.studies.study import PlayedRun, RunRequest, Study, changed
+from othello_lab.training.checkpoints import read_state, write_state
 
 if TYPE_CHECKING:
     from othello_lab.agents.learned.weights import LearnedWeights
-    from othello_lab.experiments.report.figures.base import ReportFigure
+    from othello_lab.experiments.report.figures.drawing import ReportFigure
     from othello_lab.training.data import Positions
 
 __all__ = ["LearningResult", "NotFinite", "Training", "TrainingContext"]

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from othello_lab.agents.base import Decision
+from othello_lab.agents.agent import Decision
 from othello_lab.agents.search import SearchAgent
-from othello_lab.agents.search.watch import SearchObserver
+from othello_lab.agents.search.observer import SearchObserver
 from othello_lab.agents.search.window.plain import INFINITY
 from othello_lab.core.position import Position
 

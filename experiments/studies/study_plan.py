@@ -18,8 +18,8 @@ from othello_lab.agents.config import (
     unknown,
 )
 from othello_lab.experiments.config import Plan, RunConfig, check
-from othello_lab.experiments.studies.base import Study
 from othello_lab.experiments.studies.record import STUDY, RecordKind
+from othello_lab.experiments.studies.study import Study
 
 
 @dataclass(frozen=True)

@@ -20,12 +20,12 @@ from othello_lab.agents.config import ConfigError, one_line
 from othello_lab.core.rules import ruleset
 from othello_lab.core.system.forked import Channel, ForkedProcess
 from othello_lab.core.system.processes import die_with_parent
+from othello_lab.play.agent_process import AgentFailure, AgentProcesses
 from othello_lab.play.config import GameSetup
 from othello_lab.play.game import GameState
 from othello_lab.play.recorded import game_of_run, games_of_run, runs_below
-from othello_lab.play.thinking import AgentFailure, AgentProcesses
-from othello_lab.play.web import why
-from othello_lab.play.web.kept import decision_data, game_data, game_from, player_from
+from othello_lab.play.web import explanations
+from othello_lab.play.web.game_data import decision_data, game_data, game_from, player_from
 
 Answer = Callable[[AgentProcesses, GameState, dict[str, Any]], dict[str, Any]]
 """What is done at a desk: for a game, with the options of the question."""
@@ -37,8 +37,8 @@ _NICE = 5  # the server goes first
 
 
 def decide(thinkers: AgentProcesses, game: GameState, options: dict[str, Any]) -> dict[str, Any]:
-    """An agent's move. options: ``player`` as :func:`play.web.kept.player_data` gives it, and the
-    ``seed``."""
+    """An agent's move. options: ``player`` as :func:`play.web.game_data.player_data` gives it, and
+    the ``seed``."""
     decision, seconds = thinkers.ask(player_from(options["player"]), game, options["seed"])
     return {"decision": decision_data(decision), "seconds": seconds}
 
@@ -80,10 +80,10 @@ ANSWERS: dict[str, Answer] = {
     "runs": runs,
     "games": games,
     "recorded": recorded,
-    "values": why.values,
-    "parts": why.parts,
-    "course": why.course,
-    "tree": why.tree,
+    "values": explanations.values,
+    "parts": explanations.parts,
+    "course": explanations.course,
+    "tree": explanations.tree,
 }
 
 
@@ -184,7 +184,8 @@ class ComputeClient:
     ) -> dict[str, Any]:
         """What the desk answers; raises Trouble. Who cancels this ends what the desk is doing.
 
-        game: as :func:`play.web.kept.game_data` gives it. note: is told what goes on meanwhile.
+        game: as :func:`play.web.game_data.game_data` gives it. note: is told what goes on
+        meanwhile.
         """
         async with self._turn, self._cores.one(note):
             note("")

@@ -15,16 +15,16 @@ from othello_lab.core.notation import IllegalMove
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, Ruleset, ruleset
 from othello_lab.core.system.processes import available_cores
+from othello_lab.play.agent_process import AgentFailure, checked_agent
 from othello_lab.play.config import GameSetup, PlayerSettings
 from othello_lab.play.game import GameState
-from othello_lab.play.thinking import AgentFailure, checked_agent
+from othello_lab.play.game_files import game_of
 from othello_lab.play.web import messages
 from othello_lab.play.web.catalogue import Catalogue
-from othello_lab.play.web.desk import ComputeClient, ComputeSlots, Note
-from othello_lab.play.web.kept import decision_from, game_data, game_from, player_data
-from othello_lab.play.web.shown import texts_of, visit_shown
+from othello_lab.play.web.compute import ComputeClient, ComputeSlots, Note
+from othello_lab.play.web.game_data import decision_from, game_data, game_from, player_data
+from othello_lab.play.web.page_state import texts_of, visit_shown
 from othello_lab.play.web.visits import ActionRefused, Visit, Visits
-from othello_lab.play.written import game_of
 
 log = logging.getLogger("othello_lab.play.web")
 

@@ -1,10 +1,10 @@
 """The supervisor of a worker: it holds the judge, and starts the processes in which agents play.
 
 A worker of the pool never runs an agent itself. Its guardian lets the lab's own agents play whole
-games in one process (:mod:`experiments.playing.house`), and asks each agent from outside in a
-process of its own (:mod:`experiments.playing.stand_in`), with the judge here, out of their reach.
-A process that hangs is killed, one that dies is noticed; the next is a fresh fork of the worker,
-which has never run anything that could have gone wrong. So the worker itself never breaks.
+games in one process (:mod:`experiments.playing.pair_worker`), and asks each agent from outside in a
+process of its own (:mod:`experiments.playing.agent_proxy`), with the judge here, out of their
+reach. A process that hangs is killed, one that dies is noticed; the next is a fresh fork of the
+worker, which has never run anything that could have gone wrong. So the worker itself never breaks.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from othello_lab.core.position import Position
 from othello_lab.core.system.processes import adopt_orphans, end_descendants, reap
 from othello_lab.core.system.shared_memory import STOP_AT_ONCE, keep_from_children
 from othello_lab.experiments.pairing.schedule import Pair, ScheduledGame
+from othello_lab.experiments.playing.agent_proxy import AgentProxy, ChildSignals
 from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.playing.game import play
-from othello_lab.experiments.playing.house import PairWorker, PairWorkerFailed
-from othello_lab.experiments.playing.pieces import Job, LocalContext, Task, TaskResult, worked_on
-from othello_lab.experiments.playing.stand_in import AgentProxy, ChildSignals
+from othello_lab.experiments.playing.pair_worker import PairWorker, PairWorkerFailed
+from othello_lab.experiments.playing.tasks import Job, LocalContext, Task, TaskResult, worked_on
 from othello_lab.experiments.record.log import name_game
 from othello_lab.experiments.record.store import PlayedGame
 
@@ -113,7 +113,7 @@ class GameSupervisor:
         return played
 
     def decide(self, number: int, position: Position, seed: int) -> Decision:
-        """See :class:`experiments.playing.pieces.WorkerContext`."""
+        """See :class:`experiments.playing.tasks.WorkerContext`."""
         if number not in self.conditions.apart:
             return LocalContext(self.conditions).decide(number, position, seed)
         self._make_room(number)
@@ -195,6 +195,6 @@ def play_pairs(pairs: Iterable[Pair]) -> list[bytes]:
 
 def work_on(job: Job, pieces: list[Task]) -> list[TaskResult]:
     """Work on pieces of a study in this worker process; see
-    :func:`experiments.playing.pieces.worked_on`."""
+    :func:`experiments.playing.tasks.worked_on`."""
     assert _guardian is not None
     return worked_on(job, _guardian, pieces)
