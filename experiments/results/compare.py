@@ -54,7 +54,7 @@ _BATCH = 10_000  # games copied at a time
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedRun:
     """One of the runs.
 
     folder: where it is. head: the row of ``run``. games, openings: how many it has. state: what
@@ -80,7 +80,7 @@ class Comparison:
     many different ones; finding: who leads by how much in them.
     """
 
-    runs: list[Compared]
+    runs: list[ComparedRun]
     shared: list[str]
     settings: dict[str, list[str]]
     versions: list[str]
@@ -154,11 +154,11 @@ def compare(folders: Sequence[Path]) -> Comparison:
     return Comparison(runs, shared, settings, [], "", table, (games, different), finding)
 
 
-def _compared(folder: Path, head: dict[str, Any], shared: Sequence[str]) -> Compared:
+def _compared(folder: Path, head: dict[str, Any], shared: Sequence[str]) -> ComparedRun:
     with reading(folder) as record:
         games = record.count_games()
         ((openings,),) = record.rows("select count(distinct opening) from games")
-    return Compared(
+    return ComparedRun(
         folder,
         head,
         games,

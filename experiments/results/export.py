@@ -41,7 +41,7 @@ _SQUARES = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class ExportedRun:
     """What a record says of all its games. names: of the agents, by their numbers."""
 
     name: str
@@ -51,7 +51,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Game:
+class ExportedGame:
     """A row of a record's games (``results/README.md`` explains the columns)."""
 
     number: int
@@ -77,12 +77,12 @@ class Format(ABC):
     endings: ClassVar[tuple[str, ...]]
     """Of the names of its files; the games' is the first."""
 
-    def __init__(self, run: Run, files: Mapping[str, BinaryIO]) -> None:
+    def __init__(self, run: ExportedRun, files: Mapping[str, BinaryIO]) -> None:
         """``files``: by their endings."""
         self.run, self.files = run, files
 
     @abstractmethod
-    def add(self, game: Game) -> str | None:
+    def add(self, game: ExportedGame) -> str | None:
         """Write a game; or say what kind it is, if this format has no place for such games.
         ValueError where it cannot be played."""
 
@@ -101,7 +101,7 @@ class Ggf(Format):
     _ENDS: ClassVar = {FINISHED: "", LATE: ":t"}
     _RESIGNED = ":r"  # how GGF tells of any other loss that the board does not show
 
-    def add(self, game: Game) -> None:
+    def add(self, game: ExportedGame) -> None:
         position, plies = game.follow(self.run.rules)
         start, moves = position, []
         for ply in plies:
@@ -116,7 +116,7 @@ class Ggf(Format):
         }
         self._write(f"{format_ggf(start.to_obf(), moves, **about)}\n")
 
-    def _result(self, game: Game) -> str:
+    def _result(self, game: ExportedGame) -> str:
         """As Black sees it: discs, and for a forfeit a whole board and how it was lost."""
         end = self._ENDS.get(game.end_reason, self._RESIGNED)
         if not end:
@@ -130,7 +130,7 @@ class Wthor(Format):
     about = "the database of the French federation"
     endings = (GAMES, PLAYERS, TOURNAMENTS)
 
-    def __init__(self, run: Run, files: Mapping[str, BinaryIO]) -> None:
+    def __init__(self, run: ExportedRun, files: Mapping[str, BinaryIO]) -> None:
         if run.rules is not ruleset("standard"):
             raise ConfigError(
                 f"wthor is for games from the usual start on 8x8 (ruleset standard), and these are "
@@ -140,7 +140,7 @@ class Wthor(Format):
         self._games: list[WthorGame] = []
         self._numbers = {agent: number for number, agent in enumerate(run.names)}
 
-    def add(self, game: Game) -> str | None:
+    def add(self, game: ExportedGame) -> str | None:
         if game.end_reason != FINISHED or game.disc_difference is None:
             return "forfeited"
         start, plies = game.follow(self.run.rules)
@@ -174,11 +174,11 @@ class PgnResults(Format):
     _POINTS: ClassVar = {Color.BLACK.value: "0-1", Color.WHITE.value: "1-0"}
     _TERMINATIONS: ClassVar = {FINISHED: "normal", LATE: "time forfeit"}
 
-    def __init__(self, run: Run, files: Mapping[str, BinaryIO]) -> None:
+    def __init__(self, run: ExportedRun, files: Mapping[str, BinaryIO]) -> None:
         super().__init__(run, files)
         self._names = _distinct(run.names, _tag_text)
 
-    def add(self, game: Game) -> None:
+    def add(self, game: ExportedGame) -> None:
         result = self._POINTS.get(game.result, "1/2-1/2")
         tags = {
             "Event": _tag_text(self.run.name),
@@ -201,7 +201,7 @@ class JsonLines(Format):
     about = "a JSON object a line, with the record's columns"
     endings = (".jsonl",)
 
-    def add(self, game: Game) -> None:
+    def add(self, game: ExportedGame) -> None:
         _, plies = game.follow(self.run.rules)
         about = asdict(game) | {
             "black": self.run.names[game.black],
@@ -300,7 +300,7 @@ def export(folder: Path, format: str, output: Path) -> tuple[int, Counter[str]]:
     count, left_out = 0, Counter[str]()
     with reading(folder) as record, _whole(paths) as files:
         about = record.run()
-        run = Run(
+        run = ExportedRun(
             str(about["name"]),
             date.fromisoformat(re.sub(r"[T_ ].*", "", str(about["started"]))),
             ruleset(about["config"]["ruleset"]["name"]),
@@ -311,7 +311,7 @@ def export(folder: Path, format: str, output: Path) -> tuple[int, Counter[str]]:
         )
         writer = FORMATS[format](run, files)
         for row in record.rows(f"select {_COLUMNS} from games order by game"):
-            game = Game(*row)
+            game = ExportedGame(*row)
             try:
                 what = writer.add(game)
             except ValueError as error:

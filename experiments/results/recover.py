@@ -47,7 +47,7 @@ _SESSION = ("session", "command", "versions", "machine", "started")
 
 
 @dataclass(frozen=True)
-class Recovered:
+class RecoveredRun:
     """What was saved. folder: the new one. games: how many. asked: how many the run has in all."""
 
     folder: Path
@@ -75,13 +75,13 @@ def recover_command(arguments: Sequence[str], console: Console) -> int:
     return 0
 
 
-def recover(folder: Path, console: Console | None = None) -> Recovered:
+def recover(folder: Path, console: Console | None = None) -> RecoveredRun:
     """Save what can be read of the run in a folder; ConfigError where that is nothing."""
     if not (folder / FILE).is_file():
         raise ConfigError(f"{folder} is no run: there is no {FILE} in it")
     try:
         with locked(folder), Record.open(folder) as record:
-            return _Damaged(record, folder, console or Console(quiet=True)).save()
+            return _DamagedRecord(record, folder, console or Console(quiet=True)).save()
     except ConfigError:
         raise
     except DAMAGES as error:
@@ -90,7 +90,7 @@ def recover(folder: Path, console: Console | None = None) -> Recovered:
         ) from error
 
 
-class _Damaged:
+class _DamagedRecord:
     """A record of which parts may be unreadable."""
 
     def __init__(self, record: Record, folder: Path, console: Console) -> None:
@@ -105,7 +105,7 @@ class _Damaged:
             schedule, self._pairs = scheduled_of(self._settings)
             self._in_order = schedule.listens
 
-    def save(self) -> Recovered:
+    def save(self) -> RecoveredRun:
         agents = list(self._table("agents", AgentRow))
         if len(agents) != len(self._settings.agents):
             raise ConfigError(f"{self._folder}: its agents cannot be read")
@@ -130,7 +130,7 @@ class _Damaged:
                 saved += len(games)
         text = yaml.safe_dump(asdict(self._settings), sort_keys=False, allow_unicode=True)
         write_safely(made / "config.yaml", text)
-        return Recovered(made, saved, 2 * self._pairs)
+        return RecoveredRun(made, saved, 2 * self._pairs)
 
     # ------------------------------------------------------------------ reading
 

@@ -248,6 +248,8 @@ def test_nobody_is_blamed_if_the_system_has_no_process_to_give(tmp_path: Path) -
 
     agents = {"honest": GREEDY, "other": RANDOM}
     words = "executor.workers=1", "isolation=process"
-    played = Run(tmp_path, agents, *words, before=lambda: setattr(agent_proxy, "ForkedProcess", flaky))
+    played = Run(
+        tmp_path, agents, *words, before=lambda: setattr(agent_proxy, "ForkedProcess", flaky)
+    )
     assert [row[9] for row in content(played.folder)["games"]] == [FINISHED] * 2
     assert "no process can be started" in (played.folder / "log.txt").read_text()

@@ -59,7 +59,7 @@ def first_sentence(text: str) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Judgement:
+class EvaluationDescription:
     """An evaluation. name: in ``conf/evaluation``, or in words where it is none of these. about:
     the first line there."""
 
@@ -131,7 +131,7 @@ def _facts(said: Mapping[str, Any], above: str = "") -> Iterable[tuple[str, str]
             yield name, text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
 
 
-class Judgements:
+class EvaluationDescriptions:
     """All evaluations, by what they are called."""
 
     def __init__(self, folders: Sequence[str] = ()) -> None:
@@ -142,7 +142,7 @@ class Judgements:
             if name != NEEDS_A_TARGET
         }
 
-    def of(self, agent: Agent, settings: Mapping[str, Any]) -> Judgement | None:
+    def of(self, agent: Agent, settings: Mapping[str, Any]) -> EvaluationDescription | None:
         """That of an agent with these settings; None for an agent that has none."""
         evaluation = getattr(agent, "evaluation", None)
         if not isinstance(evaluation, Evaluation):
@@ -150,7 +150,7 @@ class Judgements:
         name = self._names.get(repr(evaluation), evaluation.name)
         described = settings.get("evaluation")
         described = described if isinstance(described, Mapping) else {}
-        return Judgement(name, self._about.get(name, ""), evaluation, described)
+        return EvaluationDescription(name, self._about.get(name, ""), evaluation, described)
 
 
 # ---------------------------------------------------------------------- searches
@@ -213,7 +213,7 @@ def time_rule() -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Portrait:
+class AgentDescription:
     """An agent of a line-up. settings: as the line-up leaves them, with some left open (``???``).
     filled: the same with all that a run fills in. judgement: its evaluation, if it has one."""
 
@@ -221,7 +221,7 @@ class Portrait:
     settings: Mapping[str, Any]
     filled: Mapping[str, Any]
     agent: Agent
-    judgement: Judgement | None
+    judgement: EvaluationDescription | None
 
     @property
     def kind(self) -> type[Agent]:
@@ -254,7 +254,7 @@ class Portrait:
                 return name
         return None
 
-    def is_in(self, others: Iterable[Portrait]) -> bool:
+    def is_in(self, others: Iterable[AgentDescription]) -> bool:
         """Whether one of the others is the same player."""
         return any(self.name == each.name and self.settings == each.settings for each in others)
 
@@ -271,8 +271,8 @@ def _fits(asked: Any, recorded: Any) -> bool:
 
 
 def portraits(
-    overrides: Sequence[str], judgements: Judgements, folders: Sequence[str] = ()
-) -> list[Portrait]:
+    overrides: Sequence[str], judgements: EvaluationDescriptions, folders: Sequence[str] = ()
+) -> list[AgentDescription]:
     """All agents of the line-up in these settings of a run (``agents=classics``); ConfigError."""
     left: Any = OmegaConf.to_container(compose("run", overrides, folders).agents, resolve=False)
     filled = settings_of(overrides, folders).agents
@@ -281,5 +281,7 @@ def portraits(
         agent, inner = build_agent(settings, name), settings
         while isinstance(agent, Limited):
             agent, inner = agent.agent, inner["agent"]
-        made.append(Portrait(name, left[name], settings, agent, judgements.of(agent, inner)))
+        made.append(
+            AgentDescription(name, left[name], settings, agent, judgements.of(agent, inner))
+        )
     return made

@@ -30,7 +30,7 @@ _APART = ("executor", "figures", "results", "log_level", "export")
 
 
 @dataclass(frozen=True)
-class Page:
+class PageContent:
     """What a page tells of. settings: of all runs and studies (``games=10``). lineups: by name,
     each with its tests and their settings."""
 
@@ -38,7 +38,7 @@ class Page:
     lineups: dict[str, dict[str, list[str]]]
 
     @classmethod
-    def read(cls, path: Path | None, folders: Sequence[str] = ()) -> Page:
+    def read(cls, path: Path | None, folders: Sequence[str] = ()) -> PageContent:
         """That in a YAML (None: the lab's own); ConfigError."""
         path = path or conf_folder() / PAGE
         try:
@@ -81,11 +81,16 @@ def _words(said: Any, where: str) -> list[str]:
     return list(said)
 
 
-class Making:
+class EvidenceBuilder:
     """The tests of a page in a folder of results: those that are there, and those to be made."""
 
     def __init__(
-        self, page: Page, results: Path, extra: Sequence[str], folders: Sequence[str], force: bool
+        self,
+        page: PageContent,
+        results: Path,
+        extra: Sequence[str],
+        folders: Sequence[str],
+        force: bool,
     ) -> None:
         """extra: settings that come after those of the page. force: whether what another version of
         the lab has begun is gone on with."""

@@ -16,9 +16,9 @@ from othello_lab.experiments.record.folder import write_safely
 from othello_lab.experiments.report.markdown import Markdown, escaped, rendered
 from othello_lab.experiments.report.tables import COLUMNS, RATING
 from othello_lab.experiments.results.papers.descriptions import (
-    Judgement,
-    Judgements,
-    Portrait,
+    AgentDescription,
+    EvaluationDescription,
+    EvaluationDescriptions,
     Technique,
     first_sentence,
     how_it_searches,
@@ -31,8 +31,8 @@ from othello_lab.experiments.results.papers.evidence import (
     RunEvidence,
     named,
 )
-from othello_lab.experiments.results.papers.evidence_builder import Page
-from othello_lab.experiments.results.papers.remarks import Said, mean_of, said_of
+from othello_lab.experiments.results.papers.evidence_builder import PageContent
+from othello_lab.experiments.results.papers.remarks import Remark, mean_of, said_of
 from othello_lab.experiments.studies.record import STUDY
 
 _Test = TypeVar("_Test", bound=Evidence)
@@ -54,7 +54,7 @@ def linked(name: str, title: str) -> Markdown:
     return Markdown(f"[{name}](#{anchor(title)})")
 
 
-def judged_by(judgement: Judgement | None) -> Markdown:
+def judged_by(judgement: EvaluationDescription | None) -> Markdown:
     """An evaluation in a sentence."""
     if judgement is None:
         return Markdown("None; its search does without.")
@@ -69,17 +69,17 @@ def found_by(kind: type[Agent]) -> Markdown:
 
 
 @dataclass(frozen=True, eq=False)
-class Shared:
+class SharedSettings:
     """What all players of a line-up have; None, or nothing, where they differ in it. judged:
     whether they are alike in their judgement, which may be none."""
 
     judged: bool = False
-    judgement: Judgement | None = None
+    judgement: EvaluationDescription | None = None
     kind: type[Agent] | None = None
     techniques: Sequence[Technique] = ()
 
     @classmethod
-    def of(cls, line_up: Sequence[Portrait]) -> Shared:
+    def of(cls, line_up: Sequence[AgentDescription]) -> SharedSettings:
         """What several players share; of one nothing."""
         if len(line_up) < 2:
             return cls()
@@ -98,13 +98,13 @@ class Paper:
     """What is said of one player. evidence: the tests it took part in, each with its name there.
     shared: what all of its line-up have, which is told once."""
 
-    portrait: Portrait
+    portrait: AgentDescription
     heading: str
     evidence: Sequence[tuple[Evidence, str]]
-    shared: Shared
+    shared: SharedSettings
 
     @cached_property
-    def said(self) -> list[Said]:
+    def said(self) -> list[Remark]:
         return [said for each, name in self.evidence for said in said_of(name, each)]
 
     def sentences(self, good: bool | None) -> list[Markdown]:
@@ -154,14 +154,14 @@ class Paper:
 
 
 @dataclass(frozen=True, eq=False)
-class Section:
+class LineUpSection:
     """A line-up. papers: of those that no earlier one has. shared: what all of them have. run,
     errors: the tests that tell most of these players together."""
 
     name: str
     about: str
     papers: Sequence[Paper]
-    shared: Shared
+    shared: SharedSettings
     figure: str = ""
     caption: str = ""
     run: RunEvidence | None = None
@@ -236,14 +236,16 @@ class LineUp:
 
     name: str
     about: str
-    players: Sequence[Portrait]
+    players: Sequence[AgentDescription]
 
 
-def line_ups_of(page: Page, extra: Sequence[str], folders: Sequence[str] = ()) -> list[LineUp]:
+def line_ups_of(
+    page: PageContent, extra: Sequence[str], folders: Sequence[str] = ()
+) -> list[LineUp]:
     """All line-ups of a page; ConfigError. extra: settings of runs that come after its own."""
-    judgements, about = Judgements(folders), choices("agents", folders)
+    judgements, about = EvaluationDescriptions(folders), choices("agents", folders)
     extra = [word for word in extra if not word.startswith(f"{STUDY.group}.")]
-    told: list[Portrait] = []
+    told: list[AgentDescription] = []
     made = []
     for name in page.lineups:
         line_up = portraits([*page.overrides(name), *extra], judgements, folders)
@@ -252,12 +254,12 @@ def line_ups_of(page: Page, extra: Sequence[str], folders: Sequence[str] = ()) -
     return made
 
 
-def sections_of(line_ups: Sequence[LineUp], evidence: Sequence[Evidence]) -> list[Section]:
+def sections_of(line_ups: Sequence[LineUp], evidence: Sequence[Evidence]) -> list[LineUpSection]:
     """The line-ups with what the tests say of their players."""
     anchors: set[str] = set()
     made = []
     for name, about, new in ((each.name, each.about, each.players) for each in line_ups):
-        shared = Shared.of(new)
+        shared = SharedSettings.of(new)
         papers = []
         for portrait in new:
             heading = portrait.name
@@ -269,22 +271,24 @@ def sections_of(line_ups: Sequence[LineUp], evidence: Sequence[Evidence]) -> lis
             "run": _closest(new, named(evidence, RunEvidence)),
             "errors": _closest(new, named(evidence, ErrorsEvidence)),
         }
-        made.append(Section(name, about, papers, shared, **of_all))
+        made.append(LineUpSection(name, about, papers, shared, **of_all))
     return made
 
 
-def _evidence_of(portrait: Portrait, evidence: Sequence[Evidence]) -> list[tuple[Evidence, str]]:
+def _evidence_of(
+    portrait: AgentDescription, evidence: Sequence[Evidence]
+) -> list[tuple[Evidence, str]]:
     return [(e, name) for e in evidence if (name := portrait.named_in(e.agents)) is not None]
 
 
-def _closest(line_up: Sequence[Portrait], evidence: Iterable[_Test]) -> _Test | None:
+def _closest(line_up: Sequence[AgentDescription], evidence: Iterable[_Test]) -> _Test | None:
     """The test that all of these players took part in with the fewest others; the latest of these.
     None for none."""
     whole = [e for e in evidence if line_up and all(p.named_in(e.agents) for p in line_up)]
     return min(reversed(whole), key=lambda each: len(each.agents), default=None)
 
 
-def figures_of(sections: Sequence[Section]) -> Iterator[tuple[int, str, str, Any]]:
+def figures_of(sections: Sequence[LineUpSection]) -> Iterator[tuple[int, str, str, Any]]:
     """For each line-up with a study of errors its number, the name of the figure, a caption, and
     the figure."""
     from othello_lab.experiments.results.papers.figures import loss_chart
@@ -300,9 +304,9 @@ def figures_of(sections: Sequence[Section]) -> Iterator[tuple[int, str, str, Any
         yield number, f"players_{section.name}", caption, loss_chart(study.bands)
 
 
-def judgements_of(sections: Sequence[Section]) -> list[Judgement]:
+def judgements_of(sections: Sequence[LineUpSection]) -> list[EvaluationDescription]:
     """The evaluations of all players, each once."""
-    found: dict[str, Judgement] = {}
+    found: dict[str, EvaluationDescription] = {}
     for section in sections:
         for paper in section.papers:
             if (judgement := paper.portrait.judgement) is not None:
@@ -310,7 +314,7 @@ def judgements_of(sections: Sequence[Section]) -> list[Judgement]:
     return list(found.values())
 
 
-def searches_of(sections: Sequence[Section]) -> dict[str, list[Markdown]]:
+def searches_of(sections: Sequence[LineUpSection]) -> dict[str, list[Markdown]]:
     """How the classes of all players choose a move, each once."""
     kinds = {paper.portrait.kind: None for section in sections for paper in section.papers}
     return {kind.__name__: list(map(Markdown, how_it_searches(kind))) for kind in kinds}
@@ -318,7 +322,7 @@ def searches_of(sections: Sequence[Section]) -> dict[str, list[Markdown]]:
 
 def write_page(
     path: Path,
-    sections: Sequence[Section],
+    sections: Sequence[LineUpSection],
     evidence: Sequence[Evidence],
     command: str,
     date: str,
@@ -352,7 +356,7 @@ def write_page(
         raise ConfigError(f"{path} cannot be written: {one_line(error)}") from error
 
 
-def _with_figure(section: Section, name: str, caption: str) -> Section:
+def _with_figure(section: LineUpSection, name: str, caption: str) -> LineUpSection:
     return replace(section, figure=name, caption=caption)
 
 

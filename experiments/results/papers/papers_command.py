@@ -13,7 +13,11 @@ from othello_lab.core.system.cli import Parser
 from othello_lab.core.system.console import as_typed
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.experiments.results.papers.evidence import Evidence, evidence_in
-from othello_lab.experiments.results.papers.evidence_builder import PAGE, Making, Page
+from othello_lab.experiments.results.papers.evidence_builder import (
+    PAGE,
+    EvidenceBuilder,
+    PageContent,
+)
 from othello_lab.experiments.results.papers.page import line_ups_of, sections_of, write_page
 
 RESULTS = Path("results/players")
@@ -24,11 +28,11 @@ def players_command(arguments: Sequence[str], console: Console) -> int:
     """Write the page; the exit code."""
     options, extra = _options(arguments)
     folders = [str(options.config_dir)] if options.config_dir else []
-    page, command = Page.read(options.page, folders), as_typed(["players", *arguments])
+    page, command = PageContent.read(options.page, folders), as_typed(["players", *arguments])
     line_ups = line_ups_of(page, extra, folders)
     places = options.folders
     if not places and not options.static:
-        tests = Making(page, options.results, extra, folders, options.force)
+        tests = EvidenceBuilder(page, options.results, extra, folders, options.force)
         made = tests.make(command, console)
         if made is None:
             console.print(plain(f"go on with  {command}"), soft_wrap=True)
@@ -44,7 +48,7 @@ def players_command(arguments: Sequence[str], console: Console) -> int:
     return 0
 
 
-def _options(arguments: Sequence[str]) -> tuple[Options, list[str]]:
+def _options(arguments: Sequence[str]) -> tuple[PapersOptions, list[str]]:
     """The options, and the settings of runs and studies."""
     parser = Parser(
         prog="othello-lab players",
@@ -77,7 +81,7 @@ def _options(arguments: Sequence[str]) -> tuple[Options, list[str]]:
     parser.add_argument(
         "--trust", action="store_true", help="run what a record names from outside the lab"
     )
-    options = parser.parse_intermixed_args(list(arguments), namespace=Options())
+    options = parser.parse_intermixed_args(list(arguments), namespace=PapersOptions())
     options.folders = [Path(word) for word in options.words if "=" not in word]
     extra = [word for word in options.words if "=" in word]
     if options.static and options.folders:
@@ -85,7 +89,7 @@ def _options(arguments: Sequence[str]) -> tuple[Options, list[str]]:
     return options, extra
 
 
-class Options:
+class PapersOptions:
     """The command's options as they are typed."""
 
     words: list[str]

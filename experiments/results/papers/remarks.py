@@ -26,14 +26,14 @@ CLEAR = 1.25
 
 
 @dataclass(frozen=True)
-class Said:
+class Remark:
     """A sentence. good: whether it tells of a strength; None for neither."""
 
     text: str
     good: bool | None
 
 
-def said_of(name: str, evidence: Evidence) -> list[Said]:
+def said_of(name: str, evidence: Evidence) -> list[Remark]:
     """What a test says of the agent that has this name in it."""
     if isinstance(evidence, RunEvidence):
         return [*_matches(name, evidence), *_costs(name, evidence)]
@@ -62,7 +62,7 @@ def _who(names: Sequence[str], others: Sequence[str]) -> str:
 # ---------------------------------------------------------------------- games
 
 
-def _matches(name: str, run: RunEvidence) -> Iterator[Said]:
+def _matches(name: str, run: RunEvidence) -> Iterator[Remark]:
     met = run.against(name)
     beaten = [match["opponent"] for match in met if match["low"] > 0]
     lost = [match["opponent"] for match in met if match["high"] < 0]
@@ -70,13 +70,13 @@ def _matches(name: str, run: RunEvidence) -> Iterator[Said]:
         if names:
             others = [match["opponent"] for match in met if match["opponent"] not in names]
             who = _who(names, others)
-            yield Said(f"Surely {word} than {who} in {run.name}.", word == "better")
+            yield Remark(f"Surely {word} than {who} in {run.name}.", word == "better")
     if met and not beaten and not lost:
-        yield Said(f"No match in {run.name} shows that it is better or worse than another.", None)
+        yield Remark(f"No match in {run.name} shows that it is better or worse than another.", None)
     yield from _surprises(name, run, met)
 
 
-def _surprises(name: str, run: RunEvidence, met: Sequence[dict[str, Any]]) -> Iterator[Said]:
+def _surprises(name: str, run: RunEvidence, met: Sequence[dict[str, Any]]) -> Iterator[Remark]:
     """The matches whose result the ratings, which rest on many more, would not have promised."""
     rated = run.standings[run.standings["agent"].isin(run.comparable)]
     rating = rated[(rated["bound"] == "") & ~rated["split"]].set_index("agent")["elo"]
@@ -86,14 +86,14 @@ def _surprises(name: str, run: RunEvidence, met: Sequence[dict[str, Any]]) -> It
         expected = rating[name] - rating[match["opponent"]]
         if match["low"] > expected or match["high"] < expected:  # neither where one of them is nan
             share = 100 / (1 + 10 ** (-expected / 400))
-            yield Said(
+            yield Remark(
                 f"Against {match['opponent']} it makes {100 * match['score']:.0f} % of the points, "
                 f"where the ratings promise {share:.0f} %.",
                 bool(match["low"] > expected),
             )
 
 
-def _costs(name: str, run: RunEvidence) -> Iterator[Said]:
+def _costs(name: str, run: RunEvidence) -> Iterator[Remark]:
     rows = run.standings.set_index("agent")
     for column, unit in (("nodes_per_move", "nodes"), ("median_microseconds", "time")):
         costs = rows[column].dropna()
@@ -105,7 +105,7 @@ def _costs(name: str, run: RunEvidence) -> Iterator[Said]:
             continue
         own = time_text(costs[name]) if unit == "time" else f"{costs[name]:,.0f} nodes"
         times = f"{ratio:.1f} times" if ratio > 1 else f"1/{1 / ratio:.1f} of"
-        yield Said(
+        yield Remark(
             f"A move takes {own}, {times} the median of those that search in {run.name}.", ratio < 1
         )
 
@@ -118,14 +118,14 @@ def mean_of(row: Any, name: str, digits: int = 2, scale: float = 1) -> str:
     return Mean(row[name], row[f"{name}_low"], row[f"{name}_high"]).text(digits, scale)
 
 
-def _errors(name: str, study: ErrorsEvidence) -> Iterator[Said]:
+def _errors(name: str, study: ErrorsEvidence) -> Iterator[Remark]:
     whole = study.whole[study.whole["agent"].isin(study.comparable)].reset_index(drop=True)
     if name not in set(whole["agent"]):
         return
     row = whole[whole["agent"] == name].iloc[0]
     place, others = int(whole["loss"].rank(method="min")[row.name]), len(whole)
     placed = f", place {place} of {others}" if others > 1 else ""
-    yield Said(
+    yield Remark(
         f"Of {counted(int(row['moves']), 'move')} near the end (in {study.name}) each gives away "
         f"{mean_of(row, 'loss')} discs against perfect play{placed}; "
         f"{mean_of(row, 'best_share', 0, 100)} % are best moves, and "
@@ -135,13 +135,13 @@ def _errors(name: str, study: ErrorsEvidence) -> Iterator[Said]:
     yield from _bands(name, study)
 
 
-def _bands(name: str, study: ErrorsEvidence) -> Iterator[Said]:
+def _bands(name: str, study: ErrorsEvidence) -> Iterator[Remark]:
     """What it loses in each part, and where, beside the others, least and most, if the interval of
     that does not reach the median."""
     bands = study.bands[study.bands["agent"].isin(study.comparable)]
     own = bands[bands["agent"] == name].set_index("band")
     losses = "; ".join(f"{band}: {loss:.2f}" for band, loss in own["loss"].items())
-    yield Said(f"Discs lost a move by squares that are empty: {losses}.", None)
+    yield Remark(f"Discs lost a move by squares that are empty: {losses}.", None)
     medians = bands.groupby("band", sort=False)["loss"].median()
     if len(own) < 2 or len(study.comparable) < 3:
         return
@@ -151,7 +151,7 @@ def _bands(name: str, study: ErrorsEvidence) -> Iterator[Said]:
         found = ratio[ratio.index.isin(ends.index[ends])]
         if len(found):
             band = found.idxmin() if good else found.idxmax()
-            yield Said(
+            yield Remark(
                 f"{'Best' if good else 'Worst'}, beside the others, with {band} empty squares: "
                 f"{own['loss'][band]:.2f} discs lost a move, where the median of all is "
                 f"{medians[band]:.2f}.",
@@ -162,7 +162,7 @@ def _bands(name: str, study: ErrorsEvidence) -> Iterator[Said]:
 # ---------------------------------------------------------------------- other studies
 
 
-def _pruning(name: str, study: TableEvidence) -> Iterator[Said]:
+def _pruning(name: str, study: TableEvidence) -> Iterator[Remark]:
     table = study.table
     deepest = table[(table["phase"] == ALL) & (table["depth"] == table["depth"].max())]
     deepest = deepest[~deepest["agent"].map(is_reference)].reset_index(drop=True)
@@ -173,15 +173,15 @@ def _pruning(name: str, study: TableEvidence) -> Iterator[Said]:
     share, known = 100 * row["nodes_share"], not pd.isna(row["efficiency"])
     of_minimax = "" if pd.isna(share) else f", {share:.2g} % of minimax's"
     efficiency = f"; its efficiency is {mean_of(row, 'efficiency')}" if known else ""
-    yield Said(
+    yield Remark(
         f"At depth {int(row['depth'])} it visits {row['nodes']:,.0f} nodes a position{of_minimax}, "
         f"place {place} of {len(deepest)}{efficiency}.",
         _third(place, len(deepest)),
     )
 
 
-def _scaling(name: str, study: TableEvidence) -> Iterator[Said]:
+def _scaling(name: str, study: TableEvidence) -> Iterator[Remark]:
     rows = study.table[study.table["agent"] == name]
     for row in rows.itertuples():
         told = interval_text(row.elo, row.low, row.high)
-        yield Said(f"Twice the {row.effort} brings it {told} Elo.", row.low > 0 or None)
+        yield Remark(f"Twice the {row.effort} brings it {told} Elo.", row.low > 0 or None)

@@ -68,7 +68,7 @@ _CHECKS = {
 
 
 @dataclass
-class _Check:
+class _RecordCheck:
     """What a check looked at, what it found, and why it did not look at more."""
 
     looked: str = ""
@@ -88,7 +88,7 @@ class _Verification:
     """All checks of one record."""
 
     def __init__(self, record: Record, trust: bool) -> None:
-        self.checks = {name: _Check() for name in _CHECKS}
+        self.checks = {name: _RecordCheck() for name in _CHECKS}
         self.record = record
         self._trust = trust
         self._about = record.run()
@@ -389,7 +389,7 @@ def verify_command(arguments: Sequence[str], console: Console) -> int:
     return _show(verification.checks, options.folder, console)
 
 
-def _show(checks: dict[str, _Check], folder: Path, console: Console) -> int:
+def _show(checks: dict[str, _RecordCheck], folder: Path, console: Console) -> int:
     table = terminal_table()
     for heading in ("check", "holds", "of", "what, or why not"):
         table.add_column(heading, overflow="fold")

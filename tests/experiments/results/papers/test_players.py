@@ -21,8 +21,8 @@ from othello_lab.agents.evaluation import Composite
 from othello_lab.experiments.record.store import FILE
 from othello_lab.experiments.results.papers import evidence_builder
 from othello_lab.experiments.results.papers.descriptions import (
-    Judgement,
-    Judgements,
+    EvaluationDescription,
+    EvaluationDescriptions,
     first_sentence,
     portraits,
     techniques,
@@ -149,7 +149,7 @@ def test_what_was_shipped_is_told_of_without_tests(tmp_path: Path) -> None:
 
 
 def test_the_tests_of_the_shipped_page_can_be_planned() -> None:
-    page = evidence_builder.Page.read(None)
+    page = evidence_builder.PageContent.read(None)
     assert set(page.lineups) <= set(choices("agents"))
     for lineup in page.lineups:
         assert page.overrides(lineup)[0] == f"agents={lineup}"
@@ -196,7 +196,7 @@ def test_first_sentences(text: str, first: str) -> None:
 
 
 def test_players_are_known_again_in_a_record() -> None:
-    found = portraits(["agents=classics"], Judgements())
+    found = portraits(["agents=classics"], EvaluationDescriptions())
     by_name = {portrait.name: portrait for portrait in found}
     greedy, deep = by_name["greedy"], by_name["alphabeta_5"]
     assert greedy.named_in({"mine": greedy.filled}) == "mine"
@@ -217,11 +217,13 @@ def test_players_are_known_again_in_a_record() -> None:
 def test_learned_weights_are_told_from_their_side_file(tmp_path: Path) -> None:
     (tmp_path / "mine.yaml").write_text("kind: toy\nseed: 3\nscores: {loss: 0.123456}\n")
     weights = {"weights": str(tmp_path / "mine.npz")}
-    judgement = Judgement("toy", "", SquareWeights(), weights)
-    assert "Raises" not in " ".join(Judgement("sum", "", Composite({"parity": 1}), {}).text)
+    judgement = EvaluationDescription("toy", "", SquareWeights(), weights)
+    assert "Raises" not in " ".join(
+        EvaluationDescription("sum", "", Composite({"parity": 1}), {}).text
+    )
     assert judgement.weights is not None
     assert judgement.weights[1] == [["kind", "toy"], ["seed", "3"], ["scores, loss", "0.1235"]]
-    assert Judgement("toy", "", SquareWeights(), {}).weights is None
+    assert EvaluationDescription("toy", "", SquareWeights(), {}).weights is None
 
 
 # ---------------------------------------------------------------------- strengths and weaknesses
