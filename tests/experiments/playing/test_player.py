@@ -189,7 +189,7 @@ def test_whenever_a_house_breaks_down_every_game_is_played_once(
     conditions = GameConditions(["a", "b"], agents, ruleset("standard"), Limits(), 0.0, 30.0, 30)
     pairs = PairDraw(RoundRobin(), ["a", "b"], [Opening()] * 3, seed=1).take(3)
     monkeypatch.setattr(Breaks, "after", after)
-    monkeypatch.setattr("othello_lab.experiments.playing.supervisor.House", Breaks)
+    monkeypatch.setattr("othello_lab.experiments.playing.supervisor.PairWorker", Breaks)
     guardian = GameSupervisor(conditions)
     try:
         played = [each.game.game for some in guardian.play(pairs) for each in pickle.loads(some)]
