@@ -13,7 +13,7 @@ from rich.table import Table
 from othello_lab import MCTS, SquareWeights
 from othello_lab.core.bitboard import VECTORISED
 from othello_lab.core.position import Position
-from othello_lab.experiments.jobs.run import machine, versions
+from othello_lab.experiments.record.provenance import machine, versions
 
 ROUNDS = 5
 RUST = "rust-reversi, random"

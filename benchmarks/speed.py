@@ -24,7 +24,8 @@ from othello_lab.core.bitboard import VECTORISED
 from othello_lab.core.perft import perft
 from othello_lab.core.position import Position
 from othello_lab.experiments.config import read
-from othello_lab.experiments.jobs.run import machine, run, versions
+from othello_lab.experiments.jobs.run import run
+from othello_lab.experiments.record.provenance import machine, versions
 from othello_lab.experiments.record.store import Record
 
 REPEATS = 5

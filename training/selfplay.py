@@ -13,44 +13,32 @@ be interrupted at any moment, and resumed.
 from __future__ import annotations
 
 import functools
-import shlex
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import BrokenExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from datetime import datetime
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 
-from othello_lab.agents.config import ConfigError, one_line
+from othello_lab.agents.config import ConfigError
 from othello_lab.core.replay import prepare_replay
 from othello_lab.core.rules import Color
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.experiments.config import built_from
-from othello_lab.experiments.jobs.replan import changes, moved_executor, refuse_changes
-from othello_lab.experiments.jobs.stopping import RunStopped, guarded, stoppable
-from othello_lab.experiments.playing.match import TaskFailed
+from othello_lab.experiments.jobs.job import Job, progress_of, write_yaml
+from othello_lab.experiments.jobs.replan import check_again, moved_executor
+from othello_lab.experiments.jobs.stopping import RunStopped, guarded
+from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.playing.tasks import Task
 from othello_lab.experiments.playing.trial import try_agents
 from othello_lab.experiments.playing.trust import check_trusted, foreign_code
-from othello_lab.experiments.record.folder import locked, new_folder, write_safely
-from othello_lab.experiments.record.log import logging_to
-from othello_lab.experiments.record.provenance import file_hash, machine, versions
+from othello_lab.experiments.record.folder import locked
+from othello_lab.experiments.record.provenance import file_hash, versions
 from othello_lab.experiments.report.terminal import terminal_table
 from othello_lab.training import data as kept
 from othello_lab.training.data import SPLITS, Positions
@@ -61,7 +49,7 @@ from othello_lab.training.playing import TABLE, GameBatch, make_piece
 from othello_lab.training.task_log import TaskLog, read_log
 
 FORMAT = 1
-LOG, PIECES = "log.txt", "pieces.bin"
+PIECES = "pieces.bin"
 STOPPING = "stopping after the games under way"
 _GAMES = 64
 """Of a piece: few enough that a piece of a slow agent ends soon, and the same for every number of
@@ -115,27 +103,8 @@ def selfplay(
 
     command: how it was asked for. Raises ConfigError before anything is written, and RunStopped.
     """
-    console = console or Console()
     kept.needs_pyarrow()
-    session = _SelfPlaySession(plan, console)
-    settings, started = plan.settings, datetime.now()
-    if folder is None:
-        folder = Path(settings.results, settings.name, f"{started:%Y-%m-%d_%H-%M-%S}")
-    folder = new_folder(folder)
-    about = {
-        "name": settings.name,
-        "format": FORMAT,
-        "command": command,
-        "started": started.isoformat(timespec="seconds"),
-        "versions": _versions(plan),
-        "machine": machine(),
-        "complete": False,
-        "seconds": 0.0,
-    }
-    with locked(folder), _told_why(folder, plan):
-        _write(folder / "config.yaml", plan.as_data)
-        _write(folder / FILE, {**about, "config": plan.as_data})
-        return session.go(folder, about)
+    return SelfPlayJob(plan, console or Console()).start(command, wanted=folder)
 
 
 def resume(
@@ -156,26 +125,22 @@ def resume(
     if about["complete"]:
         console.print(plain(f"{folder} is complete"), soft_wrap=True)
         return SelfPlayResult(folder, True)
-    config = about.pop("config")
-    moved = moved_executor(config["executor"], workers, executor, address)
-    config = {**config, "executor": moved}
-    plan = of_data(config)
-    if not force:
-        refuse_changes(folder, changes(folder, about["versions"], config, _versions(plan)))
-    foreign = foreign_code(built_from(plan.settings), about["versions"])
-    check_trusted(folder, foreign, trust, console)
-    with locked(folder), _told_why(folder, plan):
-        session = _SelfPlaySession(plan, console)
-        _write(folder / "config.yaml", plan.as_data)
-        about["resumed"] = [*about.get("resumed", []), command]
-        return session.go(folder, about)
+    with locked(folder):
+        config = about.pop("config")
+        moved = moved_executor(config["executor"], workers, executor, address)
+        config = {**config, "executor": moved}
+        plan = of_data(config)
+        check_again(folder, about["versions"], config, _versions(plan), force)
+        foreign = foreign_code(built_from(plan.settings), about["versions"])
+        check_trusted(folder, foreign, trust, console)
+        return SelfPlayJob(plan, console, about).go_on(folder, command)
 
 
 def _versions(plan: DataPlan) -> dict[str, str]:
     """What the positions depend on: the versions of a run, and a hash of the files here that shape
     them."""
     room = Path(__file__).parent
-    files = (room / name for name in ("planning.py", "labels.py", "playing.py", "games.py"))
+    files = (room / name for name in ("data_plan.py", "labels.py", "playing.py", "games.py"))
     found = {**versions(built_from(plan.settings)), "selfplay": file_hash(*files)}
     for path in map(Path, plan.data.read):
         if path.is_file():
@@ -183,29 +148,53 @@ def _versions(plan: DataPlan) -> dict[str, str]:
     return found
 
 
-def _write(path: Path, content: Mapping[str, Any]) -> None:
-    write_safely(path, yaml.safe_dump(dict(content), sort_keys=False, allow_unicode=True))
-
-
 # ---------------------------------------------------------------------- doing it
 
 
-class _SelfPlaySession:
-    """One go at a self-play. What can be refused is refused when it is made."""
+class SelfPlayJob(Job[SelfPlayResult]):
+    """A self-play as a job: the pieces that its file lacks are made, and all put together.
 
-    def __init__(self, plan: DataPlan, console: Console) -> None:
-        self._plan, self._console = plan, console
-        self._conditions = plan.conditions()
-        say = functools.cache(self._say)
+    about: the content of its :data:`FILE`, of a self-play that is continued.
+    """
+
+    def __init__(
+        self, plan: DataPlan, console: Console, about: Mapping[str, Any] | None = None
+    ) -> None:
+        super().__init__(plan.settings, plan.as_data, console)
+        self._plan, self._about = plan, dict(about or {})
+        self._conditions: GameConditions
+        self._pieces: list[Task]
+        self._total: int
+
+    def prepare(self, stack: ExitStack) -> None:
+        self._conditions = self._plan.conditions()
+        say = functools.cache(self.say)
         prepare_replay(say)  # by which games that are read are checked
         self._pieces, self._total = self._split()
         self._conditions.prepare(say)
-        prepare_labels(plan.data, say)
-        if plan.settings.trial and not plan.data.read:
+        prepare_labels(self._plan.data, say)
+        if self.settings.trial and not self._plan.data.read:
             try_agents(self._conditions)
 
-    def _say(self, line: str) -> None:
-        self._console.print(plain(line), soft_wrap=True)
+    def versions(self) -> dict[str, str]:
+        return _versions(self._plan)
+
+    def foreign(self) -> list[str]:
+        return foreign_code(built_from(self.settings), {})
+
+    @contextmanager
+    def open_record(self, session: Mapping[str, Any]) -> Iterator[None]:
+        if self.resumed:
+            resumed = [*self._about.get("resumed", []), session["command"]]
+            self._about["resumed"] = resumed
+        else:
+            head = {"name": self.settings.name, "format": FORMAT}
+            self._about = {**head, **session, "complete": False, "seconds": 0.0}
+            self._write_about()
+        yield
+
+    def _write_about(self) -> None:
+        write_yaml(self.folder / FILE, {**self._about, "config": self._plan.as_data})
 
     def _split(self) -> tuple[list[Task], int]:
         """What there is to do, and how many games that is; ConfigError."""
@@ -214,7 +203,7 @@ class _SelfPlaySession:
         if self._plan.data.read:
             from othello_lab.training.games import read_games
 
-            games = read_games(self._plan.data.read, plan.rules, self._plan.data.partly, self._say)
+            games = read_games(self._plan.data.read, plan.rules, self._plan.data.partly, self.say)
             parts: list[Any] = list(games.pieces(_GAMES))
             return [Task(n, part) for n, part in enumerate(parts)], len(games)
         openings = plan.openings.find(min(count, _MOST_OPENINGS), plan.rules, settings.seed)
@@ -233,48 +222,45 @@ class _SelfPlaySession:
             pieces.append(Task(number, batch))
         return pieces, count
 
-    def go(self, folder: Path, about: dict[str, Any]) -> SelfPlayResult:
-        """Make what is missing, and put all together. Raises KeyboardInterrupt if there is nothing
-        yet when it is interrupted."""
-        clock = time.perf_counter()
-        with TaskLog(folder / PIECES) as made:
+    def work(self, stack: ExitStack) -> SelfPlayResult:
+        clock, about = time.perf_counter(), self._about
+        with TaskLog(self.folder / PIECES) as made:
             left = [piece for piece in self._pieces if piece.number not in made.done]
-            failures = self._work_on(left, made, folder) if left else []
+            failures = self._work_on(left, made) if left else []
             complete = len(made.done) == len(self._pieces)
         about["seconds"] = round(about["seconds"] + time.perf_counter() - clock, 1)
         about["complete"] = complete
-        found = self._together(folder, about)
-        _write(folder / FILE, {**about, "config": self._plan.as_data})
+        found = self._together()
+        self._write_about()
         if complete:
-            (folder / PIECES).unlink()
+            (self.folder / PIECES).unlink()
         if found is not None:
-            self._tell(found, folder, about)
+            self._tell(found)
         if failures:
             raise RunStopped(
                 f"{len(failures):,} times {_GAMES} games could not be made: {failures[0]}. What "
-                f"was made is kept; to try again: {way_on(folder, self._plan)}"
+                f"was made is kept; to try again: {self.resume_hint()}"
             )
         if not complete:
-            self._say(f"go on with  {way_on(folder, self._plan)}")
+            self.tell_hint()
             if found is None:
                 raise KeyboardInterrupt
-        return SelfPlayResult(folder, complete)
+        return SelfPlayResult(self.folder, complete)
 
-    def _work_on(self, left: Sequence[Task], made: TaskLog, folder: Path) -> list[str]:
-        """Make what there is to do; why that failed, of each piece of which nothing came."""
+    def _work_on(self, left: Sequence[Task], made: TaskLog) -> list[str]:
+        """Make these pieces; return the reason of each that failed."""
         failures: list[str] = []
         plan, conditions = self._plan, self._conditions
         job = functools.partial(make_piece, plan.as_data[GROUP])
         with ExitStack() as stack:
-            crew = stack.enter_context(plan.plan.executor.ready(conditions, self._say))
-            stack.enter_context(stoppable(conditions.stop, STOPPING))
-            stack.enter_context(logging_to(folder / LOG, plan.settings.log_level))
-            progress = stack.enter_context(_progress(self._console))
+            crew = stack.enter_context(plan.plan.executor.ready(conditions, self.say))
+            stack.enter_context(self.interruptible(conditions.stop, STOPPING))
+            progress = stack.enter_context(progress_of(self.console, "games"))
             missing = sum(_games_of(piece) for piece in left)
             name = plan.settings.name
             bar = progress.add_task(name, total=self._total, completed=self._total - missing)
             sizes = {piece.number: _games_of(piece) for piece in left}
-            with guarded(folder / PIECES, conditions.stop):
+            with guarded(self.folder / PIECES, conditions.stop):
                 for results in crew.work(job, left):
                     for result in results:
                         if result.failure:
@@ -285,8 +271,9 @@ class _SelfPlaySession:
                     made.flush()
         return failures
 
-    def _together(self, folder: Path, about: dict[str, Any]) -> Positions | None:
-        """Write the positions of all pieces that are there; None if there is nothing."""
+    def _together(self) -> Positions | None:
+        """Write and return the positions of all pieces; None if there is no position yet."""
+        folder, about = self.folder, self._about
         made = read_log(folder / PIECES)
         rows = np.concatenate([np.zeros(0, dtype=ROW), *(each.rows for each in made)])
         left_out: Counter[str] = Counter()
@@ -317,13 +304,13 @@ class _SelfPlaySession:
         found.write(folder / kept.FILE, provenance)
         return found
 
-    def _tell(self, found: Positions, folder: Path, about: Mapping[str, Any]) -> None:
-        """What came of it."""
-        for line in summary(found, about):
-            self._say(line)
-        if not self._console.quiet:
-            self._console.print(stages(found))
-        self._say(f"written to {folder / kept.FILE}")
+    def _tell(self, found: Positions) -> None:
+        """Print a summary of the positions."""
+        for line in summary(found, self._about):
+            self.say(line)
+        if not self.console.quiet:
+            self.console.print(stages(found))
+        self.say(f"written to {self.folder / kept.FILE}")
 
 
 def summary(found: Positions, about: Mapping[str, Any]) -> Iterator[str]:
@@ -357,37 +344,3 @@ def stages(found: Positions) -> Any:
 def _games_of(piece: Task) -> int:
     content = piece.content
     return len(content) if isinstance(content, LabelledGames) else len(content.mover)
-
-
-def _progress(console: Console) -> Progress:
-    return Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("games, left"),
-        TimeRemainingColumn(),
-        TextColumn("elapsed"),
-        TimeElapsedColumn(),
-        console=console,
-        disable=console.quiet,
-    )
-
-
-def way_on(folder: Path, plan: DataPlan) -> str:
-    """What to type to go on with it."""
-    trust = " --trust" if foreign_code(built_from(plan.settings), {}) else ""
-    return f"othello-lab resume {shlex.quote(str(folder))}{trust}"
-
-
-@contextmanager
-def _told_why(folder: Path, plan: DataPlan) -> Iterator[None]:
-    """Say in a line why it cannot go on, and how to go on later."""
-    try:
-        yield
-    except OSError as error:
-        why = f"{folder} cannot be written: {one_line(error)}"
-    except (BrokenExecutor, TaskFailed) as error:
-        why = one_line(error)
-    else:
-        return
-    raise RunStopped(f"{why}. What was made is kept; go on with: {way_on(folder, plan)}")

@@ -84,7 +84,7 @@ class TrainingGroupSession(StudySession):
     def make(self) -> tuple[Sequence[Mapping[str, Any]], bool]:
         names = list(several_of(self.plan).trainings)
         self.record.expect(len(names))
-        with self.way_on_told():
+        with self.hint_after_interrupt():
             for number, name in enumerate(names):
                 if number in self.record.done():
                     continue

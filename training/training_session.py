@@ -19,6 +19,7 @@ from othello_lab.agents.config import ConfigError
 from othello_lab.core.rules import Ruleset
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.experiments.config import FIGURE_FILES, NO_FIGURES, RunConfig, chosen, settings_of
+from othello_lab.experiments.jobs.job import LOG
 from othello_lab.experiments.playing.tasks import TaskResult
 from othello_lab.experiments.record.folder import write_safely
 from othello_lab.experiments.record.log import logging_to
@@ -27,7 +28,7 @@ from othello_lab.experiments.studies.parts import play_part
 from othello_lab.experiments.studies.record import TRAINING
 from othello_lab.experiments.studies.study import Conclusion, changed
 from othello_lab.experiments.studies.study_plan import StudyPlan
-from othello_lab.experiments.studies.study_session import LOG, RecordMaker, StudySession
+from othello_lab.experiments.studies.study_session import RecordMaker, StudySession
 from othello_lab.training.data import SPLITS, TRAIN, VALIDATION, Positions
 from othello_lab.training.learned_files import PREFIX, LearnedFigure, StepResult, player
 from othello_lab.training.measuring import TrainingSteps, measure
@@ -78,7 +79,7 @@ class TrainingSession(StudySession):
         self._read: dict[tuple[str, ...], Positions] = {}
         self.record.expect(len(self._steps))
         level = self.plan.plan.settings.log_level
-        with self.way_on_told(), _signals_heeded(), logging_to(self.folder / LOG, level):
+        with self.hint_after_interrupt(), _signals_heeded(), logging_to(self.folder / LOG, level):
             for number, step in enumerate(self._steps):
                 if number in self.record.done():
                     continue

@@ -72,9 +72,8 @@ def replanned(
         settings.games = settings.games if games is None else games
         settings.executor = moved_executor(settings.executor, **moved)
         _check_objects(settings, agents)
-        if not force:
-            now = versions(built_from(settings))
-            refuse_changes(folder, changes(folder, recorded.versions, recorded.config, now))
+        now = versions(built_from(settings))
+        check_again(folder, recorded.versions, recorded.config, now, force)
         trusted(_foreign(settings, recorded, moved))
         plan = plan_of(settings, agents)
         if list(plan.agents) != list(recorded.agents):
@@ -176,6 +175,21 @@ def _changed_agents(recorded: _RecordedRun, plan: Plan) -> list[str]:
         for name, version in recorded.agents.items()
         if plan.agents[name].version != version
     ]
+
+
+def check_again(
+    folder: Path,
+    recorded: Mapping[str, str],
+    config: Mapping[str, Any],
+    now: Mapping[str, str],
+    force: bool,
+) -> None:
+    """Raise ConfigError if a job would now give other results than before. force: don't look.
+
+    recorded, config: versions and settings in its record. now: the versions of today.
+    """
+    if not force:
+        refuse_changes(folder, changes(folder, recorded, config, now))
 
 
 def refuse_changes(folder: Path, changed: Sequence[str]) -> None:

@@ -15,25 +15,21 @@ from __future__ import annotations
 import functools
 import html
 import logging
-import shlex
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import BrokenExecutor
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
 from rich.console import Console
 
 from othello_lab.agents.agent import Agent
-from othello_lab.agents.config import ConfigError, fill_open, load, one_line, short_name
+from othello_lab.agents.config import ConfigError, fill_open, load, short_name
 from othello_lab.core.game import FINISHED
 from othello_lab.core.system.escaping import counted, plain, visible
-from othello_lab.core.system.shared_memory import FINISH_PAIRS
+from othello_lab.core.system.shared_memory import FINISH_PAIRS, STOPPING
 from othello_lab.experiments.config import (
     IN_REPORT,
     LimitsConfig,
@@ -44,18 +40,17 @@ from othello_lab.experiments.config import (
     figures_choice,
     plan_of,
 )
+from othello_lab.experiments.jobs.job import Job
 from othello_lab.experiments.jobs.replan import about_object, replanned
-from othello_lab.experiments.jobs.stopping import RunStopped, guarded, stoppable
+from othello_lab.experiments.jobs.stopping import RunStopped, guarded
 from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.pairing.schedule import PairDraw
 from othello_lab.experiments.playing.conditions import GameConditions
-from othello_lab.experiments.playing.executors import Say
-from othello_lab.experiments.playing.match import MOST_DEATHS, PairResult, Play, TaskFailed
+from othello_lab.experiments.playing.match import MOST_DEATHS, PairResult, Play
 from othello_lab.experiments.playing.trial import try_agents
 from othello_lab.experiments.playing.trust import check_trusted, foreign_code
-from othello_lab.experiments.record.folder import locked, new_folder, write_safely
-from othello_lab.experiments.record.log import logging_to
-from othello_lab.experiments.record.provenance import machine, versions
+from othello_lab.experiments.record.folder import locked
+from othello_lab.experiments.record.provenance import versions
 from othello_lab.experiments.record.reading import damage_told, way_out
 from othello_lab.experiments.record.store import FILE, FORMAT, AgentRow, Record
 from othello_lab.experiments.report.progress import Tally, progress_bar
@@ -196,30 +191,14 @@ def run(
 ) -> RunResult:
     """Play what was planned, and write record, figures and report.
 
-    command: how the run was asked for, for the report. folder: where results go, made already
-    (default: a new one named by date and time). brief: print how far it is, but no results.
+    command: the command or call that asked for the run, for the report. folder: a folder for the
+    results that exists already (default: a new one named by date and time). brief: print progress,
+    but no results.
 
     Nothing is written before everything that can be checked has been. Raises ConfigError, and
-    RunStopped where the record can no longer be written or no worker be started.
+    RunStopped if the record can no longer be written or no worker be started.
     """
-    console = console or Console()
-    settings = plan.settings
-    started = datetime.now()
-    conditions = _prepared(plan, console)
-    openings = plan.choose_openings()
-    if settings.trial:
-        try_agents(conditions)
-    with ExitStack() as crew:
-        play = crew.enter_context(plan.executor.ready(conditions, _line_to(console)))
-        dated = Path(settings.results, settings.name, f"{started:%Y-%m-%d_%H-%M-%S}")
-        folder = folder or new_folder(dated)
-        with locked(folder), _told_why(folder, plan):
-            _write_config(plan, folder)
-            with Record.create(folder / FILE) as record:
-                with record.transaction():
-                    _write_head(record, plan, openings, command, started)
-                session = _RunSession(plan, record, folder, console, conditions, brief=brief)
-                return session.play(play, crew, openings)
+    return RunJob(plan, console or Console(), brief=brief).start(command, folder)
 
 
 def resume(
@@ -237,16 +216,16 @@ def resume(
     trust: bool = False,
     brief: bool = False,
 ) -> RunResult:
-    """Go on with a run that was interrupted, or add games to it.
+    """Continue a run that was interrupted, or add games to it.
 
     agents: the agents of a run that was given objects, by the same names.
-    games: so many a pairing from now on; at least as many as the run has.
-    workers: processes, if not as many as before. executor, address: where to play, if not where it
-        was: as in ``conf/executor``; the games are the same.
-    force: go on even if the lab's code, a version, or an agent is no longer the same.
-    retry_skipped: play the pairs that were skipped. brief: print how far it is, but no results.
-    trust: run what the record names from outside the lab, with your rights, without asking; a
-        program without a terminal to ask on has to say it.
+    games: games a pairing from now on; at least as many as the run has.
+    workers: processes (default: as before). executor, address: a new place to play, as in
+        ``conf/executor``; the games are the same.
+    force: continue even if the lab's code, a version, or an agent has changed.
+    retry_skipped: play the pairs that were skipped. brief: print progress, but no results.
+    trust: run the code from outside the lab that the record names, with your rights, without
+        asking; a program without a terminal to ask on needs it.
 
     The record is in the end that of an uninterrupted run, timings aside. Raises ConfigError and
     RunStopped.
@@ -258,18 +237,8 @@ def resume(
         moved = {"workers": workers, "executor": executor, "address": address}
         trusted = functools.partial(check_trusted, folder, trust=trust, console=console)
         plan, openings = replanned(folder, agents, games, moved, force, retry_skipped, trusted)
-        conditions = _prepared(plan, console)
-        with ExitStack() as crew, _told_why(folder, plan):
-            # Workers first: a process that is forked would have the record open too.
-            play = crew.enter_context(plan.executor.ready(conditions, _line_to(console)))
-            with Record.append(folder) as record:
-                with record.transaction():
-                    record.continue_with(plan.as_data, plan.schedule.games_each, retry_skipped)
-                    record.write_openings(opening.text for opening in openings)
-                    record.write_row("sessions", _session(plan, command, datetime.now()))
-                _write_config(plan, folder)
-                session = _RunSession(plan, record, folder, console, conditions, True, brief)
-                return session.play(play, crew, openings)
+        job = RunJob(plan, console, openings, retry_skipped, brief)
+        return job.go_on(folder, command)
 
 
 def _check_is_run(folder: Path) -> None:
@@ -279,37 +248,10 @@ def _check_is_run(folder: Path) -> None:
         raise ConfigError(f"{folder} is no run: there is no {FILE} in it")
 
 
-# ---------------------------------------------------------------------- before the games
-
-
-def _prepared(plan: Plan, console: Console) -> GameConditions:
-    """The conditions of a run, all kernels loaded or compiled, saying so."""
-    announced: set[str] = set()
-
-    def announce(line: str) -> None:
-        if line not in announced:  # agents may share a heuristic
-            announced.add(line)
-            console.print(plain(line))
-
-    conditions = plan.conditions()
-    conditions.prepare(announce)
-    return conditions
-
-
-def _line_to(console: Console) -> Say:
-    return lambda line: console.print(plain(line), soft_wrap=True)
-
-
-def _write_config(plan: Plan, folder: Path) -> None:
-    text = yaml.safe_dump(plan.as_data, sort_keys=False, allow_unicode=True)
-    write_safely(folder / "config.yaml", text)
-
-
 def _write_head(
-    record: Record, plan: Plan, openings: Sequence[Opening], command: str, started: datetime
+    record: Record, plan: Plan, openings: Sequence[Opening], session: Mapping[str, Any]
 ) -> None:
     settings = plan.settings
-    session = _session(plan, command, started)
     record.write_row(
         "run",
         {
@@ -336,92 +278,125 @@ def _write_head(
     record.write_openings(opening.text for opening in openings)
 
 
-def _session(plan: Plan, command: str, started: datetime) -> dict[str, Any]:
-    return {
-        "command": command,
-        "versions": versions(built_from(plan.settings)),
-        "machine": machine(),
-        "started": started.isoformat(timespec="seconds"),
-    }
-
-
 # ---------------------------------------------------------------------- playing
 
 
-class _RunSession:
-    """One go at a run: what the record does not have yet is played, and the run concluded."""
+class RunJob(Job[RunResult]):
+    """A run as a job: the pairs that the record lacks are played, and the run concluded."""
 
     def __init__(
         self,
         plan: Plan,
-        record: Record,
-        folder: Path,
         console: Console,
-        conditions: GameConditions,
-        resumed: bool = False,
+        openings: Sequence[Opening] = (),
+        retry_skipped: bool = False,
         brief: bool = False,
     ) -> None:
-        self._plan, self._record, self._folder = plan, record, folder
-        self._console, self._conditions = console, conditions
-        self._resumed, self._told = resumed, brief
+        """openings, retry_skipped: of a run that is continued. brief: print no results."""
+        super().__init__(plan.settings, plan.as_data, console)
+        self._plan, self._openings, self._retry = plan, openings, retry_skipped
         self._results = Console(quiet=True) if brief else console
+        self._hint_told = brief
+        self._record: Record
+        self._play: Play
+        self._conditions: GameConditions
 
-    def play(self, play: Play, crew: ExitStack, openings: Sequence[Opening]) -> RunResult:
-        """Play, and conclude. crew: the workers; closed, lets them go, as their last words belong
-        in the log.
+    def prepare(self, stack: ExitStack) -> None:
+        plan = self._plan
+        self._conditions = plan.conditions()
+        # Agents may share a heuristic, whose line is printed once.
+        self._conditions.prepare(functools.cache(lambda line: self.console.print(plain(line))))
+        if not self.resumed:
+            self._openings = plan.choose_openings()
+            if plan.settings.trial:
+                try_agents(self._conditions)
+        # Workers before the record: a process that is forked would have it open too.
+        self._play = stack.enter_context(plan.executor.ready(self._conditions, self.say))
 
-        Raises RunStopped if no game could be played, KeyboardInterrupt if none was before Ctrl-C.
-        """
+    def versions(self) -> dict[str, str]:
+        return versions(built_from(self._plan.settings))
+
+    def foreign(self) -> list[str]:
+        described = built_from(self._plan.settings)
+        if self._plan.of_objects:
+            del described["agents"]
+        return foreign_code(described, {})
+
+    @contextmanager
+    def open_record(self, session: Mapping[str, Any]) -> Iterator[None]:
+        plan = self._plan
+        opened = Record.append(self.folder) if self.resumed else Record.create(self.folder / FILE)
+        with opened as self._record:
+            record = self._record
+            with record.transaction():
+                if self.resumed:
+                    record.continue_with(plan.as_data, plan.schedule.games_each, self._retry)
+                    record.write_openings(opening.text for opening in self._openings)
+                    record.write_row("sessions", session)
+                else:
+                    _write_head(record, plan, self._openings, session)
+            yield
+
+    def work(self, stack: ExitStack) -> RunResult:
         clock = time.perf_counter()
         plan, record, stop = self._plan, self._record, self._conditions.stop
-        log_file = logging_to(self._folder / "log.txt", plan.settings.log_level)
-        with self._way_on_told(), stoppable(stop), log_file:
+        with self.interruptible(stop, STOPPING):
             with self._reading():
-                draw = self._drawn(openings)
+                draw = self._drawn(self._openings)
             with guarded(record.path, stop):
-                self._write_down(play(draw), draw)
+                self._write_down(self._play(draw), draw)
             interrupted = stop.value == FINISH_PAIRS
-            crew.close()
+            stack.close()  # the last words of the workers belong in the log
             settled = record.settled(plan.schedule.games_each)
             complete = draw.complete(len(settled), plan.pairs)
             record.finish(time.perf_counter() - clock, complete)
-            played = record.count_games()
-            log.info("%d of %d games", played, played if complete else plan.games)
-            if not played and complete:
-                raise RunStopped(f"no game could be played: of every pair, {SKIPPED}")
-            if not played and not interrupted:
-                raise RunStopped("no game could be played: its record and settings do not agree")
-            if not played:
-                raise KeyboardInterrupt
+            self._check_played(complete, interrupted)
             if not complete:
-                self._tell_way_on()
+                self.tell_hint()
             # pandas takes a third of a second to import, which the first game need not wait for.
             from othello_lab.experiments.report.report import conclude
 
             with self._reading():
-                standings = conclude(record, plan, self._folder, self._results)
+                standings = conclude(record, plan, self.folder, self._results)
             if plan.settings.export:
-                record.export(self._folder, plan.settings.export)
-        return RunResult(self._folder, standings, complete, interrupted)
+                record.export(self.folder, plan.settings.export)
+        return RunResult(self.folder, standings, complete, interrupted)
 
-    @contextmanager
-    def _way_on_told(self) -> Iterator[None]:
-        """Within it Ctrl-C may end everything at once."""
-        try:
-            yield
-        except KeyboardInterrupt:
-            self._tell_way_on()
-            raise
+    def _check_played(self, complete: bool, interrupted: bool) -> None:
+        """Raise RunStopped if no game could be played, KeyboardInterrupt if Ctrl-C came before."""
+        played = self._record.count_games()
+        log.info("%d of %d games", played, played if complete else self._plan.games)
+        if not played and complete:
+            raise RunStopped(f"no game could be played: of every pair, {SKIPPED}")
+        if not played and not interrupted:
+            raise RunStopped("no game could be played: its record and settings do not agree")
+        if not played:
+            raise KeyboardInterrupt
 
-    def _tell_way_on(self) -> None:
-        if not self._told:
-            _line_to(self._console)(f"go on with  {way_on(self._folder, self._plan)}")
-        self._told = True
+    def resume_hint(self) -> str:
+        if not self._plan.of_objects:
+            return super().resume_hint()
+        trust = ", trust=True" if self.foreign() else ""
+        return f"othello_lab.resume({str(self.folder)!r}, agents={{...}}{trust})"
+
+    def tell_hint(self) -> None:
+        if not self._hint_told:
+            super().tell_hint()
+        self._hint_told = True
+
+    def kept(self) -> str:
+        with suppress(sqlite3.Error, OSError), Record.open(self.folder) as record:
+            if record.format() is not None:
+                return f"What was played is kept; go on with: {self.resume_hint()}"
+        return "Nothing was played; start it again"
+
+    def rescue(self, error: Exception) -> str:
+        return way_out(self.folder, error)
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
         """Within it games are read that another session may have recorded."""
-        with damage_told(self._folder) if self._resumed else nullcontext():
+        with damage_told(self.folder) if self.resumed else nullcontext():
             try:
                 yield
             except Exception:
@@ -448,7 +423,7 @@ class _RunSession:
         tally = Tally(plan.names)
         with self._reading():
             tally.tell(record.results())
-        with progress_bar(self._console, tally, lambda: self._conditions.stopping) as progress:
+        with progress_bar(self.console, tally, lambda: self._conditions.stopping) as progress:
             bar = progress.add_task(
                 plan.settings.name,
                 total=plan.games,
@@ -499,34 +474,3 @@ def in_order(results: Iterator[list[PairResult]], draw: PairDraw) -> Iterator[li
             yield ready
         if draw.verdict:
             return
-
-
-@contextmanager
-def _told_why(folder: Path, plan: Plan) -> Iterator[None]:
-    """Say in a line why a run cannot go on, and how to go on later."""
-    try:
-        yield
-    except (sqlite3.Error, OSError) as error:
-        why = f"{folder} cannot be written: {one_line(error)}"
-        if saved := way_out(folder, error):
-            raise RunStopped(f"{why}{saved}") from error
-    except (BrokenExecutor, TaskFailed) as error:
-        why = one_line(error)
-    else:
-        return
-    then = "Nothing was played; start it again"
-    with suppress(sqlite3.Error, OSError), Record.open(folder) as record:
-        if record.format() is not None:
-            then = f"What was played is kept; go on with: {way_on(folder, plan)}"
-    raise RunStopped(f"{why}. {then}")
-
-
-def way_on(folder: Path, plan: Plan) -> str:
-    """What to type to go on with a run."""
-    described = built_from(plan.settings)
-    if plan.of_objects:
-        del described["agents"]
-        trust = ", trust=True" if foreign_code(described, {}) else ""
-        return f"othello_lab.resume({str(folder)!r}, agents={{...}}{trust})"
-    trust = " --trust" if foreign_code(described, {}) else ""
-    return f"othello-lab resume {shlex.quote(str(folder))}{trust}"

@@ -4,41 +4,28 @@ It may be interrupted at any moment, and resumed: what is in its record stays, t
 from __future__ import annotations
 
 import functools
-import shlex
-import sqlite3
 import time
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import BrokenExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 
 from othello_lab.agents.config import ConfigError, build, one_line
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.experiments.config import RunConfig, built_from, plan_of, typed
-from othello_lab.experiments.jobs.replan import changes, moved_executor, refuse_changes
-from othello_lab.experiments.jobs.stopping import RunStopped, guarded, stoppable
-from othello_lab.experiments.playing.match import TaskFailed
+from othello_lab.experiments.jobs.job import LOG, Job, progress_of
+from othello_lab.experiments.jobs.replan import check_again, moved_executor
+from othello_lab.experiments.jobs.stopping import RunStopped, guarded
 from othello_lab.experiments.playing.tasks import Tables, Task, WorkerContext
 from othello_lab.experiments.playing.trial import try_agents
 from othello_lab.experiments.playing.trust import check_trusted, foreign_code
-from othello_lab.experiments.record.folder import locked, new_folder, write_safely
-from othello_lab.experiments.record.log import logging_to
-from othello_lab.experiments.record.provenance import file_hash, machine, versions
+from othello_lab.experiments.record.folder import locked
+from othello_lab.experiments.record.provenance import file_hash, versions
 from othello_lab.experiments.record.reading import reading
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.studies.parts import play_part
@@ -57,7 +44,6 @@ from othello_lab.experiments.sweep.folder import has_begun
 
 GAMES = "games"
 """The folder of the run that a study of positions plays first."""
-LOG = "log.txt"
 STOPPING = "stopping after the pieces under way"
 MOST_TOLD = 10
 """Failures."""
@@ -73,45 +59,73 @@ class StudyResult:
     exit_code: int
 
 
-class StudySession(ABC):
-    """One go at a study: what its record does not have yet is done, and the study concluded.
+class StudySession(Job[StudyResult]):
+    """A study as a job: what its record lacks is done, and the study concluded.
 
-    options: how runs that have begun are gone on with, see :func:`experiments.jobs.run.resume`.
+    options: how runs that have begun are continued, see :func:`experiments.jobs.run.resume`, and
+    ``retry_failed``: do pieces again that failed.
     """
+
+    record: StudyRecord
 
     def __init__(
         self,
         plan: StudyPlan,
-        record: StudyRecord,
-        folder: Path,
+        maker: RecordMaker,
         console: Console,
         options: Mapping[str, Any] | None = None,
     ) -> None:
-        self.plan, self.record, self.folder = plan, record, folder
-        self.console, self.options = console, dict(options or {})
+        super().__init__(plan.plan.settings, plan.as_data, console)
+        self.plan, self.maker, self.options = plan, maker, dict(options or {})
+        self._retry_failed = bool(self.options.pop("retry_failed", False))
 
     @classmethod
     @abstractmethod
     def first_look(cls, plan: StudyPlan, console: Console) -> None:
-        """Find what is wrong before anything is written; ConfigError."""
+        """Raise ConfigError for all that can be found wrong before anything is written."""
 
     @abstractmethod
     def make(self) -> tuple[Any, bool]:
-        """Do what the record does not have; what there is to conclude from, and whether that is
-        all of it."""
+        """Do what the record lacks; return the material to conclude from, and True if it is all."""
 
     @abstractmethod
     def conclude(self, found: Any) -> Conclusion:
-        """What was found."""
+        """Return the conclusion from what :meth:`make` returned."""
 
-    def go(self) -> StudyResult:
-        """Do what is missing, and conclude. Raises KeyboardInterrupt if nothing was done before
-        Ctrl-C, RunStopped if nothing can be."""
+    def prepare(self, stack: ExitStack) -> None:
+        if not self.resumed:
+            self.first_look(self.plan, self.console)
+
+    def versions(self) -> dict[str, str]:
+        return _versions(self.settings, self.plan.described, self.maker)
+
+    def foreign(self) -> list[str]:
+        built = _built(self.settings, self.plan.described, self.plan.kind)
+        return foreign_code(built, {}, (Study,))
+
+    @contextmanager
+    def open_record(self, session: Mapping[str, Any]) -> Iterator[None]:
+        plan = self.plan
+        if self.resumed:
+            opened = StudyRecord.append(self.folder)
+        else:
+            opened = StudyRecord.create(self.folder, plan.kind)
+        with opened as self.record:
+            with self.record.transaction():
+                if self.resumed:
+                    self.record.go_on(plan.as_data, self._retry_failed)
+                else:
+                    head = {"name": plan.name, "format": FORMAT, "config": plan.as_data}
+                    self.record.write_row("study", {**head, **session})
+                self.record.write_row("sessions", session)
+            yield
+
+    def work(self, stack: ExitStack) -> StudyResult:
         record, clock = self.record, time.perf_counter()
         found, complete = self.make()
         record.finish(time.perf_counter() - clock, complete)
         if not found:
-            self.tell_way_on()
+            self.tell_hint()
             raise KeyboardInterrupt
         conclusion = self.conclude(found)
         tell(self.plan, record, conclusion, self.folder, self.console)
@@ -119,33 +133,16 @@ class StudySession(ABC):
         for number, why in failed[:MOST_TOLD]:
             self.say(f"failed  piece {number}: {why}")
         if not complete:
-            self.tell_way_on()
+            self.tell_hint()
             return StudyResult(self.folder, complete, 130)
         return StudyResult(self.folder, complete, 1 if failed else conclusion.exit_code)
 
-    def say(self, line: str) -> None:
-        """Print a line."""
-        self.console.print(plain(line), soft_wrap=True)
-
-    def tell_way_on(self) -> None:
-        """Say what to type to go on."""
-        self.say(f"go on with  {way_on(self.folder, self.plan)}")
-
-    @contextmanager
-    def way_on_told(self) -> Iterator[None]:
-        """Within it Ctrl-C may end everything at once."""
-        try:
-            yield
-        except KeyboardInterrupt:
-            self.tell_way_on()
-            raise
-
 
 class RecordMaker(NamedTuple):
-    """How what is of a kind is made.
+    """The making of studies of one kind of record.
 
-    of: its class. session: gives a Session of a plan. rooms: whose sources the numbers depend on,
-    by the name that versions have.
+    of: their class. session: returns the StudySession of a plan. rooms: folders with sources that
+    the numbers depend on, by their names in the record's versions.
     """
 
     kind: RecordKind
@@ -166,27 +163,14 @@ def study(
 ) -> StudyResult:
     """Make a study, and write record, tables, figures and report.
 
-    command: how it was asked for, for the report. folder: where to, made already (default: a new
-    one named by date and time). maker: of what is made like a study. Nothing is written before
-    everything that can be checked has been. Raises ConfigError, and RunStopped where the record can
-    no longer be written or no worker be started; KeyboardInterrupt after Ctrl-C if nothing is there
-    to conclude from.
+    command: the command or call that asked for it, for the report. folder: a folder for the results
+    that exists already (default: a new one named by date and time). maker: of another kind of
+    record. Nothing is written before everything that can be checked has been. Raises ConfigError,
+    and RunStopped if the record can no longer be written or no worker be started; KeyboardInterrupt
+    after Ctrl-C if there is nothing to conclude from.
     """
-    console, maker = console or Console(), maker or STUDIES
-    settings, started = plan.plan.settings, datetime.now()
-    session = maker.session(plan)
-    session.first_look(plan, console)
-    dated = Path(settings.results, settings.name, f"{started:%Y-%m-%d_%H-%M-%S}")
-    folder = folder or new_folder(dated)
-    with locked(folder), _told_why(folder, plan):
-        _write_config(plan, folder)
-        with StudyRecord.create(folder, plan.kind) as record:
-            about = _session(plan, command, started, maker)
-            with record.transaction():
-                head = {"name": plan.name, "format": FORMAT, "config": plan.as_data}
-                record.write_row("study", {**head, **about})
-                record.write_row("sessions", about)
-            return session(plan, record, folder, console).go()
+    maker = maker or STUDIES
+    return maker.session(plan)(plan, maker, console or Console()).start(command, folder)
 
 
 def resume(
@@ -202,13 +186,13 @@ def resume(
     trust: bool = False,
     maker: RecordMaker | None = None,
 ) -> StudyResult:
-    """Go on with a study that was interrupted, as :func:`experiments.jobs.run.resume` does a run.
+    """Continue a study that was interrupted, as :func:`experiments.jobs.run.resume` does a run.
 
     retry_failed: do pieces again that failed. maker: as in :func:`study`.
     """
     console, folder, maker = console or Console(), Path(folder), maker or STUDIES
     moved: dict[str, Any] = {"workers": workers, "executor": executor, "address": address}
-    options = {**moved, "force": force, "trust": trust}
+    options = {**moved, "force": force, "trust": trust, "retry_failed": retry_failed}
     with locked(folder):
         with StudyRecord.open(folder) as record:
             about = record.study()
@@ -218,49 +202,26 @@ def resume(
             raise ConfigError(f"{folder}: its record does not say what {maker.kind.word} it is")
         settings = typed(config)
         settings.executor = moved_executor(settings.executor, **moved)
-        if not force:
-            now = _versions(settings, described, maker)
-            refuse_changes(folder, changes(folder, about["versions"], about["config"], now))
+        now = _versions(settings, described, maker)
+        check_again(folder, about["versions"], about["config"], now, force)
         built = _built(settings, described, maker.kind)
         check_trusted(folder, foreign_code(built, about["versions"], (Study,)), trust, console)
         plan = planned(about["name"], described, plan_of(settings), maker.kind, maker.of)
-        with _told_why(folder, plan), StudyRecord.append(folder) as record:
-            with record.transaction():
-                record.go_on(plan.as_data, retry_failed)
-                record.write_row("sessions", _session(plan, command, datetime.now(), maker))
-            _write_config(plan, folder)
-            return maker.session(plan)(plan, record, folder, console, options).go()
-
-
-def _session(
-    plan: StudyPlan, command: str, started: datetime, maker: RecordMaker
-) -> dict[str, Any]:
-    return {
-        "command": command,
-        "versions": _versions(plan.plan.settings, plan.described, maker),
-        "machine": machine(),
-        "started": started.isoformat(timespec="seconds"),
-    }
+        return maker.session(plan)(plan, maker, console, options).go_on(folder, command)
 
 
 def _built(settings: RunConfig, described: Mapping[str, Any], kind: RecordKind) -> dict[str, Any]:
-    """What of all settings describes objects that are built, the heuristic by which openings are
-    played out among them."""
+    """Return the settings that describe objects, with the heuristic by which openings are played
+    out."""
     return {**built_from(settings), "evaluation": settings.evaluation, kind.group: described}
 
 
 def _versions(
     settings: RunConfig, described: Mapping[str, Any], maker: RecordMaker
 ) -> dict[str, str]:
-    """What the numbers depend on: the versions of a run, and a hash of each room that makes
-    them."""
+    """Return the versions of a run, and a hash of each room that makes the numbers."""
     rooms = {name: file_hash(*sorted(room.glob("*.py"))) for name, room in maker.rooms.items()}
     return {**versions(_built(settings, described, maker.kind)), **rooms}
-
-
-def _write_config(plan: StudyPlan, folder: Path) -> None:
-    text = yaml.safe_dump(plan.as_data, sort_keys=False, allow_unicode=True)
-    write_safely(folder / "config.yaml", text)
 
 
 # ---------------------------------------------------------------------- before anything is done
@@ -317,8 +278,7 @@ class PositionSession(StudySession):
         return self.plan.study.conclude(self.plan.plan, found)
 
     def make(self) -> tuple[Mapping[str, Any], bool]:
-        """Work on the pieces that the record does not have; all tables, and whether nothing is
-        left to do."""
+        """Work on the pieces that the record lacks; return all tables, and True if none is left."""
         plan, record, study = self.plan, self.record, self.plan.study
         assert isinstance(study, PositionStudy)
         if study.needs_run(plan.plan):
@@ -354,10 +314,8 @@ class PositionSession(StudySession):
         job = functools.partial(job_of, dict(plan.described))
         with ExitStack() as stack:
             crew = stack.enter_context(plan.plan.executor.ready(conditions, self.say))
-            stack.enter_context(self.way_on_told())
-            stack.enter_context(stoppable(conditions.stop, STOPPING))
-            stack.enter_context(logging_to(self.folder / LOG, plan.plan.settings.log_level))
-            progress = stack.enter_context(_progress(self.console))
+            stack.enter_context(self.interruptible(conditions.stop, STOPPING))
+            progress = stack.enter_context(progress_of(self.console, "pieces"))
             bar = progress.add_task(plan.name, total=total, completed=total - len(left))
             with guarded(self.record.path, conditions.stop):
                 for results in crew.work(job, left):
@@ -423,44 +381,6 @@ def job_of(described: Mapping[str, Any], place: WorkerContext, content: Any) -> 
 def _study_of(described: str) -> PositionStudy:
     made: PositionStudy = build(yaml.safe_load(described), STUDY.group, PositionStudy)
     return made
-
-
-def _progress(console: Console) -> Progress:
-    return Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("pieces, left"),
-        TimeRemainingColumn(),
-        TextColumn("elapsed"),
-        TimeElapsedColumn(),
-        console=console,
-        disable=console.quiet,
-    )
-
-
-# ---------------------------------------------------------------------- the way on
-
-
-def way_on(folder: Path, plan: StudyPlan) -> str:
-    """What to type to go on with a study."""
-    built = _built(plan.plan.settings, plan.described, plan.kind)
-    trust = " --trust" if foreign_code(built, {}, (Study,)) else ""
-    return f"othello-lab resume {shlex.quote(str(folder))}{trust}"
-
-
-@contextmanager
-def _told_why(folder: Path, plan: StudyPlan) -> Iterator[None]:
-    """Say in a line why it cannot go on, and how to go on later."""
-    try:
-        yield
-    except (sqlite3.Error, OSError) as error:
-        why = f"{folder} cannot be written: {one_line(error)}"
-    except (BrokenExecutor, TaskFailed) as error:
-        why = one_line(error)
-    else:
-        return
-    raise RunStopped(f"{why}. What was done is kept; go on with: {way_on(folder, plan)}")
 
 
 def _session_of(plan: StudyPlan) -> type[StudySession]:

@@ -7,11 +7,12 @@ Hydra chooses what to run, and its launchers where, maybe in other processes or 
 from __future__ import annotations
 
 import functools
-import shlex
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
@@ -21,10 +22,11 @@ from othello_lab.agents import hydra_parts
 from othello_lab.agents.config import ConfigError, compose, one_line
 from othello_lab.core.system.console import as_typed, make_console
 from othello_lab.core.system.escaping import plain
-from othello_lab.experiments.config import read
+from othello_lab.experiments.config import RunConfig, read
 from othello_lab.experiments.jobs import run as runs
+from othello_lab.experiments.jobs.job import Job
 from othello_lab.experiments.playing.trust import check_trusted
-from othello_lab.experiments.record.folder import locked, new_folder
+from othello_lab.experiments.record.folder import locked
 from othello_lab.experiments.record.store import FILE
 from othello_lab.experiments.sweep.composing import (
     expand,
@@ -74,10 +76,10 @@ def sweep(
         for combination in known:
             read(combination, folders)
         example = known[0]
-    folder = new_folder(Path(str(compose("run", [*example, *hydras], folders).hydra.sweep.dir)))
-    write_about(folder, as_typed(["run", *arguments]), arguments, known)
-    asked = Sweep(folder.resolve(), list(overrides), list(folders), known, trusted=True)
-    return _go(asked, folder, console)
+    wanted = Path(str(compose("run", [*example, *hydras], folders).hydra.sweep.dir))
+    asked = Sweep(wanted, list(overrides), list(folders), known, trusted=True)
+    job = SweepJob(asked, console, arguments)
+    return job.start(as_typed(["run", *arguments]), wanted=wanted)
 
 
 def resume(folder: Path | str, console: Console, trust: bool = False) -> int:
@@ -96,7 +98,7 @@ def resume(folder: Path | str, console: Console, trust: bool = False) -> int:
             raise ConfigError(
                 f"{folder}: this search had no hydra.sweeper.sampler.seed, so it cannot be repeated"
             )
-    return _go(asked, Path(folder), console)
+    return _go_on(asked, Path(folder), console)
 
 
 def extend(folder: Path | str, games: int, console: Console, trust: bool = False) -> int:
@@ -121,7 +123,13 @@ def extend(folder: Path | str, games: int, console: Console, trust: bool = False
         read(words, asked.extra_folders)
     said = about(asked.folder)
     write_about(asked.folder, said["command"], said["arguments"], known)
-    return _go(replace(asked, known=known, trusted=bool(foreign)), Path(folder), console)
+    return _go_on(replace(asked, known=known, trusted=bool(foreign)), Path(folder), console)
+
+
+def _go_on(asked: Sweep, folder: Path, console: Console) -> int:
+    """Continue a sweep. folder: as the user wrote it."""
+    with locked(folder):
+        return SweepJob(asked, console).go_on(folder, "")
 
 
 def _is_games(word: str) -> bool:
@@ -155,18 +163,58 @@ def _check_search(overrides: Sequence[str], folders: Sequence[str]) -> list[str]
 # ---------------------------------------------------------------------- running all
 
 
-def _go(asked: Sweep, folder: Path, console: Console) -> int:
-    """Run what is not finished, and conclude whatever happens. folder: as the user wrote it.
+class SweepJob(Job[int]):
+    """A sweep as a job: combinations that are not finished are run, and the sweep concluded.
 
-    Hydra sweeps over the combinations' numbers alone, unless it searches.
+    Hydra sweeps over the combinations' numbers alone, unless it searches. arguments: the words after
+    ``run``, of a new sweep. The result is the exit code.
     """
-    confirmed = True
-    with locked(asked.folder):
+
+    def __init__(self, asked: Sweep, console: Console, arguments: Sequence[str] = ()) -> None:
+        super().__init__(RunConfig(asked.folder.parent.name), None, console)
+        self._asked, self._arguments = asked, arguments
+
+    def prepare(self, stack: ExitStack) -> None:
+        """Do nothing: each combination prepares for itself."""
+
+    def versions(self) -> dict[str, str]:
+        return {}  # each combination's record has its own
+
+    def foreign(self) -> list[str]:
+        return foreign_in(self._asked)
+
+    @contextmanager
+    def open_record(self, session: Mapping[str, Any]) -> Iterator[None]:
+        self._asked = replace(self._asked, folder=self.folder.resolve())
+        if not self.resumed:
+            write_about(self.folder, session["command"], self._arguments, self._asked.known)
+        yield
+
+    def work(self, stack: ExitStack) -> int:
+        confirmed = True
         try:
-            confirmed = _run_all(asked, console)
+            confirmed = _run_all(self._asked, self.console)
         finally:
-            failed = _end(asked, folder, console)
-    return 0 if confirmed and not failed else 1
+            failed = self._conclude()
+        return 0 if confirmed and not failed else 1
+
+    def _conclude(self) -> int:
+        """Report what there is, and say what is missing; return the number of failures."""
+        found = self._asked.combinations()
+        values = self._asked.varied(found)
+        if any(combination.has_games for combination in found):
+            conclude(self.folder, found, values, self.console)
+        left = [one for one in found if one.state in (State.STOPPED, State.WAITING)]
+        if left:
+            self.say(
+                f"{len(left)} of {len(found)} combinations are not finished; go on with  "
+                f"{self.resume_hint()}"
+            )
+        failed = [one for one in found if one.state is State.FAILED]
+        for one in failed:
+            line = f"failed  {one.number}: {in_a_line(values, one.number)}: {one.failure}"
+            self.console.print(plain(line, "red"))
+        return len(failed)
 
 
 def _run_all(asked: Sweep, console: Console) -> bool:
@@ -220,27 +268,6 @@ def _confirm(asked: Sweep, console: Console) -> bool:
     except Exception:
         return False
     return True
-
-
-def _end(asked: Sweep, folder: Path, console: Console) -> int:
-    """Conclude with what there is, and say what is missing; returns how many failed."""
-    found = asked.combinations()
-    values = asked.varied(found)
-    if any(each.has_games for each in found):
-        conclude(folder, found, values, console)
-    left = [each for each in found if each.state in (State.STOPPED, State.WAITING)]
-    if left:
-        trust = " --trust" if foreign_in(asked) else ""
-        line = (
-            f"{len(left)} of {len(found)} combinations are not finished; go on with  "
-            f"othello-lab resume {shlex.quote(str(folder))}{trust}"
-        )
-        console.print(plain(line), soft_wrap=True)
-    failed = [each for each in found if each.state is State.FAILED]
-    for each in failed:
-        line = f"failed  {each.number}: {in_a_line(values, each.number)}: {each.failure}"
-        console.print(plain(line, "red"))
-    return len(failed)
 
 
 # ---------------------------------------------------------------------- one combination

@@ -240,7 +240,13 @@ def mutates_all_objects(agent: Hostile, *_: Any) -> None:
     """Looks through the garbage collector for conditions, limits and agents, and spoils them."""
     gc.unfreeze()
     for thing in gc.get_objects():
-        if type(thing).__name__ in ("GameConditions", "Limits", "ScheduledGame", "GreedyAgent", "AgentProxy"):
+        if type(thing).__name__ in (
+            "GameConditions",
+            "Limits",
+            "ScheduledGame",
+            "GreedyAgent",
+            "AgentProxy",
+        ):
             for name in ("grace", "hang_seconds", "names", "depth", "seed", "_asked"):
                 with contextlib.suppress(Exception):
                     object.__setattr__(thing, name, 0)

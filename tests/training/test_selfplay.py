@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 from collections import Counter
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -87,9 +88,11 @@ def test_what_is_cut_off_is_made_again(folder: Path, tmp_path: Path) -> None:
     about = about_of(where) | {"complete": False}
     (where / "selfplay.yaml").write_text(yaml.safe_dump(about))
     (where / FILE).unlink()
-    session = selfplay._SelfPlaySession(plan, selfplay.Console(quiet=True))
-    with TaskLog(where / PIECES) as log:
-        session._work_on(session._pieces[:2], log, where)
+    job = selfplay.SelfPlayJob(plan, selfplay.Console(quiet=True))
+    job.folder = where
+    with ExitStack() as stack, TaskLog(where / PIECES) as log:
+        job.prepare(stack)
+        job._work_on(job._pieces[:2], log)
     assert [each.number for each in read_log(where / PIECES)] == [0, 1]
     content = (where / PIECES).read_bytes()
     (where / PIECES).write_bytes(content[:-5])

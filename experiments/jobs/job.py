@@ -1,0 +1,206 @@
+"""The lifecycle of every job: checks, a folder, its lock, a record, work, a report, and resuming.
+
+:class:`Job` drives runs, studies, trainings, self-plays and sweeps. A kind of job is a subclass
+that says what is checked and prepared, how its record is begun or continued, and how the work that
+the record lacks is done and reported.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sqlite3
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from concurrent.futures import BrokenExecutor
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import yaml
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from othello_lab.agents.config import one_line
+from othello_lab.core.system.escaping import plain
+from othello_lab.experiments.config import RunConfig
+from othello_lab.experiments.jobs.stopping import RunStopped, stoppable
+from othello_lab.experiments.playing.match import TaskFailed
+from othello_lab.experiments.record.folder import locked, new_folder, write_safely
+from othello_lab.experiments.record.log import logging_to
+from othello_lab.experiments.record.provenance import machine
+
+CONFIG = "config.yaml"
+"""The file of a folder with all settings of its job."""
+LOG = "log.txt"
+
+Result = TypeVar("Result")
+
+
+class Job(ABC, Generic[Result]):
+    """A job at work in its folder.
+
+    settings: of the job; its folder and log level follow from them. config: all settings as plain
+    data, for the folder's :data:`CONFIG`; None writes no such file. folder: its folder, unset
+    before :meth:`start` has made it. resumed: True if its record was begun by an earlier session.
+    """
+
+    folder: Path
+
+    def __init__(
+        self, settings: RunConfig, config: Mapping[str, Any] | None, console: Console
+    ) -> None:
+        self.settings, self.config, self.console = settings, config, console
+        self.resumed = False
+
+    # ------------------------------------------------------------------ said by each kind
+
+    @abstractmethod
+    def prepare(self, stack: ExitStack) -> None:
+        """Check, compile and start all that the work needs. Nothing is written before.
+
+        stack: closed when the job ends. Raises ConfigError.
+        """
+
+    @abstractmethod
+    def versions(self) -> dict[str, str]:
+        """Return the versions of all that the results depend on, by name."""
+
+    @abstractmethod
+    def foreign(self) -> list[str]:
+        """Return the code from outside the lab that the settings name, a line each."""
+
+    @abstractmethod
+    def open_record(self, session: Mapping[str, Any]) -> AbstractContextManager[Any]:
+        """Begin the record, or continue it if ``resumed``.
+
+        session: command, versions, machine and start of this session.
+        """
+
+    @abstractmethod
+    def work(self, stack: ExitStack) -> Result:
+        """Do what the record lacks, and report. stack: as in :meth:`prepare`.
+
+        Raises RunStopped if nothing can be done, KeyboardInterrupt after Ctrl-C if there is
+        nothing to report.
+        """
+
+    def kept(self) -> str:
+        """Return how to continue after an error, as a sentence."""
+        return f"What was done is kept; go on with: {self.resume_hint()}"
+
+    def rescue(self, error: Exception) -> str:
+        """Return a way out of a damaged record, empty if there is none."""
+        return ""
+
+    # ------------------------------------------------------------------ the same for all kinds
+
+    def start(self, command: str, folder: Path | None = None, wanted: Path | None = None) -> Result:
+        """Do the job in a new folder.
+
+        command: the command or call that asked for it. folder: a folder that exists already.
+        wanted: the name of the folder to make, by default one named by experiment, date and time.
+        Raises ConfigError before anything is written, then as :meth:`work`.
+        """
+        started = datetime.now()
+        with ExitStack() as stack:
+            self.prepare(stack)
+            session = self._session(command, started)
+            place = Path(self.settings.results, self.settings.name)
+            self.folder = folder or new_folder(wanted or place / f"{started:%Y-%m-%d_%H-%M-%S}")
+            with locked(self.folder), self._errors_explained():
+                self._write_config()
+                with self.open_record(session):
+                    return self.work(stack)
+
+    def go_on(self, folder: Path, command: str) -> Result:
+        """Continue the job in its folder, of which the caller holds the lock."""
+        self.folder, self.resumed = folder, True
+        session = self._session(command, datetime.now())
+        with ExitStack() as stack, self._errors_explained():
+            self.prepare(stack)
+            with self.open_record(session):
+                self._write_config()
+                return self.work(stack)
+
+    def say(self, line: str) -> None:
+        """Print a line."""
+        self.console.print(plain(line), soft_wrap=True)
+
+    def resume_hint(self) -> str:
+        """Return the command that continues the job."""
+        trust = " --trust" if self.foreign() else ""
+        return f"othello-lab resume {shlex.quote(str(self.folder))}{trust}"
+
+    def tell_hint(self) -> None:
+        """Print the command that continues the job."""
+        self.say(f"go on with  {self.resume_hint()}")
+
+    @contextmanager
+    def hint_after_interrupt(self) -> Iterator[None]:
+        """Print the hint if Ctrl-C ends the block at once."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            self.tell_hint()
+            raise
+
+    @contextmanager
+    def interruptible(self, stop: Any, message: str) -> Iterator[None]:
+        """Log the block to the job's file; Ctrl-C ends it after the pieces under way.
+
+        stop: the number that workers look at. message: printed at the first Ctrl-C.
+        """
+        log = logging_to(self.folder / LOG, self.settings.log_level)
+        with self.hint_after_interrupt(), stoppable(stop, message), log:
+            yield
+
+    def _session(self, command: str, started: datetime) -> dict[str, Any]:
+        return {
+            "command": command,
+            "versions": self.versions(),
+            "machine": machine(),
+            "started": started.isoformat(timespec="seconds"),
+        }
+
+    def _write_config(self) -> None:
+        if self.config is not None:
+            write_yaml(self.folder / CONFIG, self.config)
+
+    @contextmanager
+    def _errors_explained(self) -> Iterator[None]:
+        """Turn errors of the disk and of workers into a line that says how to continue."""
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            why = f"{self.folder} cannot be written: {one_line(error)}"
+            raise RunStopped(f"{why}{self.rescue(error) or f'. {self.kept()}'}") from error
+        except (BrokenExecutor, TaskFailed) as error:
+            raise RunStopped(f"{one_line(error)}. {self.kept()}") from error
+
+
+def write_yaml(path: Path, content: Mapping[str, Any]) -> None:
+    """Write settings into a file, so that an interruption leaves the old file or the new one."""
+    write_safely(path, yaml.safe_dump(dict(content), sort_keys=False, allow_unicode=True))
+
+
+def progress_of(console: Console, unit: str) -> Progress:
+    """Return a line of progress with the time left. unit: the things counted, in the plural."""
+    return Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn(f"{unit}, left"),
+        TimeRemainingColumn(),
+        TextColumn("elapsed"),
+        TimeElapsedColumn(),
+        console=console,
+        disable=console.quiet,
+    )
