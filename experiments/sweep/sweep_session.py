@@ -166,8 +166,8 @@ def _check_search(overrides: Sequence[str], folders: Sequence[str]) -> list[str]
 class SweepJob(Job[int]):
     """A sweep as a job: combinations that are not finished are run, and the sweep concluded.
 
-    Hydra sweeps over the combinations' numbers alone, unless it searches. arguments: the words after
-    ``run``, of a new sweep. The result is the exit code.
+    Hydra sweeps over the numbers of the combinations, unless it searches. arguments: the words
+    after ``run``, of a new sweep. The result is the exit code.
     """
 
     def __init__(self, asked: Sweep, console: Console, arguments: Sequence[str] = ()) -> None:
