@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from othello_lab.agents.external.mailbox import FileNameError, slips_of
+from othello_lab.agents.external.mailbox import FileNameError, mailbox_files
 from othello_lab.agents.external.wpi import EXIT_SECONDS, ScratchFolder, WpiAgent
 from othello_lab.core.game import FINISHED, ILLEGAL, GameRecord, Limits, Ply, play_game
 from othello_lab.core.position import Position
@@ -208,9 +208,9 @@ class _Umpire:
         """Let the opponent see an illegal move as it was written."""
         files = self._contest.files
         try:
-            text = slips_of(Path(loser), files[1 - who])[1].read()
+            text = mailbox_files(Path(loser), files[1 - who])[1].read()
             if text:
-                slips_of(Path(winner), files[who])[0].write(text[:LONGEST].rstrip())
+                mailbox_files(Path(winner), files[who])[0].write(text[:LONGEST].rstrip())
         except (FileNameError, OSError):
             pass  # there is nothing to see
 

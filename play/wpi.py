@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated
 
 from othello_lab.agents.config import ConfigError
-from othello_lab.agents.external.mailbox import FileNameError, MailboxFile, slips_of
+from othello_lab.agents.external.mailbox import FileNameError, MailboxFile, mailbox_files
 from othello_lab.agents.external.wpi import NAME, check_folder
 from othello_lab.agents.search.context import MAX_DEPTH
 from othello_lab.core.game import Decision
@@ -66,7 +66,7 @@ def run_wpi(arguments: Sequence[str]) -> int:
         print(USAGE, end="")
         return 0
     own, table, player = read_player(arguments)
-    incoming, outgoing = slips_of(Path(own.folder), own.name)
+    incoming, outgoing = mailbox_files(Path(own.folder), own.name)
 
     def say(*lines: str) -> None:
         print(visible("\n".join(lines), keep="\n"), flush=True)

@@ -75,7 +75,7 @@ def run(options: Namespace, console: Console) -> int:
 
 def _told(finding: EngineFinding, everything: bool) -> str:
     """A line about a check, and below it, for one that has failed, why, and what was said."""
-    said = finding.detail if finding.outcome == NOT_ASKED else finding.asked
+    said = finding.detail if finding.outcome == NOT_ASKED else finding.requirement
     lines = [f"{finding.name:<10}  {finding.outcome:<9}  {said}"]
     exchanges = list(map(str, finding.exchanges))
     if finding.outcome == FAILED:

@@ -1,5 +1,7 @@
-"""Other programs, and other people's functions, as agents: one file a protocol. No program is
-started before its first game."""
+"""Agents made of other programs or of other people's functions, one file a protocol.
+
+A program starts at its first game.
+"""
 
 from othello_lab.agents.external.function import FunctionAgent
 from othello_lab.agents.external.gtp import GtpAgent

@@ -1,5 +1,7 @@
-"""Whether a program speaks the Go Text Protocol as Othello engines should: named checks, each with
-what was sent and answered."""
+"""Named checks that a program speaks the Go Text Protocol as Othello engines should.
+
+Each check records the lines sent and the answers.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ NEEDED = ("list_commands", "boardsize", "clear_board", "play", "genmove", "quit"
 
 @dataclass
 class GtpEngineUnderTest(EngineUnderTest):
-    """A GTP engine under examination. known: the commands that it lists."""
+    """A GTP engine under examination. known: the commands that the engine lists."""
 
     known: set[str] = field(default_factory=set)
 
@@ -40,7 +42,7 @@ class GtpEngineUnderTest(EngineUnderTest):
         self.engine = GtpConnection(self.program, self.patience)
 
     def ask(self, command: str) -> str:
-        """The answer; raises Refused."""
+        """Send a command and return the answer; raises GtpRefusal."""
         patience = self.think if "genmove" in command else self.patience
         try:
             answer = self.engine.ask(command, patience)
@@ -54,14 +56,17 @@ class GtpEngineUnderTest(EngineUnderTest):
         return answer
 
     def must(self, command: str) -> str:
-        """The answer of an engine that has to do it."""
+        """Send a command that an engine has to obey and return the answer.
+
+        Raises ProtocolViolation if the engine refuses it.
+        """
         try:
             return self.ask(command)
         except GtpRefusal as error:
             raise ProtocolViolation(f"refused '{command}': {error}") from None
 
     def refuses(self, command: str, why: str) -> None:
-        """It has to answer with ``?``."""
+        """Send a command that an engine has to refuse by ``?``. why: the reason, for the error."""
         try:
             answer = self.ask(command)
         except GtpRefusal:
@@ -69,18 +74,19 @@ class GtpEngineUnderTest(EngineUnderTest):
         raise ProtocolViolation(f"answered '= {answer}' to '{command}': {why}")
 
     def needs(self, *commands: str) -> None:
+        """Raise NotApplicable unless the engine lists all these commands."""
         for command in commands:
             if command not in self.known:
                 raise NotApplicable(f"it has no {command}")
 
     def clear(self) -> Position:
-        """Begin a game."""
+        """Begin a game and return its start."""
         self.must("boardsize 8")
         self.must("clear_board")
         return Position.start()
 
     def lead(self, transcript: str) -> Position:
-        """Begin a game with these moves."""
+        """Begin a game, play these moves, and return the position reached."""
         position = self.clear()
         moves = Position.start().follow(re.findall("..", transcript))[1]
         for move in moves:
@@ -89,7 +95,10 @@ class GtpEngineUnderTest(EngineUnderTest):
         return position
 
     def tell(self, position: Position, move: int) -> None:
-        """Tell of a move; of a pass as it understands it, or not at all."""
+        """Send a move.
+
+        A pass is sent in the first form that the engine accepts, and left out if it accepts none.
+        """
         color = position.to_move.value
         if move != PASS:
             self.must(f"play {color} {square_name(move)}")
@@ -102,7 +111,7 @@ class GtpEngineUnderTest(EngineUnderTest):
                 continue
 
     def move(self, position: Position, command: str = "genmove") -> int:
-        """A move that it has generated; raises Broken if it is not legal."""
+        """Return a move that the engine generates; raises ProtocolViolation if it is illegal."""
         answer = self.must(f"{command} {position.to_move.value}")
         try:
             move = parse_square(answer)
@@ -147,11 +156,11 @@ def _knows(case: GtpEngineUnderTest) -> None:
 
 def _unknown(case: GtpEngineUnderTest) -> None:
     case.refuses("no_such_command", "there is no such command")
-    case.must("name")  # it goes on
+    case.must("name")  # the engine still answers
 
 
 def _numbers(case: GtpEngineUnderTest) -> None:
-    """That a number comes back with the answer, without which nobody knows what it answers."""
+    """Check that an answer carries its command's number, needed to match the two."""
     first = _raw(case, "4711 protocol_version")
     if not first.startswith("=4711"):
         raise ProtocolViolation(f"answered '{first}'; =4711 is expected")
@@ -164,15 +173,15 @@ def _blank(case: GtpEngineUnderTest) -> None:
 
 
 def _raw(case: GtpEngineUnderTest, *lines: str) -> str:
-    """The first line that it answers when these are sent as they are."""
+    """Send these lines unchanged and return the first line of the answer."""
     for line in lines:
         case.program.send(line, case.patience)
-    answered = [case.program.receive(case.patience)]
-    while answered[-1].strip():
-        answered.append(case.program.receive(case.patience))
+    answers = [case.program.receive(case.patience)]
+    while answers[-1].strip():
+        answers.append(case.program.receive(case.patience))
     case.said += [Exchange(line, "(nothing)") for line in lines[:-1]]
-    case.said.append(Exchange(lines[-1], answered[0]))
-    return answered[0]
+    case.said.append(Exchange(lines[-1], answers[0]))
+    return answers[0]
 
 
 # ------------------------------------------------------------------ the board
@@ -288,7 +297,7 @@ def _only_says(case: GtpEngineUnderTest) -> None:
     case.needs("reg_genmove")
     position = case.clear()
     move = case.move(position, "reg_genmove")
-    case.tell(position, move)  # which it has not made
+    case.tell(position, move)  # reg_genmove must not have made it
 
 
 def _passes(case: GtpEngineUnderTest) -> None:
@@ -300,7 +309,7 @@ def _passes(case: GtpEngineUnderTest) -> None:
     case.tell(after, after.moves[0])
 
 
-def _is_told_of_passes(case: GtpEngineUnderTest) -> None:
+def _accepts_passes(case: GtpEngineUnderTest) -> None:
     position = _before_a_pass(case)
     case.tell(position, PASS)
     after = position.play(PASS)
@@ -329,7 +338,7 @@ def _no_false_pass(case: GtpEngineUnderTest) -> None:
 
 
 def _plays(case: GtpEngineUnderTest) -> None:
-    """A whole game against random moves, in which it never says anything illegal."""
+    """Play a whole game against random moves; every move of the engine has to be legal."""
     position, rng = case.clear(), np.random.default_rng(1)
     while not position.is_over:
         if position.must_pass:
@@ -388,7 +397,7 @@ CHECKS = (
     EngineCheck("version", "It speaks version 2 of the protocol", _version),
     EngineCheck("name", "It has a name and a version", _name),
     EngineCheck("list", f"list_commands lists {', '.join(NEEDED)}", _lists, needed=True),
-    EngineCheck("known", "known_command tells what it knows", _knows),
+    EngineCheck("known", "known_command tells a known command from an unknown one", _knows),
     EngineCheck("unknown", "It refuses an unknown command, and goes on", _unknown),
     EngineCheck("numbers", "A command's number comes back with the answer", _numbers),
     EngineCheck("blank", "It leaves empty lines and comments alone", _blank),
@@ -397,7 +406,7 @@ CHECKS = (
     EngineCheck("play", "Black begins, White answers", _black),
     EngineCheck("letters", "Colors and squares in short, upper and lower case", _letters),
     EngineCheck("illegal", "An illegal move is refused, and nothing changes", _illegal),
-    EngineCheck("nonsense", "So is what is no square and no color, or is missing", _nonsense),
+    EngineCheck("nonsense", "A move with a wrong or missing square or color is refused", _nonsense),
     EngineCheck("turn", "A move of the wrong color is refused", _turn),
     EngineCheck("clear", "clear_board goes back to the start", _clears),
     EngineCheck("show", "showboard shows the board", _shows),
@@ -408,11 +417,11 @@ CHECKS = (
     EngineCheck("keeps", "genmove makes the move on its board", _keeps),
     EngineCheck("reg", "reg_genmove does not make the move", _only_says),
     EngineCheck("pass", "It generates a pass where it has to", _passes),
-    EngineCheck("passes", "It is told of a pass, or makes it by itself", _is_told_of_passes),
+    EngineCheck("passes", "It accepts a pass, or passes by itself", _accepts_passes),
     EngineCheck("no pass", "It refuses a pass while there are moves", _no_false_pass),
     EngineCheck("whole game", "It plays a whole game, only legal moves", _plays),
     EngineCheck("score", "final_score names the winner", _scores),
-    EngineCheck("time", "It is told of time", _time),
+    EngineCheck("time", "It accepts time limits", _time),
     EngineCheck("two games", "A second game after the first", _two_games),
     EngineCheck("quit", "quit ends it", _quits),
 )

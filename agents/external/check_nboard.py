@@ -1,5 +1,7 @@
-"""Whether a program speaks the NBoard protocol: named checks, each with what was sent and
-answered."""
+"""Named checks that a program speaks the NBoard protocol.
+
+Each check records the lines sent and the answers.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ _LINE = ("D3", "c3", "B3")
 
 @dataclass
 class NBoardEngineUnderTest(EngineUnderTest):
-    """An engine under examination. pings: so many were sent."""
+    """An NBoard engine under examination. pings: the number of pings sent."""
 
     pings: int = 0
 
@@ -36,12 +38,12 @@ class NBoardEngineUnderTest(EngineUnderTest):
         self.say(f"set depth {_DEPTH}")
 
     def say(self, line: str) -> None:
-        """Send a line that is not answered."""
+        """Send a line that needs no answer."""
         self.said.append(Exchange(line, "(not to be answered)"))
         self.program.send(line, self.patience)
 
     def until(self, line: str, end: str, patience: float) -> list[str]:
-        """Send a line, and read up to the answer that begins with ``end``."""
+        """Send a line and return all answers up to the first that matches the regex ``end``."""
         self.program.send(line, self.patience)
         answers: list[str] = []
         try:
@@ -55,21 +57,21 @@ class NBoardEngineUnderTest(EngineUnderTest):
         return answers
 
     def ping(self) -> list[str]:
-        """All that it says until it has done what it was told."""
+        """Wait until the engine has done all its commands and return the lines it printed."""
         self.pings += 1
         return self.until(f"ping {self.pings}", rf"pong {self.pings}$", self.patience)
 
     def set_game(self, position: Position, moves: tuple[int, ...] = ()) -> Position:
-        """Tell of a game from a position; the position after its moves."""
-        made, here = [], position
+        """Send a game that begins at a position and return the position after its moves."""
+        plies, here = [], position
         for move in moves:
-            made.append((here.to_move, move))
+            plies.append((here.to_move, move))
             here = here.play(move)
-        self.say(f"set game {format_ggf(position.to_obf(), made, PC='lab', RE='?')}")
+        self.say(f"set game {format_ggf(position.to_obf(), plies, PC='lab', RE='?')}")
         return here
 
     def move(self, position: Position) -> int:
-        """The legal move that it chooses; raises Broken for any other answer."""
+        """Return the move that the engine chooses; raises ProtocolViolation if it is illegal."""
         answer = self.until("go", ANSWER, self.think)[-1]
         try:
             move, _ = read_answer(answer, position.ruleset.side)
@@ -79,7 +81,7 @@ class NBoardEngineUnderTest(EngineUnderTest):
         return move
 
     def quiet(self) -> None:
-        """It must not have answered with a move."""
+        """Raise ProtocolViolation if the engine has answered with a move before ``go``."""
         if said := [line for line in self.ping()[:-1] if line.startswith(ANSWER)]:
             raise ProtocolViolation(f"'{said[0]}' without go")
 
@@ -112,7 +114,7 @@ def _named(case: NBoardEngineUnderTest) -> None:
     case.program.kill()
     case.begin()
     if not any(line.startswith("set myname ") for line in case.ping()):
-        raise NotApplicable("it does not say its name, which it need not")
+        raise NotApplicable("it does not give its name (optional)")
 
 
 def _goes(case: NBoardEngineUnderTest) -> None:
@@ -130,10 +132,10 @@ def _plays_moves(case: NBoardEngineUnderTest) -> None:
 def _stays(case: NBoardEngineUnderTest) -> None:
     position = case.set_game(Position.start())
     case.move(position)
-    case.move(position)  # it has not made its move
+    case.move(position)  # the engine must not have made its move
 
 
-def _is_told(case: NBoardEngineUnderTest) -> None:
+def _accepts_moves(case: NBoardEngineUnderTest) -> None:
     position = case.set_game(Position.start())
     for word in _LINE:
         case.say(f"move {word}")
@@ -141,7 +143,7 @@ def _is_told(case: NBoardEngineUnderTest) -> None:
     case.move(position)
 
 
-def _is_told_more(case: NBoardEngineUnderTest) -> None:
+def _accepts_notes(case: NBoardEngineUnderTest) -> None:
     position = case.set_game(Position.start())
     for word in _LINE:
         case.say(f"move {word}/1.50/0.25")
@@ -163,14 +165,14 @@ def _values(case: NBoardEngineUnderTest) -> None:
     case.set_game(Position.start(), (19,))
     answer = case.until("go", ANSWER, case.think)[-1]
     if read_answer(answer, 8)[1] is None:
-        raise NotApplicable(f"'{answer}' has no value, which it need not")
+        raise NotApplicable(f"'{answer}' has no value (optional)")
 
 
 def _nodes(case: NBoardEngineUnderTest) -> None:
     case.set_game(Position.start(), (19,))
     said = [line for line in case.until("go", ANSWER, case.think) if line.startswith("nodestats")]
     if not said:
-        raise NotApplicable("it does not count nodes, which it need not")
+        raise NotApplicable("it does not count nodes (optional)")
     if not re.fullmatch(r"nodestats\s+[\d.]+(e[+-]?\d+)?(\s+[\d.]+(e[+-]?\d+)?)?", said[-1]):
         raise ProtocolViolation(f"'{said[-1]}': a count and seconds are expected")
 
@@ -178,8 +180,8 @@ def _nodes(case: NBoardEngineUnderTest) -> None:
 def _hints(case: NBoardEngineUnderTest) -> None:
     position = case.set_game(Position.start(), (19,))
     case.program.send("hint 1", case.patience)
-    found = case.until("ping 4242", "pong 4242$", case.think)
-    said = [line.split() for line in found if re.match("(search|book) ", line)]
+    answers = case.until("ping 4242", "pong 4242$", case.think)
+    said = [line.split() for line in answers if re.match("(search|book) ", line)]
     if not said:
         raise ProtocolViolation("no line begins with search or book")
     if parse_square(said[-1][1][:2]) not in position.moves:
@@ -212,7 +214,7 @@ def _passes(case: NBoardEngineUnderTest) -> None:
     case.move(case.set_game(Position.start(), moves))
 
 
-def _is_told_of_passes(case: NBoardEngineUnderTest) -> None:
+def _accepts_passes(case: NBoardEngineUnderTest) -> None:
     moves, position = _before_a_pass()
     case.set_game(Position.start(), moves)
     case.say(f"move {ggf_word(PASS)}")
@@ -223,8 +225,8 @@ def _is_told_of_passes(case: NBoardEngineUnderTest) -> None:
 def _whole_game(case: NBoardEngineUnderTest) -> None:
     position, rng = case.set_game(Position.start()), np.random.default_rng(1)
     while not position.is_over:
-        own = position.moves and position.to_move.value == "white"
-        move = case.move(position) if own else int(rng.choice(position.moves or (PASS,)))
+        is_engine = position.moves and position.to_move.value == "white"
+        move = case.move(position) if is_engine else int(rng.choice(position.moves or (PASS,)))
         case.say(f"move {ggf_word(move)}")
         position = position.play(move)
 
@@ -234,7 +236,7 @@ def _learns(case: NBoardEngineUnderTest) -> None:
     case.program.send("learn", case.patience)
     said = case.ping()
     if not any(line.startswith("learn") for line in said):
-        raise NotApplicable("it does not say learned, which few need")
+        raise NotApplicable("it does not answer learned (optional)")
 
 
 def _quits(case: NBoardEngineUnderTest) -> None:
@@ -247,23 +249,23 @@ CHECKS = (
     EngineCheck("starts", "It starts, and answers a ping", _starts, needed=True),
     EngineCheck("pings", "Each ping is answered, and nothing else", _pings),
     EngineCheck("number", "Any number comes back", _other_numbers),
-    EngineCheck("unknown", "It leaves alone what it does not know", _unknown),
-    EngineCheck("blank", "It leaves empty lines alone", _blank),
+    EngineCheck("unknown", "It ignores unknown commands and settings", _unknown),
+    EngineCheck("blank", "It ignores empty lines", _blank),
     EngineCheck("name", "It says its name", _named),
     EngineCheck("go", "It answers go with a legal move for Black", _goes),
     EngineCheck("white", "It answers go with a legal move for White", _as_white),
-    EngineCheck("game", "set game has moves in it", _plays_moves),
+    EngineCheck("game", "set game plays the moves in it", _plays_moves),
     EngineCheck("stays", "go does not make the move", _stays),
-    EngineCheck("move", "It is told of moves", _is_told),
-    EngineCheck("notes", "A move may come with value and time", _is_told_more),
-    EngineCheck("board", "set game has any board", _sets_positions),
+    EngineCheck("move", "It accepts moves", _accepts_moves),
+    EngineCheck("notes", "A move may come with value and time", _accepts_notes),
+    EngineCheck("board", "set game accepts any board", _sets_positions),
     EngineCheck("again", "Another set game takes the place of the first", _sets_anew),
     EngineCheck("value", "A move comes with its value", _values),
     EngineCheck("nodes", "nodestats has sane numbers", _nodes),
     EngineCheck("hint", "hint names a legal move", _hints),
     EngineCheck("depth", "set depth may come at any time", _deeper),
     EngineCheck("pass", "It answers go with a pass where it has to", _passes),
-    EngineCheck("passes", "It is told of passes", _is_told_of_passes),
+    EngineCheck("passes", "It accepts passes", _accepts_passes),
     EngineCheck("whole game", "It plays a whole game, only legal moves", _whole_game),
     EngineCheck("learn", "learn is answered", _learns),
     EngineCheck("quit", "quit ends it", _quits),

@@ -1,4 +1,4 @@
-"""Named checks of a program's protocol: how they are made, one after another, and what is found."""
+"""Run named checks of a program's protocol, one after another, and collect the findings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ OK, FAILED, NOT_ASKED = "ok", "failed", "not asked"
 
 @dataclass(frozen=True)
 class Exchange:
-    """What was sent, and what the engine answered."""
+    """A line sent to an engine, and its answer."""
 
     sent: str
     answered: str
@@ -26,11 +26,14 @@ class Exchange:
 
 @dataclass(frozen=True)
 class EngineFinding:
-    """What a check has found. name, asked: of the check. outcome: OK, FAILED or NOT_ASKED. detail:
-    why it is not OK. exchanges: what was said."""
+    """The outcome of one check.
+
+    name, requirement: as in the check. outcome: OK, FAILED or NOT_ASKED. detail: the reason for any
+    outcome but OK. exchanges: all lines sent during the check, with their answers.
+    """
 
     name: str
-    asked: str
+    requirement: str
     outcome: str
     detail: str
     exchanges: tuple[Exchange, ...]
@@ -38,30 +41,33 @@ class EngineFinding:
 
 @dataclass(frozen=True)
 class EngineCheck:
-    """Something that is asked of an engine.
+    """One requirement on an engine.
 
-    name, asked: in one word, and in a sentence. run: called with the case; raises Broken. needed:
-    whether nothing more is to be asked where it fails.
+    name: one word. requirement: one sentence. run: called with the engine; raises
+    ProtocolViolation or NotApplicable. needed: true if a failure ends the examination.
     """
 
     name: str
-    asked: str
+    requirement: str
     run: Callable[[Any], None]
     needed: bool = False
 
 
 class ProtocolViolation(Exception):
-    """The engine does not do what it should."""
+    """The engine breaks its protocol."""
 
 
 class NotApplicable(Exception):
-    """It does not know what it need not know."""
+    """The engine lacks an optional command."""
 
 
 @dataclass
 class EngineUnderTest:
-    """An engine under examination. patience: seconds for an answer; think: the same for a move.
-    said: in the check under way."""
+    """An engine under examination.
+
+    patience: seconds for an answer. think: seconds for a move. said: exchanges of the present
+    check.
+    """
 
     program: Program
     patience: float
@@ -69,42 +75,44 @@ class EngineUnderTest:
     said: list[Exchange] = field(default_factory=list)
 
     def begin(self) -> None:
-        """A check begins: the program is started, if it is not running. Raises Fault."""
+        """Begin a check; start the program unless it runs. Raises PlayerFailure."""
         self.said = []
         if not self.program.is_running:
             self.program.start()
             self.greet()
 
     def greet(self) -> None:
-        """The program has just been started."""
+        """Prepare a program that has just started."""
 
 
 def findings(case: EngineUnderTest, checks: Sequence[EngineCheck]) -> Iterator[EngineFinding]:
-    """What checks find, each as it is made. After one in which the program has hung or died it is
-    started again for the next."""
-    useless = ""
+    """Run checks one by one and yield each finding.
+
+    If the program hangs or dies in a check, it is started again for the next one.
+    """
+    reason_to_skip = ""
     try:
-        for each in checks:
-            if useless:
-                yield EngineFinding(each.name, each.asked, NOT_ASKED, useless, ())
+        for check in checks:
+            if reason_to_skip:
+                yield EngineFinding(check.name, check.requirement, NOT_ASKED, reason_to_skip, ())
                 continue
-            outcome, detail = _made(each, case)
-            if outcome == FAILED and each.needed:
-                useless = f"see {each.name}"
-            yield EngineFinding(each.name, each.asked, outcome, detail, tuple(case.said))
+            outcome, detail = _run_check(check, case)
+            if outcome == FAILED and check.needed:
+                reason_to_skip = f"see {check.name}"
+            yield EngineFinding(check.name, check.requirement, outcome, detail, tuple(case.said))
     finally:
         case.program.kill()
 
 
-def _made(check: EngineCheck, case: EngineUnderTest) -> tuple[str, str]:
-    """The outcome of a check, and why it is that."""
+def _run_check(check: EngineCheck, case: EngineUnderTest) -> tuple[str, str]:
+    """Run one check and return its outcome with the reason."""
     try:
         case.begin()
         check.run(case)
     except NotApplicable as reason:
         return NOT_ASKED, str(reason)
-    except (ProtocolViolation, ValueError) as broken:  # what cannot be read is a ValueError
-        return FAILED, str(broken)
+    except (ProtocolViolation, ValueError) as error:  # an unreadable answer is a ValueError
+        return FAILED, str(error)
     except PlayerFailure as fault:
         case.program.kill()
         return FAILED, f"{fault.reason}: {fault.detail}"

@@ -1,4 +1,4 @@
-"""Strategies written for PAIP's Othello, in Python: ``strategy(player, board)``, unchanged."""
+"""Strategies written in Python for PAIP's Othello, ``strategy(player, board)``, used unchanged."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ from othello_lab.core.system.settings import Switch, checked
 
 
 class FunctionAgent(Agent):
-    """A function that is given a player, ``@`` or ``o``, and the board as a fresh list of 100
-    squares (see :mod:`agents.evaluation.board_list`), and returns the square it plays on, 11 to 88.
+    """A function of a player and a board that returns its square, 11 to 88.
 
-    What it draws from ``random`` and ``numpy.random`` follows from the game's seed.
+    The player is ``@`` or ``o``. The board is a fresh list of 100 squares (see
+    :mod:`agents.evaluation.board_list`). The game's seed determines the numbers that the function
+    draws from ``random`` and ``numpy.random``.
     """
 
     from_outside = True
@@ -33,13 +34,13 @@ class FunctionAgent(Agent):
     def __init__(self, target: str, reproducible: Annotated[bool, Switch()] = True) -> None:
         """
         target: ``path/to/file.py:strategy``, or a call that makes one,
-        ``file.py:alphabeta_searcher(3, weighted_score)``. reproducible: false for one that looks
-        at the clock, or draws from elsewhere.
+        ``file.py:alphabeta_searcher(3, weighted_score)``. reproducible: false for a function that
+        reads the clock or another source of random numbers.
 
-        Raises ValueError, one line, for what cannot be found or called.
+        Raises ValueError, one line, if the target cannot be found or called.
         """
         self.target, self.reproducible = target, reproducible
-        self._strategy = self._made()
+        self._strategy = self._load()
         self._chance = _seeded(0)
 
     def boards(self) -> frozenset[int]:
@@ -48,26 +49,26 @@ class FunctionAgent(Agent):
     def begin_game(self, color: Color, start: Position, seed: int) -> None:
         super().begin_game(color, start, seed)
         self._chance = _seeded(seed)
-        with self._own_chance():
-            self._strategy = self._made()  # which remembers nothing
+        with self._own_generators():
+            self._strategy = self._load()  # a fresh one remembers nothing
 
     def decide(self, position: Position, limits: Limits) -> Decision:
         board = board_list(position.black, position.white)
-        with self._own_chance():
+        with self._own_generators():
             answer = self._strategy(PIECES[position.to_move], board)
         try:
             return Decision(square_at(operator.index(answer)))
         except (TypeError, ValueError):
-            told = f"{self.target} returned {answer!r:.200}; a square from 11 to 88 is needed"
-            raise PlayerFailure(GARBAGE, told) from None
+            detail = f"{self.target} returned {answer!r:.200}; a square from 11 to 88 is needed"
+            raise PlayerFailure(GARBAGE, detail) from None
 
-    def _made(self) -> Any:
-        """The strategy; raises ValueError."""
+    def _load(self) -> Any:
+        """Return the strategy; raises ValueError."""
         strategy = find(self.target)
         try:
             signature = inspect.signature(strategy)
         except ValueError:
-            return strategy  # not all that is written in C tells
+            return strategy  # some functions written in C have no signature
         except TypeError:
             raise ValueError(f"target '{self.target}': {strategy!r:.80} is no function") from None
         try:
@@ -80,8 +81,8 @@ class FunctionAgent(Agent):
         return strategy
 
     @contextmanager
-    def _own_chance(self) -> Iterator[None]:
-        """The generators that all share have this agent's state."""
+    def _own_generators(self) -> Iterator[None]:
+        """Give the process's random generators this agent's state for a while."""
         before = _state()
         _set_state(self._chance)
         try:

@@ -1,5 +1,8 @@
-"""Engines that speak the Go Text Protocol (GTP 2), as Othello engines do: they differ in passes,
-in how a board is set, and in whether they want to know of time. What one understands is asked."""
+"""Othello engines that speak the Go Text Protocol (GTP 2).
+
+Engines differ in their words for a pass, in the command that sets a board, and in their use of time
+limits. The agent asks each engine for its commands and tries the forms in turn.
+"""
 
 from __future__ import annotations
 
@@ -17,34 +20,36 @@ from othello_lab.core.rules import Color
 from othello_lab.core.system.settings import Each, Number, Switch, Text, Whole, checked
 
 GAMES = ("Othello", "Reversi")
-"""What engines of several games call it."""
+"""Names of the game in engines that play several games."""
 PASS_WORDS = ("pass", "PA")
 BOARD_SETTERS = ("setboard", "setup_board")
-"""A command that sets the board ends with one of these, such as ``grhino-setup_board``. It takes
-the 64 squares as OBF has them, and the side to move."""
+"""Endings of a command that sets the board, such as ``grhino-setup_board``. The command takes the
+64 squares in the order of OBF, and the side to move."""
 _MOST_LINES = 1000  # of an answer
 
 
 class GtpRefusal(ValueError):
-    """An engine has answered with ``?``: it does not know the command, or cannot do it."""
+    """An answer with ``?``: the engine does not know the command or cannot do it."""
 
 
 class GtpConnection:
-    """A program that is asked in GTP; it has been started."""
+    """A GTP dialogue with a program that has started."""
 
     def __init__(self, program: Program, patience: float) -> None:
         self.program, self.patience = program, patience
-        self._asked = 0
+        self._number = 0  # of the last command
 
     def ask(self, command: str, patience: float | None = -1.0) -> str:
-        """What the engine answers to a command, without ``=`` and number; raises Refused with its
-        reason, and Fault if it does not keep to the protocol. patience: seconds, None for ever;
-        by default the connection's own."""
-        while (said := self.program.overheard()) is not None:
+        """Send a command and return the answer without ``=`` and number.
+
+        patience: seconds, None for no limit; by default the connection's own. Raises GtpRefusal
+        with the engine's reason, and PlayerFailure if the engine breaks the protocol.
+        """
+        while (said := self.program.receive_now()) is not None:
             if said.strip():
                 self.program.fail(GARBAGE, f"said '{said:.200}' without being asked")
-        self._asked += 1
-        self.program.send(f"{self._asked} {command}", self.patience)
+        self._number += 1
+        self.program.send(f"{self._number} {command}", self.patience)
         wait = self.patience if patience == -1.0 else patience
         while not (line := self.program.receive(wait)).strip():
             pass
@@ -60,20 +65,20 @@ class GtpConnection:
         return answer
 
     def _first(self, command: str, line: str) -> tuple[bool, str]:
-        """Whether the first line of an answer tells of success, and what else it says."""
+        """Split the first line of an answer into success (true for ``=``) and text."""
         if line[0] not in "=?":
-            told = f"answered '{line:.200}' to '{command}'; = or ? is needed"
-            self.program.fail(GARBAGE, told)
+            detail = f"answered '{line:.200}' to '{command}'; = or ? is needed"
+            self.program.fail(GARBAGE, detail)
         digits = len(line[1:]) - len(line[1:].lstrip("0123456789"))
         number, text = line[1 : 1 + digits], line[1 + digits :]
-        if number and int(number) != self._asked:
-            told = f"answered '{line:.200}' to '{command}', which has the number {self._asked}"
-            self.program.fail(GARBAGE, told)
+        if number and int(number) != self._number:
+            detail = f"answered '{line:.200}' to '{command}', which has the number {self._number}"
+            self.program.fail(GARBAGE, detail)
         return line[0] == "=", text.strip()
 
 
 class GtpAgent(ProgramAgent):
-    """Any Othello engine that speaks GTP."""
+    """An Othello engine that speaks GTP."""
 
     @checked
     def __init__(
@@ -85,8 +90,8 @@ class GtpAgent(ProgramAgent):
         boards: Annotated[Sequence[int], Each(Whole(4, 8, even=True))] = (8,),
     ) -> None:
         """
-        settings: GTP commands that are sent once the engine has been started. time: whether it is
-        told of time limits, if it understands that. The others as in :class:`ProgramAgent`.
+        settings: GTP commands sent after the engine's start. time: true to send time limits to an
+        engine that accepts them. The others as in :class:`ProgramAgent`.
         """
         super().__init__(command, patience, boards)
         self.settings, self.time = settings, time
@@ -96,7 +101,7 @@ class GtpAgent(ProgramAgent):
 
     def _greet(self) -> None:
         self._engine = GtpConnection(self._program, self.patience)
-        self._passes: str | None = None  # how it is told of a pass, where that is known
+        self._passes: str | None = None  # the engine's word for a pass; None: not yet known
         self._known = set(self._must("list_commands").split())
         if "set_game" in self._known:
             self._set_game()
@@ -115,19 +120,19 @@ class GtpAgent(ProgramAgent):
     def _begin(self, color: Color, start: Position, seed: int) -> None:
         self._start = start
         self._moves: list[tuple[Color, int]] = []
-        self._own: int | None = None  # its own move, which it has made, before we are told of it
-        self._told_of_time = False
+        self._own_move: int | None = None  # on the engine's board already, not yet observed
+        self._sent_time = False
         self._set_up()
 
     def _set_up(self) -> None:
-        """Set the engine's board to the start, and make the moves since."""
+        """Set the engine's board to the start of the game and replay the moves made since."""
         start = self._start
         self._must(f"boardsize {start.ruleset.side}")
         self._must("clear_board")
         usual = Position.start("standard")
         self._swapped = False
         if (start.mover, start.opponent) == (usual.mover, usual.opponent):
-            # Where White begins, as by ruleset wpi, the engine has the colours the other way round.
+            # If White begins, as in ruleset wpi, the engine plays with exchanged colours.
             self._swapped = start.to_move is Color.WHITE
         elif start != Position.start(start.ruleset):
             self._set_board(start)
@@ -137,17 +142,17 @@ class GtpAgent(ProgramAgent):
     def _set_board(self, start: Position) -> None:
         setter = next((name for name in sorted(self._known) if name.endswith(BOARD_SETTERS)), None)
         if setter is None:
-            told = "has no command that sets a board, and the game does not begin at the start"
-            self._program.fail(GARBAGE, told)
+            detail = "has no command that sets a board, and the game does not begin at the start"
+            self._program.fail(GARBAGE, detail)
         self._must(f"{setter} {start.to_obf()[:-2]} {start.to_move.value}")
 
     def observe(self, move: int, position: Position) -> None:
         color = position.to_move.other
-        own, self._own = self._own, None
+        own_move, self._own_move = self._own_move, None
         self._moves.append((color, move))
-        if own is None:
+        if own_move is None:
             self._play(color, move)
-        elif own != move:  # a process that took the place of a killed one has chosen otherwise
+        elif own_move != move:  # a process that replaced a killed one has chosen another move
             self._set_up()
 
     def decide(self, position: Position, limits: Limits) -> Decision:
@@ -157,13 +162,13 @@ class GtpAgent(ProgramAgent):
         if answer.lower() == "resign":
             self._program.fail(GARBAGE, "resigned")
         with self._blaming(GARBAGE, answer):
-            self._own = parse_square(answer, position.ruleset.side)
-        return Decision(self._own)
+            self._own_move = parse_square(answer, position.ruleset.side)
+        return Decision(self._own_move)
 
-    # ------------------------------------------------------------------ what is said
+    # ------------------------------------------------------------------ commands
 
     def _must(self, command: str, patience: float | None = -1.0) -> str:
-        """The answer to a command that has to be understood; raises Fault."""
+        """Return the answer to a command; a refusal raises PlayerFailure."""
         try:
             return self._engine.ask(command, patience)
         except GtpRefusal as error:
@@ -179,8 +184,10 @@ class GtpAgent(ProgramAgent):
             self._must(f"play {self._name(color)} {square_name(move)}")
 
     def _pass(self, color: Color) -> None:
-        """Tell of a pass in the first way that is understood; an engine that understands none
-        passes by itself."""
+        """Send a pass in the first form that the engine accepts.
+
+        An engine that accepts none passes by itself.
+        """
         words = PASS_WORDS if self._passes is None else [self._passes] if self._passes else []
         for word in words:
             try:
@@ -192,14 +199,14 @@ class GtpAgent(ProgramAgent):
         self._passes = ""
 
     def _tell_time(self, color: str, limits: Limits) -> None:
-        """Tell of limits, in the whole seconds that GTP has, rounded down, but to 1 at least."""
+        """Send time limits in whole seconds, as GTP needs: rounded down, at least 1."""
         if not self.time or not limits.timed:
             return
         seconds = limits.clock if limits.seconds is None else limits.seconds
         whole = max(1, math.floor(seconds or 0))
         by_move = limits.seconds is not None
-        if "time_settings" in self._known and not self._told_of_time:
+        if "time_settings" in self._known and not self._sent_time:
             self._must(f"time_settings 0 {whole} 1" if by_move else f"time_settings {whole} 0 0")
-            self._told_of_time = True
+            self._sent_time = True
         if "time_left" in self._known:
             self._must(f"time_left {color} {whole} {1 if by_move else 0}")

@@ -1,4 +1,4 @@
-"""Bots in any language, by one line of text each way: see ``docs/line_protocol.md``."""
+"""Bots in any language that read and write lines of text: see ``docs/line_protocol.md``."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class LineAgent(ProgramAgent):
             return _decision(answer, position)
 
     def _tell(self, line: str) -> None:
-        """Send a line. What the bot has said before was not asked for."""
-        while (said := self._program.overheard()) is not None:
+        """Send a line; raises PlayerFailure for an answer that nobody asked for."""
+        while (said := self._program.receive_now()) is not None:
             if _is_answer(said):
                 self._program.fail(GARBAGE, f"said '{said:.200}' without being asked")
         self._program.send(line, self.patience)
@@ -56,19 +56,19 @@ class LineAgent(ProgramAgent):
 
 
 def _is_answer(line: str) -> bool:
-    """Whether a line is more than a comment."""
+    """Return True unless a line is blank or a comment."""
     return bool(line.strip()) and not line.lstrip().startswith(_COMMENT)
 
 
 def _time(limits: Limits) -> str:
-    """The time for this move, or what is left for the game; ``-`` for no limit."""
+    """Format the time for this move, or the time left for the game; ``-`` for no limit."""
     if limits.seconds is not None:
         return f"move:{limits.seconds:.3f}"
     return "-" if limits.clock is None else f"game:{limits.clock:.3f}"
 
 
 def _decision(answer: str, position: Position) -> Decision:
-    """``d3 value=12 depth=5 nodes=1234`` as a decision; ValueError where it is none."""
+    """Parse ``d3 value=12 depth=5 nodes=1234``; raises ValueError if it is malformed."""
     word, *notes = answer.split()
     move = parse_square(word, position.ruleset.side)
     about: dict[str, Any] = {}

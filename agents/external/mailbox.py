@@ -1,7 +1,7 @@
-"""Files by which two programs talk: one writes a file, the other reads and removes it.
+"""Files that carry messages between two programs: one writes a file, the other removes it.
 
-Whoever writes here writes a temporary file and gives it its name, so that it is there as a whole or
-not at all. Whoever reads here expects nothing of what is there.
+A writer here fills a temporary file and renames it, so a reader never sees half a message. A reader
+here trusts nothing: the name may belong to a link, a pipe or a folder.
 """
 
 from __future__ import annotations
@@ -15,35 +15,35 @@ import time
 from pathlib import Path
 
 LONGEST = 4096
-"""Bytes that are read."""
+"""Bytes read at most."""
 _EVERYBODY_READS = 0o644
 
 
 class FileNameError(ValueError):
-    """What stands under a file's name is none; the message says what it is."""
+    """Something under a file's name that is no regular file; the message names its kind."""
 
 
 class MailboxFile:
-    """A file, which may be there or not."""
+    """A file that may exist or not."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     @property
     def is_there(self) -> bool:
-        """Whether there is anything of this name."""
+        """True if anything of this name exists."""
         return os.path.lexists(self.path)
 
     @property
     def age(self) -> float:
-        """Seconds since it was written, by the clock of the day; 0 if it is not there."""
+        """Seconds since the last write, by the system clock; 0 if there is no file."""
         try:
             return max(0.0, time.time() - self.path.lstat().st_mtime)
         except OSError:
             return 0.0
 
     def write(self, text: str) -> None:
-        """Put a line there, in the place of what is there; raises OSError."""
+        """Write a line and replace any older message; raises OSError."""
         descriptor, name = tempfile.mkstemp(dir=self.path.parent, prefix=".", suffix=".partial")
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:
@@ -56,17 +56,19 @@ class MailboxFile:
             raise
 
     def read(self) -> str | None:
-        """What stands there by now, cut where it is long; None if there is nothing of this name.
-        Raises NoFile."""
+        """Return the present text, cut to LONGEST bytes; None if nothing has this name.
+
+        Raises FileNameError.
+        """
         try:
-            # A pipe would be waited for; a link may lead anywhere.
+            # Opening a pipe could block; a link may lead anywhere.
             flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
             descriptor = os.open(self.path, flags)
         except FileNotFoundError:
             return None
         except OSError as error:
-            what = "a link" if error.errno == errno.ELOOP else f"no file ({error.strerror})"
-            raise FileNameError(f"{self.path.name} is {what}") from None
+            kind = "a link" if error.errno == errno.ELOOP else f"no file ({error.strerror})"
+            raise FileNameError(f"{self.path.name} is {kind}") from None
         try:
             mode = os.fstat(descriptor).st_mode
             if not stat.S_ISREG(mode):
@@ -78,13 +80,13 @@ class MailboxFile:
             os.close(descriptor)
 
     def remove(self) -> None:
-        """Remove it, if it is there; raises OSError, as for a folder."""
+        """Remove the file if it exists; raises OSError, for example for a folder."""
         self.path.unlink(missing_ok=True)
 
 
 _KINDS = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe"}
 
 
-def slips_of(folder: Path, name: str) -> tuple[MailboxFile, MailboxFile]:
-    """The two files of a program of this name: what it reads, and what it writes."""
+def mailbox_files(folder: Path, name: str) -> tuple[MailboxFile, MailboxFile]:
+    """Return the two files of a program of this name: its input and its output."""
     return MailboxFile(folder / f"{name}.in"), MailboxFile(folder / f"{name}.out")

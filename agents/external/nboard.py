@@ -17,12 +17,12 @@ from othello_lab.core.rules import Color
 from othello_lab.core.system.settings import Each, Number, Whole, checked
 
 ANSWER = "==="
-"""What a line with a move begins with."""
+"""Beginning of a line with a move."""
 _DEEPEST = 60
 
 
 class NBoardAgent(ProgramAgent):
-    """Any Othello engine that speaks NBoard's protocol. It knows of no time, but of a depth."""
+    """An Othello engine that speaks NBoard's protocol, limited by depth and never by time."""
 
     @checked
     def __init__(
@@ -33,7 +33,7 @@ class NBoardAgent(ProgramAgent):
         boards: Annotated[Sequence[int], Each(Whole(4, 8, even=True))] = (8,),
     ) -> None:
         """
-        depth: plies that it is to search in midgame; of the endgame it decides by itself. The
+        depth: plies to search in midgame; the engine chooses its own depth in the endgame. The
         others as in :class:`ProgramAgent`.
         """
         super().__init__(command, patience, boards)
@@ -49,7 +49,7 @@ class NBoardAgent(ProgramAgent):
     # ------------------------------------------------------------------ the game
 
     def _greet(self) -> None:
-        self._told_depth = 0
+        self._sent_depth = 0
         self._say("nboard 2")
         self._set_depth(self.depth)
         self._synchronize()
@@ -72,18 +72,18 @@ class NBoardAgent(ProgramAgent):
             move, value = read_answer(line, position.ruleset.side)
         return Decision(move, value, stats=SearchStats(nodes=nodes))
 
-    # ------------------------------------------------------------------ what is said
+    # ------------------------------------------------------------------ commands
 
     def _say(self, line: str) -> None:
         self._program.send(line, self.patience)
 
     def _set_depth(self, depth: int) -> None:
-        if depth != self._told_depth:
+        if depth != self._sent_depth:
             self._say(f"set depth {depth}")
-            self._told_depth = depth
+            self._sent_depth = depth
 
     def _synchronize(self) -> None:
-        """Wait until it has done all it was told; what it says meanwhile is no matter."""
+        """Wait until the engine has done all its commands; ignore its other lines meanwhile."""
         self._pings += 1
         self._say(f"ping {self._pings}")
         while (line := self._program.receive(self.patience).strip()) != f"pong {self._pings}":
@@ -92,14 +92,17 @@ class NBoardAgent(ProgramAgent):
 
 
 def read_answer(line: str, side: int) -> tuple[int, float | None]:
-    """Move and value of ``=== D3/1.25/0.50``; some have blanks in place of ``/``, or less. Raises
-    IllegalMove for what is no square."""
+    """Parse move and value of ``=== D3/1.25/0.50``.
+
+    Some engines write blanks in place of ``/`` or leave numbers out. Raises IllegalMove if the
+    first word is no square.
+    """
     word, *numbers = re.split(r"[/\s]+", line.removeprefix(ANSWER).strip())
     return parse_square(word, side), _number(numbers[0]) if numbers else None
 
 
 def _number(text: str) -> float | None:
-    """A number as engines write them; None where it is none."""
+    """Parse a number as engines write it; None if the text is no finite number."""
     try:
         number = float(text)
     except ValueError:
@@ -108,7 +111,7 @@ def _number(text: str) -> float | None:
 
 
 def _nodes(line: str, before: int) -> int:
-    """The node count of a ``nodestats`` line where it is sane, or the one before."""
+    """Return the node count of a ``nodestats`` line, or ``before`` if it has no sane count."""
     words = line.split()
     if len(words) < 2 or words[0] != "nodestats":
         return before

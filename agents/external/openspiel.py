@@ -2,7 +2,7 @@
 
 OpenSpiel (https://github.com/google-deepmind/open_spiel) is an extra:
 ``pip install 'othello-strategy-lab[openspiel]'``. Its game ``othello`` has the lab's numbers of
-squares (a1 = 0) and of a pass (64); a pass is an action like any other. Player 0 is who begins.
+squares (a1 = 0) and of a pass (64); a pass is an action like any other. Player 0 begins.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ def _check_installed() -> None:
 
 
 def mcts(simulations: int, exploration: float = 2.0, rollouts: int = 1) -> BotMaker:
-    """OpenSpiel's Monte-Carlo tree search (the one in C++), with random playouts.
+    """Return a maker of OpenSpiel's Monte-Carlo tree search (in C++) with random playouts.
 
-    simulations: for each move. exploration: the constant of UCT. rollouts: playouts a simulation.
+    simulations: number a move. exploration: the constant of UCT. rollouts: playouts a simulation.
     """
 
     def make(game: Any, player: int, seed: int) -> Any:
@@ -63,8 +63,10 @@ def mcts(simulations: int, exploration: float = 2.0, rollouts: int = 1) -> BotMa
 
 
 def state_of(plies: Iterable[int] = ()) -> Any:
-    """OpenSpiel's state after these plies from the start, passes included. Raises
-    ``pyspiel.SpielError`` for one that is not legal, ValueError without OpenSpiel."""
+    """Return OpenSpiel's state after these plies from the start, passes included.
+
+    Raises ``pyspiel.SpielError`` for an illegal ply, ValueError without OpenSpiel.
+    """
     _check_installed()
     state = pyspiel.load_game(GAME).new_initial_state()
     for ply in plies:
@@ -73,8 +75,10 @@ def state_of(plies: Iterable[int] = ()) -> Any:
 
 
 def position_of(state: Any) -> Position:
-    """The position that a state of OpenSpiel's ``othello`` stands for, by its history. Raises
-    ValueError for one of another game."""
+    """Return the position of a state of OpenSpiel's ``othello``, replayed from its history.
+
+    Raises ValueError for a state of another game.
+    """
     _check(state)
     position = _START
     for ply in state.history():
@@ -92,19 +96,22 @@ def _check(state: Any) -> None:
 
 
 class OpenSpielAgent(Agent):
-    """A bot of OpenSpiel. It is told of the moves that it has not made (``inform_action``) from its
-    first turn on, for which it gets the state (``restart_at``)."""
+    """A bot of OpenSpiel.
+
+    At its first turn the bot gets the state (``restart_at``). From then on it gets each move of
+    the opponent (``inform_action``).
+    """
 
     from_outside = True
 
     @checked
     def __init__(self, target: str, reproducible: Annotated[bool, Switch()] = True) -> None:
         """
-        target: a call that gives a maker of bots (:data:`BotMaker`), such as
-        ``othello_lab.agents.external.openspiel:mcts(1000)``, or one itself, ``file.py:make_bot``.
-        reproducible: false for a bot that does not follow from its seed.
+        target: a call that returns a maker of bots (:data:`BotMaker`), such as
+        ``othello_lab.agents.external.openspiel:mcts(1000)``, or a maker, ``file.py:make_bot``.
+        reproducible: false if the bot's moves do not follow from its seed.
 
-        Raises ValueError, one line, for what cannot be found or called.
+        Raises ValueError, one line, if the target cannot be found or called.
         """
         _check_installed()
         self.target, self.reproducible = target, reproducible
@@ -123,12 +130,12 @@ class OpenSpielAgent(Agent):
         refuse_counts(limits)
 
     def prepare(self, announce: Announce | None = None) -> None:
-        """Make a bot, to see whether it is one. Raises ValueError."""
-        made = self._make(state_of().get_game(), 0, 0)
-        if not hasattr(made, "step"):
+        """Make a bot once to check the maker. Raises ValueError."""
+        bot = self._make(state_of().get_game(), 0, 0)
+        if not hasattr(bot, "step"):
             raise ValueError(
-                f"target '{self.target}' made {made!r:.80}, which is no bot of OpenSpiel. A "
-                "function that gives a maker of bots is called: mcts(1000)"
+                f"target '{self.target}' made {bot!r:.80}, which is no bot of OpenSpiel. A "
+                "function that returns a maker of bots has to be called: mcts(1000)"
             )
 
     def begin_game(self, color: Color, start: Position, seed: int) -> None:
@@ -139,12 +146,12 @@ class OpenSpielAgent(Agent):
         self._player = int(color is not start.to_move)
         # OpenSpiel has seeds of 31 bits.
         self._bot = self._make(self._state.get_game(), self._player, seed % (1 << 31))
-        self._begun, self._own = False, -1
+        self._begun, self._own_move = False, -1
 
     def observe(self, move: int, position: Position) -> None:
-        if self._begun and move != self._own:
+        if self._begun and move != self._own_move:
             self._bot.inform_action(self._state.clone(), self._state.current_player(), move)
-        self._own = -1
+        self._own_move = -1
         self._state.apply_action(move)
 
     def decide(self, position: Position, limits: Limits) -> Decision:
@@ -153,11 +160,11 @@ class OpenSpielAgent(Agent):
             self._begun = True
         answer = self._bot.step(self._state.clone())
         try:
-            self._own = operator.index(answer)
+            self._own_move = operator.index(answer)
         except TypeError:
-            told = f"{self.target} answered {answer!r:.200}; an action of OpenSpiel is needed"
-            raise PlayerFailure(GARBAGE, told) from None
-        return Decision(self._own)
+            detail = f"{self.target} answered {answer!r:.200}; an action of OpenSpiel is needed"
+            raise PlayerFailure(GARBAGE, detail) from None
+        return Decision(self._own_move)
 
 
 # ---------------------------------------------------------------------- ours, as bots
@@ -166,43 +173,43 @@ class OpenSpielAgent(Agent):
 class LabBot(_Bot):
     """An agent of the lab as a bot of OpenSpiel.
 
-    All it needs to know is in the states that it is asked about; so it may be asked about any, and
-    about games that others have begun.
+    The bot reads all it needs from the state in ``step``, so any state will do, also one of a game
+    that others have begun.
     """
 
     def __init__(self, agent: Agent, seed: int = 0, limits: Limits | None = None) -> None:
-        """``seed``: of the first game; each further one has the next."""
+        """seed: of the first game; each later game adds 1."""
         _check_installed()
         super().__init__()
         self._agent, self._seed, self._limits = agent, seed, limits or Limits()
         agent.check_limits(self._limits)
         agent.prepare()
-        self._told: list[int] | None = None  # the plies of its game that the agent knows
+        self._observed: list[int] | None = None  # the plies of its game that the agent knows
 
     def restart(self) -> None:
-        """A new game begins."""
-        self._told = None
+        """Begin a new game."""
+        self._observed = None
 
     def restart_at(self, state: Any) -> None:
-        """A new game begins, and stands there."""
-        self._told = None
+        """Begin a new game at a state."""
+        self._observed = None
 
     def inform_action(self, state: Any, player: int, action: int) -> None:
-        """Somebody has moved; the next state that it is asked about tells of it."""
+        """Ignore a move; the next state in ``step`` includes it."""
 
     def step(self, state: Any) -> int:
-        """The action that it chooses. Raises ValueError for a state of another game."""
+        """Return the agent's action. Raises ValueError for a state of another game."""
         _check(state)
         plies = state.history()
-        if self._told is None or plies[: len(self._told)] != self._told:
-            self._told, self._position = [], _START
+        if self._observed is None or plies[: len(self._observed)] != self._observed:
+            self._observed, self._position = [], _START
             color = (Color.BLACK, Color.WHITE)[state.current_player()]
             self._agent.begin_game(color, _START, self._seed)
             self._seed += 1
-        for ply in plies[len(self._told) :]:
+        for ply in plies[len(self._observed) :]:
             self._position = self._position.play(ply)
             self._agent.observe(ply, self._position)
-        self._told = plies
+        self._observed = plies
         if self._position.must_pass:
             return PASS
         return self._agent.decide(self._position, self._limits).move

@@ -1,7 +1,7 @@
-"""Another program, talked to in lines or not at all: started, asked, and ended, whatever it does.
+"""Another program as a process that may talk in lines, and may fail at any time.
 
-All that can go wrong with it is handled here, once: a :class:`core.game.PlayerFailure` is raised,
-with the program's last output, and the program is ended. Whoever needs it again starts it again.
+All faults of programs are handled here: the program is ended, and a
+:class:`core.game.PlayerFailure` with its last output is raised. A caller may start it again.
 """
 
 from __future__ import annotations
@@ -25,29 +25,29 @@ from othello_lab.core.system.processes import die_with_parent, end_descendants
 from othello_lab.core.system.settings import Text
 
 Command = Annotated[str, Text(r"(?s).*\S.*", "a command, such as 'python3 bot.py',")]
-"""A setting: a program and its arguments, as one would type them; no shell is asked."""
+"""A setting: a program and its arguments, as typed, but without a shell."""
 
 PATIENCE = 8.0
-"""Seconds for an answer that is no move, unless somebody says otherwise."""
+"""Default seconds for any answer but a move."""
 LONGEST_LINE = 1 << 16
 """Bytes."""
 MOST_PRINTED = 1 << 24
-"""Bytes that a program may print that has nothing to say."""
-_TAIL = 20  # lines that are kept for messages
-_TAIL_WIDTH = 300  # characters of each
-_END_SECONDS = 1.0  # from the end of a program's output to its own
+"""Bytes that a program without a dialogue may print."""
+_TAIL = 20  # last lines, for messages
+_TAIL_WIDTH = 300  # characters a line
+_END_SECONDS = 1.0  # from the end of a program's output to the program's end
 _TICK = 0.1
 _CHUNK = 1 << 16
 _LAST_CHUNKS = 100
 
 
 def shown(command: str) -> str:
-    """A command as messages quote it."""
+    """Format a command for a message."""
     return f"{visible(command):.{_TAIL_WIDTH}}"
 
 
 def words_in(command: str) -> list[str]:
-    """The words of a command; ValueError if it cannot be read, or has none."""
+    """Split a command into words; raises ValueError if it cannot be read or has none."""
     try:
         words = shlex.split(command)
     except ValueError as error:
@@ -58,21 +58,23 @@ def words_in(command: str) -> list[str]:
 
 
 def words_of(command: str) -> list[str]:
-    """A command as the system takes it; ValueError if it cannot be read, or if there is no such
-    program. Nothing is started."""
+    """Return the words of a command whose program exists; nothing is started.
+
+    Raises ValueError if the command cannot be read or there is no such program.
+    """
     words = words_in(command)
     if shutil.which(words[0]) is None:
-        there = "is not executable" if os.path.isfile(words[0]) else "is not there"
-        raise ValueError(f"command='{command}': the program '{words[0]}' {there}")
+        state = "is not executable" if os.path.isfile(words[0]) else "is not there"
+        raise ValueError(f"command='{command}': the program '{words[0]}' {state}")
     return words
 
 
 class Program:
-    """A program of this command, running or not. It ends with this process.
+    """A program, running or not, that ends with this process.
 
-    talks: whether lines go to and fro; otherwise it has no input, and all that it prints is like
-    its error output. folder: where it runs, None for here; files that its command names are found
-    from there, too.
+    talks: true for a dialogue in lines. Otherwise the program has no input, and its output is
+    treated like error output. folder: the working folder, None for the present one. Files named
+    in the command are found from any folder.
     """
 
     def __init__(self, command: str, talks: bool = True) -> None:
@@ -80,26 +82,28 @@ class Program:
         self.folder: Path | None = None
         self._talks = talks
         self._process: subprocess.Popen[bytes] | None = None
-        self._starter = 0  # the process that has started it
-        self._said = bytearray()  # by its standard output, not yet taken
-        self._errors = bytearray()  # by its standard error, the last line, not yet ended
+        self._starter = 0  # number of the process that started the program
+        self._said = bytearray()  # standard output not yet taken
+        self._errors = bytearray()  # the unfinished last line of standard error
         self._printed = 0  # bytes
-        self._open: set[int] = set()  # its outputs, as long as they are open
+        self._open: set[int] = set()  # descriptors of outputs still open
         self._tail: deque[str] = deque(maxlen=_TAIL)
 
     @property
     def is_running(self) -> bool:
-        """Whether it has been started by this process, and has not been ended. (It may have ended
-        by itself.)"""
+        """True if this process has started the program and has not ended it.
+
+        The program may have ended by itself.
+        """
         return self._process is not None and self._starter == os.getpid()
 
     @property
     def number(self) -> int | None:
-        """Of its process; None if it is not running."""
+        """Number of the program's process; None if it is not running."""
         return self._process.pid if self._process is not None and self.is_running else None
 
     def start(self) -> None:
-        """Start it; raises Fault."""
+        """Start the program; raises PlayerFailure."""
         parent = self._starter = os.getpid()
         self._tail.clear()
         self._said.clear()
@@ -108,7 +112,7 @@ class Program:
         try:
             words = words_of(self.command)
             self._process = subprocess.Popen(
-                words if self.folder is None else _found_from_elsewhere(words),
+                words if self.folder is None else _with_whole_paths(words),
                 cwd=self.folder,
                 stdin=subprocess.PIPE if self._talks else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
@@ -126,7 +130,10 @@ class Program:
     # ------------------------------------------------------------------ talking
 
     def send(self, line: str, patience: float = PATIENCE) -> None:
-        """Send a line; raises Fault if the program has ended, or does not read for so long."""
+        """Send a line.
+
+        Raises PlayerFailure if the program has ended or does not read within ``patience`` seconds.
+        """
         process = self._living()
         assert process.stdin is not None
         waiting = memoryview(f"{line}\n".encode())
@@ -142,8 +149,11 @@ class Program:
                 self.fail_as_ended()
 
     def receive(self, patience: float | None = None) -> str:
-        """The next line that it prints, without its end; raises Fault if it ends, prints what is no
-        text or never ends, or prints none for so many seconds (None: wait for ever)."""
+        """Return the next line that the program prints, without the line's end.
+
+        Raises PlayerFailure if the program ends, prints a line without end, or prints none within
+        ``patience`` seconds (None: no limit).
+        """
         until = None if patience is None else time.monotonic() + patience
         while (line := self._take()) is None:
             if until is not None and time.monotonic() > until:
@@ -152,35 +162,39 @@ class Program:
                 self.fail_as_ended()
         return line
 
-    def overheard(self) -> str | None:
-        """A line that it has printed by now, or None; raises Fault."""
+    def receive_now(self) -> str | None:
+        """Return a line that the program has printed by now, or None; raises PlayerFailure."""
         self._living()
         self._listen(0.0)
         return self._take()
 
     @property
     def has_ended(self) -> bool:
-        """Whether it was started and has ended by itself."""
+        """True if the program was started and has ended by itself."""
         return self._process is not None and self._process.poll() is not None
 
     @property
     def waited(self) -> float:
-        """Seconds that it has stood ready while others had the processor: the process itself, which
-        is most of it for a program of one thread (Linux; 0 elsewhere)."""
+        """Seconds that the process stood ready while others had the processor (Linux; else 0).
+
+        Only the first thread counts.
+        """
         with contextlib.suppress(OSError):
             return ready_but_not_run(f"/proc/{self.number}/schedstat") / 1e9
         return 0.0
 
-    def attend(self, seconds: float) -> None:
-        """Let it work for a moment, of so many seconds at most; what it prints is read. Raises
-        Fault if it prints more than can be meant."""
+    def read_output(self, seconds: float) -> None:
+        """Wait up to ``seconds`` for output of the program and read it.
+
+        Raises PlayerFailure if the program has printed more than MOST_PRINTED bytes.
+        """
         self._living()
         self._listen(seconds)
         if self._printed > MOST_PRINTED:
             self.fail(GARBAGE, f"printed more than {MOST_PRINTED >> 20} MiB")
 
     def _take(self) -> str | None:
-        """A whole line of what was read."""
+        """Return the next whole line among the bytes read, or None."""
         end = self._said.find(b"\n")
         if end < 0:
             if len(self._said) > LONGEST_LINE:
@@ -192,10 +206,10 @@ class Program:
         return line
 
     def _listen(self, seconds: float, writable: int | None = None) -> bool:
-        """Read what it prints within so many seconds; False once it has ended and all is read.
+        """Read output within ``seconds``; return False once the program has ended and all is read.
 
-        What goes to its standard error goes to that of this process. writable: also come back when
-        this descriptor can be written to.
+        The program's standard error is copied to that of this process. writable: a descriptor;
+        return as soon as it accepts a write.
         """
         process = self._process
         assert process is not None and process.stdout is not None and process.stderr is not None
@@ -217,7 +231,7 @@ class Program:
             else:
                 self._printed += len(read)
                 self._hear_errors(read)
-        # A child of its own may hold its output open.
+        # A child of the program may hold the output open.
         return heard or (out in self._open and process.poll() is None)
 
     def _hear_errors(self, text: bytes) -> None:
@@ -236,7 +250,7 @@ class Program:
         return self._process
 
     def fail_as_ended(self) -> NoReturn:
-        """It has ended, or closed its output: raise Fault."""
+        """Raise PlayerFailure for a program that has ended or closed its output."""
         process = self._living()
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(_END_SECONDS)
@@ -246,41 +260,41 @@ class Program:
         self.fail(DIED, "closed its output" if code is None else f"ended (exit code {code})")
 
     def fail(self, reason: str, what: str) -> NoReturn:
-        """End the program, and raise Fault, with this reason and its last output."""
+        """End the program and raise PlayerFailure with this reason and the last output."""
         with contextlib.suppress(OSError):
             if self.is_running:
                 self._listen(0.0)
         last = [*self._tail, *self._rest()]
         self.kill()
-        told = f"'{self.command}' {what}"
+        detail = f"'{self.command}' {what}"
         if last:
-            told += ". Its last output:\n" + "\n".join(visible(line) for line in last)
-        raise PlayerFailure(reason, told)
+            detail += ". Its last output:\n" + "\n".join(visible(line) for line in last)
+        raise PlayerFailure(reason, detail)
 
     def _rest(self) -> list[str]:
-        """Lines that it has not ended, or nobody has taken."""
+        """Return lines that the program has not finished, or that nobody has taken."""
         text = bytes(self._said[:LONGEST_LINE] + b"\n" + self._errors).decode(errors="replace")
         return [line[:_TAIL_WIDTH] for line in text.splitlines() if line.strip()][-_TAIL:]
 
     def _hear_last_words(self) -> None:
-        """Read what is left of its output; a child that it has left behind may go on for ever."""
+        """Read the rest of the output, in few steps: a child left behind may print for ever."""
         for _ in range(_LAST_CHUNKS):
             if self._process is None or not self._listen(0.0):
                 break
 
     def ended_within(self, seconds: float) -> bool:
-        """Whether it ends by itself in so many seconds; what it prints meanwhile is read."""
+        """Return True if the program ends by itself within ``seconds``; read its output."""
         until = time.monotonic() + seconds
         while self._process is not None and self._process.poll() is None:
             if time.monotonic() > until:
                 return False
             if not self._listen(0.02):
-                time.sleep(0.02)  # it has closed its output
+                time.sleep(0.02)  # the output is closed, so _listen does not wait
         self._hear_last_words()
         return True
 
     def kill(self) -> None:
-        """End it, and all that it has started."""
+        """End the program and all processes that it has started."""
         process, self._process = self._process, None
         if process is None:
             return
@@ -296,7 +310,7 @@ class Program:
                     stream.close()
 
     def close(self, farewell: str, seconds: float) -> None:
-        """Say farewell, give it so long to end, and end it."""
+        """Send a farewell, wait up to ``seconds`` for the end, and end the program."""
         if self._process is None or not self.is_running:
             return
         with contextlib.suppress(PlayerFailure):
@@ -305,15 +319,15 @@ class Program:
         self.kill()
 
 
-def _found_from_elsewhere(words: list[str]) -> list[str]:
-    """The words of a command, the program and files among them with their whole paths."""
+def _with_whole_paths(words: list[str]) -> list[str]:
+    """Return the words of a command, with whole paths for the program and for files."""
     program = shutil.which(words[0]) or words[0]
     rest = [os.path.abspath(word) if os.path.isfile(word) else word for word in words[1:]]
     return [os.path.abspath(program), *rest]
 
 
 def _read(descriptor: int) -> bytes:
-    """What there is to read; nothing at the end."""
+    """Read the bytes available; none at the end."""
     try:
         return os.read(descriptor, _CHUNK)
     except OSError:

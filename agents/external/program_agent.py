@@ -1,4 +1,4 @@
-"""What all agents that stand for another program have in common."""
+"""Common base of the agents that play through another program."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CLOSE_SECONDS = 0.5
 
 
 def refuse_counts(limits: Limits) -> None:
-    """Raise ValueError for limits that cannot be told to what is not the lab's."""
+    """Raise ValueError for limits of depth or nodes, for agents that are not the lab's."""
     for name in ("depth", "nodes"):
         if getattr(limits, name) is not None:
             raise ValueError(
@@ -28,16 +28,16 @@ def refuse_counts(limits: Limits) -> None:
 
 
 class ProgramAgent(Agent):
-    """Stands for another program, which is started for the first game, and again for the next one
-    after a game that it has lost by a fault of its own.
+    """An agent that plays through another program.
 
-    A protocol fills in ``_begin`` and ``decide``, and ``observe`` where it tells of moves.
+    The program starts at the first game, and again after a game lost by a fault. A protocol
+    implements ``_begin`` and ``decide``, and ``observe`` if it sends moves.
     """
 
     from_outside = True
     reproducible = False
     farewell = "quit"
-    """The line that asks the program to end."""
+    """Line that makes the program end."""
 
     @checked
     def __init__(
@@ -47,8 +47,8 @@ class ProgramAgent(Agent):
         boards: Annotated[Sequence[int], Each(Whole(4, 8, even=True))] = (8,),
     ) -> None:
         """
-        command: the program and its arguments; no shell is asked. patience: seconds for each answer
-        that is no move; moves have the time of the game's limits. boards: the sizes it plays on.
+        command: the program and its arguments, run without a shell. patience: seconds for any
+        answer but a move; moves have the time of the game's limits. boards: the sizes it plays on.
         """
         self.command, self.patience = command, patience
         self._sides = frozenset(boards)
@@ -61,7 +61,7 @@ class ProgramAgent(Agent):
         return self._sides
 
     def prepare(self, announce: Announce | None = None) -> None:
-        """See whether there is such a program; it is not started. Raises ValueError."""
+        """Raise ValueError if there is no such program; nothing is started."""
         words_of(self.command)
 
     def check_limits(self, limits: Limits) -> None:
@@ -75,10 +75,10 @@ class ProgramAgent(Agent):
         self._begin(color, start, seed)
 
     def _greet(self) -> None:
-        """The program has just been started: find out what has to be known of it. Raises Fault."""
+        """Prepare a program that has just started; raises PlayerFailure."""
 
     def _begin(self, color: Color, start: Position, seed: int) -> None:
-        """Tell the running program of a new game; raises Fault."""
+        """Begin a new game in the running program; raises PlayerFailure."""
         raise NotImplementedError
 
     def close(self) -> None:
@@ -86,7 +86,7 @@ class ProgramAgent(Agent):
 
     @contextmanager
     def _blaming(self, reason: str, answer: str) -> Iterator[None]:
-        """A ValueError in what is done here is the program's fault: it has answered this."""
+        """Turn a ValueError into a fault of the program, caused by this answer."""
         try:
             yield
         except PlayerFailure:

@@ -1,9 +1,9 @@
-"""Programs that are handed in: a folder of them is a line-up.
+"""Submissions: a folder of programs handed in is a line-up.
 
-A file or subfolder of the folder is a submission, and its name, without extension, the program's.
-What it is told to be, by a YAML, or looks like is found out here, and nothing of it is run: that is
-done in its own process, where it plays in a scratch folder with a copy of what was handed in. A
-submission that cannot be played loses each of its games, and the reason is told.
+Each file or subfolder is a submission; its name without extension is the program's name. A YAML
+may state the kind of a submission; otherwise this module infers it without running anything. A
+submission plays in a process of its own, in a scratch folder with a copy of its files. A submission
+that cannot play loses all its games, with a stated reason.
 """
 
 from __future__ import annotations
@@ -33,21 +33,20 @@ from othello_lab.core.rules import Color
 from othello_lab.core.system.settings import Choice, ConfigError, checked, unknown_choice
 
 FILE, LINE, PYTHON, UNCLEAR = KINDS = "file", "line", "python", "unclear"
-"""The file protocol, the line protocol, a class or function in Python, or what nobody knows."""
+"""Kinds: the file protocol, the line protocol, a class or function in Python, or unknown."""
 PROGRAMS = (FILE, LINE)
 
 TARGET = f"{__package__}.Submission"
 """The ``_target_`` of submissions."""
 _LONGEST = 1 << 20  # bytes of Python
-_TOLD = "submission.yaml"
+_NOTES = "submission.yaml"
 _KEYS = ("protocol", "command", "target")
 _IGNORED = (".md", ".txt")  # read by people
 _SKIPPED = ("__pycache__",)
 
 
 class Submission(Agent):
-    """A program that was handed in, in its own scratch folder; it has to have a process of its
-    own."""
+    """A program handed in, played in its own scratch folder and its own process."""
 
     from_outside = True
     reproducible = False
@@ -62,9 +61,9 @@ class Submission(Agent):
         problem: str = "",
     ) -> None:
         """
-        path: the file or folder that was handed in. protocol: how it plays. command: of a program,
-        as seen from its folder. target: of Python, ``path/to/file.py:NAME``. problem: why it cannot
-        play.
+        path: the file or folder handed in. protocol: the kind of submission. command: of a
+        program, as seen from its folder. target: of Python, ``path/to/file.py:NAME``. problem: the
+        reason why it cannot play.
         """
         self.path, self.protocol = path, protocol
         self.command, self.target, self.problem = command, target, problem
@@ -82,7 +81,7 @@ class Submission(Agent):
     def begin_game(self, color: Color, start: Position, seed: int) -> None:
         super().begin_game(color, start, seed)
         if self._agent is None:
-            self._agent = self._made()
+            self._agent = self._make_agent()
         self._agent.begin_game(color, start, seed)
 
     def observe(self, move: int, position: Position) -> None:
@@ -101,37 +100,37 @@ class Submission(Agent):
             if self._scratch is not None:
                 self._scratch.remove()
 
-    def _made(self) -> Agent:
-        """The agent, where it is to play; raises Fault."""
+    def _make_agent(self) -> Agent:
+        """Make the agent inside its scratch folder; raises PlayerFailure."""
         if self.protocol == UNCLEAR:
             raise PlayerFailure(UNFIT, self.problem)
         try:
-            place = self._copied()
+            place = self._copy()
             target = self._target_in(place)
-            os.chdir(place)  # this process is its own
+            os.chdir(place)  # nothing else runs in this process
             if self.protocol == PYTHON:
-                sys.path.insert(0, str(place))  # what stands beside it may be imported at any time
+                sys.path.insert(0, str(place))  # it may import files beside it at any time
                 return _python(target)
             agent: Agent = LineAgent(str(self.command))
             if self.protocol == FILE:
                 agent = WpiAgent(str(self.command), folder=str(place))
             agent.prepare()
         except (ValueError, OSError) as error:
-            told = str(error)
+            detail = str(error)
             if self._scratch is not None:
-                told = told.replace(f"{self._scratch.path}/", "")  # another one each time
-            raise PlayerFailure(UNFIT, told) from None
+                detail = detail.replace(f"{self._scratch.path}/", "")  # the name is random
+            raise PlayerFailure(UNFIT, detail) from None
         return agent
 
     def _target_in(self, place: Path) -> str:
-        """The target in a copy."""
+        """Return the target inside a copy of the submission."""
         path = Path(self.path)
         file, _, name = str(self.target).partition(".py:")
         inside = os.path.relpath(f"{file}.py", path if path.is_dir() else path.parent)
         return f"{place / inside}:{name}"
 
-    def _copied(self) -> Path:
-        """The folder in which it runs, with a copy of what was handed in."""
+    def _copy(self) -> Path:
+        """Copy the submission into a new scratch folder and return the folder to run it in."""
         path = Path(self.path)
         self._scratch = ScratchFolder()
         if path.is_dir():
@@ -142,49 +141,48 @@ class Submission(Agent):
 
 
 def _python(target: str) -> Agent:
-    """The agent that a class or a function stands for; raises ValueError."""
-    found = find(target)
-    if isinstance(found, type):
-        if not issubclass(found, Agent):
-            raise ValueError(f"target '{target}': {found.__name__} is no othello_lab.Agent")
+    """Make the agent of a class or a function; raises ValueError."""
+    player = find(target)
+    if isinstance(player, type):
+        if not issubclass(player, Agent):
+            raise ValueError(f"target '{target}': {player.__name__} is no othello_lab.Agent")
         try:
-            found = found()
+            player = player()
         except Exception as error:
             file = split_target(target)[0]
             raise ValueError(
-                f"{found.__name__}() cannot be made: {last_line(error, file)}"
+                f"{player.__name__}() cannot be made: {last_line(error, file)}"
             ) from error
-    if not isinstance(found, Agent):
+    if not isinstance(player, Agent):
         return FunctionAgent(target)
-    found.prepare()
-    return found
+    player.prepare()
+    return player
 
 
-# ---------------------------------------------------------------------- what was handed in
+# ---------------------------------------------------------------------- a folder of submissions
 
 
 def submissions(folder: str, protocol: str = FILE) -> dict[str, dict[str, Any]]:
-    """The settings of an agent for each submission in a folder, by the program's name, in their
-    order. Nothing of it is run.
+    """Return the settings of an agent for each submission in a folder, by name, sorted by path.
 
-    protocol: of programs of which nothing else is told, ``file`` or ``line``. Raises ConfigError if
-    there is no such folder, or nothing in it.
+    Nothing is run. protocol: ``file`` or ``line``, for programs without a YAML. Raises ConfigError
+    if the folder is missing or empty.
     """
     if protocol not in PROGRAMS:
         raise ConfigError(unknown_choice("protocol", protocol, PROGRAMS))
     place = Path(folder).expanduser()
     try:
-        found = sorted(_handed_in(place))
+        paths = sorted(_handed_in(place))
     except OSError as error:
         raise ConfigError(f"folder={folder}: {error.strerror}") from None
-    if not found:
+    if not paths:
         raise ConfigError(f"folder={folder}: there is no program in it")
     line_up: dict[str, dict[str, Any]] = {}
-    for path in found:
+    for path in paths:
         name = path.stem if path.is_file() else path.name
         name = path.name if name in line_up else name
         try:
-            about = _described(path, protocol)
+            about = _settings_of(path, protocol)
         except (ValueError, OSError, RecursionError, MemoryError) as error:
             problem = " ".join(str(error).split())
             if isinstance(error, RecursionError | MemoryError):
@@ -196,26 +194,26 @@ def submissions(folder: str, protocol: str = FILE) -> dict[str, dict[str, Any]]:
 
 
 def _handed_in(folder: Path) -> Iterator[Path]:
-    """The files and subfolders that are programs; what only tells of one that is there is none."""
+    """Yield the files and subfolders that are programs, without the YAML of another program."""
     names = {path.stem for path in folder.iterdir() if path.suffix != ".yaml"}
     for path in folder.iterdir():
-        tells = path.suffix == ".yaml" and path.stem in names
-        read = path.is_file() and path.suffix in _IGNORED
-        if not (path.name.startswith(".") or path.name in _SKIPPED or tells or read):
+        is_note = path.suffix == ".yaml" and path.stem in names
+        is_text = path.is_file() and path.suffix in _IGNORED
+        if not (path.name.startswith(".") or path.name in _SKIPPED or is_note or is_text):
             yield path
 
 
-def _described(path: Path, protocol: str) -> dict[str, Any]:
-    """The settings of a submission, but for its path; raises ValueError where they are unclear."""
-    told = _told(path)
-    kind = told.get("protocol", PYTHON if "target" in told else protocol)
-    if "command" in told:
-        return {"protocol": kind, "command": told["command"]}
+def _settings_of(path: Path, protocol: str) -> dict[str, Any]:
+    """Return the settings of a submission without its path; raises ValueError if unclear."""
+    notes = _notes_of(path)
+    kind = notes.get("protocol", PYTHON if "target" in notes else protocol)
+    if "command" in notes:
+        return {"protocol": kind, "command": notes["command"]}
     folder = path if path.is_dir() else path.parent
-    if "target" in told:
-        return {"protocol": PYTHON, "target": f"{folder / told['target']}"}
+    if "target" in notes:
+        return {"protocol": PYTHON, "target": f"{folder / notes['target']}"}
     main = _main_file(path)
-    if kind == PYTHON or ("protocol" not in told and _is_python(main)):
+    if kind == PYTHON or ("protocol" not in notes and _is_python(main)):
         return {"protocol": PYTHON, "target": f"{main.parent / _target(main)}"}
     if _is_executable(main):
         return {"protocol": kind, "command": f"./{shlex.quote(main.name)}"}
@@ -223,53 +221,53 @@ def _described(path: Path, protocol: str) -> dict[str, Any]:
         return {"protocol": kind, "command": f"python3 {shlex.quote(main.name)}"}
     raise ValueError(
         f"{main.name} is neither executable (chmod +x) nor Python; {path.stem}.yaml beside it can "
-        "tell its command"
+        "name its command"
     )
 
 
-def _told(path: Path) -> Mapping[str, str]:
-    """What the YAML beside a submission, or in its folder, says; raises ValueError."""
-    own = path if path.suffix == ".yaml" else path.with_name(f"{path.stem}.yaml")
-    places = (own, path / _TOLD) if path.is_dir() else (own,)
+def _notes_of(path: Path) -> Mapping[str, str]:
+    """Read the YAML beside a submission or in its folder; raises ValueError."""
+    beside = path if path.suffix == ".yaml" else path.with_name(f"{path.stem}.yaml")
+    places = (beside, path / _NOTES) if path.is_dir() else (beside,)
     for place in places:
         if not place.is_file():
             continue
         try:
-            told = yaml.safe_load(place.read_text(encoding="utf-8"))
+            notes = yaml.safe_load(place.read_text(encoding="utf-8"))
         except (ValueError, yaml.YAMLError, RecursionError) as error:
             raise ValueError(f"{place.name} cannot be read: {error}") from None
-        if not isinstance(told, Mapping):
+        if not isinstance(notes, Mapping):
             raise ValueError(f"{place.name}: key: value is needed, of {', '.join(_KEYS)}")
-        for key, value in told.items():
+        for key, value in notes.items():
             if key not in _KEYS:
                 raise ValueError(f"{place.name}: {unknown_choice('key', key, _KEYS)}")
             if not isinstance(value, str):
                 raise ValueError(f"{place.name}: {key}={value!r:.60} is no text")
         known = (*PROGRAMS, PYTHON)
-        if told.get("protocol", FILE) not in known:
-            refused = unknown_choice("protocol", told["protocol"], known)
-            raise ValueError(f"{place.name}: {refused}")
-        return told
+        if notes.get("protocol", FILE) not in known:
+            problem = unknown_choice("protocol", notes["protocol"], known)
+            raise ValueError(f"{place.name}: {problem}")
+        return notes
     return {}
 
 
 def _main_file(path: Path) -> Path:
-    """The file of a submission that is run or loaded; raises ValueError where nobody can tell."""
+    """Return the file of a submission to run or load; raises ValueError if it is unclear."""
     if path.is_file():
         return path
-    files = [each for each in sorted(path.iterdir()) if each.is_file()]
-    python = [each for each in files if each.suffix == ".py"]
-    runnable = [each for each in files if _is_executable(each)]
-    for choice in (
-        [each for each in (*runnable, *python) if each.stem == path.name],
+    files = [file for file in sorted(path.iterdir()) if file.is_file()]
+    python = [file for file in files if file.suffix == ".py"]
+    runnable = [file for file in files if _is_executable(file)]
+    for candidates in (
+        [file for file in (*runnable, *python) if file.stem == path.name],
         runnable,
         python,
     ):
-        if len({*choice}) == 1:
-            return choice[0]
+        if len({*candidates}) == 1:
+            return candidates[0]
     raise ValueError(
-        f"nobody can tell which file of {path.name}/ is the program: none, or more than one, is "
-        f"executable or Python; {_TOLD} in it can tell its command or target"
+        f"{path.name}/ has no file, or more than one, that is executable or Python, so the program "
+        f"is unclear; name its command or target in {_NOTES} in it"
     )
 
 
@@ -281,7 +279,7 @@ def _is_executable(path: Path) -> bool:
 
 
 def _is_python(path: Path) -> bool:
-    """Whether a file is a class or a function to be called, not a program to be started."""
+    """Return True for a file with a class or function to call, False for a program to start."""
     if path.suffix != ".py" or _is_executable(path):
         return False
     tree = _parsed(path)
@@ -291,7 +289,7 @@ def _is_python(path: Path) -> bool:
 
 
 def _target(path: Path) -> str:
-    """The class or function in a file of Python that plays; raises ValueError."""
+    """Return the class or function in a Python file that plays; raises ValueError."""
     tree = _parsed(path)
     names = _agents(tree) or _strategies(tree)
     for preferred in ("strategy", path.stem):
@@ -304,7 +302,7 @@ def _target(path: Path) -> str:
             f"{path.name} has neither a class of Agent nor a function of (player, board)"
         )
     raise ValueError(
-        f"{path.name} has {', '.join(names)}; a YAML has to tell which of them plays (target: "
+        f"{path.name} has {', '.join(names)}; name the one that plays in a YAML (target: "
         f"{path.name}:{names[0]})"
     )
 
@@ -314,14 +312,14 @@ def _parsed(path: Path) -> ast.Module:
         raise ValueError(f"{path.name} is longer than {_LONGEST >> 20} MiB")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of what is no error here
+            warnings.simplefilter("ignore")  # a submission's warnings are not ours
             return ast.parse(path.read_bytes(), str(path))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise ValueError(f"{path.name}, {last_line(error, str(path))}") from None
 
 
 def _agents(tree: ast.Module) -> list[str]:
-    """The classes that by their names are agents', but for those that others are made of."""
+    """Return the classes that are agents by their base's name, without bases of other classes."""
     known: set[str] = set()
     bases: set[str] = set()
     for node in tree.body:
@@ -334,17 +332,17 @@ def _agents(tree: ast.Module) -> list[str]:
 
 
 def _strategies(tree: ast.Module) -> list[str]:
-    """The functions of (player, board)."""
+    """Return the functions of (player, board)."""
     return [
         node.name
         for node in tree.body
         if isinstance(node, ast.FunctionDef)
-        and [each.arg for each in node.args.args] == ["player", "board"]
+        and [argument.arg for argument in node.args.args] == ["player", "board"]
     ]
 
 
 def _is_program(tree: ast.Module) -> bool:
-    """Whether a file says what it does when it is started."""
+    """Return True if a file has an ``if __name__ == "__main__"`` part."""
     return any(
         isinstance(node, ast.If) and "__main__" in ast.unparse(node.test) for node in tree.body
     )

@@ -1,5 +1,7 @@
-"""Programs that speak by two files, as in the tournament of ruleset ``wpi``: see
-``docs/file_protocol.md``."""
+"""Programs that talk through two files, as in the tournament of ruleset ``wpi``.
+
+See ``docs/file_protocol.md``.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from pathlib import Path
 from typing import Annotated, TypeVar
 
 from othello_lab.agents.agent import Agent, Decision, Limits
-from othello_lab.agents.external.mailbox import FileNameError, MailboxFile, slips_of
+from othello_lab.agents.external.mailbox import FileNameError, MailboxFile, mailbox_files
 from othello_lab.agents.external.program import PATIENCE, Command, Program, shown, words_in
 from othello_lab.agents.external.program_agent import ProgramAgent
 from othello_lab.core.game import DIED, GARBAGE, ILLEGAL, LATE, PlayerFailure
@@ -27,24 +29,27 @@ from othello_lab.core.wpi import color_letter, may_go_on, move_text, read_move
 
 NAME = Text(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}", "one word of letters, digits, - and _")
 Name = Annotated[str | None, NAME]
-"""A setting: what a program's two files are called."""
+"""A setting: the name of a program's two files."""
 Folder = Annotated[str | None, Text(r".+", "a folder")]
 
 EXIT_SECONDS = 5.0
-"""A program may take so long to end by itself after a game."""
+"""Seconds for a program to end by itself after a game."""
 _CLOSE_SECONDS = 0.5
 _MORE_SECONDS = 0.3
-"""So long an answer is waited for after its time: the judge says whether it is late. It is less
-than the time after which a process that does not answer is killed."""
+"""Seconds to wait for an answer after its time: the judge decides if it is late. They are fewer
+than the seconds after which a silent process is killed."""
 _TICK = 0.005
-_LONGEST_TICK = 0.1  # what passes beyond it, nobody was running
+_LONGEST_TICK = 0.1  # a longer one means that this process was not running
 _SCRATCH = "othello-lab-wpi-"
-_Found = TypeVar("_Found")
+_Answer = TypeVar("_Answer")
 
 
 class WpiAgent(ProgramAgent):
-    """A program that reads its colour and its opponent's moves from ``NAME.in`` and writes its own
-    to ``NAME.out``. It knows no game that begins elsewhere than at the start."""
+    """A program that talks through two files.
+
+    It reads its colour and its opponent's moves from ``NAME.in`` and writes its own moves to
+    ``NAME.out``. Every game begins at the start.
+    """
 
     from_start = True
 
@@ -57,17 +62,17 @@ class WpiAgent(ProgramAgent):
         patience: Annotated[float, Number(above=0)] = PATIENCE,
     ) -> None:
         """
-        command: the program and its arguments; no shell is asked. name: of its files, by default
-        that of the program, see :func:`name_of`. folder: where it runs and its files are; by
-        default a new one for each game, which is removed. patience: seconds in which it has to
-        begin, and take its colour.
+        command: the program and its arguments, run without a shell. name: of its files, by default
+        that of the program, see :func:`name_of`. folder: its working folder, with its files; by
+        default a new one for each game, removed afterwards. patience: seconds to start and to take
+        its colour.
         """
         super().__init__(command, patience)
         self.folder, self._given_name = folder, name
         self._program = Program(command, talks=False)
         self._scratch: ScratchFolder | None = None
         self._over_since: float | None = None
-        # Seconds since it was given something; when that was seen; and what it had waited before.
+        # Seconds since the last delivery; the time of the last look; its waiting time before.
         self._used = self._looked = self._waited = 0.0
 
     def __repr__(self) -> str:
@@ -75,7 +80,7 @@ class WpiAgent(ProgramAgent):
 
     @property
     def name(self) -> str:
-        """Of its files; raises ValueError where there is none."""
+        """Name of the program's files; raises ValueError if the command has none."""
         return self._given_name or name_of(self.command)
 
     def prepare(self, announce: object = None) -> None:
@@ -89,32 +94,32 @@ class WpiAgent(ProgramAgent):
     def begin_game(self, color: Color, start: Position, seed: int) -> None:
         Agent.begin_game(self, color, start, seed)
         self._end(EXIT_SECONDS)
-        self._color, self._own = color, color_letter(color, start.ruleset)
+        self._color = color
         self._limit = math.inf
-        self._last: str | None = None  # what the opponent has done and it does not know
+        self._last: str | None = None  # the opponent's last move, not yet delivered
         if start != Position.start(start.ruleset):
             raise PlayerFailure(GARBAGE, _ELSEWHERE)
-        self._incoming, self._outgoing = self._fresh_slips()
+        self._incoming, self._outgoing = self._fresh_files()
         self._program.start()
-        self._deliver(self._own)
+        self._deliver(color_letter(color, start.ruleset))
         self._wait(self._taken, self.patience)
         self._first = color is start.ruleset.begins
         self._decided = -1
 
-    def _fresh_slips(self) -> tuple[MailboxFile, MailboxFile]:
-        """Its two files, neither of them there."""
+    def _fresh_files(self) -> tuple[MailboxFile, MailboxFile]:
+        """Return the program's two files after removing old ones."""
         try:
             if self.folder is None:
                 self._scratch = ScratchFolder()
                 self._program.folder = self._scratch.path
             else:
                 self._program.folder = Path(self.folder).absolute()
-            slips = slips_of(self._program.folder, self.name)
-            for slip in slips:
-                slip.remove()
+            files = mailbox_files(self._program.folder, self.name)
+            for file in files:
+                file.remove()
         except (OSError, ValueError) as error:
             raise PlayerFailure(DIED, f"'{self.command}' cannot be started: {error}") from None
-        return slips
+        return files
 
     def observe(self, move: int, position: Position) -> None:
         mover = position.to_move.other
@@ -132,19 +137,19 @@ class WpiAgent(ProgramAgent):
             self._over_since = time.monotonic()
 
     def decide(self, position: Position, limits: Limits) -> Decision:
-        given = limits.clock if limits.seconds is None else limits.seconds
-        self._limit = math.inf if given is None else given
+        seconds = limits.clock if limits.seconds is None else limits.seconds
+        self._limit = math.inf if seconds is None else seconds
         self._decided = self._move(position, self._limit)
         return Decision(self._decided)
 
     def _move(self, position: Position, seconds: float) -> int:
-        """Its move, or its pass, for which it has so long; raises Fault."""
+        """Return the program's move or pass, made within ``seconds``; raises PlayerFailure."""
         if not self._first:
             if self._last is None:
                 raise PlayerFailure(GARBAGE, _ELSEWHERE)
             self._expect_nothing()
             self._deliver(self._last)
-        else:  # whose clock has started at the colour; but it may take its patience to begin
+        else:  # the clock started at the colour, but the program may take ``patience`` to begin
             self._used = max(0.0, self._used - max(0.0, self.patience - seconds))
             self._first = False
         text = self._wait(self._written, seconds)
@@ -157,7 +162,10 @@ class WpiAgent(ProgramAgent):
         return move
 
     def _expect_nothing(self) -> None:
-        """It is not its turn. The end of a line may have come late, if it writes in pieces."""
+        """Raise PlayerFailure if the program has written out of turn.
+
+        A blank file is removed: a program that writes in pieces may end its last line late.
+        """
         if self._outgoing.is_there:
             with contextlib.suppress(FileNameError, OSError):
                 if not (self._outgoing.read() or "").strip():
@@ -166,7 +174,7 @@ class WpiAgent(ProgramAgent):
             self._program.fail(ILLEGAL, f"wrote {self._outgoing.path.name} out of turn")
 
     def _deliver(self, text: str) -> None:
-        """Its clock starts now."""
+        """Write a line for the program and start its clock."""
         try:
             self._incoming.write(text)
         except OSError as error:
@@ -178,7 +186,7 @@ class WpiAgent(ProgramAgent):
         return None if self._incoming.is_there else True
 
     def _written(self) -> str | None:
-        """What it has written, once it has taken what was given to it, and this is whole."""
+        """Return the program's answer once it is whole and the program has taken its input."""
         if self._incoming.is_there:
             return None
         try:
@@ -187,23 +195,23 @@ class WpiAgent(ProgramAgent):
             self._program.fail(ILLEGAL, f"wrote what is no move: malformed; {error}")
         return None if text is None or may_go_on(text) else text
 
-    def _wait(self, there: Callable[[], _Found | None], seconds: float) -> _Found:
-        """What is there within so many seconds since it was given something."""
+    def _wait(self, look: Callable[[], _Answer | None], seconds: float) -> _Answer:
+        """Call ``look`` until it returns an answer, up to ``seconds`` after the last delivery."""
         while True:
             ended = self._program.has_ended
-            if (found := there()) is not None:
-                return found
+            if (answer := look()) is not None:
+                return answer
             if ended:
                 self._program.fail_as_ended()
-            self._program.attend(_TICK)
+            self._program.read_output(_TICK)
             now = time.monotonic()
             self._used += min(now - self._looked, _LONGEST_TICK)
             self._looked = now
             over = self._used - seconds - _MORE_SECONDS
             if over > 0 and over > self._program.waited - self._waited:
-                self._program.fail(LATE, f"{self._undone()} within {seconds:g} s")
+                self._program.fail(LATE, f"{self._failure_of_wait()} within {seconds:g} s")
 
-    def _undone(self) -> str:
+    def _failure_of_wait(self) -> str:
         if self._incoming.is_there:
             return f"did not remove {self._incoming.path.name}"
         name, text = self._outgoing.path.name, None
@@ -219,8 +227,10 @@ class WpiAgent(ProgramAgent):
         self._end(_CLOSE_SECONDS)
 
     def _end(self, seconds: float) -> None:
-        """End the program, and what its game has left; so long after a game that was played to the
-        end it may end by itself."""
+        """End the program and remove its scratch folder.
+
+        A program may end by itself within ``seconds`` after a game played to the end.
+        """
         if self._over_since is not None:
             self._program.ended_within(self._over_since + seconds - time.monotonic())
             self._over_since = None
@@ -231,14 +241,16 @@ class WpiAgent(ProgramAgent):
 
 
 _ELSEWHERE = (
-    "the file protocol knows no game that begins elsewhere than at the start, or that was taken "
-    "back; openings=start is needed"
+    "the file protocol knows no game with another start or with moves taken back; "
+    "openings=start is needed"
 )
 
 
 def name_of(command: str) -> str:
-    """What a program's files are called if nobody says otherwise: the last word of its command that
-    is no option and no setting, without its folder and extension. Raises ValueError.
+    """Return the default name of a program's files.
+
+    It is the last word of the command that is no option and no setting, without folder and
+    extension. Raises ValueError.
 
     >>> name_of("./anna"), name_of("java -cp build Bert"), name_of("python3 bots/carl.py depth=3")
     ('anna', 'Bert', 'carl')
@@ -263,19 +275,21 @@ def check_folder(folder: str) -> None:
 
 
 class ScratchFolder:
-    """A new folder for one game. It is locked as long as its owner lives; where that was
-    killed, the next one removes it."""
+    """A new folder for one game, locked while its owner lives.
+
+    If the owner is killed, the next scratch folder removes it.
+    """
 
     def __init__(self) -> None:
         remove_abandoned()
-        self.path, self._lock = self._made()
+        self.path, self._lock = self._make()
 
-    def _made(self) -> tuple[Path, int]:
+    def _make(self) -> tuple[Path, int]:
         while True:
             path = Path(tempfile.mkdtemp(prefix=_SCRATCH))
-            # Before it is locked another process may take it for an abandoned one.
+            # Until the lock is held, another process may take the folder for an abandoned one.
             with contextlib.suppress(BlockingIOError, FileNotFoundError):
-                lock = _locked(path)
+                lock = _lock_folder(path)
                 if path.exists():
                     return path, lock
                 os.close(lock)
@@ -285,14 +299,14 @@ class ScratchFolder:
 
 
 def remove_abandoned() -> None:
-    """Remove the scratch folders whose owners were killed."""
-    for left in Path(tempfile.gettempdir()).glob(f"{_SCRATCH}*"):
+    """Remove the scratch folders of owners that were killed."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_SCRATCH}*"):
         with contextlib.suppress(OSError):
-            _discard(left, _locked(left))
+            _discard(folder, _lock_folder(folder))
 
 
-def _locked(folder: Path) -> int:
-    """A descriptor of a folder that is locked by it; raises OSError if another process does."""
+def _lock_folder(folder: Path) -> int:
+    """Lock a folder and return its descriptor; raises OSError if another process holds it."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -303,7 +317,7 @@ def _locked(folder: Path) -> int:
 
 
 def _discard(folder: Path, lock: int) -> None:
-    """Remove a folder with all that it holds, and unlock it."""
+    """Remove a folder with all its contents and unlock it."""
     try:
         with contextlib.suppress(RecursionError):
             shutil.rmtree(folder, ignore_errors=True)

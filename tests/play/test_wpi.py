@@ -16,7 +16,7 @@ from processes import Command, await_
 
 from othello_lab import Color, Position
 from othello_lab.__main__ import room_main
-from othello_lab.agents.external.mailbox import MailboxFile, slips_of
+from othello_lab.agents.external.mailbox import MailboxFile, mailbox_files
 from othello_lab.agents.search.context import MAX_DEPTH
 from othello_lab.core.system.processes import LINUX
 from othello_lab.core.wpi import may_go_on, move_text, read_move
@@ -37,7 +37,7 @@ class Opponent:
     """Referee and opponent of a program, by its two files."""
 
     def __init__(self, folder: Path, commands: list[Command], *words: str) -> None:
-        self.incoming, self.outgoing = slips_of(folder, "anna")
+        self.incoming, self.outgoing = mailbox_files(folder, "anna")
         rest = [f"folder={folder}", "limit=30", *words]
         self.command = Command("wpi", "anna", *rest, main=main)
         commands.append(self.command)
@@ -156,7 +156,7 @@ def test_a_search_deepens_within_its_share_of_the_time() -> None:
 
 def test_it_is_asked_for_less_than_what_is_left(tmp_path: Path) -> None:
     """The time since the referee has written the file is gone."""
-    incoming, outgoing = slips_of(tmp_path, "anna")
+    incoming, outgoing = mailbox_files(tmp_path, "anna")
     incoming.write("W")
     os.utime(incoming.path, (time.time() - 4, time.time() - 4))
     asked = []

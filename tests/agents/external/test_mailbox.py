@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from othello_lab.agents.external.mailbox import LONGEST, FileNameError, MailboxFile, slips_of
+from othello_lab.agents.external.mailbox import LONGEST, FileNameError, MailboxFile, mailbox_files
 
 
 def test_a_slip_is_written_read_and_removed(tmp_path: Path) -> None:
-    incoming, outgoing = slips_of(tmp_path, "anna")
+    incoming, outgoing = mailbox_files(tmp_path, "anna")
     assert incoming.path.name == "anna.in" and outgoing.path.name == "anna.out"
     assert not incoming.is_there and incoming.read() is None
     incoming.write("W")
@@ -27,58 +27,58 @@ def test_a_slip_is_written_read_and_removed(tmp_path: Path) -> None:
 
 
 def test_nobody_ever_sees_half_of_it(tmp_path: Path) -> None:
-    slip = MailboxFile(tmp_path / "x")
+    file = MailboxFile(tmp_path / "x")
     seen: set[str | None] = set()
     done = threading.Event()
 
     def look() -> None:
         while not done.is_set():
-            seen.add(slip.read())
+            seen.add(file.read())
 
     reader = threading.Thread(target=look)
     reader.start()
     for _ in range(300):
-        slip.write("(W D 3)")
+        file.write("(W D 3)")
     done.set()
     reader.join()
     assert seen <= {None, "(W D 3)\n"}
 
 
 def test_what_is_no_file_is_told(tmp_path: Path) -> None:
-    slip = MailboxFile(tmp_path / "x")
+    file = MailboxFile(tmp_path / "x")
     (tmp_path / "there").write_text("(W D 3)")
     for make, what in (
-        (lambda: os.mkdir(slip.path), "x is a folder"),
-        (lambda: os.mkfifo(slip.path), "x is a pipe"),
-        (lambda: slip.path.symlink_to("there"), "x is a link"),
-        (lambda: slip.path.symlink_to("nowhere"), "x is a link"),
+        (lambda: os.mkdir(file.path), "x is a folder"),
+        (lambda: os.mkfifo(file.path), "x is a pipe"),
+        (lambda: file.path.symlink_to("there"), "x is a link"),
+        (lambda: file.path.symlink_to("nowhere"), "x is a link"),
     ):
         make()
-        assert slip.is_there
+        assert file.is_there
         with pytest.raises(FileNameError, match=what):
-            slip.read()
-        if slip.path.is_dir():
+            file.read()
+        if file.path.is_dir():
             with pytest.raises(OSError, match="directory"):
-                slip.write("W")
+                file.write("W")
             with pytest.raises(OSError, match="x"):
-                slip.remove()
-            slip.path.rmdir()
+                file.remove()
+            file.path.rmdir()
         else:
-            slip.write("W")  # in its place
-            assert slip.read() == "W\n" and not slip.path.is_symlink()
-            slip.remove()
+            file.write("W")  # in its place
+            assert file.read() == "W\n" and not file.path.is_symlink()
+            file.remove()
     assert (tmp_path / "there").read_text() == "(W D 3)"
     assert [path.name for path in tmp_path.iterdir()] == ["there"]
 
 
 def test_no_more_is_read_than_could_be_meant(tmp_path: Path) -> None:
-    slip = MailboxFile(tmp_path / "x")
-    slip.path.write_bytes(b"\xff" * (LONGEST + 1000))
-    text = slip.read()
+    file = MailboxFile(tmp_path / "x")
+    file.path.write_bytes(b"\xff" * (LONGEST + 1000))
+    text = file.read()
     assert text is not None and len(text) == LONGEST
 
 
 def test_a_byte_order_mark_is_left_out(tmp_path: Path) -> None:
-    slip = MailboxFile(tmp_path / "x")
-    slip.path.write_text("(W D 3)", encoding="utf-8-sig")
-    assert slip.read() == "(W D 3)"
+    file = MailboxFile(tmp_path / "x")
+    file.path.write_text("(W D 3)", encoding="utf-8-sig")
+    assert file.read() == "(W D 3)"

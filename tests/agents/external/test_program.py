@@ -43,7 +43,7 @@ def test_lines_go_to_and_fro(started: list[Program]) -> None:
     program.send("two, größer")
     assert program.receive(10) == "one"
     assert program.receive(10) == "two, größer"
-    assert program.overheard() is None
+    assert program.receive_now() is None
 
 
 def test_the_end_of_a_line_may_be_windows_own(started: list[Program]) -> None:

@@ -103,11 +103,11 @@ def test_games_that_begin_elsewhere_are_refused(tmp_path: Path, closed: list[Wpi
     start = Position.start("wpi")
     agent = WpiAgent(player(tmp_path, seed=3))
     closed.append(agent)
-    with pytest.raises(PlayerFailure, match="begins elsewhere") as caught:
+    with pytest.raises(PlayerFailure, match="no game with another start") as caught:
         agent.begin_game(Color.BLACK, start.play("d3"), 1)
     assert caught.value.reason == GARBAGE
     agent.begin_game(Color.WHITE, start, 1)
-    with pytest.raises(PlayerFailure, match="begins elsewhere"):
+    with pytest.raises(PlayerFailure, match="no game with another start"):
         agent.observe(19, start.play("d3"))  # which it has not chosen
 
 
