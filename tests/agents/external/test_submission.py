@@ -90,7 +90,10 @@ def test_programs_of_which_nothing_is_told_play_as_is_asked(tmp_path: Path) -> N
         ({"anna.py": "#" * (1 << 20) + "\n"}, "anna.py is longer than 1 MiB"),
         ({"anna.py": PAIR}, "anna.py has one, two; name the one that plays in a YAML"),
         ({"anna": "hello"}, "anna is neither executable (chmod +x) nor Python"),
-        ({"anna/a.py": "", "anna/b.py": ""}, "anna/ has no file, or more than one, that is executable or Python"),
+        (
+            {"anna/a.py": "", "anna/b.py": ""},
+            "anna/ has no file, or more than one, that is executable or Python",
+        ),
         ({"anna/README": ""}, "anna/ has no file, or more than one, that is executable or Python"),
         ({"anna": "", "anna.yaml": "[1"}, "anna.yaml cannot be read: while parsing"),
         ({"anna": "", "anna.yaml": "line"}, "anna.yaml: key: value is needed, of protocol, comm"),
