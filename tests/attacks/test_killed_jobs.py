@@ -1,0 +1,136 @@
+"""Every kind of job, killed at random moments and resumed, ends as if nothing had happened."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from processes import Command, await_
+from records import content, runs_in
+
+from othello_lab.core.system.processes import LINUX, adopt_orphans, descendants
+from othello_lab.experiments.jobs.kinds import KINDS
+from othello_lab.experiments.studies.record import StudyRecord
+from othello_lab.training.data import Positions
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not LINUX, reason="finds processes by /proc"),
+]
+
+KILLS = 3
+DUEL = ["agents=duel", "agent@first=alphabeta", "agent@second=greedy", "seed=3"]
+ROUNDS = ["train.rounds.first.games=400", "train.rounds.second.games=400"]
+JOBS = {
+    "run": ["run", *DUEL, "first.depth=4", "games=200"],
+    "class": ["run", "agents=classics", "schedule=class", "openings=all", "openings.plies=4"],
+    "sweep": ["run", "-m", *DUEL, "first.depth=2,3,4", "games=60"],
+    "study of positions": ["study", "pruning", "study.positions=8", "depth=3"],
+    "study of a run": ["study", "errors", *DUEL, "first.depth=3", "games=20", "study.empties=9"],
+    "study of matches": [
+        "study",
+        "scaling",
+        "agents=ab_mirror",
+        "study.levels=[1,2,3]",
+        "games=40",
+    ],
+    "training": ["train", "tuned", *ROUNDS, "games=40", "depth=2"],
+    "self-play": ["selfplay", "games=6000", "agent=alphabeta", "depth=2"],
+    "positions": ["positions"],  # of a run that the test plays
+}
+
+
+def await_nobody(before: set[int]) -> None:
+    """Wait until no process is left below this one but those before."""
+    await_(lambda: not set(descendants([os.getpid()])) - before, timeout=60)
+
+
+def folder_of(results: Path) -> Path | None:
+    """Return the job's folder, None before its record has begun."""
+    found = {path.parent for kind in KINDS.values() for path in results.glob(f"*/*/{kind.file}")}
+    return max(found, default=None)
+
+
+def results_of(folder: Path) -> dict[str, Any]:
+    """Return all results below a folder that do not depend on time, by file."""
+    results: dict[str, Any] = {
+        str(run.relative_to(folder)): content(run) for run in runs_in(folder)
+    }
+    for name in ("study.sqlite", "training.sqlite"):
+        for path in folder.rglob(name):
+            with StudyRecord.open(path.parent) as record:
+                for table, frame in record.tables().items():
+                    results[f"{path.relative_to(folder)} {table}"] = timeless(frame)
+    for path in folder.rglob("*.parquet"):
+        where = str(path.relative_to(folder))
+        results[where] = Positions.read(path.parent).data_hash
+    for path in folder.rglob("*.npz"):
+        with np.load(path) as arrays:
+            numbers = {key: arrays[key] for key in arrays.files if arrays[key].dtype.kind in "iuf"}
+            results[str(path.relative_to(folder))] = {
+                key: array.tobytes() for key, array in numbers.items()
+            }
+    return results
+
+
+def timeless(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    times = ("seconds", "minutes", "time")
+    kept = [column for column in frame if not any(word in column for word in times)]
+    rows = frame[kept].astype(object).where(frame[kept].notna(), None)  # as nan equals nothing
+    return rows.sort_values(kept, key=lambda column: column.astype(str)).to_dict("records")
+
+
+def recorded_games(place: Path) -> Path:
+    """Play a run whose games positions are made of; return its folder."""
+    command = Command("run", *DUEL, "first.depth=1", "games=1200", f"results={place}/games")
+    printed, _ = command.communicate(timeout=300)
+    assert command.returncode == 0, printed
+    (run,) = runs_in(place / "games")
+    return run
+
+
+@pytest.mark.parametrize("kind", JOBS)
+def test_a_killed_job_ends_as_if_undisturbed(kind: str, tmp_path: Path) -> None:
+    words, chance = list(JOBS[kind]), random.Random(kind)
+    if kind == "positions":
+        words.append(str(recorded_games(tmp_path)))
+    adopt_orphans()
+    before = set(descendants([os.getpid()]))
+    began = time.monotonic()
+    whole = Command(*words, f"results={tmp_path}/whole")
+    printed, _ = whole.communicate(timeout=600)
+    assert whole.returncode == 0, printed
+    took = time.monotonic() - began
+    results = tmp_path / "killed"
+    killed = 0
+    while True:
+        folder = folder_of(results)
+        again = ["resume", str(folder)] if folder else [*words, f"results={results}"]
+        process = Command(*again)
+        if killed == KILLS:
+            break
+        time.sleep(took * chance.uniform(0.05, 1.2 / KILLS))
+        killed += process.poll() is None
+        process.kill()
+        process.communicate()
+        await_nobody(before)
+        if process.returncode == 0:
+            break  # it was quicker than the undisturbed job
+        assert process.returncode in (-9, 2), process.printed
+        if process.returncode == 2:  # only of a job whose record had not begun
+            assert folder is not None
+            assert "start it again" in process.printed
+            results = tmp_path / f"killed-{killed}"
+    printed, _ = process.communicate(timeout=600) if process.returncode is None else ("", None)
+    assert process.returncode == 0, printed
+    assert killed
+    await_nobody(before)
+    ended, undisturbed = folder_of(results), folder_of(tmp_path / "whole")
+    assert ended and undisturbed
+    assert results_of(ended) == results_of(undisturbed)
