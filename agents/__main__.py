@@ -1,4 +1,4 @@
-"""``othello-lab agents`` in a checkout; everywhere else it is ``othello-lab``."""
+"""``python -m agents`` in a checkout, the same as ``othello-lab agents``."""
 
 from othello_lab.__main__ import run_room
 

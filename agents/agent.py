@@ -1,9 +1,9 @@
-"""The contract between an agent and everything that asks it for moves.
+"""The contract between an agent and its callers.
 
-An agent is built once, told when each game begins, and asked for a decision whenever it is its
-turn and it has at least one legal move. To write one, subclass :class:`Agent` and fill in
-``decide``; name the class in a YAML (``_target_: my_module.MyAgent``) and it plays.
-:func:`agents.contract.check` (``othello-lab agents check``) tells whether it keeps to the contract.
+An agent is built once. ``begin_game`` announces each game, and ``decide`` is called at each turn
+with at least one legal move. To write an agent, subclass :class:`Agent` and implement ``decide``;
+name the class in a YAML (``_target_: my_module.MyAgent``) and it plays.
+:func:`agents.contract.check` (``othello-lab agents check``) holds an agent to the contract.
 """
 
 from __future__ import annotations
@@ -25,8 +25,10 @@ __all__ = ["Agent", "Decision", "Limits", "Purpose", "SearchStats"]
 
 
 class Purpose(enum.Enum):
-    """What a setting of an agent is there for; stands in its ``Annotated``, beside what it may be.
-    By it the papers on players (``docs/players.md``) are arranged."""
+    """The purpose of an agent's setting, in its ``Annotated`` beside the allowed values.
+
+    The papers on players (``docs/players.md``) are arranged by it.
+    """
 
     ORDER = "order of moves"
     PRUNING = "what it leaves out"
@@ -35,19 +37,18 @@ class Purpose(enum.Enum):
 
 
 class Agent(Player, ABC):
-    """A player of Othello; :class:`core.game.Player` says in which order it is called.
+    """A player of Othello; :class:`core.game.Player` documents the order of calls.
 
-    version: changes when the agent's behaviour changes, not when its code is tidied; recorded
-        with every run.
-    reproducible: whether the same game seed always gives the same moves (not so for agents that
-        look at the clock or ask another program).
-    watches_clock: whether a time limit changes what it plays, so that a game with one cannot be
+    version: changes with the agent's behaviour, not with its code; recorded with every run.
+    reproducible: true if the same game seed always gives the same moves (false for agents that
+        read the clock or ask another program).
+    watches_clock: true if a time limit changes its moves, so that a game with one cannot be
         reproduced.
-    selective: whether it leaves moves out on probability, so that its values are not minimax's.
-    from_start: whether it knows whole games only: from the start of the ruleset on, and each of its
-        moves its own choice.
-    from_outside: whether it runs what is not the lab's, such as another program, although its class
-        is; it then plays in a process of its own.
+    selective: true if it leaves moves out on probability, so that its values are not minimax's.
+    from_start: true if it plays whole games only: from the start of the ruleset, and with every
+        one of its moves its own choice.
+    from_outside: true if a class of the lab runs code that is not the lab's, such as another
+        program; the agent then plays in a process of its own.
     """
 
     version: int = 1
@@ -61,63 +62,74 @@ class Agent(Player, ABC):
         return called(self)
 
     def boards(self) -> frozenset[int]:
-        """The sizes of board (squares a side) it can play on; all of them by default."""
+        """Return the board sizes (squares a side) it can play on; all of them by default."""
         return frozenset({4, 6, 8})
 
     def prepare(self, announce: Announce | None = None) -> None:
-        """Load or compile what is needed, before the clock runs and before processes fork."""
+        """Load or compile everything needed, before the clock runs and before processes fork."""
 
     def check_limits(self, limits: Limits) -> None:
         """Raise ValueError, before any game, if the agent cannot play within these limits."""
 
     def begin_game(self, color: Color, start: Position, seed: int) -> None:
-        """A new game begins at ``start``. ``self.rng``, made from the game's own seed, is the only
-        source of randomness an agent should use; nothing else may be carried over from earlier
-        games, which may have been cut short."""
+        """Begin a new game at ``start``.
+
+        ``self.rng``, seeded by the game, is the only source of randomness that an agent should use.
+        Nothing may be carried over from earlier games; these may have been cut short.
+        """
         self._game_seed = seed
         vars(self).pop("rng", None)
 
     @cached_property
     def rng(self) -> np.random.Generator:
-        """The generator of this game, made when it is first drawn from."""
+        """The random generator of this game, made at its first use."""
         return np.random.default_rng(self._game_seed)
 
     def close(self) -> None:
-        """Give back what the agent holds: files, connections, other programs.
+        """Release files, connections and other programs, within about a second.
 
-        Called at the orderly end of a run, or of the process that has played in it, not after each
-        game; not if that process is killed, as with an agent that hangs. It has about a second.
+        Called at the orderly end of a run or of the process with the agent, not after each game.
+        Not called if that process is killed, for instance because the agent hangs.
         """
 
     def compiled_player(self, rules: Ruleset, limits: Limits) -> CompiledPlayer | None:
-        """This agent as a player of whole games in compiled code, which makes the same moves at the
-        same cost; None, as by default, for an agent that decides in Python, or for limits that need
-        it. It is valid as long as the agent lives, until this is called again. What it is asked
-        for must have been prepared."""
+        """Return a compiled player of whole games with the same moves at the same cost.
+
+        None, the default, stands for an agent that decides in Python, or for limits that need
+        Python. The player is valid while the agent lives and until the next call. ``prepare`` has
+        to be called before.
+        """
         return None
 
     @abstractmethod
     def decide(self, position: Position, limits: Limits) -> Decision:
-        """Choose one of the legal moves of ``position`` (there is at least one) within ``limits``,
-        and say what it is worth and what the choice cost."""
+        """Choose one of the legal moves of ``position`` (at least one) within ``limits``.
+
+        The decision states the move's value and the cost of the choice.
+        """
 
 
 def compiled_player(agent: Agent, rules: Ruleset, limits: Limits) -> CompiledPlayer | None:
-    """:meth:`Agent.compiled_player`, but None for an agent that has methods which the class that
-    offers it does not know: what they change the compiled player would not do."""
+    """Return :meth:`Agent.compiled_player`, or None if the agent may behave differently.
+
+    A subclass or instance with methods of its own may, as the compiled player ignores them.
+    """
     for kind in type(agent).__mro__:
         if "compiled_player" in vars(kind):
-            own = any(
+            overridden = any(
                 callable(value) and hasattr(kind, name) for name, value in vars(agent).items()
             )
-            return None if own or limits.timed else agent.compiled_player(rules, limits)
+            return None if overridden or limits.timed else agent.compiled_player(rules, limits)
         if any(map(_changes, vars(kind), vars(kind).values())):
             return None
     return None
 
 
 def _changes(name: str, value: object) -> bool:
-    """Whether what a class declares may change what its agents do, the constructor aside."""
+    """Return True if this attribute of a class may change its agents' behaviour.
+
+    The constructor does not count.
+    """
     if name.startswith("__"):
         return name in ("__getattribute__", "__getattr__")
     return callable(value) or isinstance(value, property | classmethod | staticmethod)

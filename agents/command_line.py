@@ -1,5 +1,4 @@
-"""``othello-lab agents``: what there is to play with, what it thinks of a position, and whether an
-agent keeps to the contract."""
+"""``othello-lab agents``: list agents and heuristics, evaluate positions, and check agents."""
 
 from __future__ import annotations
 
@@ -10,7 +9,7 @@ from othello_lab.core.system.cli import Parser, in_order
 
 
 def make_parser() -> tuple[Parser, list[str]]:
-    """The parser of all commands, and their names."""
+    """Return the parser of all commands, and their names."""
     parser = Parser(prog="othello-lab agents", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True, parser_class=Parser)
     for command in (listing, evaluate, check, check_engine, fit_probcut, solve):
@@ -19,7 +18,7 @@ def make_parser() -> tuple[Parser, list[str]]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; returns the exit code, 2 for bad input (see also the commands)."""
+    """Run one command and return the exit code; 2 is for bad input (see also the commands)."""
     options = make_parser()[0].parse_args(arguments)
     program = f"othello-lab agents {options.command}"
     return in_order(program, lambda: options.run(options, Console()) or 0, {ValueError: 2})

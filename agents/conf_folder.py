@@ -1,4 +1,4 @@
-"""Where the project's YAMLs are."""
+"""The folder of the project's YAMLs."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ FILLED = ("data", "executor", "openings", "schedule", "study", "train")
 """Groups whose options get the defaults of their classes. Those of agents and evaluations are in
 their YAMLs."""
 NEEDS_A_TARGET = "function"
-"""The evaluation that is made of a function of the user's, its setting ``target``."""
+"""The evaluation made of a user's function, its setting ``target``."""
 
 
 def conf_folder() -> Path:
-    """The folder of the project's YAMLs: ``conf/`` in a checkout, ``conf/`` in an
-    installed copy."""
+    """Return the folder ``conf/`` of a checkout or of an installed copy; raises ConfigError."""
     here = Path(__file__).resolve().parent.parent
     if (here / "conf" / "run.yaml").is_file():
         return here / "conf"
@@ -27,17 +26,17 @@ def conf_folder() -> Path:
 def check_folders(folders: list[Path]) -> None:
     """Check further folders of YAMLs; raises ConfigError.
 
-    A file of the same name as one of the project's would never be used, because Hydra takes the
-    first it finds and looks into the project's folder first.
+    A file named like one of the project's is an error: Hydra looks into the project's folder first
+    and would never use it.
     """
     ours = conf_folder()
     for folder in folders:
         if not folder.is_dir():
             raise ConfigError(f"--config-dir {folder}: no such folder")
-        for own in sorted(ours.rglob("*.yaml")):
-            name = own.relative_to(ours)
+        for path in sorted(ours.rglob("*.yaml")):
+            name = path.relative_to(ours)
             other = folder / name
-            if other.is_file() and not other.samefile(own):
+            if other.is_file() and not other.samefile(path):
                 raise ConfigError(
                     f"--config-dir {folder}: {name} is named like a file of the lab, which would "
                     "be used instead; rename it"

@@ -1,9 +1,9 @@
-"""How agents and evaluations are written in YAML, found, and built.
+"""Find, compose and build agents and evaluations from YAML.
 
-Every knob is a YAML in ``conf/``, in Hydra groups: ``conf/agent/alphabeta.yaml`` says which class
-an agent is (``_target_``) and its settings. A setting written ``???`` is left open: whoever
-composes the configuration fills it (a run fills ``depth`` and ``evaluation``). The same files
-serve every package that needs agents.
+Every choice is a YAML in ``conf/``, in Hydra groups: ``conf/agent/alphabeta.yaml`` names the
+agent's class (``_target_``) and its settings. A setting written ``???`` is open: the composer of
+the configuration fills it (a run fills ``depth`` and ``evaluation``). The same files serve every
+package that needs agents.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from othello_lab.core.system.settings import (
     unknown_choice,
 )
 
-# Hydra, in hydra_parts, is imported where it is needed: it takes a quarter of a second, and most
-# that import this module, workers among them, only build.
+# Hydra, in hydra_parts, is imported late: it takes a quarter of a second, and most importers of
+# this module, workers among them, only build.
 
 OPEN = "???"
 """OmegaConf's mark of a setting left open."""
@@ -49,34 +49,39 @@ class RulesetConfig:
 
 
 def choices(group: str, extra_folders: Sequence[str | Path] = ()) -> dict[str, str]:
-    """The options of a group (``"agent"``, ``"evaluation"``, ...) and the first comment line of
-    each one's file, by name; those of further folders of YAMLs last. Raises ConfigError."""
+    """Return the options of a group (``"agent"``, ``"evaluation"``, ...) with a description each.
+
+    The description is the first comment line of the option's file. Options of further folders of
+    YAMLs come last. Raises ConfigError.
+    """
     folders = [Path(folder) for folder in extra_folders]
     check_folders(folders)
-    found = {}
+    descriptions = {}
     for folder in (conf_folder(), *folders):
         for path in sorted((folder / group).glob("*.yaml")):
             lines = path.read_text(encoding="utf-8").splitlines()
             comments = (line[1:].strip() for line in lines if line.startswith("#"))
-            found[path.stem] = next((c for c in comments if not c.startswith("@package")), "")
-    return found
+            descriptions[path.stem] = next(
+                (comment for comment in comments if not comment.startswith("@package")), ""
+            )
+    return descriptions
 
 
 def one_line(error: BaseException) -> str:
-    """An exception's message folded into one line."""
+    """Fold an exception's message into one line."""
     return " ".join(str(error).split())
 
 
 def unknown(kind: str, name: str, options: Iterable[str]) -> ConfigError:
-    """The error for a name that is not among the options: lists them and the nearest spelling."""
+    """Return the error for an unknown name, with the options and the nearest spelling."""
     return ConfigError(unknown_choice(kind, name, sorted(options)))
 
 
 def literal(data: Any) -> Any:
-    """A copy of plain data that OmegaConf reads as it is written: without it ``${oc.env:HOME}`` in
-    a string would become the reader's home folder.
+    """Copy plain data with OmegaConf's interpolations escaped.
 
-    OmegaConf's escape is a backslash before ``${``; those that stand there already are doubled.
+    Otherwise ``${oc.env:HOME}`` in a string would become the reader's home folder. The escape is a
+    backslash before ``${``; backslashes already there are doubled.
     """
     if isinstance(data, str):
         return re.sub(r"(\\*)\$\{", r"\1\1\\${", data)
@@ -97,9 +102,9 @@ def compose(
 ) -> Any:
     """Compose ``conf/<config_name>.yaml``, or nothing, with overrides (``"agents=classics"``).
 
-    extra_folders: further folders of YAMLs, which may not have files named like the project's own.
-    Returns an OmegaConf ``DictConfig`` with Hydra's own node ``hydra`` in it, which is also made
-    known as the current Hydra configuration. Raises ConfigError.
+    extra_folders: further folders of YAMLs, without files named like the project's own. Returns an
+    OmegaConf ``DictConfig`` with Hydra's own node ``hydra``, and makes it the current Hydra
+    configuration. Raises ConfigError.
     """
     from hydra.errors import HydraException
     from omegaconf.errors import OmegaConfBaseException
@@ -110,10 +115,10 @@ def compose(
     folders = [Path(folder) for folder in extra_folders]
     check_folders(folders)
     for word in overrides if config_name else ():
-        if found := re.fullmatch(r"\+?agent=(.*)", word):
+        if match := re.fullmatch(r"\+?agent=(.*)", word):
             raise ConfigError(
-                f"{word}: which of them? agents=duel agent@first={found[1]} agent@second=NAME are "
-                "two agents; agents=NAME is a line-up"
+                f"{word}: the agent needs a place; agents=duel agent@first={match[1]} "
+                "agent@second=NAME are two agents; agents=NAME is a line-up"
             )
     try:
         return hydra_parts.compose(config_name, overrides, folders, load)
@@ -129,30 +134,30 @@ def compose(
 def _explanations(
     error: Exception, config_name: str, overrides: Sequence[str], folders: Sequence[Path]
 ) -> Iterator[str]:
-    """What Hydra's complaint means in plain words, the most fitting first; at last its own."""
+    """Yield plain explanations of Hydra's error, the best first, and last Hydra's own message."""
     from hydra.errors import MissingConfigException
 
     message = one_line(error)
     if isinstance(error, MissingConfigException) and error.options:
         missing = str(error.missing_cfg_file)
         group, _, name = missing.rpartition("/")
-        refused = unknown_choice(_KINDS.get(group, group), name, sorted(error.options))
+        problem = unknown_choice(_KINDS.get(group, group), name, sorted(error.options))
         needed = _EXTRAS.get(missing)
-        yield f"{refused} ({name} needs {needed})" if needed else refused
-    if found := re.match(r"In '([^']+)': Could not find '([^']+)'", message):
-        yield _not_found(found[1], found[2], folders)
-    if found := re.match(r"You must specify '([^']+)'.*Available options: (.*)", message):
-        yield f"{found[1]}=NAME is needed; choose from {', '.join(found[2].split())}."
-    if found := re.match(r"Ambiguous value for argument '([^']+)'", message):
-        key, _, values = found[1].partition("=")
-        yield f"{found[1]}: several values are for a sweep, run -m; a list is {key}=[{values}]"
-    found = re.search(r"(?:Could not override|Key) '([^']*)'", message)
-    if found and "is not in struct" in f"{message} {one_line(error.__cause__ or error)}":
-        if options := _options_with(found[1]):
-            yield f"{found[1]} only goes with {' or '.join(options)}"
-        if told := _without_setting(found[1], config_name, overrides, folders):
-            yield told
-        yield f"unknown setting '{found[1]}'.{nearest(found[1], known_keys(config_name))}"
+        yield f"{problem} ({name} needs {needed})" if needed else problem
+    if match := re.match(r"In '([^']+)': Could not find '([^']+)'", message):
+        yield _missing_default(match[1], match[2], folders)
+    if match := re.match(r"You must specify '([^']+)'.*Available options: (.*)", message):
+        yield f"{match[1]}=NAME is needed; choose from {', '.join(match[2].split())}."
+    if match := re.match(r"Ambiguous value for argument '([^']+)'", message):
+        key, _, values = match[1].partition("=")
+        yield f"{match[1]}: several values are for a sweep, run -m; a list is {key}=[{values}]"
+    match = re.search(r"(?:Could not override|Key) '([^']*)'", message)
+    if match and "is not in struct" in f"{message} {one_line(error.__cause__ or error)}":
+        if options := _options_with(match[1]):
+            yield f"{match[1]} only goes with {' or '.join(options)}"
+        if problem := _missing_setting(match[1], config_name, overrides, folders):
+            yield problem
+        yield f"unknown setting '{match[1]}'.{nearest(match[1], known_keys(config_name))}"
     if isinstance(error, TypeError) or re.search("group override|Could not load", message):
         for word in overrides:
             group = word.lstrip("+").partition("=")[0]
@@ -171,26 +176,28 @@ _EXTRAS = {
     "hydra/sweeper/optuna": "the extra optuna of this project",
     "hydra/launcher/joblib": "hydra-joblib-launcher",
 }
-"""What to install for some of Hydra's plugins."""
+"""Packages that some of Hydra's plugins need."""
 
 
-def _not_found(file: str, missing: str, folders: Sequence[Path]) -> str:
-    """What to say of a YAML's default that is not there."""
-    own = file.rpartition("/")[0]
-    group, _, name = missing.removeprefix(f"{own}/").rpartition("/")
-    if missing.startswith(f"{own}/") and name in choices(group, folders):
+def _missing_default(file: str, missing: str, folders: Sequence[Path]) -> str:
+    """Return the message for a YAML's default that does not exist."""
+    folder = file.rpartition("/")[0]
+    group, _, name = missing.removeprefix(f"{folder}/").rpartition("/")
+    if missing.startswith(f"{folder}/") and name in choices(group, folders):
         return (
-            f"{file}.yaml: {group}@...: {name} is looked for below {own}/; from the top it is "
+            f"{file}.yaml: {group}@...: {name} is looked for below {folder}/; from the top it is "
             f"written with a slash, - /{group}@NAME: {name}"
         )
     return f"{file}.yaml names {missing}.yaml, which is in none of the folders of YAMLs"
 
 
-def _without_setting(
+def _missing_setting(
     key: str, config_name: str, overrides: Sequence[str], folders: Sequence[Path]
 ) -> str:
-    """What to say of ``second.depth`` where ``agent@second=greedy`` has no depth, and of the same
-    for an agent of a line-up; else nothing."""
+    """Return the message for a setting that its object lacks, or nothing.
+
+    Examples are ``second.depth`` with ``agent@second=greedy``, and an agent of a line-up.
+    """
     from othello_lab.agents import hydra_parts
 
     place, _, setting = key.rpartition(".")
@@ -202,18 +209,18 @@ def _without_setting(
     if "first" in config and re.match(r"agents\.[^.]+$", place):
         return f"{key}: the agents of a duel are set as first.{setting} and second.{setting}"
     node: Any = config
-    described = False  # whether it is part of what describes an object
+    in_object = False  # true below a _target_
     for part in place.split("."):
         if node is config.get("agents") and part not in node:
             return f"{key}: {unknown_choice('agent of this line-up', part, node)}"
         node = node.get(part) if isinstance(node, Mapping) else None
-        described = described or (isinstance(node, Mapping) and "_target_" in node)
-    if not described or not isinstance(node, Mapping):
+        in_object = in_object or (isinstance(node, Mapping) and "_target_" in node)
+    if not in_object or not isinstance(node, Mapping):
         return ""
-    known = [str(each) for each in node if each != "_target_"]
+    known = [str(name) for name in node if name != "_target_"]
     chosen = config.hydra.runtime.choices
     has = ", ".join(known) or "none"
-    near = nearest(key, [f"{place}.{each}" for each in known])
+    near = nearest(key, [f"{place}.{name}" for name in known])
     if name := chosen.get(f"agent@{place}"):
         return f"{key}: {name} has no setting '{setting}'; it has: {has}.{near}"
     name = f"{place}={chosen[place]}" if place in chosen else place
@@ -221,32 +228,34 @@ def _without_setting(
 
 
 def _options_with(key: str) -> list[str]:
-    """The choices of a group, as ``openings=file``, that have a setting: ``openings.file``."""
+    """Return the options of a group (``openings=file``) with this setting (``openings.file``)."""
     inside, _, name = key.rpartition(".")
     group = inside or "agents"  # some line-ups have settings of their own
     if not (conf_folder() / group).is_dir():
         return []
-    # also if it is left open
-    return [f"{group}={each}" for each in choices(group) if name in own_settings(group, each)]
+    # An open setting counts too.
+    return [f"{group}={option}" for option in choices(group) if name in own_settings(group, option)]
 
 
 def own_settings(group: str, name: str) -> dict[str, Any]:
-    """Return the settings of an option of the lab, without those of the options it is composed of:
-    those in its file, with the defaults of its class."""
+    """Return the settings of an option of the lab: those in its file, and its class's defaults.
+
+    Settings of the options that it is composed of are left out.
+    """
     text = (conf_folder() / group / f"{name}.yaml").read_text(encoding="utf-8")
     settings = yaml.safe_load(text) or {}
-    return filled(group, settings.get(group, settings))  # some begin with the group's name
+    return with_defaults(group, settings.get(group, settings))  # some begin with the group's name
 
 
 def option_groups() -> list[str]:
-    """The groups of which a configuration takes one option each: ``agents``, ``openings``, ..."""
-    inside = ("agent", "data", "study", "train")  # are taken by name elsewhere
+    """Return the groups with one option each in a configuration: ``agents``, ``openings``, ..."""
+    elsewhere = ("agent", "data", "study", "train")  # chosen by other words
     groups = (path.name for path in conf_folder().iterdir() if path.is_dir())
-    return sorted(name for name in groups if name not in inside)
+    return sorted(name for name in groups if name not in elsewhere)
 
 
 def known_keys(config_name: str) -> list[str]:
-    """All settings of the default configuration, as dotted keys."""
+    """Return all settings of the default configuration, as dotted keys."""
     from omegaconf import OmegaConf
 
     from othello_lab.agents import hydra_parts
@@ -268,11 +277,10 @@ def known_keys(config_name: str) -> list[str]:
 
 
 def fill_open(agents: Mapping[str, Mapping[str, Any]], **values: Any) -> tuple[dict, set[str]]:
-    """Give the settings that agents leave open (``???``) the values of the same name; those of an
-    agent within one (``agent``), too.
+    """Fill the open settings (``???``) of agents with the values of the same name.
 
-    Returns the filled line-up and the names of the values that reached an agent. Raises
-    ConfigError for a setting that stays open.
+    Agents inside agents (``agent``) are filled too. Returns the filled line-up and the names of the
+    values used. Raises ConfigError for a setting that stays open.
     """
     filled: dict[str, dict[str, Any]] = {}
     used: set[str] = set()
@@ -294,23 +302,23 @@ def fill_open(agents: Mapping[str, Mapping[str, Any]], **values: Any) -> tuple[d
 
 
 def build(settings: Mapping[str, Any], where: str, kind: type = object) -> Any:
-    """The object described by ``settings`` (``_target_`` and its arguments).
+    """Build the object described by ``settings`` (``_target_`` and its arguments).
 
-    settings: plain data; what is in it in the same form is built first. where: what the error
-    message calls it. kind: the class that it has to be of. All that can be checked is checked
-    before anything is built. Raises ConfigError.
+    settings: plain data; objects described inside it are built first. where: the name in error
+    messages. kind: the required class. All settings are checked before anything is built. Raises
+    ConfigError.
     """
     if "_target_" not in settings:
         raise ConfigError(f"{where} has no _target_ (the class, as module.Class)")
     _check(settings, where)
-    made = _made(settings, where)
-    if not isinstance(made, kind):
+    built = _build(settings, where)
+    if not isinstance(built, kind):
         raise ConfigError(f"{where}: {settings['_target_']} is no {kind.__name__}; subclass it")
-    return made
+    return built
 
 
 def _check(node: Any, where: str) -> None:
-    """Check all that can be known of settings before anything is built; raises ConfigError."""
+    """Check settings as far as possible without building anything; raises ConfigError."""
     if isinstance(node, list | tuple):
         for number, value in enumerate(node):
             _check(value, f"{where}[{number}]")
@@ -318,15 +326,15 @@ def _check(node: Any, where: str) -> None:
         return
     for key, value in node.items():
         if value == OPEN:
-            raise ConfigError(f"{where}.{key} is left open; say {where}.{key}=...")
+            raise ConfigError(f"{where}.{key} is left open; set {where}.{key}=...")
     if "_target_" in node:
         name = str(node["_target_"])
         try:
             target = resolve(name)
         except Exception as error:
-            if ":" in name:  # which is in the message
+            if ":" in name:  # the message names it already
                 raise ConfigError(f"{where}: {one_line(error)}") from error
-            cause = one_line(error) + (new_name(name) or loading.searched(error, name))
+            cause = one_line(error) + (new_name(name) or loading.search_hint(error, name))
             raise ConfigError(f"{where}: cannot import _target_ '{name}': {cause}") from error
         _check_names(target, name, [key for key in node if key != "_target_"], where)
     for key, value in node.items():
@@ -334,65 +342,66 @@ def _check(node: Any, where: str) -> None:
 
 
 def resolve(target: str) -> Any:
-    """What a ``_target_`` names: ``module.Class``, or ``path/to/file.py:Class``."""
-    return loading.named(target) if ":" in target else pkgutil.resolve_name(target)
+    """Return the object of a ``_target_``: ``module.Class`` or ``path/to/file.py:Class``."""
+    return loading.load_name(target) if ":" in target else pkgutil.resolve_name(target)
 
 
 def short_name(target: str) -> str:
-    """What an agent given by its class, as a ``_target_`` names it, is called by default."""
+    """Return the default name of an agent given by its class, a ``_target_``."""
     return re.split("[.:]", target)[-1]
 
 
 def _check_names(target: Any, name: str, given: Sequence[str], where: str) -> None:
-    """Check that a class (or a function) has these settings, and needs no others."""
+    """Check that a class (or a function) has these settings and needs no others."""
     try:
-        arguments = inspect.signature(target).parameters.values()
+        parameters = inspect.signature(target).parameters.values()
     except (TypeError, ValueError):
-        return  # not all that is written in C tells; Python will say what is wrong
-    known = [
-        each for each in arguments if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)
-    ]
-    names = [each.name for each in known]
-    if not any(each.kind == each.VAR_KEYWORD for each in arguments):
+        return  # some classes in C have no signature; calling them will report the error
+    kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    known = [parameter for parameter in parameters if parameter.kind in kinds]
+    names = [parameter.name for parameter in known]
+    if not any(parameter.kind == parameter.VAR_KEYWORD for parameter in parameters):
         for key in given:
             if key not in names:
                 listed = f"its settings: {', '.join(names)}" if names else "it has none"
                 raise ConfigError(
                     f"{where}: {name} has no setting '{key}'; {listed}.{nearest(key, names)}"
                 )
-    missing = [each.name for each in known if each.default is each.empty and each.name not in given]
+    required = [parameter.name for parameter in known if parameter.default is parameter.empty]
+    missing = [required_name for required_name in required if required_name not in given]
     if missing:
         raise ConfigError(f"{where}: {name} needs {', '.join(missing)}")
 
 
-def _made(node: Any, where: str) -> Any:
-    """What settings that have been checked describe; raises ConfigError."""
+def _build(node: Any, where: str) -> Any:
+    """Build the object of checked settings; raises ConfigError."""
     from othello_lab.agents import hydra_parts
 
     if isinstance(node, list | tuple):
-        return [_made(value, f"{where}[{number}]") for number, value in enumerate(node)]
+        return [_build(value, f"{where}[{number}]") for number, value in enumerate(node)]
     if not isinstance(node, Mapping):
         return node
-    values = {key: _made(value, f"{where}.{key}") for key, value in node.items()}
+    values = {key: _build(value, f"{where}.{key}") for key, value in node.items()}
     if "_target_" not in values:
         return values
     try:
         return hydra_parts.maker(values.pop("_target_"))(**values)
     except Exception as error:
         kind = "" if isinstance(error, ValueError | TypeError) else f"{type(error).__name__}: "
-        # What can be typed like that is told like that: executor.workers=0.
+        # A setting is named as it is typed: executor.workers=0.
         setting, _, _ = str(error).partition("=")
-        typed = isinstance(error, SettingError) and where.isidentifier() and setting.isidentifier()
-        raise ConfigError(f"{where}{'.' if typed else ': '}{kind}{one_line(error)}") from error
+        as_typed = (
+            isinstance(error, SettingError) and where.isidentifier() and setting.isidentifier()
+        )
+        raise ConfigError(f"{where}{'.' if as_typed else ': '}{kind}{one_line(error)}") from error
 
 
 def load(group: str, name: str, extra_folders: Sequence[str | Path] = ()) -> dict[str, Any]:
-    """Return the settings of ``conf/<group>/<name>.yaml``, or of a file in one of the further
-    folders, as plain data, open ones as ``???``.
+    """Return the settings of an option as plain data, open ones as ``???``.
 
-    A path names an agent by its class (``path/to/file.py:Class``), or an evaluation by its
-    function (``path/to/file.py:function``). Raise ConfigError, listing the choices, where there is
-    no such file.
+    They come from ``conf/<group>/<name>.yaml`` or from a file in one of the further folders. A path
+    names an agent by its class (``path/to/file.py:Class``) or an evaluation by its function
+    (``path/to/file.py:function``). Raises ConfigError with the choices if there is no such file.
     """
     if group in NAMED:
         if name.endswith(".py"):
@@ -404,18 +413,19 @@ def load(group: str, name: str, extra_folders: Sequence[str | Path] = ()) -> dic
     known = choices(group, extra_folders)
     if name not in known:
         raise unknown(_KINDS.get(group, group), name, known)
-    if not extra_folders and (alone := _alone(conf_folder() / group / f"{name}.yaml")) is not None:
-        return filled(group, alone)
+    path = conf_folder() / group / f"{name}.yaml"
+    if not extra_folders and (content := _read_without_hydra(path)) is not None:
+        return with_defaults(group, content)
     from omegaconf import OmegaConf
 
     node: Any = OmegaConf.to_container(
         compose(None, [f"+{group}={name}"], extra_folders), resolve=False
     )
     settings = {str(key): value for key, value in node.get(group, node).items() if key != "hydra"}
-    return filled(group, settings)
+    return with_defaults(group, settings)
 
 
-def filled(group: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+def with_defaults(group: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of an option with the defaults of its class, if its group has these."""
     if group not in FILLED:
         return dict(settings)
@@ -425,31 +435,33 @@ def filled(group: str, settings: Mapping[str, Any]) -> dict[str, Any]:
 def settings_text(
     group: str, name: str, folders: Sequence[str | Path] = (), without: Collection[str] = ()
 ) -> list[str]:
-    """Return the settings of an option as the lines of a YAML: those that its class declares, each
-    explained and with its default, then all else that its file says.
+    """Return the settings of an option as the lines of a YAML.
 
-    without: settings that are left out unless the file has them.
+    The settings that its class declares come first, explained and with their defaults; the rest of
+    the file follows. without: settings to leave out unless the file has them.
     """
     paths = (Path(folder, group, f"{name}.yaml") for folder in (conf_folder(), *folders))
     text = next(path for path in paths if path.is_file()).read_text(encoding="utf-8")
-    said: Any = yaml.safe_load(text) or {}
+    content: Any = yaml.safe_load(text) or {}
     body = text[re.match(r"(#.*\n)*", text).end() :].rstrip().splitlines()  # type: ignore[union-attr]
-    settings = said.get(group, said)
+    settings = content.get(group, content)
     target = settings.get("_target_", "") if isinstance(settings, Mapping) else ""
     if not target.startswith("othello_lab."):
         return body
     left_out = set(without) - set(settings)
     lines = as_yaml(resolve(target), {**settings}, left_out)
-    if settings is said:
+    if settings is content:
         return lines
     block = re.compile(rf"^{group}:\n(?:[ ].*\n|\n(?=[ ]))*", re.MULTILINE)
     rest = block.sub("", "\n".join([*body, ""])).strip("\n").splitlines()
     return [*rest, f"{group}:", *(f"  {line}" for line in lines)]
 
 
-def _alone(path: Path) -> dict[str, Any] | None:
-    """What a YAML says, or None if that takes Hydra: it is part of others, or cannot be read.
-    Composing a single file takes Hydra 60 ms."""
+def _read_without_hydra(path: Path) -> dict[str, Any] | None:
+    """Read a YAML; None if it needs Hydra, because it is composed of others or cannot be read.
+
+    Composing a single file takes Hydra 60 ms.
+    """
     from omegaconf import OmegaConf
     from omegaconf.errors import OmegaConfBaseException
     from yaml import YAMLError
@@ -458,10 +470,12 @@ def _alone(path: Path) -> dict[str, Any] | None:
     if "@package" in text or re.search("^defaults:", text, re.MULTILINE):
         return None
     try:
-        said = OmegaConf.to_container(OmegaConf.create(text), resolve=False)
+        content = OmegaConf.to_container(OmegaConf.create(text), resolve=False)
     except (OmegaConfBaseException, YAMLError):
         return None
-    return {str(key): value for key, value in said.items()} if isinstance(said, dict) else None
+    if not isinstance(content, dict):
+        return None
+    return {str(key): value for key, value in content.items()}
 
 
 def evaluation_settings(name: str, extra_folders: Sequence[str | Path] = ()) -> dict[str, Any]:
@@ -470,10 +484,10 @@ def evaluation_settings(name: str, extra_folders: Sequence[str | Path] = ()) -> 
 
 
 def load_evaluation(name: str, extra_folders: Sequence[str | Path] = ()) -> Evaluation:
-    """The evaluation with the :func:`evaluation_settings` of this name; ConfigError."""
+    """Build the evaluation of this name or path; raises ConfigError."""
     return build(evaluation_settings(name, extra_folders), "evaluation", Evaluation)
 
 
 def build_agent(settings: Mapping[str, Any], name: str) -> Agent:
-    """The agent described by ``settings``; raises ConfigError."""
+    """Build the agent described by ``settings``; raises ConfigError."""
     return build(settings, f"agent '{name}'", Agent)

@@ -1,4 +1,4 @@
-"""Whether an agent keeps to the contract of :class:`agents.agent.Agent`: a test for any agent.
+"""Hold any agent to the contract of :class:`agents.agent.Agent`.
 
 >>> from othello_lab.agents.simple import RandomAgent
 >>> verdict = check(RandomAgent())
@@ -7,8 +7,8 @@ True
 >>> [finding.name for finding in verdict.findings if finding.outcome != OK]
 ['depth', 'nodes']
 
-Each check has a process of its own, forked from this one, so that an agent that hangs or dies does
-no harm. Before each call into the agent the process says what it is about to ask.
+Each check runs in a process of its own, forked from this one, so an agent that hangs or dies does
+no harm. The process announces each call into the agent beforehand.
 """
 
 from __future__ import annotations
@@ -39,22 +39,22 @@ from othello_lab.core.system.processes import adopt_orphans, end_descendants
 
 OK, FAILED, NOT_ASKED = "ok", "failed", "not asked"
 PATIENCE = 10.0
-"""Seconds after which an agent that has not answered a call counts as hung."""
+"""Seconds for a call; after them the agent counts as hung."""
 PREPARE_SECONDS = 300.0
-"""The same for ``prepare``, which may have to compile."""
+"""Seconds for ``prepare``, which may have to compile."""
 _NODES = 1000
 _SECONDS = 0.5
 
 
 @dataclass(frozen=True)
 class ContractFinding:
-    """What a check has found.
+    """The outcome of one check.
 
-    name: of the check. asked: what was asked of the agent, a sentence.
-    outcome: OK, FAILED or NOT_ASKED. detail: why it is not OK; after a failure the answer, and the
-    position as a board.
+    name: of the check. asked: the requirement, a sentence. outcome: OK, FAILED or NOT_ASKED.
+    detail: the reason for any outcome but OK; after a failure the answer and the position as a
+    board.
 
-    As a string it is a line, with what went wrong in the lines below it.
+    ``str`` gives one line, and after a failure the detail in further lines.
     """
 
     name: str
@@ -63,8 +63,8 @@ class ContractFinding:
     detail: str = ""
 
     def __str__(self) -> str:
-        said = self.detail if self.outcome == NOT_ASKED else self.asked
-        lines = [f"{self.name:<9}  {self.outcome:<9}  {said}"]
+        text = self.detail if self.outcome == NOT_ASKED else self.asked
+        lines = [f"{self.name:<9}  {self.outcome:<9}  {text}"]
         if self.outcome == FAILED:
             for line in self.detail.splitlines():
                 lines.append(
@@ -75,7 +75,7 @@ class ContractFinding:
 
 @dataclass(frozen=True)
 class ContractVerdict:
-    """All findings about an agent. ``holds``: whether no check has failed."""
+    """All findings about an agent. ``holds``: true if no check has failed."""
 
     findings: tuple[ContractFinding, ...]
 
@@ -90,10 +90,10 @@ class ContractVerdict:
 def check(
     agent: Agent, patience: float = PATIENCE, announce: Announce | None = None
 ) -> ContractVerdict:
-    """Hold an agent to the contract; takes seconds with an agent that answers quickly.
+    """Hold an agent to the contract; a quick agent takes some seconds.
 
-    patience: seconds that one call into the agent may take. announce: see ``Agent.prepare``.
-    The agent itself is only prepared; it plays in copies of this process.
+    patience: seconds for one call into the agent. announce: see ``Agent.prepare``. In this process
+    the agent is only prepared; it plays in copies of the process.
     """
     return ContractVerdict(tuple(findings(agent, patience, announce)))
 
@@ -101,42 +101,45 @@ def check(
 def findings(
     agent: Agent, patience: float = PATIENCE, announce: Announce | None = None
 ) -> Iterator[ContractFinding]:
-    """The findings of :func:`check`, each as it is made. Nothing more is asked of an agent that
-    hangs, or that fails in what all other checks need."""
-    prepare_rules(announce)  # once here rather than in each process
-    useless = ""
-    for each in CHECKS:
-        if useless:
-            yield ContractFinding(each.name, each.asked, NOT_ASKED, useless)
+    """Run the checks of :func:`check` and yield each finding at once.
+
+    The remaining checks are skipped if the agent hangs or fails a check that all others need.
+    """
+    prepare_rules(announce)  # once here, not in each process
+    reason_to_skip = ""
+    for contract_check in CHECKS:
+        name, asked = contract_check.name, contract_check.asked
+        if reason_to_skip:
+            yield ContractFinding(name, asked, NOT_ASKED, reason_to_skip)
             continue
         outcome, detail = OK, ""
         try:
-            answer = _ask(each, 0, agent, patience, announce)
-            if each.twice:
-                _compare(answer, _ask(each, 1, agent, patience, announce))
+            answer = _run_in_process(contract_check, 0, agent, patience, announce)
+            if contract_check.twice:
+                _compare(answer, _run_in_process(contract_check, 1, agent, patience, announce))
         except _NotApplicable as reason:
             outcome, detail = NOT_ASKED, str(reason)
-        except _ContractViolation as broken:
-            outcome, detail = FAILED, str(broken)
-            if isinstance(broken, _NoAnswer):
-                useless = f"it hangs: see {each.name}"
-            elif each.name in _NEEDED:
-                useless = f"see {each.name}"
-        yield ContractFinding(each.name, each.asked, outcome, detail)
-        if each.name == "prepare" and not useless:
-            agent.prepare(announce)  # so that the processes to come have all that it loads
+        except _ContractViolation as violation:
+            outcome, detail = FAILED, str(violation)
+            if isinstance(violation, _NoAnswer):
+                reason_to_skip = f"it hangs: see {name}"
+            elif name in _NEEDED:
+                reason_to_skip = f"see {name}"
+        yield ContractFinding(name, asked, outcome, detail)
+        if name == "prepare" and not reason_to_skip:
+            agent.prepare(announce)  # the processes of later checks inherit all that it loads
 
 
 class _ContractViolation(Exception):
-    """The agent does not do what the contract says."""
+    """The agent breaks the contract."""
 
 
 class _NoAnswer(_ContractViolation):
-    """It does not answer."""
+    """The agent does not answer."""
 
 
 class _NotApplicable(Exception):
-    """The question does not concern this agent."""
+    """The check does not apply to this agent."""
 
 
 def _at(position: Position) -> str:
@@ -144,7 +147,7 @@ def _at(position: Position) -> str:
 
 
 _Call = tuple[str, Position | None, float]
-"""What is called, where, and how many seconds it may take at least."""
+"""Name of a call, its position, and the least patience for it in seconds."""
 _BEGAN: _Call = "it began", None, 0.0
 
 
@@ -153,10 +156,10 @@ def _call(last: _Call) -> str:
     return f"{name} {_at(position)}" if position else name
 
 
-def _said(decision: Decision) -> str:
-    """A decision, without what it leaves out."""
-    said = {"value": decision.value, "depth": decision.depth} | asdict(decision.stats)
-    parts = [f"{name} {number}" for name, number in said.items() if number not in (None, 0)]
+def _describe(decision: Decision) -> str:
+    """Describe a decision by its move and all fields that have a value."""
+    fields = {"value": decision.value, "depth": decision.depth} | asdict(decision.stats)
+    parts = [f"{name} {number}" for name, number in fields.items() if number not in (None, 0)]
     parts += [f"line {' '.join(map(_name, decision.pv))}"] if decision.pv else []
     return f"{_name(decision.move)} ({', '.join(parts)})" if parts else _name(decision.move)
 
@@ -168,13 +171,19 @@ def _name(move: int) -> str:
 # ------------------------------------------------------------------ processes
 
 
-def _ask(
-    each: ContractCheck, number: int, agent: Agent, patience: float, announce: Announce | None
+def _run_in_process(
+    contract_check: ContractCheck,
+    number: int,
+    agent: Agent,
+    patience: float,
+    announce: Announce | None,
 ) -> Any:
-    """What a check returns, run in a process of its own; raises what it raises, and _Broken if the
-    process hangs or dies."""
+    """Run a check in a process of its own and return its result.
+
+    Raises the exception of the check, and _ContractViolation if the process hangs or dies.
+    """
     last, seconds = _BEGAN, patience
-    with closing(ForkedProcess(_answer, each, number, agent, announce)) as process:
+    with closing(ForkedProcess(_answer, contract_check, number, agent, announce)) as process:
         try:
             while (message := process.receive_within(seconds)) is not None:
                 kind, content = pickle.loads(message)
@@ -192,19 +201,23 @@ def _ask(
 
 
 def _answer(
-    link: Channel, each: ContractCheck, number: int, agent: Agent, announce: Announce | None
+    link: Channel,
+    contract_check: ContractCheck,
+    number: int,
+    agent: Agent,
+    announce: Announce | None,
 ) -> None:
-    """The main function of a process."""
+    """Run one check and send its outcome, as the main function of a process."""
     adopt_orphans()
     with suppress(OSError):
-        outcome = _outcome(each, number, _AgentUnderTest(agent, link, announce))
-        end_descendants([os.getpid()])  # an agent may stand for another program
+        outcome = _outcome(contract_check, number, _AgentUnderTest(agent, link, announce))
+        end_descendants([os.getpid()])  # an agent may have started another program
         link.send(pickle.dumps(outcome))
 
 
-def _outcome(each: ContractCheck, number: int, case: _AgentUnderTest) -> tuple[str, Any]:
+def _outcome(contract_check: ContractCheck, number: int, case: _AgentUnderTest) -> tuple[str, Any]:
     try:
-        return "answer", each.run(case, number)
+        return "answer", contract_check.run(case, number)
     except (_ContractViolation, _NotApplicable) as trouble:
         return "trouble", trouble
     except PlayerFailure as fault:
@@ -218,21 +231,23 @@ def _outcome(each: ContractCheck, number: int, case: _AgentUnderTest) -> tuple[s
 
 
 def _compare(first: Any, second: Any) -> None:
-    """Raise _Broken at the first position where two lists of (position, decision) differ."""
+    """Raise _ContractViolation at the first difference of two lists of (position, decision)."""
     for (position, one), (other_position, other) in zip(first, second, strict=False):
         if (position, one) != (other_position, other):
             raise _ContractViolation(
-                f"answered {_said(one)}, and another time {_said(other)}, {_at(position)}"
+                f"answered {_describe(one)}, and another time {_describe(other)}, {_at(position)}"
             )
 
 
-# ------------------------------------------------------------------ what is asked
+# ------------------------------------------------------------------ positions and calls
 
 
 @dataclass(frozen=True)
 class _GameBeginning:
-    """The beginning of a game: its start, and each move with the position it leads to. In the
-    last position there is a legal move."""
+    """The beginning of a game: its start, and each move with the position after it.
+
+    The last position has a legal move.
+    """
 
     start: Position
     moves: tuple[tuple[int, Position], ...]
@@ -247,7 +262,7 @@ class _GameBeginning:
 
 
 def _random_line(start: Position, plies: int, rng: np.random.Generator) -> _GameBeginning:
-    """So many random plies, or fewer if the game has no more."""
+    """Play ``plies`` random plies, or fewer if the game ends."""
     position = start
     moves: list[tuple[int, Position]] = []
     while len(moves) < plies and not position.is_over:
@@ -267,7 +282,7 @@ def _line_with_pass(start: Position, rng: np.random.Generator) -> _GameBeginning
 
 
 class _AgentUnderTest:
-    """An agent, in a process in which it is examined."""
+    """An agent, inside the process that examines it."""
 
     def __init__(self, agent: Agent, link: Channel, announce: Announce | None) -> None:
         self.agent = agent
@@ -277,19 +292,19 @@ class _AgentUnderTest:
         self._link = link
 
     def tell(self, call: str, position: Position | None = None, seconds: float = 0.0) -> None:
-        """Say what is called next, and how long it may take at least."""
+        """Announce the next call and the least patience for it in seconds."""
         self.last = call, position, seconds
         self._link.send(pickle.dumps(("call", self.last)))
 
     @property
     def rulesets(self) -> list[Ruleset]:
-        """Those that it plays, the largest board first."""
+        """The rulesets that the agent plays, the largest board first."""
         boards = self.agent.boards()
         return [rules for rules in RULESETS.values() if rules.side in boards]
 
     @property
     def limits(self) -> Limits:
-        """None if it can do without, otherwise some that it accepts."""
+        """No limits if the agent needs none, otherwise limits that it accepts."""
         for limits in (Limits(), Limits(nodes=_NODES), Limits(seconds=0.1)):
             try:
                 self.agent.check_limits(limits)
@@ -302,7 +317,7 @@ class _AgentUnderTest:
         )
 
     def accepted(self, limits: Limits) -> Limits:
-        """The limits, if it can play within them."""
+        """Return the limits; raises _NotApplicable if the agent refuses them."""
         try:
             self.agent.check_limits(limits)
         except ValueError as error:
@@ -310,17 +325,17 @@ class _AgentUnderTest:
         return limits
 
     def lines(self, count: int) -> Iterator[_GameBeginning]:
-        """So many random lines by each ruleset that it plays, from its start to any later stage."""
+        """Yield ``count`` random lines by each ruleset of the agent, ended at any stage."""
         for rules in self.rulesets:
             for _ in range(count):
                 yield self.line(rules, int(self.rng.integers(rules.squares - 4)))
 
     def line(self, rules: Ruleset, plies: int) -> _GameBeginning:
-        """So many random plies, or the bare start for who knows whole games only."""
+        """Play ``plies`` random plies; none for an agent that plays whole games only."""
         return _random_line(Position.start(rules), 0 if self.agent.from_start else plies, self.rng)
 
     def lead(self, line: _GameBeginning, seed: int = 1) -> None:
-        """Begin a game and tell of its moves."""
+        """Begin a game and send the agent its moves."""
         self.tell("begin_game", line.start)
         self.agent.begin_game(line.position.to_move, line.start, seed)
         for move, position in line.moves:
@@ -328,7 +343,10 @@ class _AgentUnderTest:
             self.agent.observe(move, position)
 
     def ask(self, line: _GameBeginning, limits: Limits | None = None, seed: int = 1) -> Decision:
-        """Its decision at the end of a line; raises _Broken if that is no legal move."""
+        """Return the agent's decision at the end of a line.
+
+        Raises _ContractViolation if it is no legal move.
+        """
         self.lead(line, seed)
         position, limits = line.position, limits or self.limits
         self.tell("decide", position)
@@ -341,12 +359,15 @@ class _AgentUnderTest:
             position.play(decision.move)
         except IllegalMove as error:
             raise _ContractViolation(
-                f"answered {_said(decision)}: {error}, {_at(position)}"
+                f"answered {_describe(decision)}: {error}, {_at(position)}"
             ) from None
         return decision
 
     def play(self, rules: Ruleset, color: Color, seed: int) -> list[tuple[Position, Decision]]:
-        """What it answers in a whole game against random moves; raises _Broken if it forfeits."""
+        """Return the agent's decisions in a whole game against random moves.
+
+        Raises _ContractViolation if it forfeits.
+        """
 
         def before_call(position: Position, called: Color, plies: Any) -> None:
             if called is color:
@@ -361,8 +382,8 @@ class _AgentUnderTest:
             before_call=before_call,
         )
         if record.end_reason != FINISHED:
-            lost = f"{record.end_reason}: {record.detail.strip()}"
-            raise _ContractViolation(f"lost a game by {rules.name}, {lost}, {_at(record.final)}")
+            reason = f"{record.end_reason}: {record.detail.strip()}"
+            raise _ContractViolation(f"lost a game by {rules.name}, {reason}, {_at(record.final)}")
         position, answers = Position.start(rules), []
         for ply in record.plies:
             if ply.color is color and ply.decision:
@@ -371,7 +392,7 @@ class _AgentUnderTest:
         return answers
 
     def needs_reproducible(self) -> None:
-        """Raise _NotAsked if it does not always answer alike."""
+        """Raise _NotApplicable if the agent's answers may differ from time to time."""
         if not self.agent.reproducible:
             raise _NotApplicable("it says that it is not reproducible")
         if self.agent.watches_clock and self.limits.timed:
@@ -421,17 +442,17 @@ def _pv(case: _AgentUnderTest, number: int) -> None:
         wrong = ""
         if decision.pv and decision.pv[0] != decision.move:
             wrong = "its line begins with another move"
-        # Selective searches may look further than asked.
+        # Selective searches may look further than their depth.
         if decision.depth is not None and len(decision.pv) > max(1, decision.depth):
             wrong = "" if case.agent.selective else "its line is longer than it looked ahead"
-        there = position
+        after = position
         try:
             for move in decision.pv:
-                there = there.play(move)
+                after = after.play(move)
         except IllegalMove as error:
             wrong = f"its line cannot be played: {error}"
         if wrong:
-            raise _ContractViolation(f"answered {_said(decision)}: {wrong}, {_at(position)}")
+            raise _ContractViolation(f"answered {_describe(decision)}: {wrong}, {_at(position)}")
 
 
 def _games(case: _AgentUnderTest, number: int) -> None:
@@ -449,7 +470,7 @@ def _cut_short(case: _AgentUnderTest, number: int) -> None:
 
 
 def _small_board(case: _AgentUnderTest) -> Ruleset:
-    """A board large enough for chance to show, and no larger."""
+    """Return the smallest ruleset whose random games differ."""
     return RULESETS["mini6"] if 6 in case.agent.boards() else case.rulesets[0]
 
 
@@ -470,12 +491,12 @@ def _memory(case: _AgentUnderTest, number: int) -> Any:
 
 def _depth(case: _AgentUnderTest, number: int) -> None:
     limits = case.accepted(replace(case.limits, depth=1))
-    # Near the beginning of a large board's games: an end may be solved, however deep it is.
+    # Near the start of games on a large board: an agent may solve endgames beyond any depth.
     lines = [case.line(case.rulesets[0], plies) for plies in range(6)]
     decisions = [(line.position, case.ask(line, limits)) for line in lines]
     for position, decision in decisions:
         if decision.depth is not None and decision.depth > 1:
-            raise _ContractViolation(f"answered {_said(decision)} {_at(position)}")
+            raise _ContractViolation(f"answered {_describe(decision)} {_at(position)}")
     if all(decision.depth is None for _, decision in decisions):
         raise _NotApplicable("it does not say how far it looks")
 
@@ -484,8 +505,8 @@ def _nodes(case: _AgentUnderTest, number: int) -> None:
     limits = case.accepted(Limits(nodes=_NODES))
     decisions = [(line.position, case.ask(line, limits)) for line in case.lines(3)]
     for position, decision in decisions:
-        if decision.stats.nodes > 2 * _NODES:  # what is under way, such as a playout, may end
-            raise _ContractViolation(f"answered {_said(decision)} {_at(position)}")
+        if decision.stats.nodes > 2 * _NODES:  # it may finish a step, such as a playout
+            raise _ContractViolation(f"answered {_describe(decision)} {_at(position)}")
     if not any(decision.stats.nodes for _, decision in decisions):
         raise _NotApplicable("it counts no nodes")
 
@@ -529,11 +550,11 @@ def _close(case: _AgentUnderTest, number: int) -> Any:
 
 @dataclass(frozen=True)
 class ContractCheck:
-    """Something that is asked of an agent.
+    """One requirement on an agent.
 
-    name, asked: as in :class:`ContractFinding`. run: called with the case and 0; raises _Broken.
-    twice: whether it is also called with 1, each time in a process of its own; what it returns must
-    be the same.
+    name, asked: as in :class:`ContractFinding`. run: called with the case and 0; raises
+    _ContractViolation. twice: true to call it with 1 too, in another process; both results have to
+    be equal.
     """
 
     name: str
@@ -543,7 +564,7 @@ class ContractCheck:
 
 
 CHECKS = (
-    ContractCheck("itself", "It says truly what it is and what it can play", _itself),
+    ContractCheck("itself", "Its attributes, boards and limits are well-formed", _itself),
     ContractCheck("prepare", "prepare() does its work", _prepare),
     ContractCheck("moves", "Legal, well-formed moves in random positions", _moves),
     ContractCheck("line", "Its line begins with its move and can be played", _pv),

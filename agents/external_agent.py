@@ -1,8 +1,8 @@
-"""Agents from outside the lab: who they are, and what stands for one where its code must not run.
+"""Agents from outside the lab, and a proxy for one in processes that must not run its code.
 
-An agent whose class is not the lab's own, that stands for another program, or that calls a
-function or heuristic of somebody's as ordinary Python, is *from outside*. Its code runs in
-processes of its own (see ``docs/security.md``).
+An agent is *from outside* if its class is not the lab's own, if it plays through another program,
+or if it calls a user's function or heuristic as ordinary Python. Its code runs in processes of its
+own (see ``docs/security.md``).
 """
 
 from __future__ import annotations
@@ -25,21 +25,23 @@ from othello_lab.core.system.forked import Channel, ForkedProcess
 from othello_lab.core.system.processes import adopt_orphans, end_descendants, end_with_parent
 
 START_SECONDS = 300.0
-"""So long an agent may take to be imported, made and prepared, which may have to compile."""
-_MORE_SECONDS = 10.0  # until its supervisor has said so
+"""Seconds for an agent to be imported, made and prepared; preparing may have to compile."""
+_MORE_SECONDS = 10.0  # for its supervisor to report that
 _MOST = 1 << 20
-_LONGEST = 2000  # characters of what an exception says
+_LONGEST = 2000  # characters of an exception's message
 _OURS = "othello_lab"
 
 
 def is_ours(name: str) -> bool:
-    """Whether a module or class of this name is the lab's own; what stands in a file of its own
-    (``agents.py:Mine``) is not."""
+    """Return True if a module or class of this name is the lab's own.
+
+    A class in a file (``agents.py:Mine``) is not.
+    """
     return ".py:" not in name and name.partition(".")[0] == _OURS
 
 
 def names_outside(settings: Any) -> bool:
-    """Whether settings name a class, or a function of a heuristic, that is not the lab's own."""
+    """Return True if settings name a class or a heuristic's function that is not the lab's own."""
     if isinstance(settings, Mapping):
         for key in ("_target_", "target"):
             if isinstance(settings.get(key), str) and not is_ours(settings[key]):
@@ -49,7 +51,7 @@ def names_outside(settings: Any) -> bool:
 
 
 def is_outside(agent: Agent) -> bool:
-    """Whether an agent runs code that is not the lab's own, compiled heuristics aside."""
+    """Return True if an agent runs code that is not the lab's own, compiled heuristics aside."""
     return isinstance(agent, ExternalAgent) or _is_outside(agent)
 
 
@@ -66,34 +68,36 @@ def _is_outside(thing: Agent | Evaluation) -> bool:
 
 
 def _evaluations(thing: Agent | Evaluation) -> Iterator[Evaluation]:
-    """The evaluations that an agent, or another evaluation, is made of."""
+    """Yield the evaluations inside an agent or another evaluation."""
     for value in vars(thing).values():
-        inside = value.values() if isinstance(value, Mapping) else value
-        for part in inside if isinstance(inside, Iterable) else [inside]:
+        content = value.values() if isinstance(value, Mapping) else value
+        for part in content if isinstance(content, Iterable) else [content]:
             if isinstance(part, Evaluation):
                 yield part
 
 
 def observes(agent: Agent) -> bool:
-    """Whether an agent wants to be told of moves."""
+    """Return True if an agent implements ``observe``."""
     if isinstance(agent, ExternalAgent):
         return agent.observes
     return type(agent).observe is not Player.observe
 
 
 class ExternalAgent(Agent):
-    """Stands for an agent from outside where its code must not run: it knows what the agent says of
-    itself, and how to make it. All that is asked of the agent itself is asked in another process.
+    """A proxy for an agent from outside in a process that must not run its code.
+
+    It has the agent's attributes and can make the agent. Every other question goes to the agent in
+    another process.
     """
 
     def __init__(self, settings: Mapping[str, Any], name: str) -> None:
         """
-        settings: of the agent, as :func:`agents.config.build_agent` takes them. Raises ConfigError
+        settings: of the agent, in the form of :func:`agents.config.build_agent`. Raises ConfigError
         if it cannot be made.
         """
         self._settings = settings
         self._name = name
-        about = self._asked("about", None)
+        about = self._request("about", None)
         try:
             version = about["version"]
             if type(version) is not int or not -(1 << 63) <= version < 1 << 63:
@@ -111,14 +115,16 @@ class ExternalAgent(Agent):
 
     @property
     def kind(self) -> type | None:
-        """Its class, where that is the lab's own, so that only its settings name what is not, such
-        as a heuristic; otherwise None."""
+        """The agent's class if it is the lab's own, otherwise None.
+
+        Then a setting is from outside, such as a heuristic.
+        """
         target = self._settings.get("_target_")
-        found = resolve(target) if isinstance(target, str) and is_ours(target) else None
-        return found if isinstance(found, type) else None
+        kind = resolve(target) if isinstance(target, str) and is_ours(target) else None
+        return kind if isinstance(kind, type) else None
 
     def make(self) -> Agent:
-        """The agent itself, in the process in which it plays; raises ConfigError."""
+        """Make the agent itself, in the process that it plays in; raises ConfigError."""
         return build_agent(self._settings, self._name)
 
     def boards(self) -> frozenset[int]:
@@ -126,20 +132,22 @@ class ExternalAgent(Agent):
 
     def check_limits(self, limits: Limits) -> None:
         if "check_limits" in self._overrides:
-            self._asked("check_limits", limits)
+            self._request("check_limits", limits)
 
     def prepare(self, announce: Announce | None = None) -> None:
         if "prepare" in self._overrides:
             if announce is not None:
                 announce(f"agent '{self._name}' prepares itself ...")
-            self._asked("prepare", None)  # what it compiles there is kept for later processes
+            self._request("prepare", None)  # later processes find its compiled code in the cache
 
     def decide(self, position: Position, limits: Limits) -> Decision:
         raise NotImplementedError(f"'{self._name}' plays in a process of its own")
 
-    def _asked(self, question: str, limits: Limits | None) -> dict[str, Any]:
-        """What the agent answers, made in another process; raises ConfigError, or ValueError if it
-        refuses the limits."""
+    def _request(self, question: str, limits: Limits | None) -> dict[str, Any]:
+        """Make the agent in another process and return its answer.
+
+        Raises ConfigError, and ValueError if the agent refuses the limits.
+        """
         where = f"agent '{self._name}'"
         child = ForkedProcess(_supervise, os.getpid(), self, question, limits, most=_MOST)
         with closing(child):
@@ -158,7 +166,7 @@ class ExternalAgent(Agent):
 
 def _raise_if_refused(answer: Any) -> None:
     if not isinstance(answer, dict):
-        raise ConfigError("an agent's process answered what is no answer")
+        raise ConfigError("an agent's process sent a malformed answer")
     for key, kind in (("refused", ValueError), ("error", ConfigError)):
         if key in answer:
             raise kind(one_line(ValueError(str(answer[key])[:_LONGEST])))
@@ -167,8 +175,10 @@ def _raise_if_refused(answer: Any) -> None:
 def _supervise(
     link: Channel, parent: int, outsider: ExternalAgent, question: str, limits: Limits | None
 ) -> None:
-    """The main function of a process that never runs the agent's code: it starts the one that does,
-    and ends all that it leaves behind."""
+    """Start the process that runs the agent's code, and end all processes that it leaves behind.
+
+    This is the main function of a process that never runs the agent's code.
+    """
     adopt_orphans()
     end_with_parent(parent)
     child = ForkedProcess(_examine, os.getpid(), outsider, question, limits, most=_MOST)
@@ -176,8 +186,8 @@ def _supervise(
         message = child.receive_within(START_SECONDS)
         answer = b"null" if message is None else message
     except EOFError:
-        what = f"its process ended (exit code {child.exit_code()}) while it was made"
-        answer = json.dumps({"error": f"agent '{outsider._name}': {what}"}).encode()
+        problem = f"its process ended (exit code {child.exit_code()}) while it was made"
+        answer = json.dumps({"error": f"agent '{outsider._name}': {problem}"}).encode()
     except ValueError as error:
         answer = json.dumps({"error": f"agent '{outsider._name}': {error}"}).encode()
     child.close()
@@ -188,16 +198,16 @@ def _supervise(
 def _examine(
     link: Channel, parent: int, outsider: ExternalAgent, question: str, limits: Limits | None
 ) -> None:
-    """The main function of a process: make the agent, and answer one question about it."""
+    """Make the agent and answer one question about it, as the main function of a process."""
     silent = os.open(os.devnull, os.O_WRONLY)
     confine(parent, link.fileno(), silent, None)
     try:
         answer = json.dumps(_answer(outsider, question, limits))
     except ConfigError as error:
-        answer = json.dumps({"error": _said(error)})
+        answer = json.dumps({"error": _message_of(error)})
     except BaseException as error:
-        what = f"agent '{outsider._name}': {type(error).__name__}: {_said(error)}"
-        answer = json.dumps({"error": what})
+        problem = f"agent '{outsider._name}': {type(error).__name__}: {_message_of(error)}"
+        answer = json.dumps({"error": problem})
     link.send(answer.encode())
 
 
@@ -209,16 +219,16 @@ def _answer(outsider: ExternalAgent, question: str, limits: Limits | None) -> di
         try:
             agent.check_limits(limits or Limits())
         except ValueError as error:
-            return {"refused": _said(error)}
+            return {"refused": _message_of(error)}
     return _about(agent) if question == "about" else {}
 
 
-def _said(error: BaseException) -> str:
-    """What an exception says, cut if it is long."""
+def _message_of(error: BaseException) -> str:
+    """Return an exception's message, cut if it is long."""
     try:
         return one_line(error)[:_LONGEST]
-    except BaseException as another:  # its own methods are the agent's, too
-        return f"it cannot be told ({type(another).__name__})"
+    except BaseException as another:  # the exception's methods are the agent's code too
+        return f"its message cannot be read ({type(another).__name__})"
 
 
 def _about(agent: Agent) -> dict[str, Any]:

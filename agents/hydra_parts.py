@@ -1,10 +1,10 @@
-"""All that the lab takes from Hydra's private parts, and why it has to.
+"""All uses of Hydra's private parts, with the reasons.
 
-Hydra tells the public how to write an application of its own; the lab has its own command line,
-composes several configurations in one process, and wants to answer bad input in one line. A new
-version of Hydra may move any of this, so ``pyproject.toml`` allows none that has not been tried.
+Hydra's public interface is for applications that Hydra starts. The lab has its own command line,
+composes several configurations in one process, and answers bad input in one line. A new version of
+Hydra may move any of these parts, so ``pyproject.toml`` allows only versions that were tried.
 
-Importing this takes a quarter of a second: who needs it only sometimes imports it late.
+Importing this module takes a quarter of a second, so others import it late.
 """
 
 from __future__ import annotations
@@ -41,23 +41,23 @@ VERSION_BASE = "1.3"  # of Hydra, whose defaults are used
 
 
 command_line_parser = get_args_parser
-"""The parser of Hydra's options (``--cfg``, ``--multirun``, ...): private, but ``run`` has to know
-which of them it is given before Hydra takes over."""
+"""The parser of Hydra's options (``--cfg``, ``--multirun``, ...). It is private, but ``run`` has to
+know the given options before Hydra takes over."""
 
 
 def hand_over(
     program: str, arguments: Sequence[str], task: Callable[[DictConfig], Any], composed: DictConfig
 ) -> None:
-    """Let Hydra's own command line do the rest. Public, but it reads ``sys.argv`` alone.
+    """Let Hydra's own command line do the rest. It is public, but reads only ``sys.argv``.
 
-    composed: a configuration with all settings. Hydra refuses others, and does not know those that
-    only a class declares.
+    composed: a configuration with all settings. Hydra refuses others, and does not know settings
+    that only a class declares.
     """
     added = re.compile(r"\+(?=([\w.]+)=)")  # settings that are in there already
     sys.argv = [program]
     for word in with_paths(arguments):
-        found = added.match(word)
-        is_setting = found is not None and not (conf_folder() / found[1]).is_dir()
+        match = added.match(word)
+        is_setting = match is not None and not (conf_folder() / match[1]).is_dir()
         sys.argv.append(f"+{word}" if is_setting else word)
     settings = OmegaConf.to_container(composed, resolve=False)
     assert isinstance(settings, dict)
@@ -70,20 +70,21 @@ def hand_over(
 
 
 def parse(override: str) -> Override:
-    """What a word such as ``depth=1,2`` says; raises ConfigError. There is no public parser, and a
-    second one of our own would differ."""
+    """Parse a word such as ``depth=1,2``; raises ConfigError.
+
+    Hydra has no public parser, and one of our own would differ.
+    """
     try:
         return OverridesParser.create().parse_override(override)
     except HydraException as error:
-        why = str(error).splitlines()[0]
-        raise ConfigError(f"cannot read '{override}': {why}") from error
+        reason = str(error).splitlines()[0]
+        raise ConfigError(f"cannot read '{override}': {reason}") from error
 
 
 def all_values(override: str) -> list[str]:
-    """All that an override of a sweep says: ``depth=1,2`` says ``depth=1`` and ``depth=2``. Raises
-    ConfigError.
+    """Split an override of a sweep: ``depth=1,2`` becomes ``depth=1`` and ``depth=2``.
 
-    Private, but it is what Hydra's own sweeps do, which those of the lab only extend.
+    The function is private, but the lab's sweeps extend Hydra's own. Raises ConfigError.
     """
     try:
         return [words[0] for words in BasicSweeper.split_arguments([parse(override)], None)[0]]
@@ -97,11 +98,11 @@ _PATH = re.compile(r"(\+?)((agent@|evaluation@|evaluation(?==))([^=]*))=(.*:.*|.
 
 
 def with_paths(words: Sequence[str]) -> list[str]:
-    """Return overrides in which a path names a choice, as Hydra understands them.
+    """Translate overrides with a path as a choice into Hydra's words.
 
-    Hydra has no file for an agent that its class names (``agent@first=./mine.py:Corners``), nor
-    knows the agent's settings; the evaluation of a path is the option ``function`` of its group.
-    Raise ConfigError for a file without the name of a class or function.
+    Hydra has no file for an agent given by its class (``agent@first=./mine.py:Corners``), nor does
+    it know the agent's settings. An evaluation given by a path is the option ``function`` of its
+    group. Raises ConfigError for a file without the name of a class or function.
 
     >>> with_paths(["agent@first=./mine.py:Corners", "first.depth=3", "games=2"])
     ['~agent@first', "++first._target_='./mine.py:Corners'", '++first.depth=3', 'games=2']
@@ -123,7 +124,7 @@ def with_paths(words: Sequence[str]) -> list[str]:
         escaped = path.replace("\\", "\\\\").replace("'", "\\'")
         if group == "agent@":
             places.append(f"{place}.")
-            if not plus:  # another one stands there
+            if not plus:  # replaces another agent
                 translated.append(f"~{choice}")
             translated.append(f"++{place}._target_='{escaped}'")
         else:
@@ -136,11 +137,11 @@ def with_paths(words: Sequence[str]) -> list[str]:
 
 
 SCHEMA = "_schema_"
-"""The setting of a configuration that names the dataclass of all others."""
+"""The setting of a configuration that names the dataclass of all other settings."""
 _UNREAD = ("data", "hydra", "study", "train")
-"""Parts of a configuration whose names of agents and evaluations are read by their classes."""
+"""Parts of a configuration whose classes read the names of agents and evaluations themselves."""
 Load = Callable[[str, str, Sequence[Path]], dict[str, Any]]
-"""A function of a group, the name of an option and further folders, that returns its settings."""
+"""A function of a group, an option's name and further folders that returns the settings."""
 
 
 def compose(
@@ -149,24 +150,26 @@ def compose(
     """Compose ``conf/<config_name>.yaml``, with Hydra's own node in it.
 
     Composing takes Hydra 70 ms, nearly all for the choices of files. Therefore the result for the
-    same choices and files is remembered, and only single settings are set anew, by Hydra's private
-    function. An override or a YAML may name an evaluation (``first.evaluation=iago``) or an agent
-    within another one; its settings take the place of the name.
+    same choices and files is cached, and Hydra's private function sets only single settings anew.
+    An override or a YAML may name an evaluation (``first.evaluation=iago``) or an agent inside
+    another one; its settings replace the name.
 
     folders: further ones, searched after the project's own. load: returns an option's settings.
-    Raise HydraException, and ConfigError for a name that is not among the options.
+    Raises HydraException, and ConfigError for an unknown name.
     """
     parsed = OverridesParser.create().parse_overrides(with_paths(overrides))
     if any(override.is_sweep_override() for override in parsed):
-        _compose_anew(config_name, overrides)  # refuses it
+        _compose_anew(config_name, overrides)  # raises the error
     chooses = [_chooses_files(override, folders) for override in parsed]
-    choices = [str(each.input_line) for each, choice in zip(parsed, chooses, strict=True) if choice]
+    choices = [
+        str(override.input_line) for override, choice in zip(parsed, chooses, strict=True) if choice
+    ]
     if folders:
         paths = ",".join(f"'file://{folder.resolve()}'" for folder in folders)
         choices.append(f"hydra.searchpath=[{paths}]")
         config = _compose_anew(config_name, choices)
     else:
-        config = pickle.loads(_remembered(config_name, tuple(choices), _files()))
+        config = pickle.loads(_compose_cached(config_name, tuple(choices), _files()))
     _replace_names(config, folders, load)
     for override, choice in zip(parsed, chooses, strict=True):
         if not choice:
@@ -174,7 +177,7 @@ def compose(
             leaf = override.key_or_group.rpartition(".")[2]
             if leaf in NAMED or isinstance(override.value(), dict):
                 _replace_names(config, folders, load)
-    # Hydra's own node tells what was asked for, and where.
+    # Hydra's own node records the overrides and the working folder.
     ours = [override for override in parsed if not override.is_hydra_override()]
     written = config.hydra.job.config.override_dirname
     config.hydra.overrides.task = [override.input_line for override in ours]
@@ -187,7 +190,7 @@ def compose(
 
 
 def _replace_names(config: DictConfig, folders: Sequence[Path], load: Load) -> None:
-    """Put the settings of an agent or evaluation wherever a configuration has its name alone."""
+    """Replace every bare name of an agent or evaluation by its settings."""
 
     def walk(node: DictConfig, place: str) -> None:
         for key in list(node):
@@ -206,8 +209,7 @@ def _replace_names(config: DictConfig, folders: Sequence[Path], load: Load) -> N
 
 
 def _compose_anew(config_name: str | None, overrides: Sequence[str]) -> DictConfig:
-    """Return what Hydra composes; its public function needs a Hydra that has been cleared of what
-    was composed before."""
+    """Compose by Hydra's public function, after clearing the previous configuration."""
     GlobalHydra.instance().clear()
     with hydra.initialize_config_dir(str(conf_folder()), version_base=VERSION_BASE):
         config = hydra.compose(config_name, list(overrides), return_hydra_config=True)
@@ -220,7 +222,7 @@ def _compose_anew(config_name: str | None, overrides: Sequence[str]) -> DictConf
 
 
 def _fill(node: DictConfig, defaults: Mapping[str, Any]) -> None:
-    """Add defaults to a part of a configuration, wherever it has no value of its own."""
+    """Add defaults to a part of a configuration for settings without a value."""
     for name, value in defaults.items():
         if name not in node:
             node[name] = value
@@ -236,24 +238,24 @@ def _chooses_files(override: Override, folders: Sequence[Path]) -> bool:
 
 
 @functools.lru_cache(maxsize=256)
-def _remembered(config_name: str | None, choices: tuple[str, ...], files: object) -> bytes:
-    """Return a configuration, pickled, so that nobody can change what another one gets.
+def _compose_cached(config_name: str | None, choices: tuple[str, ...], files: object) -> bytes:
+    """Return a configuration, pickled, so that callers cannot change the cached one.
 
-    files: the state of all that it is made of.
+    files: the state of all its files.
     """
     return pickle.dumps(_compose_anew(config_name, choices))
 
 
 def _files() -> tuple[tuple[str, int], ...]:
-    """Return the project's YAMLs and when each was changed last."""
+    """Return the project's YAMLs with the time of their last change."""
     return tuple((str(path), path.stat().st_mtime_ns) for path in conf_folder().rglob("*.yaml"))
 
 
 def shown(config: DictConfig, kind: str, package: str | None, resolve: bool) -> str:
     """Return a composed configuration as ``--cfg`` prints it.
 
-    kind: ``job``, ``hydra`` or ``all``. package: the part to print, None for all of it. Raise
-    ConfigError for a part that there is not.
+    kind: ``job``, ``hydra`` or ``all``. package: the part to print, None for all of it. Raises
+    ConfigError for a missing part.
     """
     keys = [str(key) for key in config if kind == "all" or (key == "hydra") == (kind == "hydra")]
     part: Any = OmegaConf.masked_copy(config, keys)
@@ -271,15 +273,15 @@ def shown(config: DictConfig, kind: str, package: str | None, resolve: bool) -> 
 
 
 def maker(target: str) -> Callable[..., Any]:
-    """What ``_target_`` names, to be called. Raises InstantiationException.
+    """Return the callable that ``_target_`` names. Raises InstantiationException.
 
-    It is asked of ``instantiate``, which since Hydra 1.3.8 refuses dangerous ones such as
-    ``os.system``; but without the settings, in which it would look for interpolations, twice. What
-    stands in a file, ``./mine.py:Corners``, is not asked for: Hydra knows no files.
+    ``instantiate`` finds it and, since Hydra 1.3.8, refuses dangerous ones such as ``os.system``.
+    It does not get the settings, as it would resolve their interpolations a second time. A class in
+    a file, ``./mine.py:Corners``, is loaded without it: Hydra knows no files.
     """
     if ".py:" in target:
-        return loading.named(target)
-    made: Callable[..., Any] = hydra.utils.instantiate(
+        return loading.load_name(target)
+    function: Callable[..., Any] = hydra.utils.instantiate(
         {"_target_": target.replace(":", "."), "_partial_": True}
     )
-    return made
+    return function

@@ -1,4 +1,4 @@
-"""An agent with limits of its own, whatever the run's are."""
+"""An agent with limits of its own beside the run's."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from othello_lab.core.whole_games import CompiledPlayer
 
 
 class Limited(Agent):
-    """Another agent, asked with these limits where they are stricter than the game's. So the same
-    agent can meet itself with more nodes, or more time."""
+    """Another agent within these limits, wherever they are stricter than the game's.
+
+    So an agent can meet itself with more nodes or more time.
+    """
 
     @checked
     def __init__(
@@ -25,8 +27,8 @@ class Limited(Agent):
         seconds: Annotated[float | None, Number(above=0)] = None,
     ) -> None:
         """
-        agent: who decides. nodes: positions that a search may enter, seconds: wall time, each a
-        move; None for no limit beside the game's.
+        agent: the agent that decides. nodes: positions that a search may enter, a move. seconds:
+        wall time, a move. None: only the game's limits.
 
         Raises ValueError for an agent that cannot play within them.
         """
@@ -40,8 +42,8 @@ class Limited(Agent):
     def _within(self, limits: Limits) -> Limits:
         stricter: dict[str, Any] = {}
         for name, own in (("nodes", self.nodes), ("seconds", self.seconds)):
-            given = getattr(limits, name)
-            stricter[name] = own if given is None else given if own is None else min(own, given)
+            of_both = [limit for limit in (own, getattr(limits, name)) if limit is not None]
+            stricter[name] = min(of_both, default=None)
         if limits.clock is not None and stricter["seconds"] is not None:
             stricter["seconds"] = min(stricter["seconds"], limits.clock)
             stricter["clock"] = None

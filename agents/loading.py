@@ -1,4 +1,4 @@
-"""Code in a file of somebody's: found, loaded, and named when it goes wrong."""
+"""Find and load code in a user's file, and name the line of its errors."""
 
 from __future__ import annotations
 
@@ -20,12 +20,14 @@ from othello_lab.core.system.escaping import visible
 from othello_lab.core.system.renamed import new_name
 from othello_lab.core.system.settings import documented, nearest, unknown_choice
 
-_LONGEST = 300  # characters of what a user has typed that a message repeats
+_LONGEST = 300  # characters of a user's word in a message
 
 
 def split_target(target: str) -> tuple[str, str]:
-    """``path/to/file.py:function`` or ``module:function`` as the place and what is meant there;
-    ValueError for anything else."""
+    """Split ``path/to/file.py:function`` or ``module:function`` into place and expression.
+
+    Raises ValueError for anything else.
+    """
     target = str(target)
     place, colon, name = target.partition(".py:")
     place, name = (place + ".py", name) if colon else target.partition(":")[::2]
@@ -36,13 +38,13 @@ def split_target(target: str) -> tuple[str, str]:
 
 
 def without_name(word: str, group: str) -> str:
-    """Return the message for a file of which the name of the class or function is missing."""
+    """Return the message for a file without the name of a class or function."""
     kind = "class" if group.startswith("agent") else "function"
-    return f"{word}: which {kind} of that file? {word}:NAME is needed"
+    return f"{word}: the {kind} in that file is missing; {word}:NAME is needed"
 
 
 def load_module(place: str) -> Any:
-    """The module in a file, or of a dotted name; ValueError, one line, if it cannot be loaded."""
+    """Load the module in a file, or of a dotted name; raises ValueError, one line."""
     path = Path(place).expanduser()
     if path.suffix == ".py" and not path.is_file():
         where = "" if path.is_absolute() else f" in {Path.cwd()}"
@@ -52,13 +54,13 @@ def load_module(place: str) -> Any:
         if path.suffix != ".py":
             return importlib.import_module(place)
         status = path.stat()
-        return _loaded(path.resolve(), (status.st_mtime_ns, status.st_size))
+        return _load_file(path.resolve(), (status.st_mtime_ns, status.st_size))
     except (Exception, SystemExit) as error:
-        why = last_line(error, file) + (_renamed(error) or searched(error, place))
-        raise ValueError(f"target '{place}' cannot be loaded: {why}") from error
+        reason = last_line(error, file) + (_rename_hint(error) or search_hint(error, place))
+        raise ValueError(f"target '{place}' cannot be loaded: {reason}") from error
 
 
-def _renamed(error: BaseException) -> str:
+def _rename_hint(error: BaseException) -> str:
     """Return a hint if an import failed because of a name that the lab no longer has, or nothing.
 
     In a checkout the message has the hint already.
@@ -68,48 +70,52 @@ def _renamed(error: BaseException) -> str:
     return new_name(error.name)
 
 
-def searched(error: BaseException, module: str) -> str:
-    """What to add where a module, or the package it is in, was found nowhere: the folders that were
-    searched, those of Python itself apart. Else nothing."""
+def search_hint(error: BaseException, module: str) -> str:
+    """Return the folders searched for a module or package that was not found, or nothing.
+
+    Python's own folders are left out.
+    """
     if not isinstance(error, ModuleNotFoundError) or error.name is None:
         return ""
     if not f"{module}.".startswith(f"{error.name}.") or "." in error.name:
-        return ""  # something that it imports, or in a package that was found
-    own = [Path(path) for path in set(sysconfig.get_paths().values())]
+        return ""  # one of its imports failed, or its package exists
+    of_python = [Path(path) for path in set(sysconfig.get_paths().values())]
     folders = [Path(path).resolve() for path in sys.path if Path(path).is_dir()]
-    told = [
+    searched = [
         str(folder)
         for folder in dict.fromkeys(folders)
-        if not any(folder.is_relative_to(each) for each in own)
+        if not any(folder.is_relative_to(path) for path in of_python)
     ]
-    return f" (searched: {', '.join([*told, 'what is installed'])})"
+    return f" (searched: {', '.join([*searched, 'installed packages'])})"
 
 
-def named(target: str) -> Any:
-    """What ``path/to/file.py:name`` or ``module:name`` names; ValueError, one line."""
+def load_name(target: str) -> Any:
+    """Return the object of ``path/to/file.py:name`` or ``module:name``; raises ValueError."""
     place, name = split_target(target)
     module = load_module(place)
     if not hasattr(module, name):
-        own = [
+        names = [
             key
             for key, value in vars(module).items()
             if getattr(value, "__module__", None) == module.__name__ and not key.startswith("_")
         ]
-        raise ValueError(f"target '{target}': {unknown_choice('name', name, own)}")
+        raise ValueError(f"target '{target}': {unknown_choice('name', name, names)}")
     return getattr(module, name)
 
 
 @cache
-def _loaded(path: Path, stamp: tuple[int, int]) -> Any:
-    """The module in a file, loaded once as long as the file stays as it is (``stamp``), so that
-    two agents with the same heuristic do not compile and try it twice."""
+def _load_file(path: Path, stamp: tuple[int, int]) -> Any:
+    """Load the module in a file, once for each state of the file (``stamp``).
+
+    So two agents with the same heuristic do not compile and check it twice.
+    """
     names = (f"_loaded_{path.stem}{number or ''}" for number in itertools.count())
     name = next(name for name in names if name not in sys.modules)
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.path.insert(0, str(path.parent))  # it may import what stands beside it
-    sys.modules[name] = module  # where dataclasses look for their annotations
+    sys.path.insert(0, str(path.parent))  # it may import files beside it
+    sys.modules[name] = module  # dataclasses look up their annotations there
     try:
         spec.loader.exec_module(module)
     except BaseException:
@@ -121,21 +127,21 @@ def _loaded(path: Path, stamp: tuple[int, int]) -> Any:
 
 
 def last_line(error: BaseException, file: str) -> str:
-    """Where in the user's code an exception came from, and what it says, in one line."""
+    """Describe an exception in one line, with the line in the user's file that raised it."""
     if isinstance(error, SyntaxError):
         name = Path(error.filename or file).name
         where = "" if name == Path(file).name else f"{name} "
         return f"{where}line {error.lineno}: {error.msg}" if error.lineno else str(error.msg)
     frames = traceback.extract_tb(error.__traceback__)
-    own = [f.lineno for f in frames if f.filename == file]
-    where = f"line {own[-1]}: " if own else ""
+    lines = [frame.lineno for frame in frames if frame.filename == file]
+    where = f"line {lines[-1]}: " if lines else ""
     return f"{where}{type(error).__name__}: {' '.join(str(error).split())}"
 
 
 def defaults_of(target: str) -> dict[str, Any]:
     """Return the defaults of the settings of a class of the lab, as plain data.
 
-    Nothing is imported for a class from outside the lab, which has none here.
+    A class from outside the lab has none here, and is not imported.
     """
     if not target.startswith("othello_lab."):
         return {}
@@ -158,28 +164,30 @@ def _plain(default: Any) -> Any:
 
 
 def find(target: str) -> Any:
-    """What a target means: ``file.py:name``, or a call of names with names and literals,
-    ``file.py:searcher(3, score)``. Nothing else is understood; ValueError, one line."""
+    """Return the object of ``file.py:name``, or the result of ``file.py:searcher(3, score)``.
+
+    Arguments of a call are names and literals. Raises ValueError, one line, for anything else.
+    """
     place, expression = split_target(target)
     try:
         tree = ast.parse(expression.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise ValueError(f"target '{target}': {_Unknown.of(expression)}") from None
+        raise ValueError(f"target '{target}': {_UnknownExpression.of(expression)}") from None
     module = load_module(place)
     try:
         return _value(tree, module)
-    except _Unknown as error:
+    except _UnknownExpression as error:
         raise ValueError(f"target '{target}': {error}") from None
     except (Exception, SystemExit) as error:
         where = last_line(error, str(Path(place).expanduser().resolve()))
         raise ValueError(f"target '{target}' cannot be made: {where}") from error
 
 
-class _Unknown(Exception):
-    """Part of an expression that is not understood."""
+class _UnknownExpression(Exception):
+    """A part of an expression that is neither name, call nor literal."""
 
     @classmethod
-    def of(cls, part: str) -> _Unknown:
+    def of(cls, part: str) -> _UnknownExpression:
         return cls(f"{part!r:.80} is neither a name, nor a call of one with names and literals")
 
 
@@ -187,14 +195,14 @@ def _value(node: ast.expr, module: Any) -> Any:
     if isinstance(node, ast.Name):
         if not hasattr(module, node.id):
             names = [name for name, value in vars(module).items() if callable(value)]
-            raise _Unknown(f"no '{node.id}' there.{nearest(node.id, names)}")
+            raise _UnknownExpression(f"no '{node.id}' there.{nearest(node.id, names)}")
         return getattr(module, node.id)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         function = _value(node.func, module)
-        arguments = [_value(each, module) for each in node.args]
-        named = {each.arg: _value(each.value, module) for each in node.keywords}
+        arguments = [_value(argument, module) for argument in node.args]
+        named = {keyword.arg: _value(keyword.value, module) for keyword in node.keywords}
         if None not in named:  # **settings
             return function(*arguments, **{str(key): value for key, value in named.items()})
     with suppress(ValueError, TypeError, RecursionError):
         return ast.literal_eval(node)
-    raise _Unknown.of(ast.unparse(node))
+    raise _UnknownExpression.of(ast.unparse(node))

@@ -18,7 +18,7 @@ from othello_lab.core.system.settings import Number, Whole, checked
 from othello_lab.core.vector import load
 from othello_lab.core.whole_games import CompiledPlayer, call_decision, decision
 
-_PARTS = 1_000_000  # of 1: as finely as the share is heeded
+_PARTS = 1_000_000  # resolution of the share
 _FUNCTION, _MEMORY, _SHARE, _DISCS = (np.int64(place) for place in range(4))
 _DISCS_AT_START = 4
 
@@ -26,7 +26,7 @@ _DISCS_AT_START = 4
 def _decide(
     memory: Address, mover: Mask, opponent: Mask, moves: Mask, generator: Address, answer: Address
 ) -> Int:
-    """A decision of :data:`core.whole_games.Decide`."""
+    """Decide as :data:`core.whole_games.Decide` does."""
     if popcount(mover | opponent) < load(memory, _DISCS) and draw_below(
         generator, np.int64(_PARTS)
     ) < load(memory, _SHARE):
@@ -42,11 +42,11 @@ def _decide(
     )
 
 
-_decided = cache(lambda: decision(_decide))
+_compile_decision = cache(lambda: decision(_decide))
 
 
 class Noisy(Agent):
-    """Another agent, of whose moves a share is any legal move, drawn with the game's seed."""
+    """Another agent with a share of random legal moves, drawn with the game's seed."""
 
     @checked
     def __init__(
@@ -56,8 +56,8 @@ class Noisy(Agent):
         plies: Annotated[int | None, Whole(0)] = None,
     ) -> None:
         """
-        agent: who decides otherwise. share: of the moves that are random. plies: of the game, until
-        when they are; None for all of it.
+        agent: the agent for all other moves. share: the share of random moves. plies: the plies of
+        the game with random moves; None for all of them.
         """
         self.agent, self.share, self.plies = agent, share, plies
         self.version, self.selective = agent.version, agent.selective
@@ -91,7 +91,7 @@ class Noisy(Agent):
         if player is None:
             return None
         self._memory[:2] = player
-        return CompiledPlayer(_decided().address, self._memory.ctypes.data)
+        return CompiledPlayer(_compile_decision().address, self._memory.ctypes.data)
 
     def decide(self, position: Position, limits: Limits) -> Decision:
         if position.discs < self._memory[_DISCS] and (

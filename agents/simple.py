@@ -20,7 +20,7 @@ from othello_lab.core.whole_games import COUNTERS, COUNTS, DEPTH, JUDGED, Compil
 
 @kernel
 def draw_move(moves: Mask, generator: Address, answer: Address) -> Int:
-    """One of the moves, all equally likely, and the answer of who does not judge."""
+    """Draw a move, all equally likely, and write an answer without a value."""
     store(answer, JUDGED, np.int64(0))
     store(answer, DEPTH, np.int64(-1))
     for place in range(COUNTERS):
@@ -33,18 +33,18 @@ def draw_move(moves: Mask, generator: Address, answer: Address) -> Int:
 def _draw(
     memory: Address, mover: Mask, opponent: Mask, moves: Mask, generator: Address, answer: Address
 ) -> Int:
-    """A random agent's decision, see :data:`core.whole_games.Decide`."""
+    """Decide for a random agent, see :data:`core.whole_games.Decide`."""
     return draw_move(moves, generator, answer)
 
 
-_drawn = cache(lambda: decision(_draw))
+_compile_draw = cache(lambda: decision(_draw))
 
 
 class RandomAgent(Agent):
-    """Any legal move, all equally likely, in no time: the floor that every strategy must beat."""
+    """Any legal move, all equally likely, in no time: the floor for every strategy."""
 
     def compiled_player(self, rules: Ruleset, limits: Limits) -> CompiledPlayer:
-        return CompiledPlayer(_drawn().address, 0)
+        return CompiledPlayer(_compile_draw().address, 0)
 
     def decide(self, position: Position, limits: Limits) -> Decision:
         moves = position.moves
@@ -52,17 +52,21 @@ class RandomAgent(Agent):
 
 
 class Maximizer(Minimax):
-    """The move after which the heuristic is highest: minimax one ply deep, in a few microseconds,
-    so that no limit is ever reached. A move that ends the game counts by its result, unless
-    ``final`` is ``win``; among equal moves the first from a1 to h8."""
+    """The move with the highest heuristic after it: minimax one ply deep.
+
+    It takes a few microseconds, so it never reaches a limit. A move that ends the game counts by
+    its result, unless ``final`` is ``win``. Among equal moves it is the first from a1 to h8.
+    """
 
     def __init__(self, evaluation: Evaluation, compiled: bool = True, final: str = "discs") -> None:
         super().__init__(1, evaluation, compiled, final)
 
 
 class GreedyAgent(Maximizer):
-    """The move that leaves most discs now, by a look one ply ahead that takes a microsecond or two:
-    how beginners play."""
+    """The move that leaves most discs now, as beginners play.
+
+    It looks one ply ahead and takes a microsecond or two.
+    """
 
     def __init__(self) -> None:
         super().__init__(DiscCount())

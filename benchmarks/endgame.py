@@ -1,4 +1,4 @@
-"""How fast the endgame solver is on this machine, and what each of its techniques is worth."""
+"""Measure the speed of the endgame solver on this machine, and the worth of its techniques."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ REPEATS = 3
 
 
 def read(path: Path) -> list[Problem]:
-    """The positions of an OBF file."""
+    """Read the positions of an OBF file."""
     lines = path.read_text(encoding="utf-8").splitlines()
     return [
         read_problem(line, RULESETS["standard"])
@@ -42,8 +42,8 @@ def read(path: Path) -> list[Problem]:
     ]
 
 
-def generated() -> list[Problem]:
-    """Positions of games of random moves, always the same ones."""
+def random_positions() -> list[Problem]:
+    """Return positions of games of random moves, always the same ones."""
     problems = []
     for seed in range(GENERATED):
         rng = random.Random(seed)
@@ -55,8 +55,9 @@ def generated() -> list[Problem]:
 
 
 def fastest(solver: EndgameSolver, position: Position, repeats: int) -> Solution:
-    """The least disturbed of a few solvings; all of them take the same nodes."""
-    return min((solver.solve(position) for _ in range(repeats)), key=lambda found: found.seconds)
+    """Return the fastest of a few solvings, the least disturbed; all take the same nodes."""
+    solutions = (solver.solve(position) for _ in range(repeats))
+    return min(solutions, key=lambda solution: solution.seconds)
 
 
 def speed(nodes: int, seconds: float) -> str:
@@ -66,23 +67,23 @@ def speed(nodes: int, seconds: float) -> str:
 def print_set(
     name: str, problems: Sequence[Problem], solver: EndgameSolver, repeats: int, console: Console
 ) -> None:
-    """A row a position, and the totals."""
+    """Print a row for each position, and the totals."""
     table = Table(title=name, header_style="bold")
     for title in ("no", "empties", "score", "seconds", "nodes", "nodes/s"):
         table.add_column(title, justify="right")
     seconds, nodes, wrong = 0.0, 0, 0
     for number, problem in enumerate(problems, start=1):
-        found = fastest(solver, problem.position, repeats)
-        seconds, nodes = seconds + found.seconds, nodes + found.stats.nodes
-        differs = bool(problem.scores) and found.score != max(problem.scores.values())
+        solution = fastest(solver, problem.position, repeats)
+        seconds, nodes = seconds + solution.seconds, nodes + solution.stats.nodes
+        differs = bool(problem.scores) and solution.score != max(problem.scores.values())
         wrong += differs
         table.add_row(
             str(number),
             str(problem.position.empties),
-            f"{found.score:+d}" + " wrong" * differs,
-            f"{found.seconds:.3f}",
-            f"{found.stats.nodes:,}",
-            speed(found.stats.nodes, found.seconds),
+            f"{solution.score:+d}" + " wrong" * differs,
+            f"{solution.seconds:.3f}",
+            f"{solution.stats.nodes:,}",
+            speed(solution.stats.nodes, solution.seconds),
         )
     table.add_section()
     scores = f"{wrong} wrong" if wrong else ""
@@ -93,16 +94,18 @@ def print_set(
 def print_techniques(
     name: str, problems: Sequence[Problem], table_mb: int, repeats: int, console: Console
 ) -> None:
-    """Seconds and nodes of a whole set with each technique left out, each position by all of them
-    in turn, so that what else the machine does disturbs all alike."""
-    solvers = {title: EndgameSolver(table_mb, **left_out) for title, left_out in TECHNIQUES.items()}
+    """Print seconds and nodes of a whole set, with each technique left out in turn.
+
+    All solvers solve a position before the next one, so other load disturbs all alike.
+    """
+    solvers = {title: EndgameSolver(table_mb, **settings) for title, settings in TECHNIQUES.items()}
     seconds, nodes = dict.fromkeys(solvers, 0.0), dict.fromkeys(solvers, 0)
     for problem in problems:
         for title, solver in solvers.items():
-            found = fastest(solver, problem.position, repeats)
-            seconds[title] += found.seconds
-            nodes[title] += found.stats.nodes
-    table = Table(title=f"what each technique is worth: {name}", header_style="bold")
+            solution = fastest(solver, problem.position, repeats)
+            seconds[title] += solution.seconds
+            nodes[title] += solution.stats.nodes
+    table = Table(title=f"worth of each technique: {name}", header_style="bold")
     table.add_column("solver")
     for column in ("seconds", "nodes", "times the seconds", "times the nodes"):
         table.add_column(column, justify="right")
@@ -137,7 +140,7 @@ def main() -> None:
         return
     files = options.files or sorted(FFO.glob("*.obf"))
     sets = {path.name: read(path) for path in files}
-    sets[f"{GENERATED} random games, {EMPTIES} empty squares"] = generated()
+    sets[f"{GENERATED} random games, {EMPTIES} empty squares"] = random_positions()
     for name, problems in sets.items():
         print_set(name, problems, solver, options.repeats, console)
     name = next(iter(sets))

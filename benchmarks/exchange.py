@@ -1,5 +1,7 @@
-"""Whether games make the round trip unchanged: a run's games are written in GGF and in WTHOR, read
-again, and compared with the record, move for move; and how fast that is."""
+"""Check and time the round trip of games through GGF and WTHOR.
+
+A run's games are written, read again, and compared with the record, move by move.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +27,8 @@ Game = tuple[tuple[int, ...], int]
 _LINE_UP = ["agents=duel", "agent@first=random", "agent@second=random", "figures=false"]
 
 
-def recorded(folder: Path) -> Iterator[Game]:
-    """The games of a run as its record has them."""
+def games_of_record(folder: Path) -> Iterator[Game]:
+    """Yield the games of a run's record."""
     record = Record.open(folder)
     for transcript, difference in record.rows(
         "select transcript, disc_difference from games order by game"
@@ -36,18 +38,18 @@ def recorded(folder: Path) -> Iterator[Game]:
 
 
 def from_ggf(file: Path) -> Iterator[Game]:
-    """The games of a file in GGF, whose passes are written."""
+    """Yield the games of a file in GGF; it has the passes."""
     with file.open(encoding="utf-8") as lines:
         for line in lines:
             (game,) = parse_ggf(line)
             end, plies = Position.from_obf(game.start).follow(game.words, game.colors)
             assert len(plies) == len(game.words), line
-            told = float(line.partition("RE[")[2].partition("]")[0])
-            yield plies, round(told) if end.is_over else 100
+            result = float(line.partition("RE[")[2].partition("]")[0])
+            yield plies, round(result) if end.is_over else 100
 
 
 def from_wthor(file: Path) -> Iterator[Game]:
-    """The games of a file in WTHOR, whose passes are left out."""
+    """Yield the games of a file in WTHOR; it leaves passes out."""
     for game in parse_wthor(file.read_bytes()):
         words = [square_name(move) for move in game.moves]
         end, plies = Position.start().follow(words)
@@ -58,7 +60,7 @@ READERS = {"ggf": from_ggf, "wthor": from_wthor}
 
 
 def main() -> None:
-    """Play, and print what came back."""
+    """Play the games, and print the number of changed games and the speeds."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--games", type=int, default=100_000)
     parser.add_argument("--workers", type=int, default=2)
@@ -67,7 +69,7 @@ def main() -> None:
         words = [f"games={options.games}", f"executor.workers={options.workers}"]
         words += [f"results={place}", "searches.positions=1"]
         folder = run(read([*_LINE_UP, *words]), "exchange", Console(quiet=True)).folder
-        games = list(recorded(folder))
+        games = list(games_of_record(folder))
         passes = sum(plies.count(PASS) for plies, _ in games)
         print(f"{len(games):,} random games with {passes:,} passes")
         for format, reader in READERS.items():

@@ -1,8 +1,8 @@
-"""Whether time is judged fairly: who loses by time on a busy machine, while processes are stopped;
-with ``--engines`` of other programs, which nobody stops.
+"""Check that time is judged fairly on a busy machine while processes are stopped.
 
-Honest agents must lose nothing, and of a late agent every late move must be found. The late agent
-says in its counts which moves were late, by the time that it could use.
+With ``--engines`` other programs play; nothing stops these. Honest agents must lose nothing, and
+every late move of a late agent must be found. The late agent marks its late moves in its counts, by
+the time that it could use.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ BOT = f"{sys.executable} {Path(__file__).with_name('timed_bot.py')}"
 
 
 class Honest(RandomAgent):
-    """From outside: looks at its clock, and ends a little before its time is up."""
+    """An agent from outside that reads its clock and answers a little before its time is up."""
 
     def decide(self, position: Position, limits: Limits) -> Decision:
         use(0.8 * (limits.seconds or 0.0))
@@ -48,8 +48,10 @@ class Honest(RandomAgent):
 
 
 class Late(RandomAgent):
-    """Now and then thinks, or sleeps, 50 to 80 ms beyond limit and grace; ``playouts`` is then 1.
-    It counts no time in which it was stopped or waited for a processor."""
+    """An agent that now and then thinks, or sleeps, 50 to 80 ms beyond limit and grace.
+
+    Then it counts 1 playout. Time stopped or waiting for a processor does not count as thinking.
+    """
 
     def begin_game(self, color: Color, start: Position, seed: int) -> None:
         super().begin_game(color, start, seed)
@@ -63,7 +65,7 @@ class Late(RandomAgent):
 
 
 def engines() -> dict[str, Any]:
-    """Other programs: two that answer at once, an honest one and a late one."""
+    """Return other programs: two that answer at once, an honest one and a late one."""
     rhino = shutil.which("gtp-rhino", path=f"{os.environ['PATH']}:/usr/games")
     gtp = f"{rhino} -l 1" if rhino else f"{sys.executable} -m play gtp agent=greedy"
     return {
@@ -75,25 +77,27 @@ def engines() -> dict[str, Any]:
 
 
 def agents() -> dict[str, Any]:
-    """Two of the lab, an honest one and a late one from outside."""
+    """Return two agents of the lab, an honest one and a late one from outside."""
     search = PVS(60, SquareWeights(), ordering="tt+mobility+static", table_mb=16, iterative=True)
     return {"pvs": search, "mcts": MCTS(), "honest": Honest(), "late": Late()}
 
 
-def supervise(moves: int, seconds: float, seed: int, agents: dict[str, Any], told: Any) -> None:
-    """Play so many timed moves, in the process of a supervisor; tells what became of them."""
+def supervise(moves: int, seconds: float, seed: int, agents: dict[str, Any], pipe: Any) -> None:
+    """Play ``moves`` timed moves in the process of a supervisor, and send their counts by kind."""
     limits = Limits(seconds=seconds)
     names, rules = list(agents), ruleset("standard")
     conditions = GameConditions(names, list(agents.values()), rules, limits, GRACE, 60.0, 30)
     children = ChildSignals()
-    seats = [AgentProxy(conditions, number, children, lambda: None) for number in range(len(names))]
-    found: Counter[str] = Counter()
+    proxies = [
+        AgentProxy(conditions, number, children, lambda: None) for number in range(len(names))
+    ]
+    counts: Counter[str] = Counter()
     pairs = itertools.cycle([(0, 1), (2, 3), (1, 2), (3, 0)])
-    while found["moves"] < moves:
+    while counts["moves"] < moves:
         players = dict(zip(Color, next(pairs), strict=True))
         seed += 2
         record = play_game(
-            {color: seats[number] for color, number in players.items()},
+            {color: proxies[number] for color, number in players.items()},
             limits=limits,
             grace=GRACE,
             seeds={Color.BLACK: seed, Color.WHITE: seed + 1},
@@ -101,21 +105,21 @@ def supervise(moves: int, seconds: float, seed: int, agents: dict[str, Any], tol
         for ply in (*record.plies, *([record.too_late] if record.too_late else [])):
             if ply.decision is not None:
                 truly = ply.decision.stats.playouts == 1 and players[ply.color] == 3
-                found["moves"] += 1
-                found["truly late"] += truly
-                found["truly late and found"] += truly and ply.late == TOO_LATE
-                found["late by the wall clock, and stood"] += ply.late == LATE_BY_WALL
+                counts["moves"] += 1
+                counts["truly late"] += truly
+                counts["truly late and found"] += truly and ply.late == TOO_LATE
+                counts["late by the wall clock, and stood"] += ply.late == LATE_BY_WALL
                 if ply.late == TOO_LATE and not truly:
-                    found["lost falsely"] += 1
-                    who = f"{names[players[ply.color]]}'s move {len(record.plies)}"
+                    counts["lost falsely"] += 1
+                    move = f"{names[players[ply.color]]}'s move {len(record.plies)}"
                     used = f"{ply.cpu_nanoseconds / 1000:.0f} us of processor time"
-                    found[f"{who}: {record.detail}, {used}"] += 1
+                    counts[f"{move}: {record.detail}, {used}"] += 1
         if record.end_reason != FINISHED and not record.too_late:
-            found["lost falsely"] += 1
-            found[f"{record.end_reason}: {record.detail[-200:]}"] += 1
-    for seat in seats:
-        seat.kill()
-    told.send(json.dumps(found))
+            counts["lost falsely"] += 1
+            counts[f"{record.end_reason}: {record.detail[-200:]}"] += 1
+    for proxy in proxies:
+        proxy.kill()
+    pipe.send(json.dumps(counts))
 
 
 # ---------------------------------------------------------------------- disturbances
@@ -142,12 +146,14 @@ def _stop(choose: Callable[[int], list[int]], supervisor: int, seconds: float) -
 DISTURBANCES: dict[str, Callable[[int, float], None] | None] = {
     "nothing is stopped": None,
     "players are stopped": lambda of, seconds: _stop(_one_player, of, seconds),
-    "supervisors are stopped": lambda of, seconds: _stop(lambda it: [it], of, seconds),
-    "all are stopped": lambda of, seconds: _stop(lambda it: [it, *descendants([it])], of, seconds),
+    "supervisors are stopped": lambda of, seconds: _stop(lambda number: [number], of, seconds),
+    "all are stopped": lambda of, seconds: _stop(
+        lambda number: [number, *descendants([number])], of, seconds
+    ),
 }
 
 
-def _disturb(
+def _disturb_until(
     how: Callable[[int, float], None], supervisors: list[Any], done: threading.Event
 ) -> None:
     while not done.wait(random.uniform(0.02, 0.4)):
@@ -157,13 +163,13 @@ def _disturb(
 
 
 @contextmanager
-def disturbed(what: str, supervisors: list[Any]) -> Iterator[None]:
-    """Within it processes are stopped at random moments, for up to 0.3 s."""
+def disturb(what: str, supervisors: list[Any]) -> Iterator[None]:
+    """Stop processes at random moments, for up to 0.3 s, while the block runs."""
     how, done = DISTURBANCES[what], threading.Event()
     if how is None:
         yield
         return
-    thread = threading.Thread(target=_disturb, args=(how, supervisors, done))
+    thread = threading.Thread(target=_disturb_until, args=(how, supervisors, done))
     thread.start()
     try:
         yield
@@ -179,7 +185,7 @@ def _spin() -> None:
 
 @contextmanager
 def busy(processes: int) -> Iterator[None]:
-    """Within it so many processes do nothing but take up a core each."""
+    """Keep a core busy with each of ``processes`` processes while the block runs."""
     others = [multiprocessing.Process(target=_spin, daemon=True) for _ in range(processes)]
     for other in others:
         other.start()
@@ -190,30 +196,30 @@ def busy(processes: int) -> Iterator[None]:
             other.kill()
 
 
-def judged(
+def judge(
     agents: dict[str, Any], moves: int, seconds: float, what: str, workers: int
 ) -> Counter[str]:
-    """What became of so many moves."""
-    lines = [multiprocessing.Pipe() for _ in range(workers)]
+    """Return the counts of ``moves`` moves by kind."""
+    pipes = [multiprocessing.Pipe() for _ in range(workers)]
     supervisors = [
         multiprocessing.Process(
-            target=supervise, args=(moves // workers, seconds, 10**6 * number, agents, theirs)
+            target=supervise, args=(moves // workers, seconds, 10**6 * number, agents, sender)
         )
-        for number, (_, theirs) in enumerate(lines)
+        for number, (_, sender) in enumerate(pipes)
     ]
     for supervisor in supervisors:
         supervisor.start()
-    found: Counter[str] = Counter()
-    with disturbed(what, supervisors):
-        for ours, _ in lines:
-            found += Counter(json.loads(ours.recv()))
+    counts: Counter[str] = Counter()
+    with disturb(what, supervisors):
+        for receiver, _ in pipes:
+            counts += Counter(json.loads(receiver.recv()))
     for supervisor in supervisors:
         supervisor.join()
-    return found
+    return counts
 
 
 def main() -> None:
-    """Print what was judged, disturbance by disturbance, with all cores busy."""
+    """Print the counts for each disturbance, with all cores busy."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--moves", type=int, default=20_000, help="in all")
     parser.add_argument("--seconds", type=float, default=0.02)
@@ -230,10 +236,10 @@ def main() -> None:
         kinds = [options.only or kinds[0]]
     with busy(cores):
         for kind in kinds:
-            found = judged(players, options.moves // len(kinds), options.seconds, kind, workers=2)
+            counts = judge(players, options.moves // len(kinds), options.seconds, kind, workers=2)
             load = f"load {os.getloadavg()[0]:.1f} on {cores} cores"
-            said = ", ".join(f"{count:,} {what}" for what, count in found.items())
-            print(f"{kind} ({load}): {said}; {found['lost falsely']} lost falsely", flush=True)
+            listed = ", ".join(f"{count:,} {what}" for what, count in counts.items())
+            print(f"{kind} ({load}): {listed}; {counts['lost falsely']} lost falsely", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
-"""How many games a second a whole run plays, record written.
+"""Measure the games a second of a whole run, record written.
 
 python benchmarks/games.py [--games 20000] [--repeat 3] [--million]
 
-Each row is a run of its own by the command line, from distinct random openings; the best of
-``--repeat`` is shown, as other programs can only slow it down. ``compiled_games=false`` is the same
+Each row is a run of its own by the command line, from distinct random openings. It shows the best
+of ``--repeat``, as other programs can only slow a run down. ``compiled_games=false`` is the same
 run with every move through the judge in Python. The last rows are the driver alone, with workers
-that answer from memory, and other simulators, if they are installed (``pip install reversi
-open_spiel``), which play random against random in this process and record nothing. ``--million``
-plays 1,000,000 games and makes their report, which takes some minutes.
+that answer from memory, and other simulators, if installed (``pip install reversi open_spiel``).
+These play random against random in this process and record nothing. ``--million`` plays 1,000,000
+games and makes their report, in some minutes.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ OWN = f"agents=duel agent@first={Path(__file__).resolve()}:Own agent@second=gree
 
 
 class Own(Agent):
-    """What a user's agent in Python is like: it moves by chance."""
+    """A user's agent in Python: it moves by chance."""
 
     def decide(self, position: Position, limits: Limits) -> Decision:
         return Decision(self.rng.choice(position.moves))
 
 
-# What is played, by which words, and the share of ``--games``.
+# Name of the row, words of the run, and the share of ``--games``.
 ROWS = (
     ("random against greedy", SIMPLE, 1),
     ("the same, `record=games`", f"{SIMPLE} record=games", 1),
@@ -75,9 +75,11 @@ ROWS = (
 )
 
 
-def played(words: str, games: int) -> tuple[float, float]:
-    """Seconds from the first game to the last of a run, and how much of them, over all workers, the
-    agents decided."""
+def play_run(words: str, games: int) -> tuple[float, float]:
+    """Return the seconds from a run's first game to its last, and the agents' deciding seconds.
+
+    The latter are summed over all workers.
+    """
     with tempfile.TemporaryDirectory() as folder:
         options = [*words.split(), f"games={games}", f"results={folder}", "figures=false"]
         command = [sys.executable, "-m", "experiments", "run", *options, "searches.positions=1"]
@@ -97,20 +99,23 @@ def played(words: str, games: int) -> tuple[float, float]:
 
 
 class _Memory(Pool):
-    """Gives back what has been played before."""
+    """A pool that returns results played before."""
 
-    def __init__(self, found: dict[int, bytes]) -> None:
-        self._found = found
+    def __init__(self, results: dict[int, bytes]) -> None:
+        self._results = results
 
     def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         pairs: list[Pair] = pickle.loads(pickle.dumps(args[0]))  # as if they went to a worker
         done: Future[Any] = Future()
-        done.set_result([self._found[pair[0].pair] for pair in pairs])
+        done.set_result([self._results[pair[0].pair] for pair in pairs])
         return done
 
 
 class FromMemory(Executor):
-    """An executor whose workers take no time. seconds: of the processor, for all the games."""
+    """An executor with workers that take no time.
+
+    seconds: the driver's processor time for all the games.
+    """
 
     def __init__(self, pairs: list[Pair]) -> None:
         self._pairs = pairs
@@ -121,21 +126,21 @@ class FromMemory(Executor):
     @contextmanager
     def ready(self, conditions: GameConditions, say: Say) -> Iterator[Play]:
         watch = GameMonitor(GameMonitor.Memory())
-        found = {
+        results = {
             pair[0].pair: pickle.dumps(next(play_all(conditions, pair, watch)))
             for pair in self._pairs
         }
 
         def play(draw: PairDraw) -> Iterator[list[PairResult]]:
             began = time.process_time()
-            yield from play_over(WorkerSlots(_Memory(found), 16), draw)
+            yield from play_over(WorkerSlots(_Memory(results), 16), draw)
             self.seconds = time.process_time() - began
 
         yield play
 
 
 def driver(words: str, games: int) -> float:
-    """Microseconds of the processor that the driver takes for a game."""
+    """Return the driver's processor time for a game, in microseconds."""
     with tempfile.TemporaryDirectory() as folder:
         options = [*words.split(), f"games={games}", f"results={folder}", "figures=false"]
         plan = plan_of(read(options).settings)
@@ -150,7 +155,7 @@ def driver(words: str, games: int) -> float:
 
 
 def reversi_games(games: int) -> float:
-    """Seconds of y-tetsu's simulator (https://github.com/y-tetsu/reversi)."""
+    """Return the seconds of y-tetsu's simulator (https://github.com/y-tetsu/reversi)."""
     strategies = importlib.import_module("reversi.strategies")
     simulator = importlib.import_module("reversi").Simulator
 
@@ -162,7 +167,7 @@ def reversi_games(games: int) -> float:
 
 
 def openspiel_games(games: int) -> float:
-    """Seconds of a loop of random moves over OpenSpiel's Othello, in Python."""
+    """Return the seconds of a loop of random moves over OpenSpiel's Othello, in Python."""
     import pyspiel
 
     game, begun = pyspiel.load_game("othello"), time.perf_counter()
@@ -182,11 +187,11 @@ OTHERS = {
 # ---------------------------------------------------------------------- the table
 
 
-def measured(games: int, repeat: int) -> Iterator[tuple[str, str]]:
-    """What is measured, and the result in words. games: of the largest runs."""
+def measure(games: int, repeat: int) -> Iterator[tuple[str, str]]:
+    """Yield the name and result of each row. games: number of games in the largest runs."""
     for name, words, share in ROWS:
         number = max(2, int(games * share) // 2 * 2)
-        wall, decided = min(played(words, number) for _ in range(repeat))
+        wall, decided = min(play_run(words, number) for _ in range(repeat))
         busy = 100 * decided / wall / (1 if "workers=1" in words else 2)
         yield name, f"{number / wall:,.0f} games/s (agents decide {busy:.0f} % of the time)"
     for record in ("all", "games"):
@@ -209,16 +214,16 @@ def main() -> None:
     parser.add_argument("--million", action="store_true")
     options = parser.parse_args()
     print(machine(), versions({}))
-    for name, result in measured(options.games, options.repeat):
+    for name, result in measure(options.games, options.repeat):
         print(f"{name:48} {result}", flush=True)
     if options.million:
         million()
 
 
 def million() -> None:
-    """A run of a million games: its time, the report's, and the driver's memory."""
+    """Print the time of a run of a million games, the report's time, and the driver's memory."""
     begun = time.perf_counter()
-    wall, _ = played(f"{SIMPLE} record=games openings.plies=12", 1_000_000)
+    wall, _ = play_run(f"{SIMPLE} record=games openings.plies=12", 1_000_000)
     rest = time.perf_counter() - begun - wall
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     print(

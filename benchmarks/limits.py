@@ -1,4 +1,4 @@
-"""Whether a time limit is kept: by how much moves of a timed search overrun it."""
+"""Measure the overrun of a time limit by the moves of a timed search."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ GRACE = 0.02
 
 
 def overruns(moves: int, seconds: float, seed: int) -> np.ndarray:
-    """Seconds beyond the limit of so many moves, of games against a random player."""
+    """Return the seconds beyond the limit for ``moves`` moves against a random player."""
     search = PVS(60, SquareWeights(), ordering="tt+mobility+static", table_mb=16, iterative=True)
     search.prepare()
-    found: list[float] = []
-    while len(found) < moves:
+    over: list[float] = []
+    while len(over) < moves:
         players = {Color.BLACK: search, Color.WHITE: RandomAgent()}
         seeds = {Color.BLACK: seed, Color.WHITE: seed + 1}
         record = play_game(players, limits=Limits(seconds=seconds), grace=10, seeds=seeds)
-        own = (ply for ply in record.plies if ply.color is Color.BLACK and ply.decision)
-        found += [ply.nanoseconds / 1e9 - seconds for ply in own]
+        plies = (ply for ply in record.plies if ply.color is Color.BLACK and ply.decision)
+        over += [ply.nanoseconds / 1e9 - seconds for ply in plies]
         seed += 2
-    return np.array(found[:moves])
+    return np.array(over[:moves])
 
 
 def _spin() -> None:

@@ -1,4 +1,4 @@
-"""How many playouts a second Monte-Carlo tree search makes from the start, one core."""
+"""Measure the playouts a second of Monte-Carlo tree search from the start, one core."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RUST = "rust-reversi, random"
 
 
 def ours(playouts: int, **settings: object) -> Callable[[], object]:
-    """A search with so many playouts, its kernels loaded and its memory touched."""
+    """Return a search with ``playouts`` playouts, its kernels loaded and its memory touched."""
     agent = MCTS(playouts=playouts, **settings)  # type: ignore[arg-type]
     agent.prepare()
     agent.search(Position.start())
@@ -28,18 +28,21 @@ def ours(playouts: int, **settings: object) -> Callable[[], object]:
 
 
 def theirs(playouts: int) -> Callable[[], object] | None:
-    """The same by the PyPI package rust-reversi, if it is installed."""
+    """Return the same search by the PyPI package rust-reversi, if installed."""
     try:
         from rust_reversi import Board, MctsSearch
     except ImportError:
         return None
-    # The exploration constant and the visits before a node is expanded that it recommends.
+    # Its recommended exploration constant, and visits before a node is expanded.
     search = MctsSearch(playouts, 1.0, 10)
     return lambda: search.get_move(Board())
 
 
-def measured(playouts: int) -> dict[str, list[float]]:
-    """Seconds of each round of each search. They take turns, so that a busy moment hits all."""
+def measure(playouts: int) -> dict[str, list[float]]:
+    """Return the seconds of each round of each search.
+
+    The searches take turns, so a busy moment disturbs all.
+    """
     searches = {
         "random": ours(playouts),
         "random, reward win": ours(playouts, reward="win"),
@@ -67,7 +70,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--playouts", type=int, default=100_000)
     playouts = parser.parse_args().playouts
-    seconds = measured(playouts)
+    seconds = measure(playouts)
     table = Table(title=f"{playouts:,} playouts from the start, {ROUNDS} rounds, one core")
     table.add_column("rollouts")
     table.add_column("playouts/s, best", justify="right")

@@ -1,4 +1,4 @@
-"""A user's heuristic with the body of a built-in one, to compare what they cost."""
+"""A user's heuristic with the body of a built-in one, to compare their costs."""
 
 from othello_lab.agents.evaluation import heuristic
 from othello_lab.agents.evaluation.helpers import count, moves
@@ -6,5 +6,5 @@ from othello_lab.agents.evaluation.helpers import count, moves
 
 @heuristic
 def freedom(mover, opponent):  # type: ignore[no-untyped-def]
-    """As othello_lab.agents.evaluation.Mobility: my legal moves minus the opponent's."""
+    """Return my legal moves minus the opponent's, as othello_lab.agents.evaluation.Mobility."""
     return count(moves(mover, opponent)) - count(moves(opponent, mover))

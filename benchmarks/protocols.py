@@ -1,5 +1,8 @@
-"""What the protocols of other programs cost themselves: from a question that needs no thought to
-its answer, and how much of a move's time is charged to a program that answers at once."""
+"""Measure the overhead of the protocols of other programs.
+
+It is the time of a question without any thought, and the time charged for a move to a program that
+answers at once.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ PERCENTILES = (50, 99, 99.9, 100)
 
 
 def programs() -> dict[str, tuple[ProgramAgent, Callable[[], object]]]:
-    """One of each protocol, and how it is asked for nothing."""
+    """Return a program for each protocol, with a function that asks it an empty question."""
     line = LineAgent(f"{BOT} quick", patience=60)
     gtp = GtpAgent(f"{_PLAY} gtp agent=random", patience=60)
     nboard = NBoardAgent(f"{_PLAY} nboard agent=random", 1, patience=60)
@@ -40,35 +43,38 @@ def programs() -> dict[str, tuple[ProgramAgent, Callable[[], object]]]:
     }
 
 
-def asked(agent: ProgramAgent, ask: Callable[[], object], times: int) -> np.ndarray:
-    """Microseconds of so many questions and answers."""
+def time_questions(agent: ProgramAgent, ask: Callable[[], object], times: int) -> np.ndarray:
+    """Return the microseconds of each of ``times`` questions with their answers."""
     agent.begin_game(Color.BLACK, Position.start(), 1)
-    found = []
+    nanoseconds = []
     for _ in range(times):
         begun = time.perf_counter_ns()
         ask()
-        found.append(time.perf_counter_ns() - begun)
-    return np.array(found) / 1e3
+        nanoseconds.append(time.perf_counter_ns() - begun)
+    return np.array(nanoseconds) / 1e3
 
 
-def charged(agent: ProgramAgent, moves: int) -> np.ndarray:
-    """Microseconds of each move that the judge charges to a program, in a process as in a run."""
+def time_charged(agent: ProgramAgent, moves: int) -> np.ndarray:
+    """Return the microseconds that the judge charges for each move of a program.
+
+    The program plays in a process as in a run.
+    """
     rules, limits = ruleset("standard"), Limits(seconds=1.0)
     conditions = GameConditions(["program"], [agent], rules, limits, 0.02, 60.0, 30)
-    seat = AgentProxy(conditions, 0, ChildSignals(), lambda: None)
-    found: list[int] = []
-    while len(found) < moves:
-        seeds = {Color.BLACK: len(found), Color.WHITE: len(found)}
-        players = {Color.BLACK: seat, Color.WHITE: RandomAgent()}
+    proxy = AgentProxy(conditions, 0, ChildSignals(), lambda: None)
+    times: list[float] = []
+    while len(times) < moves:
+        seeds = {Color.BLACK: len(times), Color.WHITE: len(times)}
+        players = {Color.BLACK: proxy, Color.WHITE: RandomAgent()}
         for ply in play_game(players, limits=limits, seeds=seeds).plies:
             if ply.color is Color.BLACK and ply.decision is not None:
-                found.append((ply.nanoseconds - ply.waited_nanoseconds) / 1000)
-    seat.kill()
-    return np.array(found)
+                times.append((ply.nanoseconds - ply.waited_nanoseconds) / 1000)
+    proxy.kill()
+    return np.array(times)
 
 
 def main() -> None:
-    """Print the percentiles of each, on the machine as it is and with all cores busy."""
+    """Print the percentiles for each program, without other load and with all cores busy."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--times", type=int, default=20_000, help="questions to each")
     parser.add_argument("--moves", type=int, default=5_000, help="of each")
@@ -80,15 +86,17 @@ def main() -> None:
         with busy(spinning):
             for name, (agent, ask) in programs().items():
                 with closing(agent):
-                    told(f"{name}, to and fro", asked(agent, ask, options.times), spinning)
-                told(f"{name}, a move as charged", charged(agent, options.moves), spinning)
+                    times = time_questions(agent, ask, options.times)
+                    print_times(f"{name}, to and fro", times, spinning)
+                times = time_charged(agent, options.moves)
+                print_times(f"{name}, a move as charged", times, spinning)
 
 
-def told(what: str, times: np.ndarray, spinning: int) -> None:
+def print_times(title: str, times: np.ndarray, spinning: int) -> None:
     """Print the percentiles of times."""
     numbers = "  ".join(f"{number:9,.0f}" for number in np.percentile(times, PERCENTILES))
     load = f"load {os.getloadavg()[0]:.1f}, {spinning} spinning"
-    print(f"{what:48} {numbers}  ({load})", flush=True)
+    print(f"{title:48} {numbers}  ({load})", flush=True)
 
 
 if __name__ == "__main__":

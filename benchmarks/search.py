@@ -1,4 +1,4 @@
-"""What the techniques of the search family are worth: nodes and speed on midgame positions."""
+"""Measure the techniques of the search family: nodes and speed on midgame positions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ SEARCHES: dict[str, tuple[type[WindowSearch], dict[str, Any]]] = {
 
 
 class Row(NamedTuple):
-    """Nodes over all positions, how many times fewer than the first search's, and seconds."""
+    """A search's nodes and seconds over all positions.
+
+    fewer: nodes of the first search divided by these nodes.
+    """
 
     search: str
     nodes: int
@@ -42,9 +45,11 @@ class Row(NamedTuple):
     seconds: float
 
 
-def compared(depth: int, number: int, only: Sequence[str] = ()) -> Iterator[Row]:
-    """The searches whose names hold one of these words, and the first one, on so many positions of
-    20 to 48 empties; exact searches must agree on every value."""
+def compare(depth: int, number: int, only: Sequence[str] = ()) -> Iterator[Row]:
+    """Compare the first search and those with one of the words ``only`` in their names.
+
+    They search ``number`` positions of 20 to 48 empties and must agree on every value.
+    """
     evaluation = SquareWeights()
     games = sample_positions(AlphaBeta(2, evaluation), 8 * number, seed=1)
     positions = [position for position in games if 20 <= position.empties <= 48][:number]
@@ -56,10 +61,10 @@ def compared(depth: int, number: int, only: Sequence[str] = ()) -> Iterator[Row]
         search.prepare()
         search.search(positions[0], 4)
         started = time.perf_counter()
-        found = [search.search(position) for position in positions]
+        decisions = [search.search(position) for position in positions]
         seconds = time.perf_counter() - started
-        nodes = sum(decision.stats.nodes for decision in found)
-        values = [decision.value for decision in found]
+        nodes = sum(decision.stats.nodes for decision in decisions)
+        values = [decision.value for decision in decisions]
         first = first or (nodes, values)
         assert values == first[1], f"{name} finds other values"
         yield Row(name, nodes, first[0] / nodes, seconds)
@@ -76,7 +81,7 @@ def main() -> None:
     table = Table(title=title)
     for heading in ("search", "nodes", "of the first", "seconds", "M nodes/s"):
         table.add_column(heading, justify="left" if heading == "search" else "right")
-    for name, nodes, fewer, seconds in compared(options.depth, options.positions, options.only):
+    for name, nodes, fewer, seconds in compare(options.depth, options.positions, options.only):
         speed = f"{nodes / seconds / 1e6:.1f}"
         table.add_row(name, f"{nodes:,}", f"1/{fewer:.1f}", f"{seconds:.1f}", speed)
     Console().print(table)

@@ -1,4 +1,4 @@
-"""How fast the lab is on this machine: kernels, search, and the whole pipeline."""
+"""Measure the speed of the lab on this machine: kernels, search, and the whole pipeline."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ DEPTH = 12
 
 
 def best_of(work: Callable[[], object]) -> float:
-    """Seconds of the fastest of a few runs: the one least disturbed by other processes."""
+    """Return the seconds of the fastest of a few runs, the least disturbed by other processes."""
     times = []
     for _ in range(REPEATS):
         started = time.perf_counter()
@@ -43,7 +43,7 @@ def best_of(work: Callable[[], object]) -> float:
 
 
 def rust_reversi_seconds() -> float | None:
-    """The same search by the PyPI package rust-reversi, if it is installed."""
+    """Return the seconds of the same search by the PyPI package rust-reversi, if installed."""
     try:
         from rust_reversi import AlphaBetaSearch, Board, MatrixEvaluator
     except ImportError:
@@ -54,8 +54,10 @@ def rust_reversi_seconds() -> float | None:
 
 
 def evaluation_rows() -> list[tuple[str, str]]:
-    """Nanoseconds a call of each heuristic, the mean over 10,000 fixed positions, and nodes a
-    second of alpha-beta with a costly one."""
+    """Measure each heuristic's nanoseconds a call, and alpha-beta with a costly one.
+
+    A call is the mean over 10,000 fixed positions; alpha-beta is measured in nodes a second.
+    """
     positions = check_positions(10_000)
     rows = []
     for name in choices("evaluation"):
@@ -64,8 +66,8 @@ def evaluation_rows() -> list[tuple[str, str]]:
             evaluation.prepare()
             cost = nanoseconds_a_call(evaluation, positions)
             rows.append((f"evaluation {name}, a call", f"{cost:.1f} ns"))
-    own = FunctionEvaluation(f"{Path(__file__).with_name('own_heuristic.py')}:freedom")
-    cost = nanoseconds_a_call(own, positions)
+    function = FunctionEvaluation(f"{Path(__file__).with_name('own_heuristic.py')}:freedom")
+    cost = nanoseconds_a_call(function, positions)
     rows.append(("  a user's function with mobility's body, a call", f"{cost:.1f} ns"))
     search = AlphaBeta(10, Iago())
     search.prepare()
@@ -76,8 +78,11 @@ def evaluation_rows() -> list[tuple[str, str]]:
 
 
 def whole_run(overrides: list[str]) -> tuple[float, int]:
-    """A run as a user starts it, in a process of its own: games a second while playing with the
-    record being written, and the driver's largest memory in MiB, report and figures included."""
+    """Run a line-up as a user does, in a process of its own.
+
+    Returns games a second while playing, record written, and the driver's largest memory in MiB,
+    with report and figures.
+    """
     with tempfile.TemporaryDirectory() as folder:
         child = subprocess.run(
             [sys.executable, __file__, "--child", f"results={folder}", *overrides],

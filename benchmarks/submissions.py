@@ -1,5 +1,6 @@
-"""How long a class's tournament takes: 50 programs of all kinds, some of which hang, die, or cannot
-be started. The aim is ten minutes on two cores.
+"""Time a class's tournament: 50 programs of all kinds; some hang, die, or cannot be started.
+
+The aim is ten minutes on two cores.
 """
 
 from __future__ import annotations
@@ -32,19 +33,20 @@ KINDS = {
     "silent": 2,
     "dying": 2,
 }
-"""How many submissions of each kind (see ``tests/submitted.py``)."""
+"""Number of submissions by kind (see ``tests/submitted.py``)."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--keep", help="folder in which the run is kept (default: removed)")
+    parser.add_argument("--keep", help="folder that keeps the run (default: removed)")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        handed_in = Path(folder, "submissions")
-        names = hand_in(handed_in, [kind for kind, number in KINDS.items() for _ in range(number)])
+        submissions = Path(folder, "submissions")
+        kinds = [kind for kind, number in KINDS.items() for _ in range(number)]
+        names = hand_in(submissions, kinds)
         results = options.keep or f"{folder}/results"
-        words = ["experiment=class", f"folder={handed_in}", f"results={results}"]
+        words = ["experiment=class", f"folder={submissions}", f"results={results}"]
         plan = read([*words, f"executor.workers={options.workers}"])
         before, begun = os.getloadavg()[0], time.perf_counter()
         result = run(plan, "benchmarks/submissions.py", Console())

@@ -1,4 +1,4 @@
-"""What a combination of a sweep costs beside its games: each of many no more than each of few.
+"""Measure a sweep's cost for a combination beside its games; it must not grow with their number.
 
 python benchmarks/sweeps.py [10 100 500]
 """
@@ -15,8 +15,10 @@ TINY = "agents=duel agent@first=random agent@second=greedy games=2 figures=false
 
 
 def seconds(combinations: int, folder: Path) -> tuple[float, float, float]:
-    """Processor time of a whole sweep, and wall time from one combination to the next at its
-    beginning and at its end, all in seconds."""
+    """Measure a sweep: processor time in all, and wall time a combination, in seconds.
+
+    The latter is measured at the sweep's beginning and at its end.
+    """
     words = [*TINY.split(), f"seed=range(0,{combinations})", f"results={folder}"]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     command = [sys.executable, "-m", "experiments", "run", "-m", *words]
@@ -36,8 +38,8 @@ def main() -> None:
         print("combinations  processor ms each   wall ms each: first  last")
         for size in sizes:
             total, first, last = seconds(size, Path(folder) / str(size))
-            each = (total - start) / (size - 2)
-            print(f"{size:12}  {1e3 * each:17.0f}   {1e3 * first:19.0f}  {1e3 * last:4.0f}")
+            mean = (total - start) / (size - 2)
+            print(f"{size:12}  {1e3 * mean:17.0f}   {1e3 * first:19.0f}  {1e3 * last:4.0f}")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,9 @@
-"""Makes the table of docs/speed.md: all of it is measured in one run, with the peers that are
-installed beside it.
+"""Make the table of docs/speed.md, all measured in one run, with the installed peers.
 
 python benchmarks/table.py [--print]
 
-It takes some eight minutes and wants an idle machine. ``pip install -e '.[benchmarks,openspiel]'``
-brings the peers.
+It takes some eight minutes and needs an idle machine. ``pip install -e '.[benchmarks,openspiel]'``
+installs the peers.
 """
 
 from __future__ import annotations
@@ -34,11 +33,11 @@ PEERS = ("rust-reversi", "open_spiel")
 PLAYOUTS = 100_000
 
 Row = tuple[str, str, str]
-"""What is measured, the result, and the benchmark that tells more."""
+"""Name, result, and the benchmark with more detail."""
 
 
 def kernels() -> Iterator[Row]:
-    """Perft, alpha-beta, heuristics."""
+    """Measure perft, alpha-beta and heuristics."""
     start, alphabeta = Position.start(), AlphaBeta(speed.DEPTH, SquareWeights())
     alphabeta.prepare()
     perft(start, 8)
@@ -55,21 +54,22 @@ def kernels() -> Iterator[Row]:
 
 
 def searches() -> Iterator[Row]:
-    """The search family, the solver, Monte-Carlo tree search."""
-    last = list(search.compared(12, 50, ["MTD(f), table"]))[-1]
+    """Measure the search family, the solver and Monte-Carlo tree search."""
+    last = list(search.compare(12, 50, ["MTD(f), table"]))[-1]
     what = f"nodes of depth 12 on 50 midgame positions: {last.search}, against alpha-beta, static"
     yield what, f"1/{last.fewer:.1f}", "search.py"
     solver = EndgameSolver()
     solver.prepare()
     for name in ("fforum-1-19.obf", "fforum-20-39.obf"):
-        found = [
+        solutions = [
             endgame.fastest(solver, problem.position, 2)
             for problem in endgame.read(endgame.FFO / name)
         ]
-        nodes, seconds = sum(s.stats.nodes for s in found), sum(s.seconds for s in found)
-        told = f"{nodes / 1e6:,.1f} M nodes, {seconds:.2f} s, {nodes / seconds / 1e6:.0f} M nodes/s"
-        yield f"{name.removesuffix('.obf')} solved exactly, one core", told, "endgame.py"
-    rounds = mcts.measured(PLAYOUTS)
+        nodes = sum(solution.stats.nodes for solution in solutions)
+        seconds = sum(solution.seconds for solution in solutions)
+        cost = f"{nodes / 1e6:,.1f} M nodes, {seconds:.2f} s, {nodes / seconds / 1e6:.0f} M nodes/s"
+        yield f"{name.removesuffix('.obf')} solved exactly, one core", cost, "endgame.py"
+    rounds = mcts.measure(PLAYOUTS)
     for name, who in (("random", "Monte-Carlo tree search"), (mcts.RUST, "rust-reversi's")):
         if name in rounds:
             what = f"{who}, random playouts from the start, one core"
@@ -77,13 +77,13 @@ def searches() -> Iterator[Row]:
 
 
 def runs() -> Iterator[Row]:
-    """Whole runs."""
-    for name, result in games.measured(20_000, 2):
+    """Measure whole runs."""
+    for name, result in games.measure(20_000, 2):
         yield name, result, "games.py"
 
 
 def page() -> str:
-    """The part of the page between the marks."""
+    """Return the part of the page between the marks."""
     about = {**machine(), **versions({})}
     for peer in PEERS:
         try:
@@ -102,9 +102,9 @@ def page() -> str:
 
 
 def main() -> None:
-    """Measure, and write the page."""
+    """Measure everything and write the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--print", action="store_true", help="print it; leave the page as it is")
+    parser.add_argument("--print", action="store_true", help="print it; leave the page unchanged")
     options = parser.parse_args()
     text = page()
     print(text)

@@ -1,7 +1,9 @@
-"""A bot of the line protocol with a sense of time: ``quick`` answers at once; ``honest`` uses four
-fifths of each move's time by its own clock; ``late`` thinks, or sleeps, now and then 50 to 80 ms
-beyond limit and grace, and says so (``playouts=1``). The late one counts no time in which it was
-stopped or had to wait for a processor."""
+"""A bot of the line protocol with three ways to use its time.
+
+``quick`` answers at once. ``honest`` uses four fifths of each move's time by its own clock.
+``late`` now and then thinks, or sleeps, 50 to 80 ms beyond limit and grace, and reports it
+(``playouts=1``). Time stopped or waiting for a processor does not count as thinking.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +16,14 @@ _SLICE = 0.001
 
 
 def use(seconds: float) -> None:
-    """Think until so much time has gone by."""
+    """Think until ``seconds`` have passed."""
     end = time.perf_counter() + seconds
     while time.perf_counter() < end:
         pass
 
 
 def overrun(limit: float, chance: random.Random) -> bool:
-    """Now and then take too long; whether this was such a time."""
+    """Take too long now and then; return True if this was such a time."""
     if chance.random() < 0.75:
         return False
     beyond = limit + GRACE + chance.uniform(0.05, 0.08)
@@ -43,7 +45,7 @@ def _sleep(seconds: float) -> None:
 
 
 def main() -> None:
-    """Play games until there are no more lines."""
+    """Play games until the input ends."""
     how, chance = sys.argv[1], random.Random()
     for line in sys.stdin:
         word, *rest = line.split()

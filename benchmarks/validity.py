@@ -1,10 +1,9 @@
-"""Whether the statistics say the truth: simulated matches, tests and pools whose truth is known.
+"""Check the statistics by simulated matches, tests and pools with a known truth.
 
-Prints how often 95 % intervals hold it, also after sequential tests, how often these are wrong, how
-often cycles are found, how well a ladder is recovered, and how long the bootstrap takes. Pairs of
-matches are drawn from the model of ``plan``
-(:func:`experiments.jobs.sample_size.pair_shares`), those of
-pools from that of :class:`SharedOpenings`.
+Prints the coverage of 95 % intervals, also after sequential tests, the error rates of these tests
+and of cycles, the error of a recovered ladder, and the time of the bootstrap. Pairs of matches are
+drawn from the model of ``plan`` (:func:`experiments.jobs.sample_size.pair_shares`), pairs of pools
+from :class:`SharedOpenings`.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ FEW_PAIRS = [(elo, pairs, 0.04, 0.0) for elo in (0, 200) for pairs in (4, 8, 16,
 
 OPENINGS = (4, 8, 16, 50)
 
-POOLS = [  # agents, Elo between neighbours, what openings do: to agents and to Black, Elo
+POOLS = [  # agents, Elo between neighbours, effect of openings on agents and on Black, Elo
     (4, 100, 0, 0),
     (4, 100, 200, 200),
     (8, 0, 0, 0),
@@ -49,7 +48,7 @@ POOLS = [  # agents, Elo between neighbours, what openings do: to agents and to 
     (8, 50, 400, 0),
 ]
 
-CYCLES = [  # agents, Elo between neighbours, planted Elo, what openings do to agents, openings
+CYCLES = [  # agents, Elo between neighbours, planted Elo, effect of openings on agents, openings
     (3, 0, 0, 0, 50),
     (8, 0, 0, 0, 200),
     (8, 0, 0, 200, 50),
@@ -71,7 +70,7 @@ TESTS = [  # model, elo0, elo1, alpha, beta, share of draws, share of split pair
 
 
 def normalised_elo(shares: FloatArray) -> float:
-    """Of the true distribution of pairs."""
+    """Return the normalised Elo of the true distribution of pairs."""
     mean = float(shares @ SHARES)
     return NELO / math.sqrt(2) * (mean - 0.5) / math.sqrt(shares @ (SHARES - mean) ** 2)
 
@@ -79,28 +78,31 @@ def normalised_elo(shares: FloatArray) -> float:
 def coverage(
     elo: float, pairs: int, draws: float, split: float, matches: int, seed: int
 ) -> tuple[float, float, float]:
-    """How often a match's 95 % interval, or the bound in its place, holds the true Elo; the same
-    for normalised Elo, where it is given; and how often there was only a bound."""
+    """Return the share of matches whose 95 % interval, or bound, holds the true Elo.
+
+    Also returns the same share for normalised Elo, over matches with an interval, and the share of
+    matches with only a bound.
+    """
     shares = pair_shares(elo, draws, split)
     nelo = normalised_elo(shares)
     held, nelo_held, bounds = [], [], 0
     for counts in np.random.default_rng(seed).multinomial(pairs, shares, size=matches):
-        found = match_statistics(counts)
-        if found.split:
+        match = match_statistics(counts)
+        if match.split:
             continue  # nothing is claimed
-        if found.bound:
+        if match.bound:
             bounds += 1
-            held.append(elo >= found.elo if found.bound == ">" else elo <= found.elo)
+            held.append(elo >= match.elo if match.bound == ">" else elo <= match.elo)
         else:
-            held.append(found.elo_low <= elo <= found.elo_high)
-            if not math.isnan(found.nelo):
-                nelo_held.append(found.nelo_low <= nelo <= found.nelo_high)
+            held.append(match.elo_low <= elo <= match.elo_high)
+            if not math.isnan(match.nelo):
+                nelo_held.append(match.nelo_low <= nelo <= match.nelo_high)
     nelo_share = float(np.mean(nelo_held)) if nelo_held else math.nan
     return float(np.mean(held)), nelo_share, bounds / matches
 
 
 def truth(model: str, elo: float, draws: float, split: float) -> FloatArray:
-    """The pairs of agents that are exactly as far apart as a hypothesis says."""
+    """Return the shares of pairs of agents exactly as far apart as a hypothesis states."""
     if model == "normalized":
         elo = brentq(lambda e: normalised_elo(pair_shares(e, draws, split)) - elo, -100, 100)
     return pair_shares(elo, draws, split)
@@ -109,7 +111,7 @@ def truth(model: str, elo: float, draws: float, split: float) -> FloatArray:
 def errors(
     test: Sprt, draws: float, split: float, matches: int, seed: int
 ) -> tuple[float, float, float, float]:
-    """How often a test accepts H1 under H0, and H0 under H1; the mean pairs under H0 and H1."""
+    """Return the rates of H1 accepted under H0 and of H0 under H1, and the mean pairs of each."""
     counts0, under0 = simulate(test, truth(test.model, test.elo0, draws, split), matches, seed)
     counts1, under1 = simulate(test, truth(test.model, test.elo1, draws, split), matches, seed + 1)
     wrong1 = float((under1 != 1).mean())
@@ -118,7 +120,7 @@ def errors(
 
 
 def stopped_truths(test: Sprt) -> tuple[float, ...]:
-    """Differences at and around a test's hypotheses, in Elo."""
+    """Return differences at and around a test's hypotheses, in Elo."""
     width = test.elo1 - test.elo0
     return tuple(test.elo0 + times * width for times in (-1, 0, 0.5, 1, 2, 4))
 
@@ -126,9 +128,11 @@ def stopped_truths(test: Sprt) -> tuple[float, ...]:
 def stopped_coverage(
     test: Sprt, elo: float, draws: float, split: float, matches: int, seed: int
 ) -> tuple[float, float, float]:
-    """After sequential tests of agents ``elo`` apart: how often the 95 % interval holds that; how
-    often the estimate is below it; and the mean Elo of the scores as they are, where they have
-    one."""
+    """Simulate sequential tests of agents ``elo`` apart and check the estimates after them.
+
+    Returns the share of 95 % intervals that hold ``elo``, the share of estimates below it, and the
+    mean Elo of the plain scores, over scores with a finite Elo.
+    """
     counts, _ = simulate(test, pair_shares(elo, draws, split), matches, seed)
     worse = worse_chances(test, counts, elo)
     score = counts @ SHARES / counts.sum(axis=1)
@@ -141,9 +145,9 @@ def stopped_coverage(
 class SharedOpenings:
     """Pools whose pairings share openings that suit some agents, and Black, better than others.
 
-    elo: of each strategy. suits, colour: standard deviations of what an opening adds to each
-        strategy against everybody, and to Black, in Elo. copies: how many more agents play the
-        first strategy, move for move, by other names.
+    elo: of each strategy. suits, colour: standard deviations, in Elo, of an opening's bonus for
+        each strategy against everybody, and for Black. copies: number of further agents that play
+        the first strategy, move for move, by other names.
     """
 
     elo: FloatArray
@@ -152,15 +156,17 @@ class SharedOpenings:
     copies: int = 0
 
     def expected(self, openings: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        """The share of points of the first of each two strategies with Black and with White, shape
-        (openings, pairings)."""
+        """Return the first strategy's share of points with Black and with White.
+
+        Each array has the shape (openings, pairings).
+        """
         first, second = np.triu_indices(len(self.elo), 1)
         strength = self.elo + rng.normal(0, self.suits, (openings, len(self.elo)))
         gap, black = strength[:, first] - strength[:, second], rng.normal(0, self.colour, openings)
         return expected_score(gap + black[:, None]), expected_score(gap - black[:, None])
 
     def truth(self, rng: np.random.Generator) -> FloatArray:
-        """The ratings of a run without end, shape (strategies,)."""
+        """Return the ratings of an infinite run, shape (strategies,)."""
         first, second = np.triu_indices(len(self.elo), 1)
         share = np.mean(
             [np.mean(self.expected(20_000, rng), axis=(0, 1)) for _ in range(20)], axis=0
@@ -170,7 +176,7 @@ class SharedOpenings:
         return ELO * fit(share[None, None], games, first, second, start)[0, :-1]
 
     def play(self, openings: int, rng: np.random.Generator) -> IntArray:
-        """The pairs of one run, shape (openings, strategies, strategies, 5)."""
+        """Simulate the pairs of one run, shape (openings, strategies, strategies, 5)."""
         first, second = np.triu_indices(len(self.elo), 1)
         black, white = (rng.random(share.shape) < share for share in self.expected(openings, rng))
         half_points = 2 * (black.astype(int) + white)
@@ -184,9 +190,12 @@ class SharedOpenings:
 def pool_coverage(
     model: SharedOpenings, openings: int, pools: int, seed: int
 ) -> tuple[float, float, float]:
-    """How often agents' 95 % intervals hold the truth, in pools without bounds; how often one of
-    two agents is wrongly called superior, at 97.5 %; and how often intervals hold it that take each
-    pair for independent evidence, and copies for agents of their own."""
+    """Return the coverage of agents' 95 % intervals in pools without bounds.
+
+    Also returns the share of pairs of agents with one wrongly called superior at 97.5 %, and the
+    coverage of naive intervals. These take each pair for independent evidence, and copies for
+    agents of their own.
+    """
     rng = np.random.default_rng(seed)
     plays = np.append(np.zeros(model.copies, dtype=int), np.arange(len(model.elo)))
     truth = model.truth(rng)
@@ -194,13 +203,13 @@ def pool_coverage(
     held, naive, wrong = [], [], []
     for number in range(pools):
         tables = model.play(openings, rng)
-        ((_, found),) = rate_pools(tables, seed=number, strategies=plays)
-        if any(found.bound):
+        ((_, ratings),) = rate_pools(tables, seed=number, strategies=plays)
+        if any(ratings.bound):
             continue
-        held.append((found.low <= truth[plays]) & (truth[plays] <= found.high))
+        held.append((ratings.low <= truth[plays]) & (truth[plays] <= ratings.high))
         no_better = truth[plays][:, None] < truth[plays] + 1
         wrong.append(
-            2 * ((found.superiority > 0.975) & no_better).sum() / len(plays) / (len(plays) - 1)
+            2 * ((ratings.superiority > 0.975) & no_better).sum() / len(plays) / (len(plays) - 1)
         )
         pairs = np.where(
             (plays[:, None] == plays)[..., None],
@@ -214,8 +223,11 @@ def pool_coverage(
 
 
 def play_pool(gap: FloatArray, suits: float, openings: int, rng: np.random.Generator) -> IntArray:
-    """The pairs of one pool, shape (openings, n, n, 5); gap: shape (n, n), by how much the row
-    agent is stronger than the column agent where they meet, Elo. suits: see SharedOpenings."""
+    """Simulate the pairs of one pool, shape (openings, n, n, 5).
+
+    gap: shape (n, n), the row agent's Elo above the column agent's when they meet. suits: see
+    SharedOpenings.
+    """
     first, second = np.triu_indices(len(gap), 1)
     suit = rng.normal(0, suits, (openings, len(gap)))
     share = expected_score(gap[first, second] + suit[:, first] - suit[:, second])
@@ -236,10 +248,11 @@ def cycle_rates(
     pools: int,
     seed: int,
 ) -> tuple[float, float]:
-    """In how many simulated pools a planted cycle is found, and in how many any other is seen.
+    """Return the shares of simulated pools with the planted cycle found and with any other seen.
 
-    A ladder of agents ``elo_apart`` from each other, in which the first three beat each other in a
-    circle by ``planted`` Elo, if that is not 0. suits: what an opening adds to an agent, Elo.
+    The agents are a ladder, ``elo_apart`` from each other. The first three beat each other in a
+    circle by ``planted`` Elo, unless it is 0. suits: standard deviation of an opening's bonus for
+    an agent, Elo.
     """
     rng = np.random.default_rng(seed)
     ladder = -elo_apart * np.arange(agents)
@@ -257,7 +270,7 @@ def cycle_rates(
 
 
 def print_cycles(pools: int, seed: int) -> None:
-    """How often cycles are found that are there, and that are not."""
+    """Print the rates of planted cycles found and of false cycles."""
     print(
         f"\nCycles A > B > C > A, {pools:,} simulated pools each: how often a planted one is found,"
     )
@@ -265,15 +278,16 @@ def print_cycles(pools: int, seed: int) -> None:
     print("agents  Elo apart  planted  suits  openings   found   wrong")
     for agents, apart, planted, suits, openings in CYCLES:
         found, wrong = cycle_rates(agents, apart, planted, suits, openings, pools, seed)
-        told = f"{100 * found:5.1f} %" if planted else "      -"
+        rate_found = f"{100 * found:5.1f} %" if planted else "      -"
         print(
-            f"{agents:6} {apart:10} {planted:8} {suits:6} {openings:9} {told} {100 * wrong:5.1f} %",
+            f"{agents:6} {apart:10} {planted:8} {suits:6} {openings:9} {rate_found} "
+            f"{100 * wrong:5.1f} %",
             flush=True,
         )
 
 
 def round_robin(ladder: FloatArray, pairs: int, seed: int) -> np.ndarray:
-    """Counts of a simulated round robin, shape (n, n, 5)."""
+    """Simulate the counts of a round robin, shape (n, n, 5)."""
     rng = np.random.default_rng(seed)
     counts = np.zeros((len(ladder), len(ladder), 5), dtype=int)
     for i in range(len(ladder)):
@@ -284,7 +298,7 @@ def round_robin(ladder: FloatArray, pairs: int, seed: int) -> np.ndarray:
 
 
 def print_pools(pools: int, seed: int) -> None:
-    """How often the intervals of pools hold the truth."""
+    """Print the coverage of the intervals of pools."""
     print(
         f"\nHow often a 95 % interval holds the truth, {pools:,} simulated round robins each, whose"
     )
@@ -305,7 +319,7 @@ def print_pools(pools: int, seed: int) -> None:
 
 
 def print_stopped(matches: int, seed: int) -> None:
-    """How often intervals after sequential tests hold the truth."""
+    """Print the coverage of intervals after sequential tests."""
     print(
         f"\nAfter a sequential test, {matches:,} simulated tests each: how often the interval holds"
     )
@@ -325,7 +339,7 @@ def print_stopped(matches: int, seed: int) -> None:
 
 
 def main() -> None:
-    """Print all of it."""
+    """Print all results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--matches", type=int, default=10_000)
     parser.add_argument("--pools", type=int, default=300)

@@ -1,5 +1,7 @@
-"""How long a click waits for its answer while agents think: two games of two deep searches each go
-on at the same server while a person plays another."""
+"""Measure the time of a click while agents think at the same server.
+
+A person plays one game while up to two games of two deep searches go on.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ PERSON = {"name": "human", "settings": {}}
 
 
 class Visitor:
-    """One page, without the page."""
+    """A visitor of the server without a browser."""
 
     def __init__(self, line: ClientConnection) -> None:
         self._line = line
@@ -42,13 +44,13 @@ class Visitor:
         self.state = message
 
     def begin(self, player: dict[str, Any]) -> None:
-        """A new game of two such players."""
+        """Begin a new game of two such players."""
         self.say(type="new", rules="standard", black=player, white=player)
         self.hear()
 
     def click(self, rng: random.Random) -> float:
-        """Make a move; seconds until it is on the board."""
-        while not self.state["position"]["legal"]:  # a forced pass is on its way, or the end
+        """Make a move and return the seconds until it is on the board."""
+        while not self.state["position"]["legal"]:  # a forced pass or the end will follow
             if self.state["over"]:
                 self.begin(PERSON)
             else:
@@ -62,31 +64,31 @@ class Visitor:
         return time.perf_counter() - begun
 
 
-def measured(clicks: int, games: int) -> list[float]:
-    """Seconds of so many clicks while so many games of two agents go on."""
+def measure(clicks: int, games: int) -> list[float]:
+    """Return the seconds of ``clicks`` clicks while ``games`` games of two agents go on."""
     rng = random.Random(1)
     address = f"ws://127.0.0.1:{PORT}/line"
     with ExitStack() as stack:
 
         def visitor() -> Visitor:
-            how: dict[str, Any] = {"origin": f"http://127.0.0.1:{PORT}", "proxy": None}
-            how["ping_interval"] = None  # who only watches here never reads
-            return Visitor(stack.enter_context(connect(address, max_size=None, **how)))
+            options: dict[str, Any] = {"origin": f"http://127.0.0.1:{PORT}", "proxy": None}
+            options["ping_interval"] = None  # the visitors of the agents' games never read
+            return Visitor(stack.enter_context(connect(address, max_size=None, **options)))
 
         person = visitor()
         person.begin(PERSON)
         for _ in range(games):
             visitor().begin(THINKER)
-        time.sleep(3)  # their kernels are loaded, and they think
-        found = []
+        time.sleep(3)  # until their kernels are loaded and they think
+        seconds = []
         for _ in range(clicks):
-            found.append(person.click(rng))
+            seconds.append(person.click(rng))
             time.sleep(rng.uniform(0.01, 0.1))
-        return found
+        return seconds
 
 
 def main() -> None:
-    """Print the distribution, with nobody thinking and with all cores busy."""
+    """Print the distribution with no agent thinking and with all cores busy."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--clicks", type=int, default=300)
     options = parser.parse_args()
@@ -102,9 +104,9 @@ def main() -> None:
                 print(f"{os.cpu_count()} cores, {options.clicks} clicks, milliseconds")
                 print(f"{'games of two agents':<22}{'median':>8}{'p95':>8}{'most':>8}")
                 for games in (0, 1, 2):
-                    found = 1000 * np.array(measured(options.clicks, games))
-                    shown = np.percentile(found, [50, 95, 100])
-                    print(f"{games:<22}" + "".join(f"{each:8.1f}" for each in shown))
+                    milliseconds = 1000 * np.array(measure(options.clicks, games))
+                    percentiles = np.percentile(milliseconds, [50, 95, 100])
+                    print(f"{games:<22}" + "".join(f"{number:8.1f}" for number in percentiles))
             finally:
                 server.terminate()
 

@@ -1,7 +1,7 @@
-"""What MkDocs does to these pages, which read as they are on GitHub, to make a site of them.
+"""Hooks of MkDocs that make a site of these pages; on GitHub they are readable unchanged.
 
-Links to what is not below ``docs/`` get a target in the site, and the reference is made from
-docstrings. ``mkdocs.yml`` names this file twice: as a hook, and as an extension of Griffe.
+Links to files outside ``docs/`` get a target in the site, and docstrings become the reference.
+``mkdocs.yml`` names this file twice: as a hook, and as an extension of Griffe.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ ABOVE = {
     "columns.md": "results/README.md",
     "contributing.md": "CONTRIBUTING.md",
 }
-"""Pages of the site that are not below ``docs/``."""
+"""Pages of the site whose files are outside ``docs/``."""
 
 _LINK = re.compile(r"(\]\()((?:\.\./)+[^)\s#]+|\w+\.py)")
 
@@ -68,7 +68,7 @@ _LINK = re.compile(r"(\]\()((?:\.\./)+[^)\s#]+|\w+\.py)")
 
 
 def on_files(files: Any, config: Any) -> Any:
-    """Add the pages of the reference, and those that stand elsewhere."""
+    """Add the pages of the reference and the pages outside ``docs/``."""
     from mkdocs.structure.files import File
 
     for name, modules in REFERENCE.items():
@@ -76,17 +76,17 @@ def on_files(files: Any, config: Any) -> Any:
         files.append(File.generated(config, f"reference/{name}.md", content="\n".join(parts)))
     for name, path in ABOVE.items():
         text = re.sub(r"\]\((\.\./)?docs/", "](", (ROOT / path).read_text(encoding="utf-8"))
-        for other, its_path in ABOVE.items():
-            text = text.replace(f"]({its_path})", f"]({other})")
+        for other, other_path in ABOVE.items():
+            text = text.replace(f"]({other_path})", f"]({other})")
         files.append(File.generated(config, name, content=text))
     return files
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
-    """Lead links out of the folder to the reference, or to a copy of the file in the site."""
+    """Point links out of the folder to the reference, or to a copy of the file in the site."""
     from mkdocs.structure.files import File
 
-    def led(match: re.Match[str]) -> str:
+    def redirect(match: re.Match[str]) -> str:
         path = posixpath.normpath(posixpath.join("docs", match[2]))
         for name, above in ABOVE.items():
             if path == above:
@@ -99,7 +99,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
             return f"{match[1]}{copy}"
         return match[0]
 
-    return _LINK.sub(led, markdown) if page.file.src_uri.count("/") == 0 else markdown
+    return _LINK.sub(redirect, markdown) if page.file.src_uri.count("/") == 0 else markdown
 
 
 # ------------------------------------------------------------------ docstrings
@@ -110,8 +110,10 @@ _NAMED = re.compile(r"(?:^|(?<=[.)])\s)([a-z_]\w*(?:, [a-z_]\w*)*): ", re.MULTIL
 
 
 def as_markdown(text: str) -> str:
-    """A docstring as these packages have them (roles of Sphinx, ``name: what it is`` on lines of
-    their own, examples that begin with ``>>>``), in Markdown.
+    """Turn a docstring of the lab into Markdown.
+
+    The docstring may have roles of Sphinx, ``name: description`` on lines of their own, and
+    examples that begin with ``>>>``.
 
     >>> print(as_markdown("See :class:`~core.game.Limits`.\\n\\nx, y: where. side: of it."))
     See `Limits`.
@@ -121,11 +123,11 @@ def as_markdown(text: str) -> str:
     """
     examples: list[str] = []
 
-    def kept(match: re.Match[str]) -> str:
+    def put_aside(match: re.Match[str]) -> str:
         examples.append(match[0])
         return f"\0{len(examples) - 1}\0"
 
-    text = _DOCTEST.sub(kept, text)
+    text = _DOCTEST.sub(put_aside, text)
     text = _ROLE.sub(lambda match: f"`{match[1].rpartition('.')[2]}`", text)
     text = re.sub(r"::(?=\n\n)", ":", text)
     parts = []
@@ -138,12 +140,12 @@ def as_markdown(text: str) -> str:
 
 try:
     from griffe import Extension
-except ImportError:  # where no site is built
+except ImportError:  # needed only to build a site
     pass
 else:
 
     class Docstrings(Extension):  # type: ignore[misc]
-        """Turns docstrings into Markdown before they are shown."""
+        """Extension of Griffe that turns docstrings into Markdown."""
 
         def on_instance(self, *, obj: Any, **kwargs: Any) -> None:
             if obj.docstring:

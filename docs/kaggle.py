@@ -1,5 +1,7 @@
-"""An agent of the lab for Kaggle's Othello: the environment ``open_spiel_othello`` of
-kaggle-environments (1.33), which asks OpenSpiel for the rules. A game on your own machine:
+"""An agent of the lab for Kaggle's Othello.
+
+The environment is ``open_spiel_othello`` of kaggle-environments (1.33), with OpenSpiel's rules. A
+game on your own machine:
 
     from kaggle_environments import make
     env = make("open_spiel_othello", configuration={"includeLegalActions": True})  # for "random"
@@ -19,8 +21,8 @@ PLAYER = PVS(
 
 
 def agent(observation, configuration):
-    """The answer to an observation: a square's number, a1 = 0 to h8 = 63, or 64 to pass."""
-    if "observationString" not in observation:  # asked before the game; any answer will do
+    """Answer an observation by a square's number, a1 = 0 to h8 = 63, or 64 to pass."""
+    if "observationString" not in observation:  # the call before the game; any answer will do
         PLAYER.prepare()
         return {"submission": -1}
     # All moves so far, as squares and "pass".

@@ -1,7 +1,7 @@
 """``othello-lab`` and ``python -m othello_lab``: every command of the lab, from any folder.
 
-In a checkout ``python -m experiments`` and ``python -m training`` do the same, and ``python -m
-core``, ``agents`` and ``play`` are short for ``othello-lab core``, and so on.
+In a checkout ``python -m experiments`` and ``python -m training`` do the same. ``python -m core``,
+``python -m agents`` and ``python -m play`` are short for ``othello-lab core`` and so on.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ othello-lab agents list explains the agents, evaluations and line-ups. Results g
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; 0 on success, 2 for bad input, 130 after Ctrl-C."""
+    """Run one command and return the exit code: 0, 2 for bad input, 130 after Ctrl-C."""
     end_quietly_while_loading()
     from othello_lab.core.system.cli import dispatch
     from othello_lab.experiments.command_line import FAILURES
@@ -109,7 +109,7 @@ def end_quietly_while_loading() -> None:
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     if "" not in sys.path:
-        sys.path.append("")  # last, so that no file there can stand in for another module
+        sys.path.append("")  # last, so that no file there can replace another module
 
 
 if __name__ == "__main__":

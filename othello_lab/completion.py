@@ -1,7 +1,7 @@
-"""``othello-lab completion``: a script by which a shell completes commands, settings and choices.
+"""``othello-lab completion``: a shell script that completes commands, settings and choices.
 
-All words stand in the script, so that the shell need not start Python, which takes a second. It is
-to be made anew where settings or choices have changed.
+The script contains all words, so that the shell need not start Python, which takes a second. After
+a change of settings or choices the script has to be made anew.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _othello_lab() {
         esac
     fi
     COMPREPLY=($(compgen -W "$words" -- "$current"))
-    # A shell takes = and @ for ends of words, and wants what follows them alone.
+    # For a shell a word ends at = and @; it wants only the rest.
     local begin="${current%%"${current##*[=@:]}"}"
     COMPREPLY=("${COMPREPLY[@]#"$begin"}")
     if [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *= ]]; then
@@ -40,7 +40,7 @@ complete -o default -F _othello_lab othello-lab
 
 
 def completion_command(arguments: Sequence[str], commands: Iterable[str]) -> int:
-    """``completion``: print the script for a shell."""
+    """Print the script for a shell and return the exit code."""
     parser = Parser(
         prog="othello-lab completion",
         description="Print a script for bash or zsh that completes the commands of othello-lab, "
@@ -83,7 +83,7 @@ def script(commands: Iterable[str]) -> str:
         "completion": SHELLS,
     }
     words = sorted({*commands, *cases, "--help", "--version"})
-    lines = [f"            {name}) words={_quoted(each)} ;;" for name, each in cases.items()]
+    lines = [f"            {name}) words={_quoted(these)} ;;" for name, these in cases.items()]
     return _SCRIPT % {"commands": _quoted(words), "cases": "\n".join(lines)}
 
 
@@ -92,15 +92,15 @@ def _quoted(words: Sequence[str]) -> str:
 
 
 def _settings(config: str, places: Sequence[str]) -> list[str]:
-    """All that ``key=value`` may begin with, and the choices of each group."""
-    found = [f"{key}=" for key in known_keys(config)]
+    """Return the beginnings of ``key=value``, and the choices of each group."""
+    words = [f"{key}=" for key in known_keys(config)]
     for group in option_groups():
-        found += [f"{group}={name}" for name in choices(group)]
+        words += [f"{group}={name}" for name in choices(group)]
     for group in OBJECTS[1:]:  # a line-up has agents, not settings
         for name in choices(group):
             keys = (f"{group}.{key}=" for key in load(group, name) if key != "_target_")
-            found += [key for key in keys if key not in found]
-    return found + [f"agent@{place}={name}" for place in places for name in choices("agent")]
+            words += [key for key in keys if key not in words]
+    return words + [f"agent@{place}={name}" for place in places for name in choices("agent")]
 
 
 def _players() -> list[str]:

@@ -1,1 +1,1 @@
-"""The commands of ``othello-lab agents``, one a file: each has ``add``, which declares it."""
+"""The commands of ``othello-lab agents``, one a file; ``add`` in each declares the command."""

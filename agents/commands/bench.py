@@ -1,7 +1,6 @@
 """The signature of the searches: total nodes over fixed positions.
 
-A change of a search that moves the signature changes what it does; one that does not is a
-refactoring. Times are printed beside it, but never tested.
+A refactoring of a search leaves the signature unchanged. Times are printed too, but never tested.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ class BenchRow:
 
 
 def algorithms() -> dict[str, Callable[[], SearchAgent]]:
-    """The searches under watch, each at a depth that takes it a fraction of a second."""
+    """Return makers of the searches, each at a depth of a fraction of a second."""
     family: dict[str, Any] = dict(ordering="tt+mobility+static", table_mb=16, iterative=True)
     return {
         "minimax depth 5, square weights": lambda: Minimax(5, SquareWeights()),
@@ -78,5 +77,5 @@ def bench(announce: Announce | None = None) -> list[BenchRow]:
 
 
 def signature(rows: list[BenchRow]) -> int:
-    """All nodes together."""
+    """Return the total of nodes."""
     return sum(row.nodes for row in rows)

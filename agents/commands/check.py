@@ -1,4 +1,4 @@
-"""``othello-lab agents check``: whether an agent keeps to the contract."""
+"""``othello-lab agents check``: hold an agent to the contract."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from othello_lab.core.system.escaping import plain
 HOLDS, BROKEN, INTERRUPTED = 0, 1, 130
 _DEPTH = 2
 _EVALUATIONS = ("disc_count", "square_weights")
-"""For an agent that leaves its evaluation open: the first with which it can be built. The first
-one plays on every board, with the second one Multi-ProbCut has been fitted."""
+"""For an agent without an evaluation: the first one that it accepts. The first one plays on every
+board; the second one has fitted parameters of Multi-ProbCut."""
 
 
 def add(commands: Any) -> None:
     parser = commands.add_parser(
         "check",
-        help="whether an agent keeps to the contract",
-        description="Hold an agent to the contract: legal moves on every board it says it plays "
-        "on, whole games, the same game from the same seed, limits, and so on. The exit code is 1 "
-        "if it breaks the contract, or does not search as it should, 2 if there is no such agent.",
+        help="hold an agent to the contract",
+        description="Hold an agent to the contract: legal moves on all its boards, whole games, "
+        "the same game from the same seed, limits, and so on. The exit code is 1 if it breaks the "
+        "contract, or does not search as it should, 2 if there is no such agent.",
     )
     parser.add_argument(
         "target",
@@ -40,7 +40,7 @@ def add(commands: Any) -> None:
         nargs="*",
         default=[],
         metavar="key=value",
-        help=f"its settings; those left open get depth={_DEPTH} and an evaluation that suits",
+        help=f"its settings; by default depth={_DEPTH} and an evaluation that suits",
     )
     parser.add_argument(
         "--patience",
@@ -55,13 +55,16 @@ def add(commands: Any) -> None:
 
 
 def run(options: Namespace, console: Console) -> int:
-    """Print each finding as it is made, and the verdict; ConfigError if there is no such agent."""
+    """Print each finding at once, then the verdict; raises ConfigError if there is no such agent.
+
+    Returns the exit code.
+    """
     if options.search:
         return check_search.run(options, console)
     settings = typed_agent(options.target, options.settings, options.config_dir)
     if settings.get("depth") == OPEN:
         settings["depth"] = _DEPTH
-    agent = _built(settings, options.target)
+    agent = _build(settings, options.target)
     failed = []
     try:
         for finding in findings(agent, options.patience, announce):
@@ -76,11 +79,11 @@ def run(options: Namespace, console: Console) -> int:
     return BROKEN if failed else HOLDS
 
 
-def _built(settings: dict[str, Any], name: str) -> Agent:
-    """The agent, with the first of the evaluations that suits where it leaves that open."""
+def _build(settings: dict[str, Any], name: str) -> Agent:
+    """Build the agent; if it has no evaluation yet, with the first one that suits."""
     if settings.get("evaluation") != OPEN:
         return build_agent(settings, name)
-    first, second = ({"evaluation": load("evaluation", each)} for each in _EVALUATIONS)
+    first, second = ({"evaluation": load("evaluation", known)} for known in _EVALUATIONS)
     try:
         return build_agent(settings | first, name)
     except ConfigError:

@@ -1,4 +1,4 @@
-"""``othello-lab agents check-engine``: whether a program speaks a protocol."""
+"""``othello-lab agents check-engine``: hold a program to a protocol."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ PROTOCOLS = {
 HOLDS, BROKEN, INTERRUPTED = 0, 1, 130
 _STYLES = {OK: "green", FAILED: "bold red", NOT_ASKED: "dim"}
 _THINK = 60.0
-_MOST = 12  # exchanges that are shown of a check that has failed
+_MOST = 12  # exchanges shown of a failed check
 
 
 def add(commands: Any) -> None:
     parser = commands.add_parser(
         "check-engine",
-        help="whether a program speaks a protocol",
-        description="Hold a program to its protocol: twenty and more named checks, with what "
-        "was sent and answered where it fails (--all: everywhere). The exit code is 1 if one "
+        help="hold a program to a protocol",
+        description="Hold a program to its protocol: twenty and more named checks. A failed check "
+        "shows all lines sent and answered (--all: every check does). The exit code is 1 if one "
         "fails, 2 if there is no such program.",
     )
-    parser.add_argument("protocol", choices=PROTOCOLS, help="which protocol")
+    parser.add_argument("protocol", choices=PROTOCOLS, help="the protocol")
     parser.add_argument("engine", metavar="COMMAND", help="the program and its arguments, quoted")
     parser.add_argument(
         "--patience",
@@ -48,19 +48,22 @@ def add(commands: Any) -> None:
         metavar="SECONDS",
         help=f"for a move (default {_THINK:g})",
     )
-    parser.add_argument("--all", action="store_true", help="show all that was sent and answered")
+    parser.add_argument("--all", action="store_true", help="show all lines sent and answered")
     parser.set_defaults(run=run)
 
 
 def run(options: Namespace, console: Console) -> int:
-    """Print each finding as it is made, and the verdict; ValueError if there is no program."""
+    """Print each finding at once, then the verdict; raises ValueError if there is no program.
+
+    Returns the exit code.
+    """
     words_of(options.engine)
     kind, checks = PROTOCOLS[options.protocol]
     case = kind(Program(options.engine), options.patience, options.think)
     failed = []
     try:
         for finding in findings(case, checks):
-            text = plain(_told(finding, options.all), keep="\n")
+            text = plain(_format(finding, options.all), keep="\n")
             text.highlight_words([finding.outcome], _STYLES[finding.outcome])
             console.print(text, soft_wrap=True)
             if finding.outcome == FAILED:
@@ -68,15 +71,15 @@ def run(options: Namespace, console: Console) -> int:
     except KeyboardInterrupt:
         console.print("interrupted")
         return INTERRUPTED
-    told = f"fails {len(failed)}: {', '.join(failed)}" if failed else "passes all checks"
-    console.print(plain(f"{options.engine} {told}"), soft_wrap=True)
+    verdict = f"fails {len(failed)}: {', '.join(failed)}" if failed else "passes all checks"
+    console.print(plain(f"{options.engine} {verdict}"), soft_wrap=True)
     return BROKEN if failed else HOLDS
 
 
-def _told(finding: EngineFinding, everything: bool) -> str:
-    """A line about a check, and below it, for one that has failed, why, and what was said."""
-    said = finding.detail if finding.outcome == NOT_ASKED else finding.requirement
-    lines = [f"{finding.name:<10}  {finding.outcome:<9}  {said}"]
+def _format(finding: EngineFinding, everything: bool) -> str:
+    """Format a check as one line; below a failed check stand the reason and the exchanges."""
+    text = finding.detail if finding.outcome == NOT_ASKED else finding.requirement
+    lines = [f"{finding.name:<10}  {finding.outcome:<9}  {text}"]
     exchanges = list(map(str, finding.exchanges))
     if finding.outcome == FAILED:
         lines.append(textwrap.indent(finding.detail, "    "))
@@ -84,5 +87,5 @@ def _told(finding: EngineFinding, everything: bool) -> str:
             exchanges = exchanges[-_MOST:]
     elif not everything:
         exchanges = []
-    lines += [textwrap.indent(each, "      ") for each in exchanges]
+    lines += [textwrap.indent(exchange, "      ") for exchange in exchanges]
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""``othello-lab agents check --search``: whether a search is right, and what is wrong with it."""
+"""``othello-lab agents check --search``: hold a search to minimax and name probable mistakes."""
 
 from __future__ import annotations
 
@@ -47,66 +47,66 @@ _WIDTH = 78
 
 
 def add_options(parser: Any) -> None:
-    """Declare ``--search`` and what goes with it."""
+    """Declare ``--search`` and its options."""
     parser.add_argument(
         "--search",
         action="store_true",
-        help="hold its search to minimax instead: moves, values, counts, whether it prunes; of "
-        "what is wrong the probable cause is told. TARGET may also be a function of (player, "
-        "board), or one that makes such of (depth, evaluation)",
+        help="hold its search to minimax instead: moves, values, counts, pruning; a wrong search "
+        "is shown with its probable cause. TARGET may also be a function of (player, board), or a "
+        "function of (depth, evaluation) that makes one",
     )
     options = parser.add_argument_group("with --search")
     options.add_argument(
         "--depths",
         type=_depths,
         metavar="N[,N]",
-        help=f"how many plies it is asked to look ahead (default {','.join(map(str, _DEPTHS))}); "
-        "one number for a search with a depth of its own",
+        help=f"plies to look ahead (default {','.join(map(str, _DEPTHS))}); one number for a "
+        "search with a depth of its own",
     )
     options.add_argument(
         "--evaluation",
         metavar="NAME",
-        help="the heuristic that it uses, if it brings one of its own: a name of `agents "
-        f"list evaluations`, or path/to/file.py:function; others are handed {_EVALUATION}",
+        help="the heuristic inside it, if it takes none: a name of `agents list evaluations`, or "
+        f"path/to/file.py:function; other searches get {_EVALUATION} by default",
     )
     options.add_argument(
         "--positions",
         type=whole_number(1),
         default=POSITIONS,
         metavar="N",
-        help=f"of each depth (default {POSITIONS})",
+        help=f"number for each depth (default {POSITIONS})",
     )
     options.add_argument(
         "--seconds",
         type=seconds,
         default=_SECONDS,
         metavar="SECONDS",
-        help=f"that it may think in all; slow searches are asked less (default {_SECONDS:g})",
+        help=f"total time to think; a slow search gets fewer positions (default {_SECONDS:g})",
     )
     options.add_argument("--prunes", action="store_true", help="fail a search that does not prune")
-    options.add_argument("--json", action="store_true", help="print all that was found as JSON")
+    options.add_argument("--json", action="store_true", help="print all findings as JSON")
 
 
 def _depths(text: str) -> tuple[int, ...]:
-    """The type of ``--depths``."""
+    """Parse ``--depths``."""
     if not re.fullmatch(r"\d+(,\d+)*", text):
         raise ArgumentTypeError(f"'{text}': numbers of plies are needed, such as 3 or 1,2,3")
-    depths = tuple(sorted({int(each) for each in text.split(",")}))
+    depths = tuple(sorted({int(number) for number in text.split(",")}))
     if not 1 <= depths[0] <= depths[-1] <= _DEEPEST:
         raise ArgumentTypeError(f"{text}: from 1 to {_DEEPEST} plies")
     return depths
 
 
 def run(options: Namespace, console: Console) -> int:
-    """Print what was found; ConfigError for what cannot be asked."""
-    asked, evaluation = _asked(options)
+    """Print the findings and return the exit code; raises ConfigError for an unsuitable target."""
+    search, evaluation = _search_under_test(options)
     if not options.json:
-        told = "its own" if asked.watched is None else "that it was given"
-        announce(f"asking {options.target}; heuristic: {evaluation.name}, {told}")
-    diagnosis = diagnose(asked, evaluation, options.positions, options.seconds, options.prunes)
+        origin = "its own" if search.watched is None else "passed to it"
+        announce(f"checking {options.target}; heuristic: {evaluation.name}, {origin}")
+    diagnosis = diagnose(search, evaluation, options.positions, options.seconds, options.prunes)
     if options.json:
-        said = {"target": options.target, "right": diagnosis.holds} | asdict(diagnosis)
-        print(json.dumps(said, indent=2))
+        document = {"target": options.target, "right": diagnosis.holds} | asdict(diagnosis)
+        print(json.dumps(document, indent=2))
     else:
         _print(diagnosis, options.target, console)
     return RIGHT if diagnosis.holds else WRONG
@@ -133,52 +133,54 @@ def _print(diagnosis: Diagnosis, target: str, console: Console) -> None:
     console.print(plain(f"{target} {verdict}"), soft_wrap=True)
 
 
-# ------------------------------------------------------------------ who is asked
+# ------------------------------------------------------------------ the search under test
 
 
-def _asked(options: Namespace) -> tuple[SearchUnderTest, Evaluation]:
-    """The search, one agent for each depth, and the heuristic that it uses; ConfigError."""
-    if made := _function(options):
-        return made
+def _search_under_test(options: Namespace) -> tuple[SearchUnderTest, Evaluation]:
+    """Build the search, one agent a depth, and its heuristic; raises ConfigError."""
+    if built := _function(options):
+        return built
     settings = typed_agent(options.target, options.settings, options.config_dir)
-    taken = _parameters(settings["_target_"])
+    parameters = _parameters(settings["_target_"])
     watched: RecordingEvaluation | None = None
     chosen = settings.get("evaluation", OPEN)
-    if "evaluation" in taken and (options.evaluation is None or chosen == OPEN):
+    if "evaluation" in parameters and (options.evaluation is None or chosen == OPEN):
         name = options.evaluation or _EVALUATION
         evaluation = _evaluation(name if chosen == OPEN else chosen)
         watched = RecordingEvaluation(evaluation)
         settings["evaluation"] = watched
     else:
-        evaluation = _own(options)
-    limited = "depth" not in taken or settings.get("depth", OPEN) != OPEN
-    depths = options.depths or ((settings["depth"],) if limited and "depth" in taken else _DEPTHS)
+        evaluation = _own_evaluation(options)
+    has_depth = "depth" in parameters
+    limited = not has_depth or settings.get("depth", OPEN) != OPEN
+    depths = options.depths or ((settings["depth"],) if limited and has_depth else _DEPTHS)
     agents = {
         depth: build_agent(settings if limited else settings | {"depth": depth}, options.target)
         for depth in depths
     }
     _refuse(next(iter(agents.values())), options.target)
-    asked = SearchUnderTest(agents, limited, watched, options.patience)
+    search = SearchUnderTest(agents, limited, watched, options.patience)
     for depth, agent in agents.items():
         try:
-            agent.check_limits(asked.limits(depth))
+            agent.check_limits(search.limits(depth))
         except ValueError as error:
-            raise ConfigError(f"{options.target} cannot be asked to look {depth} plies ahead: "
-                              f"{error}") from None  # fmt: skip
-    return asked, evaluation
+            raise ConfigError(
+                f"{options.target} cannot look {depth} plies ahead: {error}"
+            ) from None
+    return search, evaluation
 
 
 def _function(options: Namespace) -> tuple[SearchUnderTest, Evaluation] | None:
-    """The same for a function, or what makes one; None for anything else."""
+    """Build the same for a function or a maker of functions; None for anything else."""
     target = options.target
     if ":" not in target:
         return None
-    found = find(target)
-    if isinstance(found, type):
+    function = find(target)
+    if isinstance(function, type):
         return None
     if options.settings:
         raise ConfigError(f"{options.settings[0]}: a function has no settings")
-    if StrategyFromFactory.makes(found) and not target.endswith(")"):
+    if StrategyFromFactory.makes(function) and not target.endswith(")"):
         evaluation = _evaluation(options.evaluation or _EVALUATION)
         watched = RecordingEvaluation(evaluation)
         depths = options.depths or _DEPTHS
@@ -187,25 +189,28 @@ def _function(options: Namespace) -> tuple[SearchUnderTest, Evaluation] | None:
         }
         return SearchUnderTest(agents, False, watched, options.patience), evaluation
     strategy = FunctionAgent(target)
-    evaluation = _own(options)
+    evaluation = _own_evaluation(options)
     if options.depths is None or len(options.depths) > 1:
-        raise ConfigError(f"{target} looks as far ahead as it likes: how far is --depths N")
+        raise ConfigError(f"{target} has a depth of its own; name it by --depths N")
     return SearchUnderTest({options.depths[0]: strategy}, False, None, options.patience), evaluation
 
 
 def _parameters(target: str) -> Mapping[str, inspect.Parameter]:
-    """What a class is made with; whether it can be is found out when it is built."""
+    """Return the parameters of a class; none if the class cannot be found.
+
+    Building it will report the error.
+    """
     try:
         return inspect.signature(resolve(target)).parameters
     except Exception:
         return {}
 
 
-def _own(options: Namespace) -> Evaluation:
-    """The heuristic of a search that is not handed one."""
+def _own_evaluation(options: Namespace) -> Evaluation:
+    """Return the heuristic inside a search that takes none."""
     if options.evaluation is None:
         raise ConfigError(
-            f"{options.target} takes no setting evaluation: which heuristic it uses is "
+            f"{options.target} has no setting evaluation; name the heuristic inside it by "
             "--evaluation NAME or --evaluation path/to/file.py:function"
         )
     return _evaluation(options.evaluation)
@@ -220,12 +225,12 @@ def _evaluation(described: str | Mapping[str, Any]) -> Evaluation:
 
 
 def _refuse(agent: Agent, name: str) -> None:
-    """ConfigError for who cannot be held to minimax."""
+    """Raise ConfigError for an agent that cannot be held to minimax."""
     reasons: Sequence[tuple[bool, str]] = (
         (_SIDE not in agent.boards(), "does not play on a board of 8x8"),
-        (agent.from_start, "knows whole games only, and cannot be asked in any position"),
+        (agent.from_start, "plays whole games only, so no single position can be checked"),
         (agent.selective, "leaves moves out on probability: its values are not minimax's"),
     )
-    for applies, why in reasons:
+    for applies, reason in reasons:
         if applies:
-            raise ConfigError(f"{name} {why}")
+            raise ConfigError(f"{name} {reason}")

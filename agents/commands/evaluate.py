@@ -1,4 +1,4 @@
-"""``othello-lab agents evaluate``: what heuristics think of a position."""
+"""``othello-lab agents evaluate``: values of heuristics at a position."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from othello_lab.core.system.escaping import plain
 def add(commands: Any) -> None:
     parser = commands.add_parser(
         "evaluate",
-        help="what heuristics think of a position, and why",
-        description="Print a position and each evaluation's value of it, with the terms it is made "
-        "of, now and after each legal move, best first.",
+        help="values of heuristics at a position, with their terms",
+        description="Print a position and each evaluation's value of it, with its terms, now and "
+        "after each legal move, best first.",
     )
     parser.add_argument("position", help='an OBF line ("---...XO... X") or a transcript (f5d6c3)')
     parser.add_argument(
@@ -40,8 +40,10 @@ def add(commands: Any) -> None:
 
 
 def run(options: Namespace, console: Console) -> None:
-    """Print the board, and each evaluation's value of it and after each move, best move first.
-    ValueError for bad input."""
+    """Print the board and each evaluation's value, now and after each move, best move first.
+
+    Raises ValueError for bad input.
+    """
     rules = options.ruleset
     read = Position.from_obf if is_obf(options.position) else Position.from_transcript
     position = read(options.position, rules)

@@ -28,9 +28,9 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "fit-probcut",
         help="fit Multi-ProbCut's parameters for an evaluation",
-        description="Search positions of self-played games at every depth, fit how well shallow "
-        "values foretell deep ones, and write the file that an agent's setting probcut names. In "
-        "agents/learned/shipped/probcut it is found by probcut=true.",
+        description="Search positions of self-played games at every depth, fit deep values to "
+        "shallow ones, and write the file for an agent's setting probcut. probcut=true finds it in "
+        "agents/learned/shipped/probcut.",
     )
     parser.add_argument("file", type=Path, help="the YAML to write")
     parser.add_argument(
@@ -41,7 +41,7 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("--depth", type=whole_number(3), default=10, help="deepest (default 10)")
     parser.add_argument(
-        "--positions", type=whole_number(1), default=1000, help="how many (default 1000)"
+        "--positions", type=whole_number(1), default=1000, help="number of them (default 1000)"
     )
     parser.add_argument("--seed", type=whole_number(0), default=1, help="of games (default 1)")
     parser.add_argument(
@@ -54,7 +54,7 @@ def add(commands: Any) -> None:
 
 
 def run(options: Namespace, console: Console) -> None:
-    """Fit, write the file and print what was found; ConfigError."""
+    """Fit, write the file and print the parameters; raises ConfigError."""
     (name, evaluation), *rest = chosen_evaluations(
         options.evaluation, 8, options.config_dir
     ).items()
@@ -72,10 +72,10 @@ def run(options: Namespace, console: Console) -> None:
         return track(rows, f"searching to depth {options.depth}", total, console=console)
 
     numbers = options.depth, options.positions, options.seed
-    found = fit(evaluation, name, *numbers, command, progress, options.glance)
-    found.save(options.file)
+    fitted = fit(evaluation, name, *numbers, command, progress, options.glance)
+    fitted.save(options.file)
     table = empty_table("depth", "check", "discs", "slope", "intercept", "sigma", "positions")
-    for check in found.checks:
-        table.add_row(*(f"{each:g}" for each in astuple(check)))
+    for check in fitted.checks:
+        table.add_row(*(f"{number:g}" for number in astuple(check)))
     console.print(table)
     console.print(plain(f"written to {options.file}"), soft_wrap=True)

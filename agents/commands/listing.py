@@ -1,4 +1,4 @@
-"""``othello-lab agents list``: what there is to play with."""
+"""``othello-lab agents list``: agents, evaluations and line-ups."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "list",
         help="agents, evaluations and line-ups, a line each",
-        description="List agents, evaluations and line-ups: what each is, and how it is chosen in "
-        "othello-lab run. Each is a YAML in conf/.",
+        description="List agents, evaluations and line-ups with a description and the setting "
+        "that chooses them in othello-lab run. Each is a YAML in conf/.",
     )
     parser.add_argument("kind", nargs="?", choices=sorted(_GROUPS), help="only these")
     add_config_dir(parser, "list")
@@ -54,7 +54,7 @@ def _call_all(
 
 
 def nanoseconds_a_call(evaluation: Evaluation, positions: Sequence[Position]) -> float:
-    """Mean time of one call from compiled code, one core, the fastest of five measurements."""
+    """Measure the mean time of one call from compiled code, one core, the fastest of five."""
     movers = np.array([position.mover for position in positions], dtype=np.uint64)
     opponents = np.array([position.opponent for position in positions], dtype=np.uint64)
     address, parameters = np.intp(evaluation.address), np.intp(evaluation.parameters_address)
@@ -69,8 +69,10 @@ def nanoseconds_a_call(evaluation: Evaluation, positions: Sequence[Position]) ->
 
 
 def run(options: Namespace, console: Console) -> None:
-    """Print names and descriptions; for our evaluations also what a call costs on this machine.
-    Raises ConfigError."""
+    """Print names and descriptions, and for the lab's own evaluations the time of a call.
+
+    Raises ConfigError.
+    """
     for kind in [options.kind] if options.kind else _GROUPS:
         group, title, use = _GROUPS[kind]
         table = Table.grid(padding=(0, 2))

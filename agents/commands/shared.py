@@ -1,4 +1,4 @@
-"""What several commands of ``othello-lab agents`` need."""
+"""Helpers that several commands of ``othello-lab agents`` share."""
 
 from __future__ import annotations
 
@@ -32,26 +32,28 @@ _STYLES = {OK: "green", FAILED: "bold red", NOT_ASKED: "dim"}
 
 
 def print_finding(finding: ContractFinding, console: Console) -> None:
-    """Print what a check has found."""
+    """Print the finding of a check."""
     text = plain(finding, keep="\n")
     text.highlight_words([finding.outcome], _STYLES[finding.outcome])
     console.print(text, soft_wrap=True)
 
 
 def announce(line: str) -> None:
-    """Say on the error stream what is being compiled, so that results stay clean."""
+    """Print a line about compiling on the error stream, so that results stay clean."""
     print(visible(line), file=sys.stderr)
 
 
 def add_config_dir(parser: ArgumentParser, use: str) -> None:
-    """Declare the option ``--config-dir``, which gives a list of no or one folder."""
+    """Declare the option ``--config-dir``; its value is a list of no or one folder."""
     words = f"also {use} the YAMLs in DIR, a folder of your own"
     parser.add_argument("--config-dir", nargs=1, default=[], metavar="DIR", help=words)
 
 
 def empty_table(*headings: str, left: Collection[str] = ()) -> Table:
-    """A table for the terminal, without rows. Columns are for numbers, save those named in
-    ``left``."""
+    """Return a table for the terminal, without rows.
+
+    left: headings of columns of text; the other columns hold numbers.
+    """
     table = Table(box=box.SIMPLE_HEAD, header_style="bold", padding=(0, 1, 0, 0))
     for heading in headings:
         table.add_column(plain(heading), justify="left" if heading in left else "right")
@@ -59,12 +61,14 @@ def empty_table(*headings: str, left: Collection[str] = ()) -> Table:
 
 
 def chosen_evaluations(name: str, side: int, folders: Sequence[str]) -> dict[str, Evaluation]:
-    """The evaluation of this name, or all that are made for a board of this size, also of further
-    folders of YAMLs; ConfigError."""
+    """Return the evaluation of this name, or with ``all`` each one for a board of this size.
+
+    folders: further folders of YAMLs. Raises ConfigError.
+    """
     if name == "all":
-        known = [known for known in choices("evaluation", folders) if known != NEEDS_A_TARGET]
-        found = {known: load_evaluation(known, folders) for known in known}
-        return {known: each for known, each in found.items() if side in each.sides}
+        names = [known for known in choices("evaluation", folders) if known != NEEDS_A_TARGET]
+        evaluations = {known: load_evaluation(known, folders) for known in names}
+        return {known: made for known, made in evaluations.items() if side in made.sides}
     evaluation = load_evaluation(name, folders)
     if side not in evaluation.sides:
         raise ConfigError(f"evaluation {name} is not made for a board of {side}x{side}")
@@ -72,8 +76,10 @@ def chosen_evaluations(name: str, side: int, folders: Sequence[str]) -> dict[str
 
 
 def typed_agent(target: str, words: Sequence[str], folders: Sequence[str]) -> dict[str, Any]:
-    """The settings of the agent that ``target`` names, with those that were typed as key=value;
-    depth and evaluation, where they are left open, as ``???``. ConfigError."""
+    """Return the settings of the agent ``target``, with the words typed as key=value.
+
+    A required depth or evaluation without a value is ``???``. Raises ConfigError.
+    """
     from omegaconf import OmegaConf
 
     for word in words:
@@ -85,7 +91,7 @@ def typed_agent(target: str, words: Sequence[str], folders: Sequence[str]) -> di
         settings["evaluation"] = evaluation_settings(name.partition("=")[2])
         words = [word for word in words if word != name]
     typed: Any = OmegaConf.to_container(OmegaConf.from_dotlist(list(words)))
-    with suppress(Exception):  # building it will say what is wrong
+    with suppress(Exception):  # building the agent will report the error
         parameters = inspect.signature(resolve(settings["_target_"])).parameters
         for key in ("depth", "evaluation"):
             if key in parameters and parameters[key].default is inspect.Parameter.empty:

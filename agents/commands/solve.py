@@ -28,8 +28,8 @@ from othello_lab.core.system.escaping import counted, visible
 SOLVED, WRONG, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 _COMMENTS = ("%", "#")
 _LONG = 26
-"""Empty squares from which on it is said that solving takes long."""
-_TOLD_EVERY = 60.0  # seconds, where there is no terminal
+"""Empty squares from which on a note warns of the long time."""
+_NOTE_SECONDS = 60.0  # between notes of progress without a terminal
 _COLUMNS = "{:>5}  {:>7}  {:<9}  {:>5}  {:>15}  {:>10}  {:>9}  {}"
 
 
@@ -38,10 +38,10 @@ def add(commands: Any) -> None:
         "solve",
         help="exact scores of endgame positions",
         description="Solve positions exactly: the best move, its score (discs to the side to move, "
-        "empty squares to the winner), the principal variation and what it cost. Of a file, each "
-        "line is an OBF position; blank lines and lines that begin with % or # are skipped, and "
-        "scores behind the position (X; G8:+18; H1:+12;) are checked. The exit code is 1 if one "
-        "differs, 2 if a line cannot be read.",
+        "empty squares to the winner), the principal variation and the cost. Each line of a file "
+        "is an OBF position; blank lines and lines that begin with % or # are skipped, and scores "
+        "behind the position (X; G8:+18; H1:+12;) are checked. The exit code is 1 if one differs, "
+        "2 if a line cannot be read.",
     )
     parser.add_argument(
         "position", help="an OBF line, a transcript (f5d6c3...), or a file of OBF lines"
@@ -59,54 +59,56 @@ def add(commands: Any) -> None:
 
 
 def run(options: Namespace, console: Console) -> int:
-    """Solve what the text says: a file of OBF lines, an OBF line or a transcript.
+    """Solve the positions of a file of OBF lines, of an OBF line or of a transcript.
 
-    Returns the exit code: 0, 1 if a score differs from the one given, 2 for lines that cannot be
-    read, 130 if it was interrupted. Raises ValueError for a text that is neither.
+    Returns the exit code: 0, 1 if a score differs from the given one, 2 for unreadable lines, 130
+    after Ctrl-C. Raises ValueError for any other text.
     """
     text, rules = options.position, options.ruleset
     solver = EndgameSolver(options.table)
-    # Bad input is to be told before anything is compiled.
-    given: Path | Problem | None = existing_file(text)
-    if given is None:
+    # Bad input is reported before anything is compiled.
+    task: Path | Problem | None = existing_file(text)
+    if task is None:
         obf = is_obf(text)
-        given = read_problem(text, rules) if obf else Problem(Position.from_transcript(text, rules))
+        task = read_problem(text, rules) if obf else Problem(Position.from_transcript(text, rules))
     prepare_rules(announce)
     solver.prepare(announce)
-    if isinstance(given, Problem):
-        return solve_one(given, solver, options.all, console)
-    return solve_file(given, rules, solver, options.all, console)
+    if isinstance(task, Problem):
+        return solve_one(task, solver, options.all, console)
+    return solve_file(task, rules, solver, options.all, console)
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A position to solve, and where the line says so, the right scores."""
+    """A position to solve, with the right scores if its line states them."""
 
     position: Position
     scores: dict[int, int] = field(default_factory=dict)
 
 
 def read_problem(line: str, rules: Ruleset) -> Problem:
-    """An OBF line with or without scores (``...X; G8:+18; H1:+12;``); raises ValueError."""
+    """Read an OBF line with or without scores (``...X; G8:+18; H1:+12;``); raises ValueError."""
     position = Position.from_obf(line, rules)
     moves = (PASS,) if position.must_pass else position.moves
     scores: dict[int, int] = {}
     for part in line.split(";")[1:]:
         if not part.strip():
             continue
-        found = re.fullmatch(r"\s*(\S+)\s*:\s*([+-]?[0-9]{1,3})\s*", part)
-        if not found:
+        match = re.fullmatch(r"\s*(\S+)\s*:\s*([+-]?[0-9]{1,3})\s*", part)
+        if not match:
             raise NotationError(f"score {part.strip()!r:.60}: MOVE:+score is expected, like G8:+18")
-        move = parse_square(found[1], rules.side)
+        move = parse_square(match[1], rules.side)
         if move not in moves:
             raise NotationError(f"score {part.strip()!r}: {square_name(move)} is not a legal move")
-        scores[move] = int(found[2])
+        scores[move] = int(match[2])
     return Problem(position, scores)
 
 
 def existing_file(text: str) -> Path | None:
-    """The file of this name, or None if the text is meant to be a position. Raises ValueError for
-    what looks like a file's name but is none."""
+    """Return the file of this name, or None if the text has to be a position.
+
+    Raises ValueError for a folder, and for a file's name without a file.
+    """
     try:
         path = Path(text)
         if path.is_file():
@@ -121,7 +123,7 @@ def existing_file(text: str) -> Path | None:
 
 
 def mistakes(solution: Solution, expected: dict[int, int], every: bool) -> list[str]:
-    """Where a solution differs from the scores that came with the position."""
+    """Describe the differences between a solution and the scores given with the position."""
     if every:
         return [
             f"{square_name(move)} {solution.scores[move]:+d} instead of {score:+d}"
@@ -141,29 +143,33 @@ def mistakes(solution: Solution, expected: dict[int, int], every: bool) -> list[
 
 
 def _interruptible(solver: EndgameSolver, position: Position, every: bool) -> tuple[Solution, bool]:
-    """The solution, and whether Ctrl-C ended it early. Python tells of it between its own
-    instructions only, so compiled code must run in another thread to be stopped."""
+    """Return the solution, and True if Ctrl-C ended it early.
+
+    Python handles Ctrl-C only between its own instructions, so the compiled code runs in another
+    thread.
+    """
     if position.empties >= _LONG:
-        told = "each two more take about ten times as long"
         print(
-            f"{position.empties} empty squares: {_LONG} may take minutes, and {told}; Ctrl-C tells "
-            "what is known then",
+            f"{position.empties} empty squares: {_LONG} may take minutes, and two more about ten "
+            "times as long; Ctrl-C prints the bounds proven so far",
             file=sys.stderr,
         )
-    with ThreadPoolExecutor(1) as pool, _Waiting(solver, every) as waiting:
+    with ThreadPoolExecutor(1) as pool, _SolvingProgress(solver, every) as progress:
         future = pool.submit(solver.analyse if every else solver.solve, position)
         try:
-            while not wait([future], waiting.seconds).done:
-                waiting.tell()
+            while not wait([future], progress.seconds).done:
+                progress.show()
             return future.result(), False
         except KeyboardInterrupt:
             solver.stop()
             return future.result(), True
 
 
-class _Waiting(ExitStack):
-    """Says on the error stream how far a solving is: on a terminal in a line that changes, from
-    the third second on, otherwise now and then."""
+class _SolvingProgress(ExitStack):
+    """Progress of a solving on the error stream.
+
+    On a terminal it is a changing line from the third second on, otherwise a line now and then.
+    """
 
     def __init__(self, solver: EndgameSolver, every: bool) -> None:
         super().__init__()
@@ -171,15 +177,15 @@ class _Waiting(ExitStack):
         self._since = time.monotonic()
         self._console = Console(stderr=True)
         self._status: Status | None = None
-        self.seconds = 0.5 if self._console.is_terminal else _TOLD_EVERY
+        self.seconds = 0.5 if self._console.is_terminal else _NOTE_SECONDS
 
-    def tell(self) -> None:
-        """Say it; to be called every ``seconds``."""
+    def show(self) -> None:
+        """Print the progress; to be called every ``seconds``."""
         seconds = time.monotonic() - self._since
         nodes, lower, upper = self._solver.so_far()
         line = f"{nodes:,} nodes in {seconds:,.0f} s ({_speed(nodes, seconds)})"
         if not self._every:
-            line += f"; {_known(lower, upper)}"
+            line += f"; {_bounds_in_words(lower, upper)}"
         if not self._console.is_terminal:
             print(line, file=sys.stderr, flush=True)
         elif self._status is not None:
@@ -188,13 +194,13 @@ class _Waiting(ExitStack):
             self._status = self.enter_context(self._console.status(line))
 
 
-def _known(lower: int, upper: int) -> str:
-    """What is known of a score, in words."""
+def _bounds_in_words(lower: int, upper: int) -> str:
+    """Put the proven bounds of a score into words."""
     if lower > 0:
         return f"the side to move wins, by {lower} at least"
     if upper < 0:
         return f"the side to move loses, by {-upper} at least"
-    return "it is not known yet who wins"
+    return "the winner is not known yet"
 
 
 def _speed(nodes: int, seconds: float) -> str:
@@ -206,7 +212,7 @@ def _names(moves: tuple[int, ...]) -> str:
 
 
 def _score(solution: Solution) -> str:
-    """The score, or what is known of it: ``>=+2`` is a win that was not counted out."""
+    """Format the score or its proven bound: ``>=+2`` is a win without an exact score."""
     if solution.score is not None:
         return f"{solution.score:+d}"
     if solution.lower > 0:
@@ -220,7 +226,7 @@ def _scores(solution: Solution) -> str:
 
 
 def _print_one(position: Position, solution: Solution, every: bool, console: Console) -> None:
-    """The board and what was found out about it."""
+    """Print the board and its solution."""
     console.print(str(position), highlight=False)
     if position.is_over:
         console.print(f"game over: {position.disc_difference:+d} discs to the side to move")
@@ -244,7 +250,7 @@ def _print_one(position: Position, solution: Solution, every: bool, console: Con
 
 
 def _print_row(name: str, position: Position, solution: Solution, console: Console) -> None:
-    """One line of a file's table."""
+    """Print one line of a file's table."""
     if position.is_over:
         row = (name, position.empties, "game over", f"{position.disc_difference:+d}", *[""] * 4)
     else:
@@ -263,7 +269,7 @@ def _print_row(name: str, position: Position, solution: Solution, console: Conso
 
 
 def solve_one(problem: Problem, solver: EndgameSolver, every: bool, console: Console) -> int:
-    """Solve and print one position; the exit code."""
+    """Solve and print one position; return the exit code."""
     solution, interrupted = _interruptible(solver, problem.position, every)
     _print_one(problem.position, solution, every, console)
     wrong = mistakes(solution, problem.scores, every)
@@ -273,7 +279,7 @@ def solve_one(problem: Problem, solver: EndgameSolver, every: bool, console: Con
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    """The lines that hold a position, with their numbers."""
+    """Yield the lines with a position, and their numbers."""
     text = path.read_text(encoding="utf-8-sig", errors="replace")
     for number, line in enumerate(text.splitlines(), start=1):
         if line.strip() and not line.lstrip().startswith(_COMMENTS):
@@ -283,7 +289,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
 def solve_file(
     path: Path, rules: Ruleset, solver: EndgameSolver, every: bool, console: Console
 ) -> int:
-    """Solve the positions of a file, printing each when it is solved; the exit code."""
+    """Solve the positions of a file and print each at once; return the exit code."""
     header = ("line", "empties", "best", "score", "nodes", "time", "nodes/s", "principal variation")
     console.print(f"[bold]{_COLUMNS.format(*header)}[/]", soft_wrap=True)
     solved = nodes = wrong = bad = checked = 0
@@ -301,9 +307,10 @@ def solve_file(
         _print_row(str(number), problem.position, solution, console)
         if every and solution.scores:
             console.print(" " * 14 + _scores(solution), highlight=False, soft_wrap=True)
-        for mistake in (found := mistakes(solution, problem.scores, every)):
-            console.print(" " * 14 + f"[bold red]differs from the file:[/] {mistake}")
-        wrong += bool(found)
+        differences = mistakes(solution, problem.scores, every)
+        for difference in differences:
+            console.print(" " * 14 + f"[bold red]differs from the file:[/] {difference}")
+        wrong += bool(differences)
         checked += bool(problem.scores)
         solved += 1
         nodes += solution.stats.nodes

@@ -96,7 +96,7 @@ class StrategyFromFactory(FunctionAgent):
             return False
         return len(names) == 2 and names != ["player", "board"]
 
-    def _made(self) -> Any:
+    def _load(self) -> Any:
         make = find(self.target)
         second = list(inspect.signature(make).parameters)[1]
         given: list[Any] = [self._depth, self._score]

@@ -1,7 +1,7 @@
-"""Evaluations that were learned from games: their features, and how they answer.
+"""Evaluations learned from games: their features and their inference.
 
-How they learn is in :mod:`training`; what comes with the lab, in ``shipped``, each file
-of weights beside a YAML that says how it was made.
+The training is in :mod:`training`. The folder ``shipped`` holds the weights that come with the lab,
+each file with a YAML that names its origin.
 """
 
 from othello_lab.agents.learned.network import NetworkEvaluation

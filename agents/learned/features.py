@@ -1,7 +1,7 @@
-"""Named features of a position: what trees ask about it.
+"""Named features of a position, the input of decision trees.
 
-Most are heuristics of the lab (:data:`agents.evaluation.FEATURES`); the others are the counts that
-such differences are made of. All are found at once, as several need the same masks.
+Most are heuristics of the lab (:data:`agents.evaluation.FEATURES`); the others are counts of one
+side, whose difference is a heuristic. One kernel computes all, as several need the same masks.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from othello_lab.core.system.compile import Address, Array, Mask, kernel
 from othello_lab.core.vector import int32_at
 
 TABLES = ("square_weights", "stable_discs", "edge_stability")
-"""The heuristics whose parameters are needed, in this order."""
+"""Heuristics with parameters, in the order of :func:`tables`."""
 HEURISTICS = (
     "corners",
     "disc_count",
@@ -47,8 +47,8 @@ NAMES = (
 )
 """The features, in the order of their numbers. x_squares, c_squares: discs beside an empty corner,
 on its X-square or its C-squares, the opponent's minus the mover's. odd_empties: 1 if the number of
-empty squares is odd, so that the mover will have the last move unless somebody passes, otherwise 0.
-Parity by regions is not among them: it takes as long as half of all the others."""
+empty squares is odd (then the mover has the last move unless somebody passes), otherwise 0. Parity
+by regions is left out: it takes half as long as all the others together."""
 (
     CORNER_DISCS,
     DISCS,
@@ -80,7 +80,7 @@ _worth_of_squares = kernel(SquareWeights.kernel)
 
 @cache
 def tables() -> np.ndarray:
-    """What :func:`write_features` looks things up in, int32, shape (n,)."""
+    """Lookup tables of :func:`write_features`, int32, shape (n,)."""
     return np.concatenate([FEATURES[name]().parameters for name in TABLES])
 
 
@@ -88,8 +88,8 @@ def tables() -> np.ndarray:
 def write_features(mover: Mask, opponent: Mask, tables: Address, found: Array) -> None:
     """Write all features of a position, in the order of :data:`NAMES`.
 
-    tables: address of :func:`tables`. found: so many int32, an array or a pointer
-    to its first element.
+    tables: address of :func:`tables`. found: the output, an array of int32 as long as
+    :data:`NAMES`, or a pointer to its first element.
     """
     empty = ~(mover | opponent)
     own, other = popcount(legal_moves(mover, opponent)), popcount(legal_moves(opponent, mover))
@@ -128,16 +128,18 @@ def _write_all(movers: Array, opponents: Array, tables: Address, found: Array) -
 
 
 def features(movers: np.ndarray, opponents: np.ndarray) -> np.ndarray:
-    """The features of many positions, given as equally long arrays of masks: int32, shape (n,
-    features)."""
-    found = np.zeros((len(movers), len(NAMES)), dtype=np.int32)
-    own, other = (np.ascontiguousarray(each, dtype=np.uint64) for each in (movers, opponents))
-    _write_all(own, other, np.intp(tables().ctypes.data), found)
-    return found
+    """Compute the features of many positions, int32, shape (n, features).
+
+    movers, opponents: masks, of equal length.
+    """
+    values = np.zeros((len(movers), len(NAMES)), dtype=np.int32)
+    own, other = (np.ascontiguousarray(masks, dtype=np.uint64) for masks in (movers, opponents))
+    _write_all(own, other, np.intp(tables().ctypes.data), values)
+    return values
 
 
 def plain_features(position: Position) -> dict[str, int]:
-    """The features by name, in plain Python."""
+    """Compute the features by name, in plain Python."""
     other = Position(position.opponent, position.mover, position.to_move.other)
     occupied = position.mover | position.opponent
     beside = {
@@ -149,8 +151,8 @@ def plain_features(position: Position) -> dict[str, int]:
         return sum(position.opponent >> square & 1 for square in squares) - own
 
     x_squares = {square for square in beside if int(_X_SQUARES) >> square & 1}
-    found = {name: FEATURES[name]().plain(position) for name in HEURISTICS}
-    return found | {
+    heuristics = {name: FEATURES[name]().plain(position) for name in HEURISTICS}
+    return heuristics | {
         "own_moves": Mobility().count(position),
         "their_moves": Mobility().count(other),
         "own_potential_moves": PotentialMobility().count(position),

@@ -1,13 +1,14 @@
-"""The patterns of a board: small groups of squares whose contents are looked up as a whole.
+"""Patterns of a board: small groups of squares with one weight for each content.
 
-A pattern, an edge for instance, lies at several *places*, its images under the board's symmetries.
-What stands at a place is a number in base 3, a digit a square: 0 empty, 1 the mover's, 2 the
-opponent's. Places of one pattern share their weights, and so do two contents that are each other's
-image at the same place, an edge read from left to right and from right to left. All contents that
-share a weight are a *class*; classes of all patterns are numbered through.
+A pattern, for instance an edge, lies at several *places*, its images under the board's symmetries.
+The *content* of a place is a number in base 3 with one digit a square: 0 empty, 1 the mover's, 2
+the opponent's. All places of a pattern share their weights. Two contents that mirror each other at
+the same place share a weight too, for instance an edge read from the left and from the right.
+All contents that share a weight are a *class*; one sequence of numbers runs over the classes of all
+patterns.
 
 Source: M. Buro, *Experiments with Multi-ProbCut and a New High-Quality Evaluation Function for
-Othello* (1997), whose program Logistello has these patterns.
+Othello* (1997); his program Logistello has these patterns.
 """
 
 from __future__ import annotations
@@ -22,17 +23,17 @@ from othello_lab.core.rules import RULESETS
 from othello_lab.core.system.compile import kernel
 
 LANES = 48
-"""Places that are looked up at a time; a board has no more."""
+"""Places looked up at a time; no board has more."""
 ROWS, BYTES = 8, 256
 
 
 @dataclass(frozen=True, eq=False)
 class Pattern:
-    """A group of squares, and where it lies.
+    """A group of squares and its places.
 
-    name: as ``corner 3x3``. places: for each, its squares, the first of which is the lowest digit;
-    all images of the first place. classes: for each content (3 ** squares of them) its class,
-    counted from 0 for this pattern, int32. number: of classes.
+    name: such as ``corner 3x3``. places: the squares of each place, lowest digit first; all are
+    images of the first place. classes: the class of each of the 3 ** squares contents, counted
+    from 0 for this pattern, int32. number: of classes.
     """
 
     name: str
@@ -42,19 +43,19 @@ class Pattern:
 
     @property
     def contents(self) -> int:
-        """How many contents a place can have."""
+        """Number of contents that a place can have."""
         return len(self.classes)
 
 
 @dataclass(frozen=True, eq=False)
 class Geometry:
-    """All patterns of a board, and tables that read them off.
+    """All patterns of a board, with the tables to read them.
 
-    side: of the board. patterns: in the order in which classes are numbered. first: the class that
-    each begins with. rows: uint16, shape (8, 256, LANES): what the discs of one side in one row of
-    the board, as a byte, add to the content of every place; sums over the rows give the whole
-    content, of the mover's discs once and of the opponent's twice. Lanes without a place hold 0.
-    classes: how many there are.
+    side: of the board. patterns: in the order of the class numbers. first: the first class of each
+    pattern. rows: uint16, shape (8, 256, LANES): the share of one row of the board, one side's
+    discs as a byte, in the content of every place. The content is the sum over all rows, once for
+    the mover's discs and twice for the opponent's. Lanes without a place hold 0. classes: number of
+    classes.
     """
 
     side: int
@@ -65,7 +66,7 @@ class Geometry:
 
     @property
     def places(self) -> list[tuple[int, tuple[int, ...]]]:
-        """All places: the number of the pattern, and the squares."""
+        """All places: the number of the pattern and the squares."""
         return [
             (number, place)
             for number, pattern in enumerate(self.patterns)
@@ -73,7 +74,7 @@ class Geometry:
         ]
 
     def features(self, mover: np.ndarray, opponent: np.ndarray) -> np.ndarray:
-        """The class of what stands at each place, int32, shape (positions, places).
+        """Return the class of each place's content, int32, shape (positions, places).
 
         mover, opponent: masks, uint64, of equal length.
         """
@@ -94,7 +95,10 @@ def _features(
     begins: np.ndarray,
     classes: np.ndarray,
 ) -> np.ndarray:
-    """begins: where each place's pattern begins in ``classes``."""
+    """Return the class of each place's content.
+
+    begins: start of each place's pattern in ``classes``.
+    """
     found = np.empty((len(mover), len(begins)), dtype=np.int32)
     byte = np.uint64(255)
     for n in range(len(mover)):
@@ -110,7 +114,7 @@ def _features(
 
 @cache
 def geometry(side: int) -> Geometry:
-    """The patterns of a board of 4, 6 or 8 squares a side."""
+    """Build the patterns of a board of 4, 6 or 8 squares a side."""
     patterns = tuple(_pattern(name, squares, side) for name, squares in _shapes(side))
     first = np.cumsum([0, *(pattern.number for pattern in patterns)])
     rows = np.zeros((ROWS, BYTES, LANES), dtype=np.uint16)
@@ -124,7 +128,7 @@ def geometry(side: int) -> Geometry:
 
 
 def _shapes(side: int) -> list[tuple[str, list[int]]]:
-    """A name for each pattern, and the squares of its first place."""
+    """Return the name of each pattern and the squares of its first place."""
 
     def block(rows: int, columns: int) -> list[int]:
         return [8 * row + column for row in range(rows) for column in range(columns)]
@@ -144,29 +148,30 @@ def _shapes(side: int) -> list[tuple[str, list[int]]]:
 
 
 def _pattern(name: str, squares: list[int], side: int) -> Pattern:
-    """A pattern with all its places, from one of them."""
+    """Build a pattern with all its places from one of them."""
     images = [
         tuple(image) for image in zip(*(_images(square, side) for square in squares), strict=True)
     ]
     places: dict[frozenset[int], tuple[int, ...]] = {}
-    itself = []  # the images that lie where the first place does: how the squares change places
+    permutations = []  # of the first place's squares, by the symmetries that map it to itself
     for image in [tuple(squares), *images]:
-        where = frozenset(image)
-        places.setdefault(where, image)
-        if where == frozenset(squares):
-            itself.append([squares.index(square) for square in image])
+        area = frozenset(image)
+        places.setdefault(area, image)
+        if area == frozenset(squares):
+            permutations.append([squares.index(square) for square in image])
     contents = np.arange(3 ** len(squares))
     digits = contents[:, None] // 3 ** np.arange(len(squares)) % 3
-    least = np.min([digits[:, order] @ 3 ** np.arange(len(squares)) for order in itself], axis=0)
+    powers = 3 ** np.arange(len(squares))
+    least = np.min([digits[:, order] @ powers for order in permutations], axis=0)
     kinds, classes = np.unique(least, return_inverse=True)
     return Pattern(name, tuple(places.values()), classes.astype(np.int32), len(kinds))
 
 
 def _images(square: int, side: int) -> list[int]:
-    """Where the eight symmetries bring a square."""
+    """Return the images of a square under the eight symmetries."""
     return [bits(mask)[0] for mask, _ in symmetric_forms(1 << square, 0, side)]
 
 
 def board_of(side: int) -> int:
-    """The mask of a board's squares."""
+    """Return the mask of a board's squares."""
     return next(rules.board for rules in RULESETS.values() if rules.side == side)

@@ -1,7 +1,7 @@
-"""Looking up what stands at all places of a board at once, as vector code.
+"""Vector code that looks up the contents of all places of a board at once.
 
-Each of the board's rows adds its share to the contents of all places; see
-:class:`agents.learned.geometry.Geometry`. LLVM cuts the vectors to what the processor has.
+Each row of the board adds its share to the contents of all places; see
+:class:`agents.learned.geometry.Geometry`. LLVM splits the vectors to fit the processor's registers.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def _number(value: int) -> Any:
 
 
 def _contents(b: Any, rows: Any, mask: Any) -> Any:
-    """What the discs of one side are at all places."""
+    """Generate the share of one side's discs in the contents of all places."""
     total = None
     for row in range(ROWS):
         discs = b.and_(b.lshr(mask, _number(8 * row)), _number(BYTES - 1))
@@ -37,7 +37,7 @@ def _contents(b: Any, rows: Any, mask: Any) -> Any:
 
 @intrinsic
 def store_contents(typingctx: Any, rows: Any, mover: Any, opponent: Any, found: Any) -> Any:
-    """Write what stands at all LANES places as uint16 numbers to the address ``found``.
+    """Write the contents of all LANES places as uint16 numbers to the address ``found``.
 
     rows: address of the uint16 numbers of ``Geometry.rows``.
     """
@@ -56,10 +56,10 @@ def store_contents(typingctx: Any, rows: Any, mover: Any, opponent: Any, found: 
 def sum_of_places(
     typingctx: Any, rows: Any, places: Any, weights: Any, mover: Any, opponent: Any
 ) -> Any:
-    """The sum of the weights of what stands at all LANES places, int64.
+    """Return the sum of the weights of the contents of all LANES places, int64.
 
     rows: address of the uint16 numbers of ``Geometry.rows``. places: address of LANES int64, the
-    bytes from ``weights`` on at which each place's weights begin. weights: address of int16.
+    offset in bytes of each place's weights from ``weights``. weights: address of int16.
     """
 
     def generate(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
@@ -80,7 +80,7 @@ def sum_of_places(
 
 @intrinsic
 def load_short(typingctx: Any, base: Any, index: Any) -> Any:
-    """The int16 number ``index`` of the array that starts at address ``base``, as int64."""
+    """Return the int16 number ``index`` of the array at address ``base``, as int64."""
 
     def generate(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
         address = b.add(args[0], b.shl(args[1], _number(1)))

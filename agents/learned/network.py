@@ -18,19 +18,18 @@ from othello_lab.core.vector import address_of, int32_at, load
 
 KIND, VERSION = "network", 1
 UNIT = 100
-"""A value of so much is one disc."""
+"""Units of value a disc."""
 SQUARES = 64
 LARGEST = SQUARES * UNIT
 PLANES = ("own discs", "their discs", "own moves", "their moves")
-"""What is 0 or 1 on each square: the inputs, 4 x 64 of them."""
+"""Inputs: 4 planes of 64 squares, each 0 or 1."""
 FIRST, SECOND = 64, 16
 """Units of the two hidden layers."""
 ONE_BITS = 8
 FULL = 1 << ONE_BITS
-"""What stands for 1 among the inputs and outputs of the units, which answer with 0 to 1."""
+"""The whole number for 1 in inputs and outputs of units, all between 0 and 1."""
 LAST_BITS = 11
-"""A weight of the last layer is so many bits finer than the value, those of :data:`FULL`
-included."""
+"""Fractional bits of the last layer's sum, those of :data:`FULL` included."""
 
 STAGES, INPUTS, EMPTIES, HIDDEN, HIDDEN_BIAS, OUTPUT, OUTPUT_BIAS = (
     "stages",
@@ -41,13 +40,13 @@ STAGES, INPUTS, EMPTIES, HIDDEN, HIDDEN_BIAS, OUTPUT, OUTPUT_BIAS = (
     "output",
     "output_bias",
 )
-"""The arrays of the weights. By number of empty squares (0 to 64): the stage, uint8, and the first
-layer's biases, int16, shape (65, 64). Its weights, by plane and square: int16, (4, 64, 64). By
-stage: the second layer's weights, int16, (stages, 16, 64), and biases, int32, (stages, 16); the
-last layer's, int32, (stages, 16) and (stages,)."""
+"""Arrays of weights. By number of empty squares (0 to 64): the stage, uint8, and the first
+layer's biases, int16, shape (65, 64). By plane and square: the first layer's weights, int16,
+(4, 64, 64). By stage: the second layer's weights, int16, (stages, 16, 64), and biases, int32,
+(stages, 16); the last layer's, int32, (stages, 16) and (stages,)."""
 
-# Where things stand among the parameters, in bytes: where each stage's layers begin (a word of 64
-# bits by empty squares), the first layer, and then by stage the others.
+# Layout of the parameters, in bytes: the start of each stage's layers (a word of 64 bits by empty
+# squares), the first layer, then the other layers by stage.
 _ROW = np.int64(2 * FIRST)
 _PLANE = np.int64(SQUARES * _ROW)
 _INPUTS_AT = np.int64(8 * (SQUARES + 1))
@@ -61,7 +60,7 @@ _OUTPUT_BIAS_AT = np.int64(_OUTPUT_AT + 4 * SECOND)
 
 @kernel
 def _plus_rows(total: Array, rows: Address, mask: Mask) -> Array:
-    """Add the weights of the inputs that are 1; the others need not be looked at."""
+    """Add the weights of the inputs that are 1; an input of 0 adds nothing."""
     while mask != ZERO:
         total = plus(total, lanes_at(16, FIRST, rows + np.int64(lowest_square(mask)) * _ROW))
         mask &= mask - ONE
@@ -73,17 +72,17 @@ class NetworkEvaluation(Evaluation):
     """The expected disc difference at the end, by a network of two hidden layers.
 
     Its inputs are the discs and the legal moves of both sides, square by square. The 64 units of
-    the first layer know the number of empty squares as well; 16 units of the second, and the
-    output, are others in each stage of the game. A unit answers with its sum, clipped to 0..1; all
-    numbers are whole ones. Range +-6400, in hundredths of a disc. Not antisymmetric, as it matters
-    who is to move; symmetric positions have almost the same value, which it was taught by
-    examples. Sparse inputs and whole numbers are those of Y. Nasu, *Efficiently Updatable
-    Neural-Network-based Evaluation Functions for Computer Shogi* (2018). Raises ValueError for
-    weights that cannot be read or are of another kind.
+    the first layer depend on the number of empty squares too. The 16 units of the second layer and
+    the output have weights of their own in each stage of the game. The output of a unit is its sum,
+    clipped to 0..1; all numbers are whole. Range +-6400, in hundredths of a disc. Not
+    antisymmetric, as the side to move matters. Symmetric positions have almost the same value, as
+    the training showed it all images. Sparse inputs and whole numbers follow Y. Nasu, *Efficiently
+    Updatable Neural-Network-based Evaluation Functions for Computer Shogi* (2018). Raises
+    ValueError for weights that cannot be read or are of another kind.
 
-    Why: nobody has to say what it should look at. Its units find out what belongs together on the
-    whole board, and its weights take little room. But all it knows of Othello are squares, so it
-    needs more games to learn the same, and more time to say it.
+    Why: nobody has to choose features. The units learn relations over the whole board, and the
+    weights take little room. But the network knows only squares, so it needs more games to learn
+    the same, and more time for a value.
     """
 
     sides = frozenset({8})
@@ -94,27 +93,27 @@ class NetworkEvaluation(Evaluation):
     def __post_init__(self) -> None:
         check_settings(self)
         names = STAGES, INPUTS, EMPTIES, HIDDEN, HIDDEN_BIAS, OUTPUT, OUTPUT_BIAS
-        given = self.weights
-        if not isinstance(given, LearnedWeights):
-            given = LearnedWeights.read(given, KIND, VERSION, names)
-        self._arrays = checked(given)
+        weights = self.weights
+        if not isinstance(weights, LearnedWeights):
+            weights = LearnedWeights.read(weights, KIND, VERSION, names)
+        self._arrays = check_arrays(weights)
 
     def make_parameters(self) -> np.ndarray:
-        found = self._arrays
-        stages = len(found[OUTPUT])
+        arrays = self._arrays
+        stages = len(arrays[OUTPUT])
         # The weights of two inputs for all units, then of the next two: see plus_product.
-        pairs = found[HIDDEN].reshape(stages, SECOND, FIRST // 2, 2).transpose(0, 2, 1, 3)
+        pairs = arrays[HIDDEN].reshape(stages, SECOND, FIRST // 2, 2).transpose(0, 2, 1, 3)
         layers = np.concatenate(
             [
-                found[HIDDEN_BIAS].astype(np.int32),
+                arrays[HIDDEN_BIAS].astype(np.int32),
                 pairs.astype(np.int16).reshape(stages, -1).view(np.int32),
-                found[OUTPUT].astype(np.int32),
-                found[OUTPUT_BIAS].astype(np.int32)[:, None],
+                arrays[OUTPUT].astype(np.int32),
+                arrays[OUTPUT_BIAS].astype(np.int32)[:, None],
             ],
             axis=1,
         )
-        begins = _STAGES_AT + 4 * layers.shape[1] * found[STAGES]
-        first = np.concatenate([found[INPUTS].ravel(), found[EMPTIES].ravel()]).astype(np.int16)
+        begins = _STAGES_AT + 4 * layers.shape[1] * arrays[STAGES]
+        first = np.concatenate([arrays[INPUTS].ravel(), arrays[EMPTIES].ravel()]).astype(np.int16)
         return np.concatenate([begins.view(np.int32), first.view(np.int32), layers.ravel()])
 
     @staticmethod
@@ -138,23 +137,25 @@ class NetworkEvaluation(Evaluation):
         return np.int32(min(max(value, -LARGEST), LARGEST))
 
     def plain(self, position: Position) -> int:
-        found, empties = self._arrays, SQUARES - position.discs
-        stage = found[STAGES][empties]
+        arrays, empties = self._arrays, SQUARES - position.discs
+        stage = arrays[STAGES][empties]
         other = Position(position.opponent, position.mover, position.to_move.other)
         planes = bits(position.mover), bits(position.opponent), position.moves, other.moves
-        total = found[EMPTIES][empties]
-        for weights, squares in zip(found[INPUTS], planes, strict=True):
+        total = arrays[EMPTIES][empties]
+        for weights, squares in zip(arrays[INPUTS], planes, strict=True):
             total = total + sum(weights[square] for square in squares)
         first = np.clip(total, 0, FULL)
-        sums = found[HIDDEN_BIAS][stage] + found[HIDDEN][stage] @ first
+        sums = arrays[HIDDEN_BIAS][stage] + arrays[HIDDEN][stage] @ first
         second = np.clip(sums >> ONE_BITS, 0, FULL)
-        value = found[OUTPUT_BIAS][stage] + found[OUTPUT][stage] @ second
+        value = arrays[OUTPUT_BIAS][stage] + arrays[OUTPUT][stage] @ second
         return int(np.clip(value >> LAST_BITS, -LARGEST, LARGEST))
 
 
-def checked(learned: LearnedWeights) -> dict[str, np.ndarray]:
-    """The arrays of weights, int64. Raises ValueError for weights of another shape, or whose sums
-    may be too large for the kernel."""
+def check_arrays(learned: LearnedWeights) -> dict[str, np.ndarray]:
+    """Return the arrays of weights as int64.
+
+    Raises ValueError for arrays of a wrong shape, or with sums too large for the kernel.
+    """
     of_empties, stages = learned.stages(STAGES, SQUARES)
     shapes = {
         INPUTS: (len(PLANES), SQUARES, FIRST),
@@ -164,9 +165,9 @@ def checked(learned: LearnedWeights) -> dict[str, np.ndarray]:
         OUTPUT: (stages, SECOND),
         OUTPUT_BIAS: (stages,),
     }
-    found = {name: learned.whole(name, shape) for name, shape in shapes.items()}
-    size = {name: np.abs(array) for name, array in found.items()}
-    # A square has a disc of one side, or is empty: then both may be able to move there.
+    arrays = {name: learned.whole(name, shape) for name, shape in shapes.items()}
+    size = {name: np.abs(array) for name, array in arrays.items()}
+    # A square has a disc of one side, or is empty: then either side may have a move there.
     own, their, own_move, their_move = size[INPUTS]
     of_square = np.maximum(np.maximum(own, their), own_move + their_move)
     for name, most, kind in (
@@ -179,4 +180,4 @@ def checked(learned: LearnedWeights) -> dict[str, np.ndarray]:
             raise ValueError(
                 f"weights: {name}: numbers up to {most.max():,}; they must fit {kind.__name__}"
             )
-    return {STAGES: of_empties, **found}
+    return {STAGES: of_empties, **arrays}

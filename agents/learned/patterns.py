@@ -1,4 +1,4 @@
-"""Pattern evaluation: the sum of what each pattern's content is worth, learned by stage."""
+"""Pattern evaluation: a sum of learned weights of patterns, by stage of the game."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from othello_lab.core.vector import address_of, load
 
 KIND, VERSION = "patterns", 1
 UNIT = 100
-"""A value of so much is one disc."""
+"""Units of value a disc."""
 MOST_MOVES = 39
-"""Weights of mobility are kept for 0 to so many moves."""
+"""Most moves with a weight of mobility."""
 SQUARES = 64
 LARGEST = 64 * UNIT
 
@@ -32,15 +32,16 @@ STAGES, CONSTANT, OWN_MOVES, THEIR_MOVES, CONTENTS = (
     "their_moves",
     "contents",
 )
-"""The arrays of the weights: by number of empty squares (0 to 64) the stage, uint8, and a constant,
-int16, which tells parity; by stage and number of moves the weights of mobility, int16, shape
-(stages, 40) each; by stage and class the weights of patterns, int16, shape (stages, classes)."""
+"""Arrays of weights. By number of empty squares (0 to 64): the stage, uint8, and a constant,
+int16, with the effect of parity. By stage and number of moves: the weights of mobility, int16,
+shape (stages, 40) each. By stage and class: the weights of patterns, int16, shape (stages,
+classes)."""
 
-# Where things stand among the parameters: first numbers of 64 bits, ...
+# Layout of the parameters: first numbers of 64 bits, ...
 _BOARD = np.int64(0)
-_STAGE = np.int64(1)  # by empty squares: where the weights of its stage begin, in bytes
+_STAGE = np.int64(1)  # by empty squares: start of its stage's weights, in bytes
 _CONSTANT = _STAGE + SQUARES + 1
-_PLACES = _CONSTANT + SQUARES + 1  # bytes from a stage's weights to those of each place
+_PLACES = _CONSTANT + SQUARES + 1  # bytes from a stage's weights to the weights of each place
 _NUMBERS = int(_PLACES) + LANES
 # ... then the rows of the geometry, and for each stage its weights, all of 16 bits.
 _ROW_NUMBERS = ROWS * BYTES * LANES
@@ -54,18 +55,18 @@ _HEAD = int(_THEIRS) + MOST_MOVES + 1
 
 @dataclass(eq=False, repr=False)
 class PatternEvaluation(Evaluation):
-    """The expected disc difference at the end: weights of all patterns on the board, of both sides'
-    mobility and of the number of empty squares, each by stage of the game.
+    """The expected disc difference at the end, a sum of weights by stage of the game.
 
-    Range +-6400, in hundredths of a disc. Not antisymmetric, as it matters who is to move;
-    unchanged under the board's symmetries. Patterns: edge with X-squares, corners of 3x3 and 2x5,
-    rows 2 to 4, diagonals of 4 to 8.
+    All patterns on the board, both sides' mobility and the number of empty squares have weights.
+    Range +-6400, in hundredths of a disc. Not antisymmetric, as the side to move matters; unchanged
+    under the board's symmetries. Patterns: edge with X-squares, corners of 3x3 and 2x5, rows 2 to
+    4, diagonals of 4 to 8.
     Source: M. Buro, *Experiments with Multi-ProbCut and a New High-Quality Evaluation Function for
     Othello* (1997). Raises ValueError for weights that cannot be read or are of another kind.
 
-    Why: nobody has to know what is good. Games say what each content of an edge, a corner or a line
-    came to, at each stage; a sum of some dozens of them, by looking up, knows edges, stability and
-    mobility better than rules made by hand, and is quick enough for deep searches.
+    Why: nobody has to know good features. Games show the worth of each content of an edge, a corner
+    or a line, at each stage. A sum of some dozens of weights, looked up in tables, knows edges,
+    stability and mobility better than rules made by hand, and is fast enough for deep searches.
     """
 
     weights: str | Path | LearnedWeights = "patterns"
@@ -74,10 +75,10 @@ class PatternEvaluation(Evaluation):
     def __post_init__(self) -> None:
         check_settings(self)
         names = STAGES, CONSTANT, OWN_MOVES, THEIR_MOVES, CONTENTS
-        given = self.weights
-        if not isinstance(given, LearnedWeights):
-            given = LearnedWeights.read(given, KIND, VERSION, names)
-        self._learned = given
+        weights = self.weights
+        if not isinstance(weights, LearnedWeights):
+            weights = LearnedWeights.read(weights, KIND, VERSION, names)
+        self._learned = weights
         self._side = int(self._learned.about.get("side", 8))
         self._geometry = geometry(self._side)
         self.sides = frozenset({self._side})
@@ -89,19 +90,19 @@ class PatternEvaluation(Evaluation):
         self._learned.shaped(CONTENTS, (stages, self._geometry.classes))
 
     def make_parameters(self) -> np.ndarray:
-        found, shapes = self._learned.arrays, self._geometry
-        parts = [found[OWN_MOVES], found[THEIR_MOVES]]
-        begins, at = [], _HEAD
+        arrays, shapes = self._learned.arrays, self._geometry
+        parts = [arrays[OWN_MOVES], arrays[THEIR_MOVES]]
+        begins, offset = [], _HEAD
         for pattern, first in zip(shapes.patterns, shapes.first, strict=True):
-            parts.append(found[CONTENTS][:, first + pattern.classes])
-            begins += [2 * at] * len(pattern.places)
-            at += pattern.contents
-        nothing = np.zeros((len(found[CONTENTS]), 1), dtype=np.int16)
+            parts.append(arrays[CONTENTS][:, first + pattern.classes])
+            begins += [2 * offset] * len(pattern.places)
+            offset += pattern.contents
+        nothing = np.zeros((len(arrays[CONTENTS]), 1), dtype=np.int16)
         stages = np.concatenate([nothing, *parts], axis=1, dtype=np.int16)
         numbers = np.zeros(_NUMBERS, dtype=np.int64)
         numbers[_BOARD] = np.uint64(board_of(self._side)).view(np.int64)
-        numbers[_STAGE:_CONSTANT] = _STAGES_AT + 2 * stages.shape[1] * found[STAGES].astype(int)
-        numbers[_CONSTANT:_PLACES] = found[CONSTANT]
+        numbers[_STAGE:_CONSTANT] = _STAGES_AT + 2 * stages.shape[1] * arrays[STAGES].astype(int)
+        numbers[_CONSTANT:_PLACES] = arrays[CONSTANT]
         numbers[_PLACES : _PLACES + len(begins)] = begins
         rows = shapes.rows.ravel().view(np.int16)
         shorts = np.concatenate([numbers.view(np.int16), rows, stages.ravel()])
@@ -123,17 +124,17 @@ class PatternEvaluation(Evaluation):
         return int(min(max(sum(self.parts(position).values()), -LARGEST), LARGEST))
 
     def parts(self, position: Position) -> dict[str, int | float]:
-        found, shapes = self._learned.arrays, self._geometry
+        arrays, shapes = self._learned.arrays, self._geometry
         empties = SQUARES - position.discs
-        stage = int(found[STAGES][empties])
+        stage = int(arrays[STAGES][empties])
         other = Position(
             position.opponent, position.mover, position.to_move.other, position.ruleset
         )
         mine, theirs = len(position.moves), len(other.moves)
         parts: dict[str, int | float] = {
-            f"{position.empties} empty squares": int(found[CONSTANT][empties]),
+            f"{position.empties} empty squares": int(arrays[CONSTANT][empties]),
             f"{mine} moves against {theirs}": int(
-                found[OWN_MOVES][stage, mine] + found[THEIR_MOVES][stage, theirs]
+                arrays[OWN_MOVES][stage, mine] + arrays[THEIR_MOVES][stage, theirs]
             ),
         }
         digit = dict.fromkeys(bits(position.mover), 1) | dict.fromkeys(bits(position.opponent), 2)
@@ -141,6 +142,6 @@ class PatternEvaluation(Evaluation):
             total = 0
             for place in pattern.places:
                 content = sum(digit.get(square, 0) * 3**n for n, square in enumerate(place))
-                total += int(found[CONTENTS][stage, first + pattern.classes[content]])
+                total += int(arrays[CONTENTS][stage, first + pattern.classes[content]])
             parts[pattern.name] = total
         return parts

@@ -1,7 +1,7 @@
-"""Vectors of whole numbers in compiled code: what a network's layers are added up with.
+"""Vectors of whole numbers in compiled code, for the sums of a network's layers.
 
-A value of these types lives in the processor's vector registers. LLVM cuts it into as many as it
-takes, so the same code runs on every processor, and as fast as that one can.
+A value of these types lives in the processor's vector registers. LLVM splits it into as many
+registers as it needs, so the same code runs on every processor at full speed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MADD = 16
 
 
 class SimdType(types.Type):
-    """So many whole numbers of so many bits."""
+    """A vector of ``count`` whole numbers of ``bits`` bits."""
 
     def __init__(self, bits: int, count: int) -> None:
         self.bits, self.count = bits, count
@@ -29,7 +29,7 @@ class SimdType(types.Type):
 
     @property
     def vector(self) -> ir.VectorType:
-        """The type in LLVM."""
+        """The LLVM type."""
         return ir.VectorType(ir.IntType(self.bits), self.count)
 
 
@@ -58,37 +58,36 @@ def _unknown(kind: ir.VectorType) -> Any:
 
 
 def _picked(b: Any, value: Any, places: Sequence[int]) -> Any:
-    """The numbers of a vector at these places."""
+    """Generate a vector of the numbers at these places."""
     chosen = ir.Constant(ir.VectorType(_I32, len(places)), list(places))
     return b.shuffle_vector(value, _unknown(value.type), chosen)
 
 
 def _sums_of_pairs(b: Any, one: Any, other: Any) -> Any:
-    """The products of 2n numbers of 16 bits, added two by two: n numbers of 32 bits."""
+    """Generate the products of 2n numbers of 16 bits, added in pairs: n numbers of 32 bits."""
     count = one.type.count
     if not VECTORISED or count % _MADD:
         wide = ir.VectorType(_I32, count)
         products = b.mul(b.sext(one, wide), b.sext(other, wide))
         return b.add(*(_picked(b, products, range(half, count, 2)) for half in (0, 1)))
-    # LLVM does not find by itself that AVX2 has an instruction for all of that.
-    given, made = ir.VectorType(_I16, _MADD), ir.VectorType(_I32, _MADD // 2)
-    kind = ir.FunctionType(made, [given, given])
+    # AVX2 has one instruction for all of this, but LLVM does not choose it by itself.
+    argument, result = ir.VectorType(_I16, _MADD), ir.VectorType(_I32, _MADD // 2)
+    kind = ir.FunctionType(result, [argument, argument])
     function = cgutils.get_or_insert_function(b.module, kind, "llvm.x86.avx2.pmadd.wd")
     parts = []
     for first in range(0, count, _MADD):
         places = range(first, first + _MADD)
-        parts.append(b.call(function, [_picked(b, each, places) for each in (one, other)]))
+        parts.append(b.call(function, [_picked(b, vector, places) for vector in (one, other)]))
     while len(parts) > 1:
         joined = ir.VectorType(_I32, 2 * parts[0].type.count)
-        both = ir.Constant(joined, list(range(joined.count)))
-        parts = [b.shuffle_vector(*two, both) for two in zip(*[iter(parts)] * 2, strict=True)]
+        order = ir.Constant(joined, list(range(joined.count)))
+        parts = [b.shuffle_vector(*pair, order) for pair in zip(*[iter(parts)] * 2, strict=True)]
     return parts[0]
 
 
 @intrinsic(prefer_literal=True)
 def lanes_at(typingctx: Any, bits: Any, count: Any, address: Any) -> Any:
-    """The ``count`` numbers of ``bits`` bits (both literal) that start at an address divisible by
-    4."""
+    """Load ``count`` numbers of ``bits`` bits (literals) from an address divisible by 4."""
     kind = SimdType(bits.literal_value, count.literal_value)
 
     def generate(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
@@ -99,13 +98,13 @@ def lanes_at(typingctx: Any, bits: Any, count: Any, address: Any) -> Any:
 
 @intrinsic
 def plus(typingctx: Any, one: Any, other: Any) -> Any:
-    """The sums, number by number."""
+    """Return the sums, number by number."""
     return one(one, other), lambda ctx, b, sig, args: b.add(*args)
 
 
 @intrinsic(prefer_literal=True)
 def squeezed(typingctx: Any, value: Any, shift: Any, most: Any) -> Any:
-    """Each number divided by 2^shift, rounded down, and then clipped to 0..most (both literal)."""
+    """Divide each number by 2^shift, round down, and clip to 0..most (shift, most: literals)."""
 
     def generate(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
         shifted = b.ashr(args[0], _all(value.vector, shift.literal_value))
@@ -116,23 +115,23 @@ def squeezed(typingctx: Any, value: Any, shift: Any, most: Any) -> Any:
 
 @intrinsic
 def plus_product(typingctx: Any, total: Any, inputs: Any, weights: Any) -> Any:
-    """``total + weights x inputs``: a matrix times a vector.
+    """Return ``total + weights x inputs``, a matrix times a vector.
 
     total: n numbers of 32 bits. inputs: m of 16 bits, m even. weights: the address of n x m of 16
-    bits in the order (m / 2, n, 2), so that a pair of inputs meets the pairs of all outputs at
-    once, which processors do in one instruction.
+    bits in the order (m / 2, n, 2): processors multiply a pair of inputs by the pairs of all
+    outputs in one instruction.
     """
     outputs = total.count
 
     def generate(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
-        value, given, address = args
+        value, vector, address = args
         pairs = ir.VectorType(_I32, inputs.count // 2)
-        one, both = ir.VectorType(_I32, outputs), ir.VectorType(_I16, 2 * outputs)
-        given = b.bitcast(given, pairs)
+        wide, narrow = ir.VectorType(_I32, outputs), ir.VectorType(_I16, 2 * outputs)
+        vector = b.bitcast(vector, pairs)
         for k in range(pairs.count):
-            spread = b.shuffle_vector(given, _unknown(pairs), ir.Constant(one, [k] * outputs))
-            row = _load(b, both, b.add(address, ir.Constant(_I64, 4 * outputs * k)))
-            value = b.add(value, _sums_of_pairs(b, b.bitcast(spread, both), row))
+            spread = b.shuffle_vector(vector, _unknown(pairs), ir.Constant(wide, [k] * outputs))
+            row = _load(b, narrow, b.add(address, ir.Constant(_I64, 4 * outputs * k)))
+            value = b.add(value, _sums_of_pairs(b, b.bitcast(spread, narrow), row))
         return value
 
     return total(total, inputs, types.intp), generate
@@ -140,7 +139,7 @@ def plus_product(typingctx: Any, total: Any, inputs: Any, weights: Any) -> Any:
 
 @intrinsic
 def dot(typingctx: Any, one: Any, other: Any) -> Any:
-    """The sum of the products, as int64; the numbers have 32 bits, and so has their sum."""
+    """Return the sum of the products, as int64; numbers and sum have 32 bits."""
 
     def generate(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
         kind = one.vector

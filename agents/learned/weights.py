@@ -1,8 +1,8 @@
-"""Files of weights: what was learned, and where it came from.
+"""Files of learned weights with a record of their origin.
 
-``NAME.npz`` holds arrays of numbers. ``NAME.yaml`` beside it, made for reading, says of what kind
-and version they are, in which units, and how they were made: the training's command and seed, a
-hash of its data, its scores. It has the hash of the ``.npz`` too, so that neither can change alone.
+``NAME.npz`` holds arrays of numbers. ``NAME.yaml`` is for readers: kind, version and unit of the
+weights, the training's command and seed, a hash of its data, its scores. It also holds a hash of
+the ``.npz``, so a change of one file alone is noticed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SHIPPED = Path(__file__).with_name("shipped")
 ARRAYS, ABOUT = ".npz", ".yaml"
 
 VALUES = "values"
-"""The key of the side file under which it has values of fixed positions, see :func:`values_of`."""
+"""Key in the YAML of values of fixed positions, see :func:`values_of`."""
 _FIXED = (
     "---------------------------OX------XO--------------------------- X",
     "------------------XX------OXO-----XXXO----XOO-----O------------- O",
@@ -39,8 +39,10 @@ _FIXED = (
 
 
 def values_of(evaluation: Evaluation) -> dict[str, int]:
-    """What an evaluation says of fixed positions of its board, by their OBF lines: kept when it is
-    put into the lab, so that a test sees whether it still says so."""
+    """Return an evaluation's values of fixed positions of its board, by OBF line.
+
+    They are stored with shipped weights; a test compares them with the present values.
+    """
     if 8 not in evaluation.sides:
         start = Position.start(next(r for r in RULESETS.values() if r.side in evaluation.sides))
         return {start.to_obf(): evaluation(start)}
@@ -48,17 +50,17 @@ def values_of(evaluation: Evaluation) -> dict[str, int]:
 
 
 def shipped() -> list[str]:
-    """The names of the weights that come with the lab."""
+    """Return the names of the weights that come with the lab."""
     return sorted(path.stem for path in SHIPPED.glob(f"*{ARRAYS}"))
 
 
 @dataclass(frozen=True, eq=False)
 class LearnedWeights:
-    """What an evaluation has learned.
+    """The learned weights of an evaluation.
 
     kind: of evaluation, such as ``patterns``. version: of its features; weights of another version
-    mean something else. unit: a value of so much is one disc. arrays: the numbers, by name.
-    about: how they were made, plain data.
+    mean something else. unit: units of value a disc. arrays: the numbers, by name. about: the
+    origin of the weights, plain data.
     """
 
     kind: str
@@ -68,11 +70,13 @@ class LearnedWeights:
     about: Mapping[str, Any] = field(default_factory=dict)
 
     def write(self, path: str | Path, compressed: bool = True) -> Path:
-        """Write ``path`` (its ending is ``.npz``) and the YAML beside it; gives the former. To
-        compress the weights of all patterns takes a second or two."""
+        """Write ``path`` (its ending is ``.npz``) and its YAML; return the path.
+
+        Compressing the weights of all patterns takes a second or two.
+        """
         path = Path(path).with_suffix(ARRAYS)
-        content = _packed(self.arrays, zipfile.ZIP_LZMA if compressed else zipfile.ZIP_STORED)
-        said = {
+        content = _pack(self.arrays, zipfile.ZIP_LZMA if compressed else zipfile.ZIP_STORED)
+        about = {
             "kind": self.kind,
             "version": self.version,
             "unit": self.unit,
@@ -86,7 +90,7 @@ class LearnedWeights:
         path.parent.mkdir(parents=True, exist_ok=True)
         for file, text in (
             (path, content),
-            (path.with_suffix(ABOUT), yaml.safe_dump(said, sort_keys=False, width=100).encode()),
+            (path.with_suffix(ABOUT), yaml.safe_dump(about, sort_keys=False, width=100).encode()),
         ):
             part = file.with_name(f"{file.name}.part")
             part.write_bytes(text)
@@ -97,16 +101,16 @@ class LearnedWeights:
     def read(
         cls, name: str | Path, kind: str, version: int, arrays: Iterable[str] = ()
     ) -> LearnedWeights:
-        """The weights that come with the lab under this name, or those of a file.
+        """Read weights that come with the lab, by name, or from a file.
 
-        arrays: names of those that must be there. Raises ValueError, in one line, for a file that
-        is not there or damaged, and for weights of another kind or version.
+        arrays: names of required arrays. Raises ValueError, in one line, for a missing or damaged
+        file and for weights of another kind or version.
         """
         path = Path(name)
         if path.suffix != ARRAYS:
             if str(name) not in shipped():
-                refused = unknown_choice("weights", name, shipped())
-                raise ValueError(f"{refused} A file's name ends with {ARRAYS}.")
+                problem = unknown_choice("weights", name, shipped())
+                raise ValueError(f"{problem} A file's name ends with {ARRAYS}.")
             path = SHIPPED / f"{name}{ARRAYS}"
         about = _read_about(path.with_suffix(ABOUT))
         for key, wanted in (("kind", kind), ("version", version)):
@@ -118,55 +122,57 @@ class LearnedWeights:
             raise ValueError(f"{path}: {error.strerror}") from error
         if hashlib.sha256(content).hexdigest() != about.get("sha256"):
             raise ValueError(
-                f"{path}: its {len(content):,} bytes are not those that {path.stem}{ABOUT} tells "
-                "of (sha256); one of the two was changed or cut off"
+                f"{path}: the hash (sha256) of its {len(content):,} bytes is not the one in "
+                f"{path.stem}{ABOUT}; one of the two was changed or cut off"
             )
-        found = _unpacked(path, content)
+        unpacked = _unpack(path, content)
         for array in arrays:
-            if array not in found:
-                raise ValueError(f"{path}: has no array '{array}'; it has {', '.join(found)}")
+            if array not in unpacked:
+                raise ValueError(f"{path}: has no array '{array}'; it has {', '.join(unpacked)}")
         rest = {
             key: value
             for key, value in about.items()
             if key not in ("kind", "version", "unit", "arrays", "sha256")
         }
-        return cls(kind, version, int(about.get("unit", 1)), found, rest)
+        return cls(kind, version, int(about.get("unit", 1)), unpacked, rest)
 
     def shaped(self, name: str, shape: tuple[int, ...]) -> np.ndarray:
-        """One array, which has to be of this shape; ValueError."""
+        """Return one array; raises ValueError if its shape differs."""
         array = self.arrays[name]
         if array.shape != shape:
             raise ValueError(f"weights: {name} is of shape {array.shape}; {shape} is expected")
         return array
 
     def whole(self, name: str, shape: tuple[int, ...]) -> np.ndarray:
-        """As :meth:`shaped`, an array of whole numbers; int64."""
+        """Return one array of whole numbers as int64; raises ValueError as :meth:`shaped`."""
         array = self.shaped(name, shape)
         if array.dtype.kind not in "iu":
             raise ValueError(f"weights: {name} is of {array.dtype}; whole numbers are expected")
         return array.astype(np.int64)
 
     def stages(self, name: str, most_empties: int) -> tuple[np.ndarray, int]:
-        """The array of this name, the stage of the game by number of empty squares from 0 on, and
-        how many stages there are; ValueError."""
-        found = self.whole(name, (most_empties + 1,))
-        if found.min() < 0:
-            raise ValueError(f"weights: {name}: there is no stage {found.min()}")
-        return found, int(found.max()) + 1
+        """Return the stage of the game by number of empty squares, and the number of stages.
+
+        Raises ValueError for a wrong shape or a negative stage.
+        """
+        stages = self.whole(name, (most_empties + 1,))
+        if stages.min() < 0:
+            raise ValueError(f"weights: {name}: there is no stage {stages.min()}")
+        return stages, int(stages.max()) + 1
 
 
-def _packed(arrays: Mapping[str, np.ndarray], how: int) -> bytes:
-    """The bytes of an ``.npz``, the same for the same arrays: it holds no times."""
+def _pack(arrays: Mapping[str, np.ndarray], compression: int) -> bytes:
+    """Return the bytes of an ``.npz`` without times: equal for equal arrays."""
     packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", how) as archive:
+    with zipfile.ZipFile(packed, "w", compression) as archive:
         for name, array in sorted(arrays.items()):
             content = io.BytesIO()
             np.save(content, np.ascontiguousarray(array), allow_pickle=False)
-            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), content.getvalue(), how)
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), content.getvalue(), compression)
     return packed.getvalue()
 
 
-def _unpacked(path: Path, content: bytes) -> dict[str, np.ndarray]:
+def _unpack(path: Path, content: bytes) -> dict[str, np.ndarray]:
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
@@ -176,11 +182,11 @@ def _unpacked(path: Path, content: bytes) -> dict[str, np.ndarray]:
 
 def _read_about(path: Path) -> dict[str, Any]:
     try:
-        said = yaml.safe_load(path.read_text(encoding="utf-8"))
+        about = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ValueError(f"{path}: {error.strerror}") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ValueError(f"{path}: no YAML") from error
-    if not isinstance(said, dict):
+    if not isinstance(about, dict):
         raise ValueError(f"{path}: kind, version and sha256 of weights are expected")
-    return said
+    return about

@@ -123,7 +123,7 @@ def test_a_class_that_takes_all_settings_gets_them() -> None:
         ({"inner": INNER | {"txt": ""}}, r"^agent 'x'\.inner: .*no setting 'txt'.*'text'\?$"),
         ({"inner": [INNER | {"txt": ""}]}, r"^agent 'x'\.inner\[0\]: .*no setting 'txt'"),
         ({"_args_": [1]}, r"no setting '_args_'"),
-        ({"depth": "???"}, r"^agent 'x'\.depth is left open; say agent 'x'\.depth="),
+        ({"depth": "???"}, r"^agent 'x'\.depth is left open; set agent 'x'\.depth="),
         ({"depth": 65}, r"^agent 'x': depth=65: a whole number from 1 to 64 is needed$"),
         ({"_target_": f"{__name__}.Open", "depth": [], "self": 1}, r"multiple values"),
         ({"_target_": f"{__name__}.Nobody"}, r"^agent 'x': cannot import _target_ '.*Nobody'"),

@@ -63,7 +63,7 @@ MAKINGS: dict[str, tuple[str, str]] = {
         "for n in range(3, 300):\n"
         "    try: os.write(n, b'\\5\\0\\0\\0[1,2]')\n"
         "    except OSError: pass",
-        "answered what is no answer",
+        "sent a malformed answer",
     ),
     "sends nested lists": (
         "for n in range(3, 300):\n"

@@ -237,7 +237,7 @@ def test_agents_and_heuristics_from_outside(tmp_path: Path) -> None:
 
 
 BAD = {
-    "evaluation=function": r"evaluation\.target is left open; say evaluation\.target=",
+    "evaluation=function": r"evaluation\.target is left open; set evaluation\.target=",
     "evaluation=function evaluation.target=./nowhere.py:f": r"there is no file \./nowhere\.py",
     "evaluation=iago ruleset=mini6": r"evaluation iago of agent 'minimax' .* boards of 8x8",
     "evaluation=composite +evaluation.weights.mobilty=3": r"unknown feature 'mobilty'.*'mobility'",
@@ -250,7 +250,7 @@ BAD = {
         r"agent 'Mine': target: there is no file ./nowhere.py in /"
     ),
     "agents=duel agent@first=nowhere:Mine agent@second=greedy": r"'nowhere'.*\(searched: /.*\)",
-    "agents=duel agent@first=./mine.py agent@second=greedy": r"which class .*first=./mine.py:NAME",
+    "agents=duel agent@first=./mine.py agent@second=greedy": r"the class .*first=./mine.py:NAME",
     "agents=duel agent@first=misbehaving:Raise agent@second=greedy": r"Did you mean 'Raises'",
     "agents=duel agent@first=misbehaving:Raises agent@second=greedy first.dpth=3": (
         r"agent 'Raises': .* has no setting 'dpth'"
@@ -290,7 +290,7 @@ BAD = {
     "openings.plies=x": r"openings\.plies=x: a whole number",
     "openings=al": r"unknown openings 'al'; choose from all, balanced, file, random, start\.",
     "openings.kind=al": r"unknown setting 'openings\.kind'",
-    "openings=file": r"openings\.file is left open; say openings\.file=",
+    "openings=file": r"openings\.file is left open; set openings\.file=",
     "openings=file openings.file=my.txt openings.plies=-1": r"openings\.plies=-1: .* or null, is",
     "openings=start openings.plies=3": r"openings\.plies only goes with openings=all",
     "openings=start +openings.plies=3": r"StartOpening has no setting 'plies'; .*repeats",
@@ -332,11 +332,11 @@ BAD = {
     "agents.minimax.evaluation=igo": r"^agents\.minimax\.evaluation: unknown evaluation 'igo'; "
     r"choose from .* Did you mean 'iago'\?$",
     "agents.minimax.evaluation=./no.py:f": r"^agent 'minimax'\.evaluation: .* no file \./no\.py",
-    "agents.minimax.evaluation=./no.py": r"^agents\.minimax\.evaluation: \./no\.py: which function",
+    "agents.minimax.evaluation=./no.py": r"^agents\.minimax\.evaluation: \./no\.py: the function",
     "agents=classics agents.greedy.evaluation=iago": r"greedy has no setting 'evaluation'",
     "evaluation=./nowhere.py:f": r"^evaluation: target: there is no file \./nowhere\.py in ",
-    "evaluation=./nowhere.py": r"^evaluation=\./nowhere\.py: which function of that file\? ",
-    "+agent@agents.mine=./nowhere.py": r"which class of that file\? .*nowhere\.py:NAME is needed",
+    "evaluation=./nowhere.py": r"^evaluation=\./nowhere\.py: the function in that file is missing",
+    "+agent@agents.mine=./nowhere.py": r"the class in that file is missing; .*\.py:NAME is needed",
 }
 
 

@@ -352,13 +352,16 @@ def test_who_solves_the_end_is_right(capsys: pytest.CaptureFixture[str]) -> None
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        ("greedy", "greedy takes no setting evaluation: which heuristic it uses is --evaluation"),
+        (
+            "greedy",
+            "greedy has no setting evaluation; name the heuristic inside it by --evaluation",
+        ),
         ("probcut", "leaves moves out on probability"),
         ("alphabeta --depths 0", "0: from 1 to 6 plies"),
         ("alphabeta --depths two", "'two': numbers of plies are needed, such as 3 or 1,2,3"),
         ("alphabeta --evaluation iagoo", "unknown evaluation 'iagoo'"),
         (f"{PAIP}:weighted_score depth=2", "depth=2: a function has no settings"),
-        (f"{PAIP}:random_strategy --evaluation disc_count", "how far is --depths N"),
+        (f"{PAIP}:random_strategy --evaluation disc_count", "name it by --depths N"),
         (f"{PAIP}:nothing", "no 'nothing' there"),
     ],
 )

@@ -307,7 +307,7 @@ def test_boards_are_declared(mine: str) -> None:
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        ([], r"evaluation\.target is left open; say evaluation\.target="),
+        ([], r"evaluation\.target is left open; set evaluation\.target="),
         (["evaluation.target=nowhere.py:f"], r"there is no file nowhere\.py"),
         (["evaluation.target=nowhere"], r"path/to/file\.py:function"),
         (["evaluation.target=3"], r"path/to/file\.py:function"),

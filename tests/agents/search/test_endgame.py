@@ -693,20 +693,20 @@ def test_solving_that_takes_for_ever_tells_how_far_it_is_and_ends_when_asked_to(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[str] = []
-    tell = solve._Waiting.tell
+    show = solve._SolvingProgress.show
 
-    def tell_twice(waiting: solve._Waiting) -> None:
-        tell(waiting)
+    def show_twice(progress: solve._SolvingProgress) -> None:
+        show(progress)
         told.append(capsys.readouterr().err)
         if len(told) == 2:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(solve._Waiting, "tell", tell_twice)
-    monkeypatch.setattr(solve, "_TOLD_EVERY", 0.1)
+    monkeypatch.setattr(solve._SolvingProgress, "show", show_twice)
+    monkeypatch.setattr(solve, "_NOTE_SECONDS", 0.1)
     assert main(["solve", "f5d6", "--table", "1"]) == 130
     assert "58 empty squares: 26 may take minutes" in told[0]
     for line in told:
-        assert re.search(r"[\d,]+ nodes in \d+ s \(.*\); it is not known yet who wins\n", line)
+        assert re.search(r"[\d,]+ nodes in \d+ s \(.*\); the winner is not known yet\n", line)
     printed = capsys.readouterr().out
     assert "Stopped before the score was proven." in printed
     assert "Best move so far: " in printed
