@@ -35,12 +35,10 @@ class Rates:
 GOAL = Rates(6, 0.5, 0)
 PRESENT = {
     "core": Rates(22.4, 4.3, 42),
-    "agents": Rates(26.2, 5.2, 158),
+    "agents": Rates(14, 2.7, 96),
     "experiments": Rates(29.8, 5.2, 384),
     "training": Rates(29.1, 6.3, 87),
     "play": Rates(39.6, 6.2, 67),
-    "othello_lab": Rates(11.5, 5.8, 0),
-    "benchmarks": Rates(20.7, 7.3, 24),
 }
 
 CLAUSES = {"what", "which", "who", "whom", "whose", "whoever", "whatever", "whether"}
