@@ -34,7 +34,7 @@ from othello_lab.agents import loading
 from othello_lab.agents.conf_folder import FILLED, NAMED, NEEDS_A_TARGET, conf_folder
 from othello_lab.core.system.settings import ConfigError
 
-VERSION_BASE = "1.3"  # of Hydra, whose defaults are used
+VERSION_BASE = "1.3"  # of Hydra, for its defaults
 
 
 # ---------------------------------------------------------------------- the command line
@@ -251,8 +251,8 @@ def _files() -> tuple[tuple[str, int], ...]:
     return tuple((str(path), path.stat().st_mtime_ns) for path in conf_folder().rglob("*.yaml"))
 
 
-def shown(config: DictConfig, kind: str, package: str | None, resolve: bool) -> str:
-    """Return a composed configuration as ``--cfg`` prints it.
+def format_config(config: DictConfig, kind: str, package: str | None, resolve: bool) -> str:
+    """Format a composed configuration as ``--cfg`` prints it.
 
     kind: ``job``, ``hydra`` or ``all``. package: the part to print, None for all of it. Raises
     ConfigError for a missing part.

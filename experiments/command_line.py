@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def run_command(arguments: Sequence[str]) -> int:
     """``run``: one run, a sweep (``-m``), or one of Hydra's own questions (``--cfg``, ...)."""
-    from othello_lab.agents.hydra_parts import command_line_parser, hand_over, shown
+    from othello_lab.agents.hydra_parts import command_line_parser, format_config, hand_over
 
     parser = command_line_parser()
     parser.prog = "othello-lab run"
@@ -52,7 +52,7 @@ def run_command(arguments: Sequence[str]) -> int:
 
         config = compose("run", options.overrides, folders)
         if options.cfg:
-            print(shown(config, options.cfg, options.package, options.resolve), end="")
+            print(format_config(config, options.cfg, options.package, options.resolve), end="")
         else:
             hand_over(parser.prog, arguments, lambda config: None, config)
         return 0

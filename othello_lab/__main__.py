@@ -18,29 +18,29 @@ HELP = """\
 usage: othello-lab COMMAND ...
 
   run [key=value ...]     play a line-up of agents and report   (run --help: all settings)
-  run -m key=a,b,c ...    a sweep: one run for each combination, and one report
-  study NAME [key=value]  answer a question that one run cannot    (study --help: all of them)
-  selfplay [key=value]    positions to learn from, of games played    (selfplay --help)
-  positions FILE ...      the same of games in files: WTHOR, GGF, folders of runs
+  run -m key=a,b,c ...    run a sweep: one run for each combination, and one report
+  study NAME [key=value]  answer a question that needs several runs    (study --help: all)
+  selfplay [key=value]    make training positions from games of agents    (selfplay --help)
+  positions FILE ...      make training positions from files: WTHOR, GGF, folders of runs
   train NAME [key=value]  learn an evaluation from games, and measure it    (train --help)
-  plan elo=30 draws=0.04  how many pairs that takes, and how long    (plan --help)
-  players [FOLDER ...]    a page on the players: what each goes by, and what tests say of it
+  plan elo=30 draws=0.04  estimate the pairs and the time of such a match    (plan --help)
+  players [FOLDER ...]    write a page on the players: methods and test results
   openings FILE           make balanced openings    (openings --help: all settings)
-  resume FOLDER           go on with a run that was interrupted
+  resume FOLDER           continue an interrupted run
   extend FOLDER games=N   add games to a run, up to N a pairing
-  watch FOLDER            the standings of a run in progress
-  list                    all runs and sweeps under results/: when, games, leader, state
-  show FOLDER             what came out of one
-  compare FOLDER FOLDER   runs side by side: settings that differ, standings, pooled if alike
-  report FOLDER ...       write the report anew, or one that compares several
-  verify FOLDER           whether what a run's record says is true
-  recover FOLDER          what can be read of a damaged record, into a new folder
-  export FOLDER FORMAT    a run's games and tables for other programs: ggf, wthor, csv, json, ...
-  agents ...              agents, evaluations and line-ups: list, check, solve, ...
-  play ...                a person, or another program, at the board
+  watch FOLDER            show the standings of a run in progress
+  list                    list all runs and sweeps under results/: when, games, leader, state
+  show FOLDER             show the result of one
+  compare FOLDER FOLDER   compare runs: settings that differ, standings, pooled if alike
+  report FOLDER ...       write the report again, or one that compares several runs
+  verify FOLDER           check that a run's record is true
+  recover FOLDER          save the readable part of a damaged record into a new folder
+  export FOLDER FORMAT    write games and tables for other programs: ggf, wthor, csv, json, ...
+  agents ...              list, check and evaluate agents and heuristics, solve positions, ...
+  play ...                play against agents, or connect another program
   core perft              check the rules by counting
-  completion SHELL        a script by which bash and zsh complete all this
-  bench                   nodes of every search over fixed positions, and their signature
+  completion SHELL        print a script that completes all this in bash or zsh
+  bench                   count nodes of every search over fixed positions: the signature
 
 Start with:
 

@@ -47,12 +47,12 @@ class GtpEngineUnderTest(EngineUnderTest):
         try:
             answer = self.engine.ask(command, patience)
         except GtpRefusal as error:
-            self.said.append(Exchange(command, f"? {error}"))
+            self.exchanges.append(Exchange(command, f"? {error}"))
             raise
         except PlayerFailure as fault:
-            self.said.append(Exchange(command, f"({fault.reason})"))
+            self.exchanges.append(Exchange(command, f"({fault.reason})"))
             raise
-        self.said.append(Exchange(command, f"= {answer}"))
+        self.exchanges.append(Exchange(command, f"= {answer}"))
         return answer
 
     def must(self, command: str) -> str:
@@ -179,8 +179,8 @@ def _raw(case: GtpEngineUnderTest, *lines: str) -> str:
     answers = [case.program.receive(case.patience)]
     while answers[-1].strip():
         answers.append(case.program.receive(case.patience))
-    case.said += [Exchange(line, "(nothing)") for line in lines[:-1]]
-    case.said.append(Exchange(lines[-1], answers[0]))
+    case.exchanges += [Exchange(line, "(nothing)") for line in lines[:-1]]
+    case.exchanges.append(Exchange(lines[-1], answers[0]))
     return answers[0]
 
 

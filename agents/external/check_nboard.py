@@ -39,7 +39,7 @@ class NBoardEngineUnderTest(EngineUnderTest):
 
     def say(self, line: str) -> None:
         """Send a line that needs no answer."""
-        self.said.append(Exchange(line, "(not to be answered)"))
+        self.exchanges.append(Exchange(line, "(not to be answered)"))
         self.program.send(line, self.patience)
 
     def until(self, line: str, end: str, patience: float) -> list[str]:
@@ -53,7 +53,7 @@ class NBoardEngineUnderTest(EngineUnderTest):
             answers.append(f"({fault.reason})")
             raise
         finally:
-            self.said.append(Exchange(line, "\n".join(answers)))
+            self.exchanges.append(Exchange(line, "\n".join(answers)))
         return answers
 
     def ping(self) -> list[str]:

@@ -65,18 +65,18 @@ class NotApplicable(Exception):
 class EngineUnderTest:
     """An engine under examination.
 
-    patience: seconds for an answer. think: seconds for a move. said: exchanges of the present
+    patience: seconds for an answer. think: seconds for a move. exchanges: of the present
     check.
     """
 
     program: Program
     patience: float
     think: float
-    said: list[Exchange] = field(default_factory=list)
+    exchanges: list[Exchange] = field(default_factory=list)
 
     def begin(self) -> None:
         """Begin a check; start the program unless it runs. Raises PlayerFailure."""
-        self.said = []
+        self.exchanges = []
         if not self.program.is_running:
             self.program.start()
             self.greet()
@@ -99,7 +99,9 @@ def findings(case: EngineUnderTest, checks: Sequence[EngineCheck]) -> Iterator[E
             outcome, detail = _run_check(check, case)
             if outcome == FAILED and check.needed:
                 reason_to_skip = f"see {check.name}"
-            yield EngineFinding(check.name, check.requirement, outcome, detail, tuple(case.said))
+            yield EngineFinding(
+                check.name, check.requirement, outcome, detail, tuple(case.exchanges)
+            )
     finally:
         case.program.kill()
 

@@ -76,7 +76,7 @@ class FunctionAgent(Agent):
         except TypeError:
             raise ValueError(
                 f"target '{self.target}': it takes {signature}; (player, board) is needed. A "
-                "function that makes a strategy is called: maximizer(score)"
+                "function that makes a strategy has to be called: maximizer(score)"
             ) from None
         return strategy
 

@@ -41,7 +41,7 @@ _CHUNK = 1 << 16
 _LAST_CHUNKS = 100
 
 
-def shown(command: str) -> str:
+def quote_command(command: str) -> str:
     """Format a command for a message."""
     return f"{visible(command):.{_TAIL_WIDTH}}"
 
@@ -51,7 +51,7 @@ def words_in(command: str) -> list[str]:
     try:
         words = shlex.split(command)
     except ValueError as error:
-        raise ValueError(f"command='{shown(command)}': {error}") from None
+        raise ValueError(f"command='{quote_command(command)}': {error}") from None
     if not words:
         raise ValueError("command='': a program is needed")
     return words

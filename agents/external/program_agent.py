@@ -22,8 +22,8 @@ def refuse_counts(limits: Limits) -> None:
     for name in ("depth", "nodes"):
         if getattr(limits, name) is not None:
             raise ValueError(
-                f"limits.{name}={getattr(limits, name)}: another program cannot be told; limit "
-                "its time, or give it a setting of its own"
+                f"limits.{name}={getattr(limits, name)}: another program knows no such limit; "
+                "limit its time, or give it a setting of its own"
             )
 
 

@@ -18,7 +18,7 @@ from typing import Annotated, TypeVar
 
 from othello_lab.agents.agent import Agent, Decision, Limits
 from othello_lab.agents.external.mailbox import FileNameError, MailboxFile, mailbox_files
-from othello_lab.agents.external.program import PATIENCE, Command, Program, shown, words_in
+from othello_lab.agents.external.program import PATIENCE, Command, Program, quote_command, words_in
 from othello_lab.agents.external.program_agent import ProgramAgent
 from othello_lab.core.game import DIED, GARBAGE, ILLEGAL, LATE, PlayerFailure
 from othello_lab.core.notation import PASS, IllegalMove
@@ -192,7 +192,7 @@ class WpiAgent(ProgramAgent):
         try:
             text = self._outgoing.read()
         except FileNameError as error:
-            self._program.fail(ILLEGAL, f"wrote what is no move: malformed; {error}")
+            self._program.fail(ILLEGAL, f"wrote no move: malformed; {error}")
         return None if text is None or may_go_on(text) else text
 
     def _wait(self, look: Callable[[], _Answer | None], seconds: float) -> _Answer:
@@ -259,7 +259,7 @@ def name_of(command: str) -> str:
     name = Path(words[-1]).stem if words else ""
     if not NAME.allows(name):
         raise ValueError(
-            f"command='{shown(command)}': its files need a name of one word; name=WORD"
+            f"command='{quote_command(command)}': its files need a name of one word; name=WORD"
         )
     return name
 

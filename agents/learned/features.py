@@ -85,46 +85,46 @@ def tables() -> np.ndarray:
 
 
 @kernel
-def write_features(mover: Mask, opponent: Mask, tables: Address, found: Array) -> None:
+def write_features(mover: Mask, opponent: Mask, tables: Address, values: Array) -> None:
     """Write all features of a position, in the order of :data:`NAMES`.
 
-    tables: address of :func:`tables`. found: the output, an array of int32 as long as
+    tables: address of :func:`tables`. values: the output, an array of int32 as long as
     :data:`NAMES`, or a pointer to its first element.
     """
     empty = ~(mover | opponent)
     own, other = popcount(legal_moves(mover, opponent)), popcount(legal_moves(opponent, mover))
-    found[OWN_MOVES] = np.int32(own)
-    found[THEIR_MOVES] = np.int32(other)
-    found[MOBILITY] = np.int32(own - other)
+    values[OWN_MOVES] = np.int32(own)
+    values[THEIR_MOVES] = np.int32(other)
+    values[MOBILITY] = np.int32(own - other)
     own, other = popcount(neighbours(opponent) & empty), popcount(neighbours(mover) & empty)
-    found[OWN_POTENTIAL] = np.int32(own)
-    found[THEIR_POTENTIAL] = np.int32(other)
-    found[POTENTIAL] = np.int32(own - other)
+    values[OWN_POTENTIAL] = np.int32(own)
+    values[THEIR_POTENTIAL] = np.int32(other)
+    values[POTENTIAL] = np.int32(own - other)
     near = neighbours(empty)
-    found[FRONTIER] = np.int32(popcount(opponent & near) - popcount(mover & near))
+    values[FRONTIER] = np.int32(popcount(opponent & near) - popcount(mover & near))
     edges = int32_at(tables + _STABLE_TABLE)
     own = popcount(stable_discs(mover, opponent, edges))
     other = popcount(stable_discs(opponent, mover, edges))
-    found[OWN_STABLE] = np.int32(own)
-    found[THEIR_STABLE] = np.int32(other)
-    found[STABLE] = np.int32(own - other)
-    found[EDGES] = np.int32(edge_sum(mover, opponent, int32_at(tables + _EDGE_TABLE)))
+    values[OWN_STABLE] = np.int32(own)
+    values[THEIR_STABLE] = np.int32(other)
+    values[STABLE] = np.int32(own - other)
+    values[EDGES] = np.int32(edge_sum(mover, opponent, int32_at(tables + _EDGE_TABLE)))
     squares = int32_at(tables + _SQUARE_TABLE)
-    found[SQUARES] = _worth_of_squares(mover, opponent, squares)
-    found[CORNER_DISCS] = np.int32(popcount(mover & _CORNERS) - popcount(opponent & _CORNERS))
-    found[DISCS] = np.int32(popcount(mover) - popcount(opponent))
+    values[SQUARES] = _worth_of_squares(mover, opponent, squares)
+    values[CORNER_DISCS] = np.int32(popcount(mover & _CORNERS) - popcount(opponent & _CORNERS))
+    values[DISCS] = np.int32(popcount(mover) - popcount(opponent))
     beside = neighbours(empty & _CORNERS)
     near, far = beside & _X_SQUARES, beside & ~_X_SQUARES
-    found[X_SQUARES] = np.int32(popcount(opponent & near) - popcount(mover & near))
-    found[C_SQUARES] = np.int32(popcount(opponent & far) - popcount(mover & far))
-    found[EMPTIES] = np.int32(popcount(empty))
-    found[ODD] = np.int32(popcount(empty) & np.int64(1))
+    values[X_SQUARES] = np.int32(popcount(opponent & near) - popcount(mover & near))
+    values[C_SQUARES] = np.int32(popcount(opponent & far) - popcount(mover & far))
+    values[EMPTIES] = np.int32(popcount(empty))
+    values[ODD] = np.int32(popcount(empty) & np.int64(1))
 
 
 @kernel
-def _write_all(movers: Array, opponents: Array, tables: Address, found: Array) -> None:
+def _write_all(movers: Array, opponents: Array, tables: Address, values: Array) -> None:
     for n in range(len(movers)):
-        write_features(movers[n], opponents[n], tables, found[n])
+        write_features(movers[n], opponents[n], tables, values[n])
 
 
 def features(movers: np.ndarray, opponents: np.ndarray) -> np.ndarray:
@@ -146,7 +146,7 @@ def plain_features(position: Position) -> dict[str, int]:
         square for corner in CORNERS if not occupied >> corner & 1 for square in around(corner)
     }
 
-    def given_away(squares: set[int]) -> int:
+    def difference(squares: set[int]) -> int:
         own = sum(position.mover >> square & 1 for square in squares)
         return sum(position.opponent >> square & 1 for square in squares) - own
 
@@ -159,8 +159,8 @@ def plain_features(position: Position) -> dict[str, int]:
         "their_potential_moves": PotentialMobility().count(other),
         "own_stable_discs": len(plain_stable_discs(position.mover, position.opponent)),
         "their_stable_discs": len(plain_stable_discs(position.opponent, position.mover)),
-        "x_squares": given_away(x_squares),
-        "c_squares": given_away(beside - x_squares),
+        "x_squares": difference(x_squares),
+        "c_squares": difference(beside - x_squares),
         "empties": 64 - position.discs,
         "odd_empties": position.discs % 2,
     }

@@ -99,7 +99,7 @@ def _features(
 
     begins: start of each place's pattern in ``classes``.
     """
-    found = np.empty((len(mover), len(begins)), dtype=np.int32)
+    indices = np.empty((len(mover), len(begins)), dtype=np.int32)
     byte = np.uint64(255)
     for n in range(len(mover)):
         for place in range(len(begins)):
@@ -108,8 +108,8 @@ def _features(
                 shift = np.uint64(8 * row)
                 content += np.int64(rows[row, (mover[n] >> shift) & byte, place])
                 content += 2 * np.int64(rows[row, (opponent[n] >> shift) & byte, place])
-            found[n, place] = classes[begins[place] + content]
-    return found
+            indices[n, place] = classes[begins[place] + content]
+    return indices
 
 
 @cache

@@ -36,17 +36,17 @@ def _contents(b: Any, rows: Any, mask: Any) -> Any:
 
 
 @intrinsic
-def store_contents(typingctx: Any, rows: Any, mover: Any, opponent: Any, found: Any) -> Any:
-    """Write the contents of all LANES places as uint16 numbers to the address ``found``.
+def store_contents(typingctx: Any, rows: Any, mover: Any, opponent: Any, output: Any) -> Any:
+    """Write the contents of all LANES places as uint16 numbers to the address ``output``.
 
     rows: address of the uint16 numbers of ``Geometry.rows``.
     """
 
     def generate(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
-        rows, mover, opponent, found = args
+        rows, mover, opponent, output = args
         theirs = _contents(b, rows, opponent)
         contents = b.add(_contents(b, rows, mover), b.add(theirs, theirs))
-        b.store(contents, b.inttoptr(found, _CONTENTS.as_pointer()), align=2)
+        b.store(contents, b.inttoptr(output, _CONTENTS.as_pointer()), align=2)
         return ctx.get_dummy_value()
 
     return types.void(types.intp, types.uint64, types.uint64, types.intp), generate

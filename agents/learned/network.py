@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from othello_lab.agents.evaluation.evaluation import Evaluation
-from othello_lab.agents.learned.simd import dot, lanes_at, plus, plus_product, squeezed
+from othello_lab.agents.learned.simd import dot, lanes_at, plus, plus_product, shift_and_clip
 from othello_lab.agents.learned.weights import LearnedWeights
 from othello_lab.core.bitboard import ONE, ZERO, bits, legal_moves, lowest_square, popcount
 from othello_lab.core.position import Position
@@ -126,10 +126,10 @@ class NetworkEvaluation(Evaluation):
         total = _plus_rows(total, inputs + _PLANE, opponent)
         total = _plus_rows(total, inputs + 2 * _PLANE, legal_moves(mover, opponent))
         total = _plus_rows(total, inputs + 3 * _PLANE, legal_moves(opponent, mover))
-        first = squeezed(total, 0, FULL)
+        first = shift_and_clip(total, 0, FULL)
         stage = table + load(table, empties)
         sums = plus_product(lanes_at(32, SECOND, stage), first, stage + _HIDDEN_AT)
-        second = squeezed(sums, ONE_BITS, FULL)
+        second = shift_and_clip(sums, ONE_BITS, FULL)
         bias = int32_at(stage + _OUTPUT_BIAS_AT)[0]
         value = (
             np.int64(bias) + dot(second, lanes_at(32, SECOND, stage + _OUTPUT_AT))

@@ -39,7 +39,7 @@ class _SimdModel(models.PrimitiveModel):
         super().__init__(manager, kind, kind.vector)
 
 
-def _all(kind: ir.VectorType, value: int) -> Any:
+def _splat(kind: ir.VectorType, value: int) -> Any:
     return ir.Constant(kind, [value] * kind.count)
 
 
@@ -47,29 +47,29 @@ def _load(b: Any, kind: ir.VectorType, address: Any) -> Any:
     return b.load(b.inttoptr(address, kind.as_pointer()), align=4)
 
 
-def _clipped(b: Any, value: Any, most: int) -> Any:
-    low, high = _all(value.type, 0), _all(value.type, most)
+def _clip(b: Any, value: Any, most: int) -> Any:
+    low, high = _splat(value.type, 0), _splat(value.type, most)
     value = b.select(b.icmp_signed(">", value, low), value, low)
     return b.select(b.icmp_signed("<", value, high), value, high)
 
 
-def _unknown(kind: ir.VectorType) -> Any:
+def _undefined(kind: ir.VectorType) -> Any:
     return ir.Constant(kind, ir.Undefined)
 
 
-def _picked(b: Any, value: Any, places: Sequence[int]) -> Any:
+def _pick(b: Any, value: Any, places: Sequence[int]) -> Any:
     """Generate a vector of the numbers at these places."""
     chosen = ir.Constant(ir.VectorType(_I32, len(places)), list(places))
-    return b.shuffle_vector(value, _unknown(value.type), chosen)
+    return b.shuffle_vector(value, _undefined(value.type), chosen)
 
 
-def _sums_of_pairs(b: Any, one: Any, other: Any) -> Any:
+def _add_products_of_pairs(b: Any, one: Any, other: Any) -> Any:
     """Generate the products of 2n numbers of 16 bits, added in pairs: n numbers of 32 bits."""
     count = one.type.count
     if not VECTORISED or count % _MADD:
         wide = ir.VectorType(_I32, count)
         products = b.mul(b.sext(one, wide), b.sext(other, wide))
-        return b.add(*(_picked(b, products, range(half, count, 2)) for half in (0, 1)))
+        return b.add(*(_pick(b, products, range(half, count, 2)) for half in (0, 1)))
     # AVX2 has one instruction for all of this, but LLVM does not choose it by itself.
     argument, result = ir.VectorType(_I16, _MADD), ir.VectorType(_I32, _MADD // 2)
     kind = ir.FunctionType(result, [argument, argument])
@@ -77,7 +77,7 @@ def _sums_of_pairs(b: Any, one: Any, other: Any) -> Any:
     parts = []
     for first in range(0, count, _MADD):
         places = range(first, first + _MADD)
-        parts.append(b.call(function, [_picked(b, vector, places) for vector in (one, other)]))
+        parts.append(b.call(function, [_pick(b, vector, places) for vector in (one, other)]))
     while len(parts) > 1:
         joined = ir.VectorType(_I32, 2 * parts[0].type.count)
         order = ir.Constant(joined, list(range(joined.count)))
@@ -103,12 +103,12 @@ def plus(typingctx: Any, one: Any, other: Any) -> Any:
 
 
 @intrinsic(prefer_literal=True)
-def squeezed(typingctx: Any, value: Any, shift: Any, most: Any) -> Any:
+def shift_and_clip(typingctx: Any, value: Any, shift: Any, most: Any) -> Any:
     """Divide each number by 2^shift, round down, and clip to 0..most (shift, most: literals)."""
 
     def generate(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
-        shifted = b.ashr(args[0], _all(value.vector, shift.literal_value))
-        return _clipped(b, shifted, most.literal_value)
+        shifted = b.ashr(args[0], _splat(value.vector, shift.literal_value))
+        return _clip(b, shifted, most.literal_value)
 
     return value(value, shift, most), generate
 
@@ -129,9 +129,9 @@ def plus_product(typingctx: Any, total: Any, inputs: Any, weights: Any) -> Any:
         wide, narrow = ir.VectorType(_I32, outputs), ir.VectorType(_I16, 2 * outputs)
         vector = b.bitcast(vector, pairs)
         for k in range(pairs.count):
-            spread = b.shuffle_vector(vector, _unknown(pairs), ir.Constant(wide, [k] * outputs))
+            spread = b.shuffle_vector(vector, _undefined(pairs), ir.Constant(wide, [k] * outputs))
             row = _load(b, narrow, b.add(address, ir.Constant(_I64, 4 * outputs * k)))
-            value = b.add(value, _sums_of_pairs(b, b.bitcast(spread, narrow), row))
+            value = b.add(value, _add_products_of_pairs(b, b.bitcast(spread, narrow), row))
         return value
 
     return total(total, inputs, types.intp), generate

@@ -104,8 +104,8 @@ class TreeEvaluation(Evaluation):
             place = np.int32(0)
             for _ in range(DEPTH):
                 question = np.int32(stage[np.int32(at + place)])
-                asked = np.int32(features[np.int32(question & _FEATURE_MASK)])
-                right = np.int32(asked << _FEATURE_BITS) > question
+                feature = np.int32(features[np.int32(question & _FEATURE_MASK)])
+                right = np.int32(feature << _FEATURE_BITS) > question
                 place = np.int32(place + place + 1 + np.int32(right))
             value = np.int32(value + stage[np.int32(at + place)])
         return np.int32(min(max(value, -LARGEST), LARGEST))

@@ -96,17 +96,17 @@ HOSTILE = {
     "a link": (
         f"os.symlink('/etc/hostname', {OUT}); time.sleep(300)",
         PATIENT,
-        f"{ILLEGAL}: wrote what is no move: malformed; hostile.out is a link",
+        f"{ILLEGAL}: wrote no move: malformed; hostile.out is a link",
     ),
     "a folder": (
         f"os.mkdir({OUT}); time.sleep(300)",
         PATIENT,
-        f"{ILLEGAL}: wrote what is no move: malformed; hostile.out is a folder",
+        f"{ILLEGAL}: wrote no move: malformed; hostile.out is a folder",
     ),
     "a pipe": (
         f"os.mkfifo({OUT}); time.sleep(300)",
         PATIENT,
-        f"{ILLEGAL}: wrote what is no move: malformed; hostile.out is a pipe",
+        f"{ILLEGAL}: wrote no move: malformed; hostile.out is a pipe",
     ),
     "a folder where it is written to": (
         "os.mkdir(f'{NAME}.in'); honest(text); time.sleep(300)",

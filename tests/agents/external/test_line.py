@@ -284,7 +284,7 @@ def test_nothing_is_started_because_somebody_looks(tmp_path: Path) -> None:
         ("first.command=cat first.patience=0", "patience=0: a number of more than 0 is needed"),
         ("first.command=cat first.boards=[5]", "boards=5: an even number from 4 to 8 is needed"),
         ("first.command=cat ruleset=mini6", "agent 'line' plays on boards of 8x8"),
-        ("first.command=cat limits.nodes=10", "limits.nodes=10: another program cannot be told"),
+        ("first.command=cat limits.nodes=10", "limits.nodes=10: another program knows"),
     ],
 )
 def test_bad_input_is_one_line(

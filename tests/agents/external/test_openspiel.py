@@ -127,7 +127,7 @@ def test_a_bot_that_goes_wrong_loses(maker: str, reason: str, detail: str) -> No
             "no bot of OpenSpiel. A function",
         ),
         (["first.target='othello_lab.agents.external.openspiel:mtcs(9)'"], "no 'mtcs' there"),
-        ([f"first.target='{MCTS}'", "limits.depth=3"], "another program cannot be told"),
+        ([f"first.target='{MCTS}'", "limits.depth=3"], "another program knows no such limit"),
         ([f"first.target='{MCTS}'", "ruleset=mini6"], "plays on boards of 8x8"),
     ],
 )

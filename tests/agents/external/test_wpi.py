@@ -199,7 +199,7 @@ def test_a_run_is_played_to_its_end(tmp_path: Path, scratch: Path) -> None:
         ("first.command=cat first.folder=/nowhere", "folder=/nowhere: no such folder"),
         ("first.command=cat first.folder=/proc", "folder=/proc: cannot be written"),
         ("first.command=cat openings=random", "begins elsewhere .* from 8 random plies; openings="),
-        ("first.command=cat limits.nodes=10", "limits.nodes=10: another program cannot be told"),
+        ("first.command=cat limits.nodes=10", "limits.nodes=10: another program knows"),
         ("first.command=cat ruleset=mini6", "agent 'wpi' plays on boards of 8x8"),
     ],
 )

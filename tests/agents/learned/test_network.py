@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from othello_lab import Position
 from othello_lab.agents.learned import NetworkEvaluation
 from othello_lab.agents.learned import network as model
-from othello_lab.agents.learned.simd import dot, lanes_at, plus, plus_product, squeezed
+from othello_lab.agents.learned.simd import dot, lanes_at, plus, plus_product, shift_and_clip
 from othello_lab.agents.learned.weights import LearnedWeights
 from othello_lab.core.system.compile import kernel
 
@@ -90,7 +90,7 @@ def test_what_weights_mean_is_fixed(evaluation: NetworkEvaluation) -> None:
 @kernel
 def layers(total: Any, inputs: Any, weights: Any) -> int:
     """4 sums of 6 inputs: no number of them that processors have instructions for."""
-    first = squeezed(plus(lanes_at(16, 6, inputs), lanes_at(16, 6, inputs)), 1, 1000)
+    first = shift_and_clip(plus(lanes_at(16, 6, inputs), lanes_at(16, 6, inputs)), 1, 1000)
     sums = plus_product(lanes_at(32, 4, total), first, weights)
     return dot(sums, lanes_at(32, 4, total))
 
