@@ -244,7 +244,7 @@ def test_an_evaluation_that_raises_is_told_with_its_line(tmp_path: Path) -> None
     [
         ("FILE:maximiser(score)", "no 'maximiser' there. Did you mean 'maximizer'?"),
         ("FILE:maximizer(scor)", "no 'scor' there. Did you mean 'score'?"),
-        ("FILE:maximizer", "it takes .*evaluate.*; \\(player, board\\) is needed.*is called"),
+        ("FILE:maximizer", "it takes .*evaluate.*; \\(player, board\\) is needed.*to be called"),
         ("FILE:WEIGHTS", "is no function"),
         ("FILE:alphabeta_searcher(1 + 2, score)", "'1 \\+ 2' is neither a name"),
         ("FILE:maximizer(lambda p, b: 0)", "is neither a name, nor a call"),
