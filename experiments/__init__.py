@@ -1,4 +1,4 @@
-"""Matches, sweeps and studies: who plays whom, the record, statistics, figures and reports."""
+"""Matches, sweeps and studies: pairings, games, the record, statistics, figures and reports."""
 
 from othello_lab.core.system.renamed import refuse_old_name
 

@@ -101,7 +101,7 @@ def _code(result: RunResult) -> int:
 
 
 def verify_command(arguments: Sequence[str]) -> int:
-    """``verify``: whether what a record says is true."""
+    """``verify``: check that a record is true."""
     from othello_lab.experiments.results.verify.verify_command import verify_command
 
     return verify_command(arguments, make_console())
@@ -115,7 +115,7 @@ def list_command(arguments: Sequence[str]) -> int:
 
 
 def show_command(arguments: Sequence[str]) -> int:
-    """``show``: what came out of a run."""
+    """``show``: print the results of a run."""
     from othello_lab.experiments.results.show import show_command
 
     return show_command(arguments, make_console())
@@ -164,7 +164,7 @@ def plan_command(arguments: Sequence[str]) -> int:
 
 
 def recover_command(arguments: Sequence[str]) -> int:
-    """``recover``: save what can be read of a damaged record."""
+    """``recover``: save the readable part of a damaged record."""
     from othello_lab.experiments.results.recover import recover_command
 
     return recover_command(arguments, make_console())

@@ -1,4 +1,4 @@
-"""What a run is: its settings, and the one way from them to a plan that can be played."""
+"""The settings of a run, and the one way from them to a plan that can be played."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class SearchesConfig:
 
     @property
     def asked(self) -> bool:
-        """Whether it was asked for, whatever the line-up."""
+        """True if the user asked for it, for any line-up."""
         return self.positions == "all" or self.baseline is not None or self.depths is not None
 
     def check(self, agents: Mapping[str, Agent]) -> None:
@@ -139,10 +139,10 @@ class TuningConfig:
 
 @dataclass
 class PublishedGame:
-    """The one game behind an original's table of what searches cost, on the standard board.
+    """The one game behind an original's table of search costs, on the standard board.
 
-    position: where it begins, an OBF line. moves: its plies, each a row of the table. made,
-    evaluations: the table, for each agent a number a ply: positions made, and evaluations.
+    position: its start, an OBF line. moves: its plies, each a row of the table. made, evaluations:
+    the table, for each agent a number a ply: positions made, and evaluations.
     """
 
     position: str = MISSING
@@ -177,11 +177,11 @@ class PublishedGame:
 
 @dataclass
 class PublishedConfig:
-    """What was published of the same experiment, shown beside the run's own numbers.
+    """Published numbers of the same experiment, shown beside the run's own.
 
-    source: where. notes: what differs there. games: played by each pairing there. points: of the
-    outer agent against the inner one, in these games. nodes, made, evaluations: relative to those
-    of the baseline of ``searches``, by agent. game: the one game that they were counted in.
+    source: the publication. notes: differences there. games: played by each pairing there. points:
+    of the outer agent against the inner one, in these games. nodes, made, evaluations: relative to
+    those of the baseline of ``searches``, by agent. game: the one game that they were counted in.
     """
 
     source: str = MISSING
@@ -237,7 +237,7 @@ class RunConfig:
     """The settings of a run, with their defaults; ``conf/run.yaml`` has the choices.
 
     ``agents``, ``evaluation``, ``openings``, ``schedule`` and ``executor`` describe objects, named
-    by their ``_target_``, whose classes declare their settings.
+    by their ``_target_``. The classes of these objects declare their settings.
     """
 
     name: Annotated[str, Text(r"(?![/.])(?!.*\.\.).+", "a plain folder name")] = MISSING
@@ -316,12 +316,12 @@ class Plan:
 
     @functools.cached_property
     def pairs(self) -> int:
-        """How many pairs the schedule has at most."""
+        """The largest number of pairs of the schedule."""
         return scheduled_of(self.settings)[1]
 
     @property
     def games(self) -> int:
-        """How many games the schedule has at most."""
+        """The largest number of games of the schedule."""
         return self.pairs * self.schedule.games_each
 
     def draw(self, openings: Sequence[Opening]) -> PairDraw:
@@ -335,11 +335,11 @@ class Plan:
 
     @property
     def of_objects(self) -> bool:
-        """Whether its agents are objects of a program, which settings cannot make again."""
+        """True if its agents are objects of a program. Settings cannot make these again."""
         return any("object" in agent for agent in self.settings.agents.values())
 
     def conditions(self) -> GameConditions:
-        """What all its games have in common."""
+        """Return the conditions that all its games share."""
         limits = self.settings.limits
         return GameConditions(
             self.names,
@@ -460,7 +460,8 @@ def check_board(agent: Agent, name: str, rules: Ruleset) -> None:
 
 
 def settings_of(overrides: Sequence[str], extra_folders: Sequence[str | Path] = ()) -> RunConfig:
-    """What :func:`read` would plan; nothing that it names is imported. Raises ConfigError."""
+    """Return the settings that :func:`read` would plan; nothing that they name is imported. Raises
+    ConfigError."""
     return _filled(compose("run", overrides, extra_folders))[0]
 
 
@@ -475,10 +476,10 @@ def check(config: DictConfig, overrides: Sequence[str] = ()) -> Plan:
 
 
 def checked_settings(config: DictConfig, overrides: Sequence[str] = ()) -> RunConfig:
-    """The settings in a composed configuration.
+    """Return the settings in a composed configuration.
 
-    overrides: what was asked for on the command line; a ``depth`` or ``evaluation`` among them
-    that reaches no agent is an error. Raises ConfigError with one line that names the bad part.
+    overrides: the settings of the command line; a ``depth`` or ``evaluation`` among them that
+    reaches no agent is an error. Raises ConfigError with one line that names the bad part.
     """
     settings, used = _filled(config)
     for key in ("depth", "evaluation"):
@@ -494,7 +495,8 @@ def checked_settings(config: DictConfig, overrides: Sequence[str] = ()) -> RunCo
 
 
 def _filled(config: DictConfig) -> tuple[RunConfig, set[str]]:
-    """A composed configuration as settings, and which values filled what agents left open."""
+    """Return a composed configuration as settings, and the values that filled settings left open by
+    agents."""
     try:
         ours = OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])
         raw = OmegaConf.to_container(ours, resolve=True, throw_on_missing=False)
@@ -533,8 +535,8 @@ def _handed_in(folder: str, protocol: str, settings: RunConfig) -> dict[str, Any
 def _name_agents(
     said: dict[str, Any], places: Mapping[str, Any], choices: Mapping[str, Any]
 ) -> None:
-    """Name the agents of a duel by what they are, with a number where both are the same; settings
-    that name them by their place mean the same ones.
+    """Name the agents of a duel after themselves, with a number if both are the same. Settings that
+    name them by their place mean the same ones.
 
     said: the settings, changed in place. places: the agents' settings. choices: of Hydra's files.
     """
@@ -619,8 +621,8 @@ def typed(config: Mapping[str, Any]) -> RunConfig:
 
 
 def figures_choice(value: Any) -> Any:
-    """Return one of FIGURES for ``true`` or ``false``, which records and commands of version 0.1
-    have; any other value as it is."""
+    """Return one of FIGURES for ``true`` or ``false``, as in records and commands of version 0.1;
+    any other value unchanged."""
     if isinstance(value, bool):
         return IN_REPORT if value else NO_FIGURES
     return value
@@ -633,7 +635,7 @@ def _at(raw: Any, key: str) -> Any:
 
 
 def built_from(settings: RunConfig) -> dict[str, Any]:
-    """What of a run's settings describes objects that a plan builds."""
+    """Return the settings of a run that describe objects to be built."""
     return {
         name: getattr(settings, name) for name in ("agents", "openings", "schedule", "executor")
     }

@@ -1,6 +1,6 @@
-"""Who meets whom, and from which openings.
+"""Schedules, which pair the agents of a run, and openings.
 
-What a run may ask for by ``_target_`` is handed on here; each kind of schedule is a file.
+The classes that a run may name by ``_target_`` are handed on here; each kind of schedule is a file.
 """
 
 from othello_lab.experiments.pairing.class_tournament import ClassTournament

@@ -1,14 +1,15 @@
 """``othello-lab openings``: make openings from which both sides have equal chances.
 
-Every distinct position at a ply is a candidate. A shallow search of them all sets those apart that
-are clearly better for one side. Of the others some, drawn at random, are played out by a search
-against itself, which tells how a deep search's value translates into Black's expected score
+Every distinct position at a ply is a candidate. A shallow search of them all removes positions that
+are clearly better for one side. A random sample of the others is played out by a search against
+itself. Its results show how a deep search's value translates into Black's expected score
 (:class:`ScoreCurve`). Those whose expected score then lies within a band are kept, the most even
 first.
 
-To search all candidates deeply would take too long: the positions that were played out show what
-deep value the shallow one foretells, and only the candidates that it says to be the most even are
-searched deeply. So the list may miss an opening that belongs in it; what it holds belongs there.
+To search all candidates deeply would take too long: the positions that were played out show the
+deep value that a shallow one foretells, and only the candidates that it says to be the most even
+are searched deeply. So the list may miss an opening that belongs in it, but every opening in it
+belongs there.
 
 Values are those of minimax, so the result depends on nothing but the :class:`Recipe`: not on the
 number of workers, nor on the searches' order.
@@ -65,8 +66,11 @@ ENDGAME = 12
 
 @dataclass(frozen=True)
 class Recipe:
-    """What the list of openings follows from: options of the command, save ``low`` and ``high``,
-    the band of Black's expected score, which together are its ``--band``."""
+    """The options from which the list of openings follows.
+
+    ``low`` and ``high`` are the command's ``--band``: the band of Black's expected score. The
+    others are options of their own names.
+    """
 
     plies: Annotated[int, Whole(1), "length of the openings"] = 8
     evaluation: Annotated[
@@ -158,7 +162,7 @@ class BalancedList:
 
 
 class PositionSearcher:
-    """What a worker process does with a position."""
+    """The work of a worker process on one position."""
 
     def __init__(self, recipe: Recipe) -> None:
         settings: dict[str, Any] = dict(
@@ -357,7 +361,7 @@ def _select(
 
 
 def _about_line(line: Any, errors: np.ndarray) -> dict[str, float]:
-    """What is told of how well a shallow search foretells a deep one."""
+    """Return a sentence on the quality of a shallow search as a prediction of a deep one."""
     return {
         "slope": float(line.slope),
         "intercept": float(line.intercept),
@@ -381,10 +385,10 @@ def _compared(
     played: np.ndarray,
     drawn: np.ndarray,
 ) -> dict[str, Any]:
-    """What is told of openings made before, beside those that are kept now.
+    """Return sentences that compare earlier openings with those kept now.
 
     before, kept: numbers of candidates. expected: Black's score from each candidate. played: scores
-    of the games from ``drawn``, some of those that are not kept again.
+    of the games from ``drawn``, some of the openings that are not kept again.
     """
     return {
         "openings": len(before),
@@ -396,7 +400,7 @@ def _compared(
 
 
 def _spread(expected: np.ndarray) -> dict[str, float]:
-    """How far expected scores lie apart: some of their quantiles, and the standard deviation."""
+    """Return the spread of expected scores: some quantiles, and the standard deviation."""
     if not len(expected):
         return {}
     at = {"least": 0.0, "tenth": 0.1, "median": 0.5, "ninetieth": 0.9, "most": 1.0}
@@ -405,8 +409,8 @@ def _spread(expected: np.ndarray) -> dict[str, float]:
 
 
 def _by_thirds(scores: np.ndarray, expected: np.ndarray) -> dict[str, dict[str, Any]]:
-    """Whether games confirm what is expected, apart for openings said to be good for White, even,
-    and good for Black."""
+    """Return sentences that compare games with expectations, apart for openings predicted as good
+    for White, even, and good for Black."""
     parts = np.array_split(np.argsort(expected, kind="stable"), 3)
     names = "lowest", "middle", "highest"
     return {
@@ -442,8 +446,8 @@ def _about_fit(curve: ScoreCurve, values: np.ndarray, scores: np.ndarray) -> dic
 
 
 def write(found: BalancedList, recipe: Recipe, path: Path) -> Path:
-    """Write the openings, a transcript a line, and beside them a YAML that tells how they were
-    made; returns the YAML's path."""
+    """Write the openings, a transcript a line, and beside them a YAML about their making; return
+    the YAML's path."""
     options = {key.replace("_", "-"): value for key, value in asdict(recipe).items()}
     options["band"] = f"{options.pop('low')} {options.pop('high')}"
     words = " ".join(f"--{key} {value}" for key, value in options.items())

@@ -1,4 +1,4 @@
-"""A knockout's bracket: who meets whom, worked out from the results so far."""
+"""A knockout's bracket, worked out from the results so far."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ NOTE = (
 
 @dataclass
 class BracketMatch:
-    """Two agents of whom one goes on.
+    """A match of a bracket.
 
-    size: how many places this stage of the bracket has; 2 is the final. first, second: agents by
-    number; None for nobody. points: theirs, by number. winner: None as long as it is open. how:
-    what it took to settle it, "" for nothing.
+    size: places in this stage of the bracket; 2 is the final. first, second: agents by number; None
+    for nobody. points: theirs, by number. winner: None as long as it is open. how: the way it was
+    settled, "" for nothing special.
     """
 
     size: int
@@ -37,12 +37,12 @@ class BracketMatch:
         return tuple(each for each in (self.first, self.second) if each is not None)
 
     def pairing(self, replay: int) -> Pairing:
-        """Its two agents; who comes first alternates."""
+        """Return its two agents; the first place alternates."""
         one, other = self.players
         return (other, one) if replay % 2 else (one, other)
 
     def add(self, outcome: PairOutcome, replay: int) -> None:
-        """Note what became of it when it was played, for the first time (0) or again."""
+        """Note the outcome of the match, played for the first time (0) or again."""
         one, other = self.players
         gained = {agent: outcome.points_of(agent) for agent in self.players}
         for agent in self.players:
@@ -68,10 +68,11 @@ class Bracket:
         replays: int,
         results: PairOutcomes,
     ) -> Bracket:
-        """
-        seeds: the agents, the best first; those without an opponent in the first stage are the
-        best. rounds: what became of its rounds. replays: how often a drawn match is played again.
-        results: whose lots are drawn.
+        """Return the bracket after the rounds played so far.
+
+        seeds: the agents, the best first; if some have no opponent in the first stage, these are
+        the best. rounds: outcomes of its rounds. replays: number of times a drawn match is played
+        again. results: the outcomes that draw its lots.
         """
         matches: list[BracketMatch] = []
         slots, left = _slots(seeds), iter(rounds)
@@ -100,11 +101,12 @@ class Bracket:
 
     @property
     def winner(self) -> int | None:
-        """Who has won it all, by number."""
+        """Return the winner of the final, by number; None before."""
         return self.matches[-1].winner if self.matches and self.matches[-1].size == 2 else None
 
     def reached(self, agent: int) -> int:
-        """How far an agent came: 1 has won, 2 lost the final or is still to play it, and so on."""
+        """Return the place that an agent reached: 1 has won, 2 lost the final or is still to play
+        it, and so on."""
         if agent == self.winner:
             return 1
         return min(match.size for match in self.matches if agent in match.players)
@@ -129,17 +131,17 @@ class Bracket:
 
 
 def most_rounds(agents: int, replays: int) -> int:
-    """How many rounds a bracket can have."""
+    """Return the largest number of rounds of a bracket."""
     return (agents - 1).bit_length() * (1 + replays)
 
 
 def most_matches(agents: int, replays: int) -> int:
-    """How often two can meet in it, replays counted."""
+    """Return the largest number of meetings of two agents in a bracket, replays counted."""
     return (agents - 1) * (1 + replays)
 
 
 def stage_name(size: int) -> str:
-    """What a stage with so many places is called; 1 is left at the end."""
+    """Return the name of a stage with this many places; 1 is left at the end."""
     return {1: "winner", 2: "final", 4: "semi-final", 8: "quarter-final"}.get(size, f"last {size}")
 
 
@@ -159,7 +161,7 @@ def _slots(seeds: Sequence[int]) -> list[int | None]:
 def _whole_matches(
     open_now: dict[frozenset[int], BracketMatch], outcomes: Sequence[PairOutcome]
 ) -> Iterable[tuple[BracketMatch, PairOutcome]]:
-    """Each open match with what became of it, all its pairs taken together."""
+    """Return each open match with its outcome, all its pairs taken together."""
     for players, match in open_now.items():
         found = [each for each in outcomes if {each.first, each.second} == players]
         first, second = found[0].first, found[0].second

@@ -22,13 +22,12 @@ _PAIRS, _COLOURS, _SEEDS = range(3)  # what lots are drawn for
 
 
 class ClassTournament(Schedule):
-    """Every program gets some games against others, and then all play a knockout, seeded by the
-    points they have, of one game each.
+    """Some games for every program, then a knockout of single games, seeded by points.
 
-    A program that for the first time plays a game to its end, or until the other one fails after a
-    move was made, has 5 points for that; every game won is worth 2 points, every drawn one 1, those
-    of the knockout too. Where the number of programs is odd, one sits out in each round, and those
-    who did catch up afterwards, if need be against one for which this game does not count.
+    A program has 5 points for the first time it plays a game to its end, or until its opponent
+    fails after a move was made. Every won game is worth 2 points, every drawn one 1, also in the
+    knockout. If the number of programs is odd, one sits out in each round. Those who did catch up
+    afterwards, if necessary against a program for which this game does not count.
     """
 
     adaptive = True
@@ -90,7 +89,7 @@ class ClassTournament(Schedule):
     # ------------------------------------------------------------------ the games before
 
     def _preliminaries(self, names: Sequence[str], results: PairOutcomes) -> list[list[Pairing]]:
-        """The rounds before the knockout, whoever has Black first."""
+        """Return the rounds before the knockout, without colours."""
         size = len(names)
         seats = results.chance(_PAIRS).permutation(size).tolist() + [BYE] * (size % 2)
         rounds, sat_out = [], []
@@ -104,8 +103,8 @@ class ClassTournament(Schedule):
         return self._coloured(rounds, results)
 
     def _coloured(self, rounds: list[list[Pairing]], results: PairOutcomes) -> list[list[Pairing]]:
-        """The same, and who has had Black less often has it; where both have had it as often a lot
-        decides."""
+        """Return the same rounds with colours: the program with fewer games as Black gets Black; a
+        lot decides between equals."""
         chance, blacks = results.chance(_COLOURS), Counter[int]()
         found: list[list[Pairing]] = []
         for pairings in rounds:
@@ -119,7 +118,7 @@ class ClassTournament(Schedule):
         return found
 
     def _met(self, names: Sequence[str], results: PairOutcomes) -> list[list[SwissMeeting]]:
-        """Whom each has met before the knockout, game by game."""
+        """Return the opponents of each program before the knockout, game by game."""
         met: list[list[SwissMeeting]] = [[] for _ in names]
         before = len(self._preliminaries(names, results))
         for outcome in (outcome for each in results.rounds[:before] for outcome in each):
@@ -136,8 +135,11 @@ class ClassTournament(Schedule):
         outcomes: Sequence[PairOutcome],
         before: Sequence[Sequence[Pairing]],
     ) -> list[float]:
-        """What each has in these games. A game before the knockout (``before``) of who has had its
-        own, and only helps another to catch up, does not count."""
+        """Return the points of each program in these games.
+
+        A game before the knockout (``before``) does not count for a program that has had its own
+        and only helps another to catch up.
+        """
         games = sum(map(len, before))
         points, played = [0.0] * len(names), Counter[int]()
         completed: set[int] = set()
@@ -171,7 +173,8 @@ class ClassTournament(Schedule):
 
 
 def _catching_up(sat_out: list[int], everybody: Sequence[int]) -> Pairing:
-    """A game for two of those who have sat out, who are taken off, or for the last of them."""
+    """Return a game for two programs that sat out, which are taken off the list, or for the last of
+    them."""
     one = sat_out.pop(0)
     other = next((agent for agent in sat_out if agent != one), None)
     if other is None:

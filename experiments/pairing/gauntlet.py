@@ -9,7 +9,7 @@ from othello_lab.experiments.pairing.schedule import Pairing, PairOutcomes, Sche
 
 
 class Gauntlet(Schedule):
-    """One agent meets each of the others, who do not meet each other."""
+    """One agent meets each of the others; the others do not meet each other."""
 
     def __init__(self, champion: str | None = None) -> None:
         """champion: the name of the one; None: the first of the line-up."""

@@ -1,4 +1,4 @@
-"""Who loses is out."""
+"""Knockout: the loser of a match leaves the tournament."""
 
 from __future__ import annotations
 

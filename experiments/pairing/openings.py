@@ -43,10 +43,11 @@ _Item = TypeVar("_Item")
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """Where a game begins: after some moves from the start, or at a position of its own.
+    """The beginning of a game: some moves from the start, or a position of its own.
 
-    moves: made before anybody is asked, one byte each, passes included (a run may have many
-        openings). Empty where ``start`` is given.
+    moves: made before the first question to an agent, one byte each, passes included (a run may
+    have many openings). Empty if ``start`` is given.
+
     start: the position that the game begins from; None for the start of the ruleset.
     """
 
@@ -55,8 +56,10 @@ class Opening:
 
     @property
     def text(self) -> str:
-        """What the record says: an OBF line, or the moves as squares. Passes are left out, but for
-        one at the end, which nothing after it would tell of."""
+        """The opening in the record: an OBF line, or the moves as squares.
+
+        Passes are left out, except one at the end, because no later move would show it.
+        """
         if self.start is not None:
             return self.start.to_obf()
         kept = [move for move in self.moves[:-1] if move != PASS]
@@ -79,7 +82,7 @@ class Opening:
         return self.start or Position.start(rules)
 
     def reach(self, rules: str | Ruleset) -> Position:
-        """The first position in which a player is asked."""
+        """Return the first position in which a player is asked."""
         begin = self.begin(rules)
         moves = np.frombuffer(self.moves, dtype=np.uint8)
         mover, opponent, made = follow_line(*begin.masks, np.uint64(begin.ruleset.board), moves)
@@ -104,9 +107,9 @@ def _refuse_line(position: Position, moves: bytes) -> NoReturn:
 
 @dataclass(frozen=True)
 class Openings(ABC):
-    """Where the games of a run begin: an object named by ``_target_`` in ``conf/openings``.
+    """The openings of a run: an object named by ``_target_`` in ``conf/openings``.
 
-    A kind of one's own says in :meth:`find` which openings there are.
+    A subclass lists its openings in :meth:`find`.
 
     repeats: more pairs of games than openings: false refuses them, true uses the openings again.
     """
@@ -120,7 +123,7 @@ class Openings(ABC):
     @property
     @abstractmethod
     def text(self) -> str:
-        """What they are, in a few words."""
+        """A description in a few words."""
 
     @abstractmethod
     def find(self, count: int, rules: Ruleset, seed: int) -> list[Opening]:
@@ -134,14 +137,14 @@ class Openings(ABC):
         """Raise ValueError if there are none for this ruleset."""
 
     def choose(self, count: int, rules: Ruleset, seed: int, settled: bool = False) -> list[Opening]:
-        """The openings of ``count`` pairs of games, in their order.
+        """Return the openings of ``count`` pairs of games, in their order.
 
-        settled: whether fewer games cannot be asked for.
+        settled: True if fewer games are impossible.
 
         Unless ``repeats`` is set, no two of them lead to the same position, also up to the
-        symmetries of the board; with it the list is gone through again and again.
+        symmetries of the board. With it the list is used again and again.
 
-        Raises ConfigError where there are not enough, or for what :meth:`find` refuses.
+        Raises ConfigError if there are not enough, and as :meth:`find`.
         """
         try:
             found = self.find(count, rules, seed)
@@ -254,7 +257,7 @@ class FileOpenings(Openings):
 
     With ``repeats`` a line that leads to the same position as an earlier one is used too.
 
-    file: the path. plies: cut games and transcripts after so many; None: take them whole. shuffle:
+    file: the path. plies: length to cut games and transcripts to; None: take them whole. shuffle:
     take the openings in an order drawn from the run's seed, not in the file's.
     """
 
@@ -281,10 +284,10 @@ def _too_long(plies: int, rules: Ruleset) -> str:
 
 
 def all_openings(plies: int, rules: Ruleset) -> list[tuple[Opening, Position]]:
-    """Every position that ``plies`` legal plies can reach and in which the game goes on, one for
-    all that differ by a symmetry of the board, each with an opening that leads there.
+    """Return every position after ``plies`` legal plies in which the game goes on, one for all that
+    differ by a symmetry of the board, each with an opening that leads there.
 
-    Raises ConfigError where there are more than :data:`ENUMERABLE` of them at a ply.
+    Raises ConfigError if there are more than :data:`ENUMERABLE` of them at a ply.
     """
     level = [(Opening(), Position.start(rules))]
     for ply in range(1, plies + 1):
@@ -306,18 +309,17 @@ def all_openings(plies: int, rules: Ruleset) -> list[tuple[Opening, Position]]:
 
 
 def read_openings(path: Path, rules: Ruleset, plies: int | None = None) -> list[Opening]:
-    """The openings of a file, in its order.
+    """Return the openings of a file, in its order.
 
-    Each line is a transcript (``f5d6c3``), an OBF position with or without scores, or any number
-    of games in GGF; blank lines and those that begin with # or % are skipped. A file whose name
-    ends with ``.wtb`` holds games in WTHOR (see :mod:`core.wthor`). A game from another position
-    than the ruleset's start gives the position it leads to.
+    Each line is a transcript (``f5d6c3``), an OBF position with or without scores, or any number of
+    games in GGF; blank lines and those that begin with # or % are skipped. A file whose name ends
+    with ``.wtb`` holds games in WTHOR (see :mod:`core.wthor`). A game from another position than
+    the ruleset's start gives the position it leads to.
 
-    plies: transcripts and games are cut after so many, passes counted; None leaves them whole.
+    plies: length to cut transcripts and games to, passes counted; None leaves them whole.
 
-    Raises ConfigError with file and line (WTHOR: byte) for what cannot be read, an illegal move,
-    another board than the ruleset's, or a position in which the game is over; or for a file without
-    openings.
+    Raises ConfigError with file and line (WTHOR: byte) for an unreadable line, an illegal move,
+    another board than the ruleset's, a finished game, or a file without openings.
     """
     openings: list[Opening] = []
     for where, entry in _entries(path):
@@ -401,8 +403,8 @@ def _of_game(
 
 
 def distinct(openings: Sequence[Opening], rules: Ruleset) -> list[Opening]:
-    """The openings without those that lead to a position which an earlier one leads to, also up to
-    the symmetries of the board."""
+    """Return the openings without those that lead to an earlier opening's position, also up to the
+    symmetries of the board."""
     first: dict[int, Opening] = {}
     for opening in openings:
         first.setdefault(position_key(opening.reach(rules)), opening)

@@ -11,8 +11,8 @@ from othello_lab.experiments.pairing.schedule import Pairing, PairOutcomes, Sche
 class RoundRobin(Schedule):
     """Everybody meets everybody.
 
-    All pairings play an opening before the next one is taken, so that a run which is stopped early
-    has met everyone about equally often.
+    All pairings play an opening before the next one is taken. So in a run that is stopped early
+    each agent has met every other about equally often.
     """
 
     def pairings(

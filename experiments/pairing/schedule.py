@@ -1,4 +1,4 @@
-"""Who meets whom, from where, with which random numbers: what every schedule has in common."""
+"""Schedules: the pairings of a run, their openings and random numbers."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ Pairing = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class PairOutcome:
-    """What became of a pair.
+    """The outcome of a pair.
 
-    first, second: its agents by number. points: of the first agent, 0 to 2. games: what tells its
-    two games from others (:attr:`~experiments.record.store.GameRow.identity`); none if the pair was
-    skipped. forfeits: who lost a game of it by a fault, by number, once for each such game. begun:
-    in how many of its games a move was made.
+    first, second: its agents by number. points: of the first agent, 0 to 2. games: identities of
+    its two games (:attr:`~experiments.record.store.GameRow.identity`); none if the pair was
+    skipped. forfeits: agents that lost a game of it by a fault, by number, once for each such game.
+    begun: number of its games in which a move was made.
     """
 
     first: int
@@ -64,9 +64,9 @@ class PairOutcome:
 
 
 class PairOutcomes(Sequence[PairOutcome]):
-    """What became of the pairs so far, in the order of the schedule.
+    """The outcomes of the pairs so far, in the order of the schedule.
 
-    rounds: those of the rounds of which all pairs were played or skipped.
+    rounds: the rounds of which all pairs were played or skipped.
     """
 
     def __init__(self, seed: int = 0) -> None:
@@ -79,7 +79,7 @@ class PairOutcomes(Sequence[PairOutcome]):
         self._seen: set[tuple[int, int, tuple[str, ...]]] = set()
 
     def add(self, outcome: PairOutcome) -> None:
-        """Note what became of the next pair."""
+        """Note the outcome of the next pair."""
         self._outcomes.append(outcome)
         played = outcome.first, outcome.second, outcome.games
         if len(outcome.games) == 2 and played not in self._seen:
@@ -87,18 +87,20 @@ class PairOutcomes(Sequence[PairOutcome]):
             self.counts(outcome.first, outcome.second)[round(2 * outcome.points)] += 1
 
     def end_round(self) -> None:
-        """Note that what was added since the last time are all pairs of a round."""
+        """Note that the pairs added since the last call are all pairs of a round."""
         self.rounds.append(tuple(self._outcomes[self._in_rounds :]))
         self._in_rounds = len(self._outcomes)
 
     def chance(self, *words: int) -> np.random.Generator:
-        """Random numbers for drawing lots, which follow from the run's seed and these numbers
+        """Return a generator for drawing lots. It follows from the run's seed and these numbers
         alone, from 0 each."""
         return np.random.default_rng(np.random.SeedSequence(self._seed, spawn_key=(_LOTS, *words)))
 
     def counts(self, first: int, second: int) -> IntArray:
-        """How many pairs of this pairing gave its first agent 0, 1/2, 1, 3/2 and 2 points, shape
-        (5,). A pair that repeats an earlier one move for move says nothing new and is not counted.
+        """Return the number of pairs of this pairing that gave its first agent 0, 1/2, 1, 3/2 and 2
+        points, shape (5,).
+
+        A pair that repeats an earlier one move for move is no further evidence and is not counted.
         """
         return self._counts.setdefault((first, second), np.zeros(5, dtype=np.int64))
 
@@ -111,10 +113,10 @@ class PairOutcomes(Sequence[PairOutcome]):
 
 @dataclass(frozen=True)
 class ResultTable:
-    """A table of how a tournament went, for the report: rounds, or a bracket.
+    """A table about a tournament, for the report: rounds, or a bracket.
 
     rows: its cells. words: numbers of the columns that hold words. note: how to read it. code:
-    numbers of the columns that hold what is typed, such as positions.
+    numbers of the columns that hold code, such as positions.
     """
 
     title: str
@@ -126,18 +128,20 @@ class ResultTable:
 
 
 class Schedule(ABC):
-    """Who meets whom, and for how long: an object named by ``_target_`` in ``conf/schedule``.
+    """The pairings of a run and their length: an object named by ``_target_`` in ``conf/schedule``.
 
-    A schedule is asked round by round which pairs come next, and told the results so far in the
-    order of the schedule. All pairings of a round play the same openings. A schedule keeps
+    The run asks a schedule round by round for the next pairs, and hands it the results so far in
+    the order of the schedule. All pairings of a round play the same openings. A schedule keeps
     nothing between two questions, so the same results always lead to the same pairs: on any number
     of workers, and after any interruption.
 
-    adaptive: whether a round depends on the results of the rounds before. It is then asked for when
-        they are all there; otherwise at once, with whatever results there are.
-    both_colours: whether a pairing plays two games from each opening, colours swapped; otherwise
-        one, in which the first agent has Black.
-    can_grow: whether games can be added to a run that has ended, and all games before stay.
+    adaptive: True if a round depends on the results of the rounds before. The run then asks for it
+    when these are complete; otherwise at once, with the results that there are.
+
+    both_colours: True if a pairing plays two games from each opening, colours swapped; otherwise
+    one, in which the first agent has Black.
+
+    can_grow: True if games can be added to a run that has ended, and all games before stay.
     """
 
     adaptive: ClassVar[bool] = False
@@ -149,57 +153,59 @@ class Schedule(ABC):
 
     @property
     def games_each(self) -> int:
-        """How many games a pairing plays from an opening."""
+        """Number of games that a pairing plays from an opening."""
         return 2 if self.both_colours else 1
 
     def rounds(self, names: Sequence[str], pairs: int) -> int:
-        """The most rounds there can be.
+        """Return the largest number of rounds.
 
-        pairs: so many pairs each pairing is to play, half of the setting ``games``.
+        pairs: pairs that each pairing is to play, half of the setting ``games``.
         """
         return pairs
 
     def openings_a_round(self, pairs: int) -> int:
-        """How many openings each pairing of a round plays one after the other; see
+        """Return the number of openings that each pairing of a round plays one after the other; see
         :meth:`rounds`."""
         return 1
 
     def openings_needed(self, names: Sequence[str], pairs: int) -> int:
-        """How many openings all rounds need; see :meth:`rounds`."""
+        """Return the number of openings of all rounds; see :meth:`rounds`."""
         return self.rounds(names, pairs) * self.openings_a_round(pairs)
 
     @abstractmethod
     def pairings(
         self, number: int, names: Sequence[str], results: PairOutcomes
     ) -> Sequence[Pairing]:
-        """Who meets whom in round ``number`` (from 0), as places in the line-up ``names``; nobody
-        if there is nothing more to play."""
+        """Return the pairings of round ``number`` (from 0), as places in the line-up ``names``;
+        none if there is nothing more to play."""
 
     def length(self, names: Sequence[str], pairs: int) -> int:
         """The most pairs there can be in all; see :meth:`rounds`."""
         return self.openings_needed(names, pairs) * len(self.pairings(0, names, PairOutcomes()))
 
     def standings(self, names: Sequence[str], results: PairOutcomes) -> Mapping[str, Sequence[Any]]:
-        """What counts in this tournament, as columns of the standings, one value for each of the
-        line-up: ``place`` (from 1, by which they are sorted) and others, numbers or words. Nothing
-        where the usual standings say it all."""
+        """Return this tournament's own columns of the standings, one value for each agent of the
+        line-up: ``place`` (from 1, the order of the standings) and others, numbers or words. Empty
+        if the usual standings are enough."""
         return {}
 
     def tables(self, names: Sequence[str], results: PairOutcomes) -> Sequence[ResultTable]:
-        """What the report shows of how it went, beside the standings. names: of the line-up."""
+        """Return further tables for the report. names: of the line-up."""
         return ()
 
     def verdict(self, results: PairOutcomes) -> str:
-        """Why there is nothing more to play after these results; "" to go on. Asked after every
-        pair; what workers have already played beyond it is dropped."""
+        """Return the reason to end the tournament after these results; "" to continue.
+
+        The run asks after every pair. Pairs that workers have already played beyond it are dropped.
+        """
         return ""
 
     def note(self, results: PairOutcomes) -> str:
-        """What the progress bar says of the results; "" for nothing."""
+        """Return a note on the results for the progress bar; "" for none."""
         return ""
 
     def outcome(self, counts: IntArray) -> str:
-        """What the report says of how it ended; "" for nothing.
+        """Return a sentence on the end of the tournament for the report; "" for none.
 
         counts: pentanomial counts of all pairings, shape (agents, agents, 5), see
         :func:`experiments.report.standings.pair_counts`.
@@ -208,23 +214,23 @@ class Schedule(ABC):
 
     @property
     def may_end_early(self) -> bool:
-        """Whether :meth:`verdict` may end it."""
+        """True if :meth:`verdict` may end it."""
         return type(self).verdict is not Schedule.verdict
 
     @property
     def has_standings(self) -> bool:
-        """Whether it has :meth:`standings` or :meth:`tables` of its own."""
+        """True if it has :meth:`standings` or :meth:`tables` of its own."""
         kind = type(self)
         return kind.standings is not Schedule.standings or kind.tables is not Schedule.tables
 
     @property
     def listens(self) -> bool:
-        """Whether it looks at results."""
+        """True if it looks at results."""
         return self.adaptive or self.may_end_early or self.has_standings
 
 
 class PairDraw:
-    """The pairs of a run as its schedule draws them, round by round, and what became of them."""
+    """The pairs of a run as its schedule draws them, round by round, and their outcomes."""
 
     def __init__(
         self,
@@ -252,7 +258,7 @@ class PairDraw:
 
     @property
     def note(self) -> str:
-        """What the progress bar says of the results."""
+        """The progress bar's note on the results."""
         return self.schedule.note(self.results)
 
     def skip(self, played: Iterable[int]) -> None:
@@ -260,8 +266,8 @@ class PairDraw:
         self._played.update(played)
 
     def take(self, most: int) -> list[Pair]:
-        """Up to so many pairs that can be played now; none where there are no more, or none before
-        further results are told."""
+        """Return up to this many pairs that can be played now; none if there are no more, or none
+        before further results."""
         found: list[Pair] = []
         while len(found) < most and not self.verdict and (self._due or self._draw()):
             if self._due:
@@ -272,8 +278,8 @@ class PairDraw:
         return found
 
     def tell(self, number: int, games: Sequence[GameRow]) -> None:
-        """Note what became of a pair; they may be told in any order. games: none if the pair was
-        skipped, because the processes that played it died."""
+        """Note the outcome of a pair, in any order. games: empty if the pair was skipped because
+        the processes that played it died."""
         if not self.schedule.listens:
             return
         self._told[number] = games
@@ -293,8 +299,8 @@ class PairDraw:
             self.verdict = self.schedule.verdict(self.results)
 
     def complete(self, settled: int, most: int) -> bool:
-        """Whether these are all pairs there will be. settled: how many were played or skipped.
-        most: the most there can be, see :meth:`Schedule.length`."""
+        """Return True if there will be no further pairs. settled: number played or skipped. most:
+        the largest possible number, see :meth:`Schedule.length`."""
         if self.verdict or not self.schedule.adaptive:
             return bool(self.verdict) or settled == most
         while self._draw():
@@ -319,7 +325,7 @@ class PairDraw:
 
     @property
     def _ended(self) -> bool:
-        """Whether all rounds were drawn."""
+        """Return True if all rounds were drawn."""
         return self._each * self._round >= len(self._openings)
 
 

@@ -1,4 +1,4 @@
-"""Two agents, until a sequential probability ratio test knows which hypothesis holds."""
+"""A match of two agents until a sequential probability ratio test accepts a hypothesis."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ _FIRST, _SECOND = 0, 1
 
 
 class SequentialMatch(Schedule):
-    """Two agents, until :class:`~experiments.statistics.sequential.Sprt` knows whether the first is
-    stronger by ``elo0`` or by ``elo1``. Pairs enter the test in the order of the schedule."""
+    """A match that ends when :class:`~experiments.statistics.sequential.Sprt` decides that the
+    first agent is stronger by ``elo0`` or by ``elo1``. Pairs enter the test in the order of the
+    schedule."""
 
     @checked
     def __init__(

@@ -1,4 +1,4 @@
-"""Those who stand alike meet."""
+"""Swiss tournaments: agents with about the same score meet."""
 
 from __future__ import annotations
 
@@ -21,9 +21,11 @@ BYE = -1
 
 
 class Swiss(Schedule):
-    """In each round those meet who have about the same score, and nobody meets another twice: a
-    match of ``games`` games, colours swapped. A match won counts 1, a drawn one 1/2. Of an odd
-    number of agents one, each time another, has no opponent: a bye, which counts as a match won.
+    """In each round agents with about the same score meet, and nobody meets another twice: a match
+    of ``games`` games, colours swapped.
+
+    A match won counts 1, a drawn one 1/2. If the number of agents is odd, one of them, each time
+    another, has no opponent: a bye, and it counts as a match won.
 
     Ties are broken by Buchholz, the sum of the opponents' scores (a bye counts one's own), then by
     points in games.
@@ -73,8 +75,8 @@ class Swiss(Schedule):
 
 @dataclass
 class SwissMeeting:
-    """What a round was for an agent: whom it met, BYE for nobody, the share of the points that it
-    took, None where nothing was played, and whether that counts for it."""
+    """An agent's part of a round: its opponent, BYE for nobody; the share of the points that it
+    took, None if nothing was played; and True if that counts for it."""
 
     opponent: int
     share: float | None
@@ -88,8 +90,8 @@ def round_table(
     met: Sequence[Sequence[SwissMeeting]],
     word: str = "round",
 ) -> ResultTable:
-    """Whom each agent met in which round, and with which result. place: of each agent. met: by
-    agent, round by round. word: what a round is called."""
+    """Return the table of opponents and results, round by round. place: of each agent. met: by
+    agent, round by round. word: the name of a round."""
     order = sorted(range(len(names)), key=lambda agent: place[agent])
     row_of = {agent: row for row, agent in enumerate(order, start=1)}
 
@@ -130,8 +132,8 @@ class _SwissScores:
 
     @classmethod
     def of(cls, names: Sequence[str], results: PairOutcomes) -> _SwissScores:
-        """After all whole rounds of the results; agents who stand alike in an order that a lot has
-        drawn."""
+        """Return the scores after all whole rounds of the results; a lot orders agents with equal
+        scores."""
         size = len(names)
         order = results.chance(0).permutation(size).tolist()
         scores = cls(order, [0.0] * size, [0.0] * size, [[] for _ in names])
@@ -142,7 +144,7 @@ class _SwissScores:
         return scores
 
     def add(self, pairing: Pairing, outcomes: Sequence[PairOutcome]) -> None:
-        """Note what became of a match; both have no points of one whose pairs were all skipped."""
+        """Note the outcome of a match; both have no points if all its pairs were skipped."""
         for agent, opponent in (pairing, pairing[::-1]):
             if agent == BYE:
                 continue
@@ -173,12 +175,13 @@ class _SwissScores:
 
 
 def matched(ranked: Sequence[int], may_meet: Callable[[int, int], bool]) -> list[Pairing]:
-    """Everybody in pairs, near ones of the ranking together, one of an odd number with BYE.
+    """Return all agents in pairs, neighbours of the ranking together, one of an odd number with
+    BYE.
 
-    Where two are left over that may not meet, they take apart the lowest pair of which each may
-    meet one. There is such a pair as long as everybody may still meet half of the others: the two
-    have at least as many possible opponents, taken together, as all pairs have members, so one pair
-    has three of the four.
+    If two are left over that may not meet, they take apart the lowest pair of which each may meet
+    one. There is such a pair as long as everybody may still meet half of the others: the two have
+    at least as many possible opponents, taken together, as all pairs have members, so one pair has
+    three of the four.
     """
     pairs: list[Pairing] = []
     waiting = list(ranked)
@@ -207,8 +210,8 @@ def matched(ranked: Sequence[int], may_meet: Callable[[int, int], bool]) -> list
 def _exchanged(
     pairs: list[Pairing], one: int, other: int, may_meet: Callable[[int, int], bool]
 ) -> list[Pairing]:
-    """Two pairs in the place of the lowest one (which is taken away) with which two can be
-    exchanged."""
+    """Return two pairs in the place of the lowest pair with which two agents can be exchanged; that
+    pair is taken away."""
     for number in reversed(range(len(pairs))):
         for first, second in (pairs[number], pairs[number][::-1]):
             if may_meet(one, first) and may_meet(other, second):

@@ -1,6 +1,6 @@
-"""Where games are played: processes that agents cannot break, on this machine or a cluster.
+"""Playing games: processes that agents cannot break, on this machine or a cluster.
 
-What a run may ask for by ``_target_`` is handed on here.
+The classes that a run may name by ``_target_`` are handed on here.
 """
 
 from othello_lab.experiments.playing.executors import Dask, Executor, Processes, Serial

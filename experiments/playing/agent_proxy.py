@@ -1,11 +1,11 @@
-"""Who stands for an agent where the judge is: it asks the agent's process, and watches over it.
+"""The proxy of an agent on the judge's side: it asks the agent's process, and watches over it.
 
-Whatever happens in that process is charged to its agent: a crash, a hang, an answer that is none,
-and time, as :mod:`experiments.playing.time_account` tells.
+All that happens in that process is charged to its agent: a crash, a hang, an unreadable answer, and
+time as :mod:`experiments.playing.time_account` counts it.
 
 A process that is killed by somebody else (SIGKILL, SIGTERM) is replaced: the new one is led through
-the game so far, and asked again, with a time limit for what is left of it. So nothing is lost by
-it, and nothing won either.
+the game so far, and asked again, with the rest of the time limit. So the agent loses nothing by it,
+and wins nothing either.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ _LOOK_SECONDS = 1.0  # from one look at a player's processes to the next
 
 
 class ChildSignals:
-    """How this process learns that a child was stopped, goes on, or has ended, and that it was
-    stopped itself: one object in a supervisor."""
+    """Signals of stopped, continued and ended children, and of stops of this process itself: one
+    object in a supervisor."""
 
     def __init__(self) -> None:
         self._bell, listener = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
@@ -169,7 +169,7 @@ class AgentProxy:
         return TimeSpent(self._received - self._account.asked, cpu - self._cpu, 0)
 
     def _spent(self) -> TimeSpent:
-        """What it has spent from the question to what was received last."""
+        """Return the time from the question to the last message received."""
         used = self._meter.cpu, self._meter.ready + self._meter.stolen
         return self._account.spent(self._answered, self._received, *used)
 
@@ -188,7 +188,7 @@ class AgentProxy:
                 self._process.send(json.dumps([self._asked, "close"]).encode(), wait=False)
 
     def closed_within(self, seconds: float) -> bool:
-        """Whether it closes in time; what it raises is logged."""
+        """Return True if it closes in time; its exceptions are logged."""
         try:
             if self._process is not None:
                 self._receive(seconds)
@@ -202,7 +202,7 @@ class AgentProxy:
         return True
 
     def kill(self) -> None:
-        """End its process, whatever it does, and those that it has started."""
+        """End its process and all that it has started."""
         if self._process is not None:
             if not self._process.has_ended():  # stopped first, or it would start more
                 with contextlib.suppress(ProcessLookupError):
@@ -229,15 +229,15 @@ class AgentProxy:
         self._answer(START_SECONDS, ["start"])
 
     def _how_it_ended(self) -> int | str | None:
-        """The exit code of its process, see :meth:`ForkedProcess.exit_code`, or what it did
-        instead."""
+        """Return the exit code of its process in words, see :meth:`ForkedProcess.exit_code`, or
+        another reason."""
         assert self._process is not None
         if not self._process.has_ended(within=_END_SECONDS):
             return "it has closed the line to its supervisor, or does not listen"
         return self._process.exit_code()
 
     def _ask(self, patience: float, *question: Any) -> list[Any]:
-        """What the agent answers to this. Raises Fault."""
+        """Return the agent's answer to this call. Raises PlayerFailure."""
         asked = list(question)
         told_anew = False
         while True:
@@ -275,8 +275,8 @@ class AgentProxy:
                 return answer
 
     def _what_is_left(self, limits: list[Any]) -> list[Any]:
-        """The limits, as plain data, less the time that a process had which is no more. A tenth is
-        left in any case; nobody is charged for it."""
+        """Return the limits left for a replacement process, as plain data. At least a tenth is
+        left; nobody is charged for it."""
         depth, nodes, *times = limits
         wall, cpu, waited = map(sum, zip(self._gone, self._spent(), strict=True))
         charged = min(wall - waited, round(0.9e9 * max(time or 0.0 for time in times)))
@@ -310,7 +310,7 @@ class AgentProxy:
         return answer
 
     def _mind(self, now: int, patience: float, timed: bool) -> None:
-        """There is no answer yet: see whether this may go on."""
+        """Check, while there is no answer, that the wait may go on."""
         if now - self._checked > _CHECK_SECONDS * 1e9:
             self._checked = now
             self._check()
@@ -323,7 +323,7 @@ class AgentProxy:
             raise PlayerFailure(HUNG, f"no answer for {patience:g} s")
 
     def _read(self) -> list[Any] | None:
-        """The answer, if it is there; what was logged is handled."""
+        """Return the answer, if it is there; handle log records before it."""
         assert self._process is not None
         try:
             while (message := self._process.take()) is not None:
@@ -379,8 +379,8 @@ class AgentProxy:
             self._process.ended = True
 
     def _look(self, tick: float, continued: bool) -> None:
-        """Note what has happened to the process, and to this one, since the last look. continued:
-        whether this one was stopped meanwhile."""
+        """Note the events of the process, and of this one, since the last look. continued: True if
+        this one was stopped meanwhile."""
         assert self._process is not None
         ready, worked = own_ready(), time.thread_time_ns()
         own = ready - self._ready, worked - self._worked
@@ -410,7 +410,7 @@ class AgentProxy:
                 raise PlayerFailure(DIED, f"{many}; {self._conditions.processes} are allowed")
 
     def _take_output(self, to_the_end: bool = False) -> None:
-        """Log what the agent has printed, line by line; to_the_end: of a process that has ended."""
+        """Log the agent's output, line by line. to_the_end: True for a process that has ended."""
         found = b""
         with contextlib.suppress(BlockingIOError):
             found = os.read(self._output, 1 << 16)
@@ -429,7 +429,7 @@ class AgentProxy:
             _handle(OUTPUT, OUTPUT, logging.INFO, f"{self.name}: {line.decode(errors='replace')}")
 
     def _log(self, level: Any, name: Any, text: Any) -> None:
-        """Handle what the agent's process has sent for the log."""
+        """Handle a log record from the agent's process."""
         if not (type(level) is int and type(name) is str and type(text) is str):
             raise ValueError("a log record that is none")
         left = MOST_LOGGED - self._logged
@@ -449,7 +449,7 @@ log = logging.getLogger("lab.games")
 
 
 def _handle(logger: str, name: str, level: int, text: str) -> None:
-    """Log what an agent has said."""
+    """Log a record of an agent."""
     to = logging.getLogger(logger)
     to.handle(to.makeRecord(name, level, "", 0, text, (), None))
 

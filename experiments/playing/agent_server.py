@@ -1,7 +1,7 @@
-"""What runs in the process in which one agent plays: it is asked, and it answers.
+"""The process of one agent: it receives questions, and answers.
 
 The questions and answers are JSON, one a message: ``[number, call, argument, ...]`` and ``[number,
-kind, ...]`` with the number of the question. So whoever asks never has to run anything that comes
+kind, ...]`` with the number of the question. So the other side never has to run anything that comes
 from here. :class:`~experiments.playing.agent_proxy.AgentProxy` is the other side.
 """
 
@@ -125,7 +125,8 @@ def _cut(text: str) -> str:
 
 
 class _SendText(logging.Handler):
-    """Sends what is logged as text; a process that the agent has started prints it instead."""
+    """Log handler that sends records as text; a process that the agent has started prints them
+    instead."""
 
     def __init__(self, send: Any) -> None:
         super().__init__()
@@ -177,7 +178,7 @@ def plain_decision(decision: Decision) -> list[Any]:
 
 
 def read_decision(plain: list[Any]) -> Decision:
-    """A decision from what :func:`plain_decision` has made of it; whether it makes sense is not
-    looked at. Raises TypeError or ValueError where it is not one at all."""
+    """Return a decision from the data of :func:`plain_decision`; its sense is not checked. Raises
+    TypeError or ValueError for other data."""
     move, value, pv, depth, counts = plain
     return Decision(move, value, tuple(pv), depth, SearchStats(*counts))

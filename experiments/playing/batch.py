@@ -1,8 +1,9 @@
-"""Games of agents that share a process: those of two agents that can are played in compiled code,
-many at a time, the others one after another by :func:`experiments.playing.game.play`.
+"""Games of agents that share a process.
 
-Which way a game was played makes no difference to its record, times aside; a test holds both equal.
-A move of compiled code that is not legal is for the judge: its game is played again the other way.
+Games of two agents that can are played in compiled code, many at a time, the others one after
+another by :func:`experiments.playing.game.play`. Both ways give the same record, times aside; a
+test holds them equal. If a move of compiled code is not legal, its game is played again the other
+way, for the judge.
 """
 
 from __future__ import annotations
@@ -55,10 +56,10 @@ _SOURCES = [(TURN.index(name), int(place)) for name, place in _KERNEL.items()]
 
 
 class GameMonitor:
-    """What a process tells of the games it plays, while it plays, and what it is told.
+    """Progress of the games that a process plays, and signals to it.
 
     memory: numbers of 64 bits that it may share with others: those of
-    :data:`core.whole_games.WATCH`, and before which game of a task the kernel's begin.
+    :data:`core.whole_games.WATCH`, and the number of the task's game before the kernel's first one.
     """
 
     Memory = ctypes.c_int64 * (layout.WATCH + 1)
@@ -68,7 +69,7 @@ class GameMonitor:
         self.address = ctypes.addressof(memory)
 
     def begin(self, place: int) -> None:
-        """What is called next belongs to this game of the task, or a later one."""
+        """Note that the next calls belong to this game of the task, or a later one."""
         self._memory[layout.WATCH], self._memory[layout.NUMBER] = place, 0
 
     def call(self, *_: object) -> None:
@@ -91,7 +92,7 @@ class GameMonitor:
 
     @property
     def stopping(self) -> bool:
-        """Whether no further pair is to be begun."""
+        """True if no further pair is to be begun."""
         return bool(self._memory[layout.STOP])
 
     def stop(self) -> None:
@@ -124,8 +125,8 @@ def play_all(
 def _compiled_players(
     conditions: GameConditions, games: Sequence[ScheduledGame]
 ) -> tuple[CompiledPlayer, CompiledPlayer] | None:
-    """The agents of games as compiled players, the first game's Black first; None where they are
-    not, or where somebody's record says what no seed can be, which is for the judge."""
+    """Return the agents of games as compiled players, the first game's Black first; None if they
+    are not, or if a record has an impossible seed, a case for the judge."""
     if not all(0 <= game.seed < _MOST_SEED for game in games):
         return None
     black, white = (
@@ -136,7 +137,7 @@ def _compiled_players(
 
 
 def _chunks(games: Sequence[ScheduledGame], most: int) -> Iterator[list[ScheduledGame]]:
-    """Whole pairs, together at most so many games, but at least one pair."""
+    """Yield whole pairs, together at most this many games, but at least one pair."""
     chunk: list[ScheduledGame] = []
     for _, pair in groupby(games, key=lambda game: game.pair):
         both = list(pair)
@@ -184,7 +185,7 @@ def _in_compiled_code(
     first: int,
     watch: GameMonitor,
 ) -> tuple[list[PlayedGame], bool]:
-    """As many games as the kernel plays, and whether it doubts a move of the next one.
+    """Return as many games as the kernel plays, and True if it doubts a move of the next one.
 
     first: the agent of the first player, by number.
     """
@@ -280,7 +281,7 @@ def _texts(
 
 
 def _totals(games: int, turns: np.ndarray, of: np.ndarray) -> np.ndarray:
-    """What ``games`` has of each side's decisions, shape (games, 2, TOTALS)."""
+    """Return the totals of each side's decisions in ``games``, shape (games, 2, TOTALS)."""
     totals = np.zeros((games, 2, len(TOTALS)), dtype=np.int64)
     decided = turns[:, layout.SQUARE] != PASS
     about = np.zeros((int(decided.sum()), len(TOTALS)), dtype=np.int64)

@@ -1,10 +1,9 @@
-"""Workers on other machines: an executor over a Dask cluster, as the driver sees it.
+"""Workers on other machines: an executor over a Dask cluster, as the driver sees it. The workers'
+side is in :mod:`experiments.playing.cluster_worker`.
 
-What a Dask worker does is told in :mod:`experiments.playing.cluster_worker`.
-
-The driver chooses which worker gets a task, and gives it as many as it has threads. So it knows
-what was lost with a worker, keeps tasks from workers that play something else, and what has not
-begun can be taken back. Dask notices the lost workers; the driver hands their tasks out again.
+The driver chooses the worker of each task, and gives it as many as it has threads. So it knows the
+tasks lost with a worker, keeps tasks from workers of other games, and can take back tasks that have
+not begun. Dask notices lost workers; the driver hands their tasks out again.
 """
 
 from __future__ import annotations
@@ -62,13 +61,13 @@ class _Member:
 
     @property
     def where(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
         plain = self.name in ("", self.address)
         return f"worker {self.address}" if plain else f"worker {self.name} at {self.address}"
 
     @property
     def alive(self) -> bool:
-        """Whether the worker has its lease, as far as Dask knows."""
+        """True if the worker has its lease, as far as Dask knows."""
         return bool(self.lease.status == "finished")
 
     def release(self) -> None:
@@ -80,9 +79,9 @@ class _Member:
 class Cluster(Executor):
     """The workers of a Dask cluster, those there now and those that join, as an executor.
 
-    Tasks run in fresh processes on the workers. One whose worker is lost, or whose process died,
-    gets WorkerDied; without the scheduler all tasks get BrokenExecutor. A worker that cannot play
-    as the driver does never gets one.
+    Tasks run in fresh processes on the workers. A task gets WorkerDied if its worker is lost or its
+    process died; without the scheduler all tasks get BrokenExecutor. A worker that cannot play as
+    the driver does never gets one.
     """
 
     def __init__(
@@ -92,10 +91,8 @@ class Cluster(Executor):
         stopping: Callable[[], bool],
         say: Callable[[str], None],
     ) -> None:
-        """
-        client: a Dask client. stopping: once it says True nothing more is handed out. say: gets
-        what the user should know while waiting.
-        """
+        """client: a Dask client. stopping: returns True when nothing more is to be handed out. say:
+        prints lines for the user during the wait."""
         self.workers = WorkerSlots(self, 1)  # its number follows the cluster's size
         self._client = client
         self._assignment = Assignment.of(elsewhere)
@@ -134,7 +131,7 @@ class Cluster(Executor):
         return task.future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Let the workers go, whatever they do."""
+        """Let the workers go at once."""
         self._events.put(None)
         if wait:
             self._thread.join(CONNECT_SECONDS)
@@ -142,7 +139,7 @@ class Cluster(Executor):
     # ------------------------------------------------------------------ the managing thread
 
     def _manage(self) -> None:
-        """Do what events ask for, look at the cluster now and then, keep the workers busy."""
+        """Handle events, look at the cluster from time to time, keep the workers busy."""
         looked = 0.0
         try:
             while not self._broken:
@@ -164,7 +161,7 @@ class Cluster(Executor):
             self._break()
 
     def _look_for_workers(self) -> None:
-        """Invite workers that have joined, forget those that are gone."""
+        """Invite workers that have joined, forget lost ones."""
         if self._client.status == "closed":
             self._broken = "the scheduler does not answer any more"
         if self._client.status != "running":
@@ -245,7 +242,7 @@ class Cluster(Executor):
             self._give(task, min(free, key=lambda member: len(member.tasks) / member.seats))
 
     def _take_back(self) -> None:
-        """Cancel what no worker has got yet."""
+        """Cancel tasks that no worker has got yet."""
         while self._waiting:
             task = self._waiting.popleft()
             self._open.discard(task)
@@ -333,7 +330,7 @@ _IGNORE_CTRL_C = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
 
 @contextmanager
 def _dask_logs_here() -> Iterator[None]:
-    """What Dask logs goes where everything goes, rather than between the lines of a terminal."""
+    """Send Dask's log to the lab's log, rather than between the lines of a terminal."""
     dasks = [logging.getLogger(name) for name in ("distributed", "distributed.client")]
     before = [(logger, logger.handlers, logger.propagate) for logger in dasks]
     for logger in dasks:
@@ -365,11 +362,11 @@ def _connected(target: Any) -> Any:
 def reach(
     conditions: GameConditions, address: str | None, workers: int, say: Callable[[str], None]
 ) -> Iterator[WorkerSlots]:
-    """The workers of the cluster at an address, ready to play; without one, so many of a cluster of
-    this machine's own.
+    """Yield the workers of the cluster at an address, ready to play; without an address those of a
+    new cluster of this machine, ``workers`` of them.
 
-    say: gets what the user should know while waiting. Raises ConfigError where there is no
-    scheduler, or a worker that cannot play as this process would.
+    say: prints lines for the user during the wait. Raises ConfigError if there is no scheduler, or
+    a worker cannot play as this process would.
     """
     from distributed import LocalCluster
 

@@ -30,11 +30,11 @@ from othello_lab.experiments.record.provenance import differences, versions
 
 @dataclass(frozen=True)
 class Assignment:
-    """What a worker needs to know to play in a run.
+    """All that a worker needs to know to play in a run.
 
-    elsewhere: how it makes the conditions. versions: the driver's
+    elsewhere: its way of making the conditions. versions: the driver's
     (:mod:`experiments.record.provenance`). folder, path: the driver's current folder and its
-    ``sys.path``, where files of the user's may be, if the worker sees the same folders.
+    ``sys.path``; files of the user's may be there, if the worker sees the same folders.
     """
 
     elsewhere: RemoteConditions
@@ -61,10 +61,9 @@ class Lease:
     """As long as this object lives, there is a pool of processes for a run."""
 
     def __init__(self, key: str, assignment: Assignment) -> None:
-        """
-        key: what tasks call the pool; no two leases have the same.
+        """key: the pool's name in tasks; no two leases have the same.
 
-        Raises ConfigError where the worker cannot play what the driver has planned.
+        Raises ConfigError if the worker cannot play the driver's plan.
         """
         from distributed import get_worker  # takes half a second; not for those without Dask
 
@@ -97,7 +96,7 @@ def _end(key: str) -> None:
 def work(
     lease: object, key: str, function: Callable[..., Any], arguments: tuple[Any, ...]
 ) -> tuple[Any, list[logging.LogRecord]]:
-    """Run a task in the pool of a lease; returns also what was logged since the last one.
+    """Run a task in the pool of a lease; return its result and the log records since the last one.
 
     lease: not used here; the task fails together with it.
     """
@@ -110,7 +109,7 @@ def work(
 
 
 def _prepare(assignment: Assignment) -> tuple[GameConditions | Exception]:
-    """The conditions, if all is as the driver has it; otherwise what is wrong."""
+    """Return the conditions, if all versions are the driver's; otherwise the reason against it."""
     try:
         if Path(assignment.folder).is_dir():
             os.chdir(assignment.folder)

@@ -1,4 +1,4 @@
-"""What all games of a run have in common, and how workers are told to stop."""
+"""The conditions that all games of a run share, and the signal that stops workers."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ ISOLATION = AUTO, PROCESS, NONE = "auto", "process", "none"
 
 @dataclass(frozen=True)
 class RemoteConditions:
-    """How a process that is no fork of this one makes the same conditions.
+    """Instructions for a process that is no fork of this one to make the same conditions.
 
-    make: a function that can be imported there; it is called with ``config``, plain data, and gives
-    the Conditions.
+    make: a function that can be imported there; called with ``config``, plain data, it returns the
+    GameConditions.
     """
 
     make: Callable[[Mapping[str, Any]], GameConditions]
@@ -39,17 +39,17 @@ class RemoteConditions:
 
 @dataclass(frozen=True)
 class GameConditions:
-    """What all games of a run have in common.
+    """The conditions that all games of a run share.
 
     names, agents: the line-up. stop: a number shared with all workers (see :func:`stop_signal`).
-    hang_seconds: without an answer for so long a player counts as hung; where a time limit is set,
-    it counts as hung half a second after limit and grace, so that an answer that comes merely late
-    is judged as such. log_level: from which level on what agents log is kept. prepare_seconds: how
-    long ``begin_game`` may take. memory_mb: MiB that a player's process may take beyond what it
-    begins with. processes: how many a player may have below its own. isolation: see
-    :attr:`apart`. compiled_games: whether agents that can play whole games in compiled code do so
-    (:mod:`core.whole_games`). record_moves: whether every move is recorded, or the totals of each
-    game alone. elsewhere: None where an agent is an object of this program, which cannot be made
+    hang_seconds: after this time without an answer a player counts as hung. If a time limit is set,
+    it counts as hung half a second after limit and grace, so that a late answer is judged as late.
+    log_level: lowest level of agents' log records that is kept. prepare_seconds: the longest time
+    for ``begin_game``. memory_mb: MiB that a player's process may take beyond its first size.
+    processes: the most that a player may have below its own. isolation: see :attr:`apart`.
+    compiled_games: True if agents that can play whole games in compiled code do so
+    (:mod:`core.whole_games`). record_moves: True to record every move, False for the totals of each
+    game alone. elsewhere: None if an agent is an object of this program, because it cannot be made
     again.
     """
 
@@ -98,7 +98,7 @@ class GameConditions:
 
     @property
     def stopping(self) -> bool:
-        """Whether nothing new is to be begun."""
+        """True if nothing new is to be begun."""
         return bool(self.stop.value != GO_ON)
 
     def prepare(self, announce: Announce | None = None) -> None:

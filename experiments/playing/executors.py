@@ -1,4 +1,4 @@
-"""Where games are played: in this process, by processes of this machine, or by a cluster."""
+"""Executors: games in this process, in processes of this machine, or on a cluster."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ Say = Callable[[str], None]
 
 
 class Executor(ABC):
-    """Where the games of a run are played: an object named by ``_target_`` in ``conf/executor``.
+    """The place of a run's games: an object named by ``_target_`` in ``conf/executor``.
 
-    workers: how many processes of this machine play at a time; 0 for none but this one.
+    workers: processes of this machine that play at a time; 0 for none but this one.
     """
 
     workers: int = 0
@@ -32,15 +32,15 @@ class Executor(ABC):
     @property
     @abstractmethod
     def text(self) -> str:
-        """Who plays, in a few words."""
+        """A description in a few words."""
 
     @abstractmethod
     def ready(self, conditions: GameConditions, say: Say) -> AbstractContextManager[TaskRunner]:
-        """Within it there is who plays by these conditions.
+        """Yield a TaskRunner for these conditions.
 
-        To be entered before anything is written, and while this process has a single thread: it may
-        be forked. Raises ConfigError where the games cannot be played here. When it is left, for
-        whatever reason, everything that is still under way is dropped.
+        Enter it before anything is written, and while this process has a single thread: it may be
+        forked. Raises ConfigError if the games cannot be played here. At its end everything that is
+        still under way is dropped.
         """
 
 

@@ -38,9 +38,9 @@ def play(
     players: Mapping[int, Player] | None = None,
     before_call: BeforeCall | None = None,
 ) -> PlayedGame:
-    """Play one game, judged in this process; its rows of the record.
+    """Play one game, judged in this process; return its rows of the record.
 
-    players: by number of the agent, whoever stands for it; default the agents themselves.
+    players: by number of the agent, its player or proxy; default the agents themselves.
     """
     of = players or conditions.agents
     with logging_game(game.number):
@@ -102,8 +102,8 @@ def _to_row(conditions: GameConditions, game: ScheduledGame, played: GameRecord)
 
 
 def in_a_line(detail: str) -> str:
-    """What a forfeit was for: the last line of what is known of it, and of a traceback the place,
-    as in ``TypeError: no such move (mine.py, line 12)``."""
+    """Return the reason of a forfeit: its last line, and of a traceback the place, as in
+    ``TypeError: no such move (mine.py, line 12)``."""
     lines = detail.strip().splitlines()
     places = re.findall(r'^ *File "(.*)", line (\d+)', detail, re.MULTILINE)
     where = f" ({os.path.basename(places[-1][0])}, line {places[-1][1]})" if places else ""

@@ -28,7 +28,7 @@ MOST_DEATHS = 3
 
 
 class PairResult(NamedTuple):
-    """What became of a pair.
+    """The result of a pair.
 
     number: of the pair, in the schedule. games: its two games; none if it was skipped because
     workers died of it.
@@ -39,7 +39,7 @@ class PairResult(NamedTuple):
 
 
 def by_pair(games: Iterable[PlayedGame]) -> list[PairResult]:
-    """Games as the results of their pairs, whose games follow each other."""
+    """Return games as the results of their pairs. The games of a pair follow each other."""
     pairs = groupby(games, key=lambda played: played.game.pair)
     return [PairResult(number, list(played)) for number, played in pairs]
 
@@ -49,19 +49,19 @@ Play = Callable[[PairDraw], Iterator[list[PairResult]]]
 
 
 class TaskRunner(Protocol):
-    """Who plays the games of a run, or works on the pieces of a study, until asked to stop."""
+    """Plays the games of a run, or works on the tasks of a study, until asked to stop."""
 
     def __call__(self, draw: PairDraw) -> Iterator[list[PairResult]]:
-        """Play what is drawn; see :data:`Play`."""
+        """Play the drawn pairs; see :data:`Play`."""
         ...
 
     def work(self, job: Job, pieces: Sequence[Task]) -> Iterator[list[TaskResult]]:
-        """Work on pieces; yields what became of them in batches, in no fixed order."""
+        """Work on tasks; yield their results in batches, in no fixed order."""
         ...
 
 
 class TaskFailed(Exception):
-    """A worker could not do what it was asked to, for a reason that is not an agent's."""
+    """A worker could not do its task, for a reason that is not an agent's."""
 
 
 def never() -> bool:
@@ -97,8 +97,8 @@ def play_serially(
 
 @dataclass
 class WorkerSlots:
-    """Who works: an executor, how many tasks it works on at a time (which may change), what a task
-    does with a list of pairs, and the exceptions by which it says that a worker died."""
+    """An executor with the number of tasks it works on at a time (which may change), the task for a
+    list of pairs, and the exceptions that mean the death of a worker."""
 
     executor: Executor
     number: int
@@ -131,15 +131,16 @@ class WorkerRunner:
 def play_over(
     workers: WorkerSlots, draw: PairDraw, stop: Callable[[], bool] = never
 ) -> Iterator[list[PairResult]]:
-    """Play pairs over an executor; yields what became of them in batches, in no fixed order.
+    """Play pairs over an executor; yield their results in batches, in no fixed order.
 
     Only a few tasks are under way at a time, each of as many pairs as take about a fifth of a
-    second, so memory does not grow with the length of the run. The pairs of a task whose worker
-    died are played again, one by one; which of several it died of nobody knows, so that counts
-    for none of them. A pair is skipped when three workers have died that had nothing else to play.
+    second, so memory does not grow with the length of the run. The pairs of a task are played again
+    one by one if its worker died; nobody knows the pair at fault among several, so that death
+    counts for none of them. A pair is skipped when three workers have died that had nothing else to
+    play.
 
-    stop: asked now and then; once it says True nothing new is handed out. (What the workers have
-    already got they drop or finish as the stop signal says.)
+    stop: once it returns True nothing new is handed out. (Workers drop or finish their tasks as the
+    stop signal says.)
     """
     order = _TaskSource(
         draw.take,
@@ -157,11 +158,11 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class _TaskSource(Generic[Item, Result]):
-    """What workers are to do: pairs of games, or pieces of a study.
+    """The work for workers: pairs of games, or tasks of a study.
 
-    take: hands out at most so many that are not begun. number: of one. task: what a worker does
-    with a list of them. results: what became of them, from what the task returned. lost: what
-    becomes of one that MOST_DEATHS workers died of.
+    take: hands out at most this many that are not begun. number: of one. task: a worker's function
+    for a list of them. results: makes results from the value that the task returned. lost: makes
+    the result of one that MOST_DEATHS workers died of.
     """
 
     take: Callable[[int], list[Item]]
@@ -208,7 +209,7 @@ class _RunningTasks(Generic[Item, Result]):
             self.running[task] = items
 
     def collect(self, finished: Iterable[Future[Any]]) -> list[Result]:
-        """What became of the items of finished tasks."""
+        """Return the results of finished tasks."""
         if self._stop():
             for task in [task for task in self.running if task.cancel()]:
                 del self.running[task]

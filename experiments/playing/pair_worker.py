@@ -1,8 +1,8 @@
 """The process in which the lab's own agents play whole games, the judge beside them.
 
-They are tested, and nobody's time is limited there, so nothing is lost by it; and asking them from
-another process would take longer than most of them think. Where this process breaks down after all,
-its game is played again with each agent in a process of its own, which shows whose fault it is.
+They are tested, and nobody's time is limited there, so no protection is lost; and asking them from
+another process would take longer than most of them think. If this process breaks down after all,
+its game is played again with each agent in a process of its own. That shows the agent at fault.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _POLL_SECONDS = 0.1
 
 
 class PairWorkerFailed(Exception):
-    """The house hangs, or has ended. place: which game of its task was under way."""
+    """The worker hangs, or has ended. place: the game of its task that was under way."""
 
     def __init__(self, why: str, place: int) -> None:
         super().__init__(why)
@@ -40,7 +40,7 @@ class PairWorkerFailed(Exception):
 
 
 class PairWorker:
-    """Where pairs of the lab's own agents play."""
+    """A process that plays pairs of the lab's own agents."""
 
     def __init__(self, conditions: GameConditions, check: Callable[[], None]) -> None:
         """``check``: called while nothing comes; it may raise."""
@@ -73,7 +73,7 @@ class PairWorker:
             ) from None
 
     def _message(self) -> bytes:
-        """The next games, or nothing if there are no more of this task."""
+        """Return the next games, or nothing if there are no more of this task."""
         since = time.monotonic()
         while True:
             while (message := self._process.take()) is not None:
@@ -102,7 +102,7 @@ class PairWorker:
             self._process.send(_END)
 
     def closed_within(self, seconds: float) -> bool:
-        """Whether they close in time."""
+        """Return True if the agents close in time."""
         until = time.monotonic() + seconds
         with contextlib.suppress(EOFError):
             while True:
@@ -115,7 +115,7 @@ class PairWorker:
         return True
 
     def kill(self) -> None:
-        """End it, whatever it does."""
+        """End the process at once."""
         self._process.close()
 
 

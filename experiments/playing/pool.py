@@ -1,10 +1,10 @@
-"""Worker processes that may die at any moment: an executor which replaces them.
+"""Worker processes that may die at any moment: an executor that replaces them.
 
 ``concurrent.futures.ProcessPoolExecutor`` gives up when one of its workers is killed, and a program
-with threads cannot fork new ones without the risk that a lock is copied while a thread holds it.
-So the driver forks a *nursery* while it has a single thread; the nursery never does anything but
-fork workers when it is asked to. Each worker has a socket of its own to the driver, and nothing
-is shared between workers: no lock can be left taken by one that is killed.
+with threads cannot fork new ones without the risk that a lock is copied while a thread holds it. So
+the driver forks a *nursery* while it has a single thread; the nursery only forks workers on
+request. Each worker has a socket of its own to the driver, and nothing is shared between workers: a
+killed worker leaves no lock taken.
 """
 
 from __future__ import annotations
@@ -71,18 +71,20 @@ class _PoolTask:
 
 
 class WorkerPool(Executor):
-    """Processes that each run ``initializer(*initargs)`` and then what is submitted. The
+    """Processes that each run ``initializer(*initargs)`` and then the submitted tasks. The
     initializer may return a function; it runs at the worker's orderly end.
 
-    A task whose worker dies gets :class:`WorkerDied` as its exception, and another worker takes
-    the dead one's place. Should the nursery itself be killed, all tasks get BrokenExecutor. What
-    workers log is handled by the loggers of this process.
+    The task of a worker that dies gets :class:`WorkerDied` as its exception, and another worker
+    takes the dead one's place. If the nursery itself is killed, all tasks get BrokenExecutor. The
+    loggers of this process handle the workers' log records.
 
-    fresh: whether the nursery is a fresh Python process, which gets initializer and arguments
-        pickled, rather than a fork of this one; for where this process has threads already.
-    prepare: called with ``initargs`` in a fresh nursery, once; what it returns are the arguments
-        of the initializer, which all workers share.
-    handle: gets what workers log, instead of the loggers of this process.
+    fresh: True for a nursery that is a fresh Python process and gets initializer and arguments
+    pickled, rather than a fork of this one; needed if this process has threads already.
+
+    prepare: called with ``initargs`` in a fresh nursery, once; its result is the initializer's
+    arguments, shared by all workers.
+
+    handle: gets the workers' log records, instead of the loggers of this process.
     """
 
     def __init__(
@@ -154,8 +156,7 @@ class WorkerPool(Executor):
             self._thread.join()
 
     def kill(self) -> None:
-        """End the workers, whatever they do, within END_SECONDS: tasks under way get
-        BrokenExecutor."""
+        """End the workers within END_SECONDS: tasks under way get BrokenExecutor."""
         self._dropping = True
         self.shutdown(wait=False, cancel_futures=True)
         self._ring()
@@ -204,7 +205,7 @@ class WorkerPool(Executor):
                     os.kill(number, signal.SIGKILL)
 
     def _end(self) -> None:
-        """End the workers, handling what they still log, and then the nursery."""
+        """End the workers, handle their last log records, then end the nursery."""
         workers = [*self._starting, *self._running]
         for worker in workers:
             with contextlib.suppress(OSError):  # it may be dead
@@ -334,7 +335,8 @@ def _log_here(record: logging.LogRecord) -> None:
 def _start_fork(
     ours: socket.socket, theirs: socket.socket, initializer: Initializer, initargs: Any
 ) -> Callable[[], None]:
-    """Fork the nursery from this process, which has a single thread; returns how to end it."""
+    """Fork the nursery from this process, which has a single thread; return a function that ends
+    it."""
     # Ctrl-C must not find the driver's handler in the nursery, nor in what it forks.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     number = os.fork()
@@ -365,7 +367,7 @@ def _start_fresh(
     initargs: Any,
     prepare: Callable[..., tuple[Any, ...]] | None,
 ) -> Callable[[], None]:
-    """Start the nursery as a Python of its own, and send it what it needs."""
+    """Start the nursery as a Python of its own, and send it its arguments."""
     code = (
         f"import sys; sys.path[:] = {sys.path!r}\n"
         "from othello_lab.experiments.playing.pool import fresh_nursery\n"
@@ -429,7 +431,7 @@ def _nursery(control: socket.socket, initializer: Initializer, initargs: Any) ->
 
 
 def _end_workers(nursery: int, workers: set[int]) -> None:
-    """The driver is gone: let the workers end what is below them, and see to it that all do."""
+    """Let the workers end all below them after the end of the driver, and check that all do."""
     for worker in workers & set(descendants([nursery])):
         with contextlib.suppress(ProcessLookupError):
             os.kill(worker, signal.SIGTERM)

@@ -1,10 +1,10 @@
 """The supervisor of a worker: it holds the judge, and starts the processes in which agents play.
 
-A worker of the pool never runs an agent itself. Its guardian lets the lab's own agents play whole
+A worker of the pool never runs an agent itself. Its supervisor lets the lab's own agents play whole
 games in one process (:mod:`experiments.playing.pair_worker`), and asks each agent from outside in a
 process of its own (:mod:`experiments.playing.agent_proxy`), with the judge here, out of their
-reach. A process that hangs is killed, one that dies is noticed; the next is a fresh fork of the
-worker, which has never run anything that could have gone wrong. So the worker itself never breaks.
+reach. A process that hangs is killed, and a dead one is noticed. The next is a fresh fork of the
+worker, and the worker has never run any agent. So the worker itself never breaks.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class RunInterrupted(KeyboardInterrupt):
 
 
 class GameSupervisor:
-    """Plays games in processes of its own, and survives whatever happens there."""
+    """Plays games in processes of its own, and survives their failures."""
 
     def __init__(self, conditions: GameConditions) -> None:
         self.conditions = conditions
@@ -81,8 +81,8 @@ class GameSupervisor:
     def _play_at_home(
         self, pairs: Sequence[Pair], waiting: dict[int, Pair], broken: set[int]
     ) -> Iterator[bytes]:
-        """Let pairs be played in the house; those that were are no longer ``waiting``. If it breaks
-        down, the pair that was under way is ``broken``."""
+        """Let pairs be played in the pair worker; those played are no longer ``waiting``. If it
+        breaks down, the pair that was under way is ``broken``."""
         # Those of the same two agents stand together, which is the faster way to play them.
         ordered = sorted(pairs, key=lambda pair: sorted((pair[0].black, pair[0].white)))
         games = [game for pair in ordered for game in pair]
@@ -171,7 +171,7 @@ _guardian: GameSupervisor | None = None  # one for each worker process of the po
 
 
 def start_worker(conditions: GameConditions) -> Callable[[], None]:
-    """Initialise a worker process; returns what is to be called at its end."""
+    """Initialise a worker process; return a function for its end."""
     global _guardian
     root = logging.getLogger()
     root.setLevel(conditions.log_level)

@@ -1,5 +1,5 @@
-"""What of a study can be worked on apart from the rest, and where: a worker of any executor, or
-this process."""
+"""Tasks, the parts of a study that need no other part, and their context: a worker of any executor,
+or this process."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ Tables = Mapping[str, Sequence[Mapping[str, Any]]]
 
 
 class Task(NamedTuple):
-    """A small part of a study. content: what it is made of, which can be pickled."""
+    """A small part of a study. content: its input, which can be pickled."""
 
     number: int
     content: Any
 
 
 class TaskResult(NamedTuple):
-    """What became of a piece. failure: in a line, why it has no rows; empty if it has."""
+    """The result of a task. failure: in a line, the reason of a result without rows; empty
+    otherwise."""
 
     number: int
     tables: Tables
@@ -34,16 +35,19 @@ class TaskResult(NamedTuple):
 
 
 class WorkerContext(Protocol):
-    """Where a piece is worked on."""
+    """The place where a task is worked on."""
 
     conditions: GameConditions
     """The line-up (:attr:`GameConditions.line_up`), rules and limits."""
 
     def decide(self, number: int, position: Position, seed: int) -> Decision:
-        """What the agent of this number decides, as in a game that begins at this position; agents
-        from outside are asked in processes of their own. Raises
-        :class:`core.game.PlayerFailure`, or the agent's own exception, or ValueError for
-        an answer that is none."""
+        """Return the decision of the agent of this number, as in a game that begins at this
+        position.
+
+        Agents from outside are asked in processes of their own. Raises
+        :class:`core.game.PlayerFailure`, or the agent's own exception, or ValueError for an
+        unreadable answer.
+        """
         ...
 
 
@@ -52,7 +56,7 @@ Job = Callable[[WorkerContext, Any], Tables]
 
 
 class LocalContext:
-    """A workplace in this process, whose agents are all the lab's own."""
+    """A context in this process, for the lab's own agents alone."""
 
     def __init__(self, conditions: GameConditions) -> None:
         self.conditions = conditions
@@ -64,7 +68,7 @@ class LocalContext:
 
 
 def worked_on(job: Job, workplace: WorkerContext, pieces: Iterable[Task]) -> list[TaskResult]:
-    """What became of pieces; fewer than asked for if the study is to stop meanwhile."""
+    """Return the results of tasks; fewer if the study is to stop meanwhile."""
     done: list[TaskResult] = []
     for piece in pieces:
         if workplace.conditions.stopping:

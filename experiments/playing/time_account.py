@@ -1,15 +1,15 @@
-"""Of the time from question to answer, what is not the player's.
+"""The player's part of the time from question to answer.
 
 A player is charged wall time, less the time that its process stood ready while others had the
-processor, or the machine did not run it, and less the time that it was stopped; in any case the
-processor time that it and those below it have really had. So whoever stops himself, and lets a
-child think meanwhile, wins nothing.
+processor, or the machine did not run it, and less the time that it was stopped. It is charged at
+least the processor time that it and those below it have really had. So a player that stops itself,
+and lets a child think meanwhile, wins nothing.
 
-The supervisor looks now and then, and may be stopped or kept waiting itself. The system says when
-the answer was sent, so what happens to the supervisor after that is no matter; and what happens to
-it before that is only told to have happened to the player too where the system says so, or where
-nothing else explains it: then everything was stopped (a paused container or machine). A supervisor
-that has to wait for a processor while it asks has not asked yet.
+The supervisor looks from time to time, and may be stopped or kept waiting itself. The system says
+when the answer was sent, so delays of the supervisor after that do not matter. A delay of the
+supervisor before that counts as the player's too only if the system says so, or if nothing else
+explains it: then everything was stopped (a paused container or machine). A supervisor that has to
+wait for a processor while it asks has not asked yet.
 """
 
 from __future__ import annotations
@@ -26,12 +26,13 @@ _MOST_UNSEEN = 10_000_000
 
 
 class Observation(NamedTuple):
-    """What the supervisor knows when it has waited for an answer.
+    """The supervisor's knowledge after it has waited for an answer.
 
-    now: when. tick: so long after the last look it should have been. ready, worked: how long, since
-    then, it stood ready itself but was not run, and was run. continued: whether it was stopped
-    itself. player: what the system says happened to the player, STOPPED and CONTINUED, in order; or
-    FOUND_STOPPED, when it has not said so yet: it does when the last of its threads is stopped.
+    now: the time. tick: planned time since the last look. ready, worked: time since then during
+    which the supervisor itself stood ready but was not run, and was run. continued: True if it was
+    stopped itself. player: events of the player that the system reports, STOPPED and CONTINUED, in
+    order; or FOUND_STOPPED if no report has come yet: the system reports when the last of its
+    threads is stopped.
     """
 
     now: int
@@ -53,21 +54,24 @@ class TimeAccount:
         self.ask(0)
 
     def ask(self, now: int) -> None:
-        """A question is asked."""
+        """Note the beginning of a question."""
         self.asked = self._last = now
         self._pauses: list[tuple[int, int]] = []
         self._stalls: list[tuple[int, int]] = []
 
     def send(self, sent: int, ready: int, used: int) -> None:
-        """The question has been sent, which took until now (``sent``) as the supervisor stood ready
-        meanwhile, but was not run. used: what the player has used of that time, which had the
-        question then: processor time, and time it stood ready itself. The rest is not its own."""
+        """Note that the question has been sent. Sending took until now (``sent``) because the
+        supervisor stood ready meanwhile but was not run.
+
+        used: the player's part of that time, as it had the question already: processor time, and
+        time it stood ready itself. The rest is not charged.
+        """
         unsent = min(sent - self.asked, ready) - used
         if unsent > 0:
             self._pauses.append((self.asked, self.asked + unsent))
 
     def see(self, look: Observation) -> None:
-        """Note what has happened since the last look."""
+        """Note an observation since the last look."""
         busy = look.ready + look.worked
         late = look.now - self._last - look.tick - busy > STALL
         if late or look.continued:
@@ -87,12 +91,13 @@ class TimeAccount:
         self._last = look.now
 
     def patience_used(self, now: int) -> int:
-        """How long the player has been waited for; neither its stops nor ours count."""
+        """Return the time waited for the player, without its stops and the supervisor's."""
         return now - self.asked - _covered(self._stalls + self._stops(now), self.asked, now)
 
     def spent(self, answered: int, received: int, cpu: int, ready: int) -> TimeSpent:
-        """What the answer took. answered: when it was sent. cpu: the processor time of the player's
-        processes since the question. ready: how long they stood ready but were not run."""
+        """Return the time that the answer took. answered: the time it was sent. cpu: the processor
+        time of the player's processes since the question. ready: the time they stood ready but were
+        not run."""
         wall = received - self.asked
         lasted = answered - self.asked
         own = lasted - ready - _covered(self._stops(received), self.asked, answered)
@@ -105,7 +110,7 @@ class TimeAccount:
 
 
 def _covered(spans: list[tuple[int, int]], begin: int, end: int) -> int:
-    """How much of the time from begin to end lies in any of these spans."""
+    """Return the part of the time from begin to end that lies in any of these spans."""
     covered = 0
     for first, last in sorted(spans):
         first, last = max(first, begin), min(last, end)

@@ -1,6 +1,6 @@
-"""Before a run: does every agent from outside the lab play at all?
+"""The trial before a run: every agent from outside the lab has to make a legal move.
 
-Each is asked for moves in positions of a game, in a process of its own and by the run's own judge,
+The run's own judge asks each of them for moves in positions of a game, in a process of its own,
 until one answer is legal. An agent that fails in all of them would only lose all of its games.
 """
 
@@ -37,8 +37,8 @@ Line = list[tuple[int, Position]]
 
 def try_agents(conditions: GameConditions) -> None:
     """Let all agents from outside the lab play; ConfigError for the first one that fails in all
-    positions, with what it failed of last. Nobody is tried where agents share the judge's process,
-    which is for debugging."""
+    positions, with its last failure. No agent is tried if agents share the judge's process, a mode
+    for debugging."""
     if conditions.isolation == NONE:
         return
     for number, agent in enumerate(conditions.agents):
@@ -65,7 +65,7 @@ def lines(rules: Ruleset, count: int = POSITIONS) -> list[Line]:
 
 
 def _flaw(conditions: GameConditions, number: int) -> str:
-    """What an agent has failed of at last, in a line; nothing if it has answered, or was slow."""
+    """Return an agent's last failure, in a line; "" if it has answered, or was slow."""
     child = ForkedProcess(_try, conditions, number, os.getpid())
     with closing(child):
         try:
@@ -109,7 +109,7 @@ class _TrialProcess:
             raise _TimeIsUp
 
     def failure(self, line: Line) -> str:
-        """What the agent fails of at the end of a line; nothing if its move is legal."""
+        """Return the agent's failure at the end of a line of moves; "" if its move is legal."""
         position = line[-1][1]
         try:
             self._lead(line)

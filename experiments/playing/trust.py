@@ -1,6 +1,8 @@
-"""Code from outside the lab that a record names. Whoever goes on with a run, or a sweep, runs it
-with their own rights, and the record may be somebody else's: so it is shown, and asked for, before
-anything of it is imported."""
+"""Code from outside the lab that a record names.
+
+Continuing a run or a sweep runs this code with the user's own rights, and the record may be
+somebody else's. So the code is shown, and its use confirmed, before anything of it is imported.
+"""
 
 from __future__ import annotations
 
@@ -32,12 +34,11 @@ _KINDS = (Agent, Evaluation, Openings, Schedule, Executor)
 def foreign_code(
     described: Mapping[str, Any], recorded: Mapping[str, str], kinds: tuple[type, ...] = ()
 ) -> list[str]:
-    """What would run that is not the lab's own, a line each: where it is named, as what, the file,
-    and whether that is as it was. Nothing from outside is imported.
+    """Return the code from outside the lab that settings would run, a line each: its place in the
+    settings, its role, the file, and any change of it. Nothing from outside is imported.
 
-    described: of :func:`experiments.config.built_from`. recorded: the versions in the record, which
-    have a hash of every such file. kinds: classes of ours that it may name, beside those that a
-    run has.
+    described: of :func:`experiments.config.built_from`. recorded: the versions in the record, with
+    a hash of every such file. kinds: further classes of the lab that the settings may name.
     """
     lines = [_about(each, recorded) for each in named_code(described) if not _is_ours(each, kinds)]
     address = described.get("executor", {}).get("address")
@@ -47,8 +48,11 @@ def foreign_code(
 
 
 def _is_ours(named: NamedCode, kinds: tuple[type, ...]) -> bool:
-    """Whether it is one of the lab's own agents, evaluations, and so on. A name of ours alone would
-    not do: ``othello_lab.experiments.jobs.run.os.system`` begins with one."""
+    """Return True if it is one of the lab's own agents, evaluations, and so on.
+
+    A name of ours alone is not enough: ``othello_lab.experiments.jobs.run.os.system`` begins with
+    one.
+    """
     if not named.is_ours:
         return False
     with suppress(Exception):
@@ -68,7 +72,8 @@ def _about(named: NamedCode, recorded: Mapping[str, str]) -> str:
 
 
 def check_trusted(what: object, lines: Sequence[str], trust: bool, console: Console) -> None:
-    """Ask whether foreign code is to be run; ConfigError if not, or if nobody is there to ask.
+    """Ask for permission to run foreign code; ConfigError if it is refused, or nobody is there to
+    ask.
 
     what: the folder that names it. lines: of :func:`foreign_code`.
     """

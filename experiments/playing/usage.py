@@ -1,4 +1,4 @@
-"""What a process and those below it use: processor time, and time they have to wait for it."""
+"""Use of the processor by a process and those below it: time on it, and time waiting for it."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ _ENOUGH = 1 << 16  # bytes; these files are short
 
 
 class ResourceMeter:
-    """Of a process and all below it, from the last :meth:`start` on (Linux; all 0 elsewhere).
+    """A meter of a process and all below it, from the last :meth:`start` on (Linux; all 0
+    elsewhere).
 
-    stopped: whether the process was seen stopped. The system tells its parent only when the last of
-    its threads is, which may have to wait for a processor.
+    stopped: True if the process was seen stopped. The system tells its parent only when the last of
+    its threads is, and this may have to wait for a processor.
     """
 
     def __init__(self, process: int) -> None:
@@ -36,8 +37,8 @@ class ResourceMeter:
         self._first_reaped = self._reaped
 
     def look(self) -> None:
-        """See what has been used by now. Of a process that comes and goes from one look to the
-        next only what its parent waits for is known."""
+        """Update the counts. Of a process that begins and ends between two looks only the time that
+        its parent waited for is known."""
         if not LINUX:
             return
         found, self._reaped = [self._process], 0
@@ -75,8 +76,8 @@ class ResourceMeter:
 
     @property
     def stolen(self) -> int:
-        """Nanoseconds that a virtual machine's processors, which may have been this process's, were
-        not run; at most."""
+        """Return the nanoseconds during which a virtual machine's processors were not run; at most
+        this time was taken from the process."""
         stolen = _stolen() - self._first_stolen if self._virtual else 0
         return stolen + _TICK if stolen else 0
 
@@ -117,7 +118,8 @@ def _state(process: int) -> tuple[bytes, int]:
 
 
 def _read(path: str, most: int = _ENOUGH) -> bytes:
-    """What a file of the system says; without a Python file, which takes longer."""
+    """Return the content of a file of the system; without a Python file, because that takes
+    longer."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         return os.read(descriptor, most)

@@ -1,1 +1,1 @@
-"""What a run leaves on disk: its folder, its database, and what it was made with."""
+"""The record of a run on disk: its folder, its database, and the versions it was made with."""

@@ -16,7 +16,7 @@ _PATIENCE = 3.0  # seconds: a driver that was just killed may take a moment to b
 
 
 def sync(path: Path) -> None:
-    """Wait until a file is on disk, or which files are in a folder."""
+    """Wait until a file is on disk; of a folder, until its list of files is."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         with suppress(OSError) if path.is_dir() else nullcontext():  # not all systems can
@@ -26,7 +26,7 @@ def sync(path: Path) -> None:
 
 
 def write_safely(path: Path, text: str) -> None:
-    """Write a file anew: whatever happens meanwhile, either the old text is there or the new."""
+    """Write a file anew, so that an interruption leaves either the old text or the new."""
     written = path.with_name(f"{path.name}.new")
     written.write_text(text, encoding="utf-8")
     sync(written)
@@ -90,7 +90,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def is_locked(folder: Path) -> bool:
-    """Whether a process is playing into a folder."""
+    """Return True if a process is playing into a folder."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)

@@ -1,4 +1,4 @@
-"""The log of a run, in which every line names its game, and beside it what agents have printed."""
+"""The log of a run, with the game in every line, and the file of the agents' own output."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _current = _CurrentGame()
 
 @contextmanager
 def logging_game(number: int) -> Iterator[None]:
-    """What this thread logs meanwhile is about the game of this number."""
+    """Mark all that this thread logs in the block with the number of a game."""
     _current.number = number
     try:
         yield
@@ -53,7 +53,7 @@ def name_game(record: logging.LogRecord) -> bool:
 
 
 class _EscapedFormatter(logging.Formatter):
-    """Lines that do nothing to the terminal they are read on, whatever agents log."""
+    """Formatter of lines that are harmless to the terminal of their reader."""
 
     def format(self, record: logging.LogRecord) -> str:
         text = visible(super().format(record), keep="\n\t")
@@ -61,10 +61,11 @@ class _EscapedFormatter(logging.Formatter):
 
 
 class _LogFile(logging.FileHandler):
-    """A file of log records, begun with the first of them. A full disk cuts it short without
-    further words: the record's writer says it.
+    """A file of log records, begun with the first of them. A full disk cuts it short silently: the
+    record's writer reports it.
 
-    output: whether it takes what agents print, up to MOST_OUTPUT characters, or all the rest.
+    output: True for the file of the agents' output, up to MOST_OUTPUT characters; False for all the
+    rest.
     """
 
     def __init__(self, path: Path, output: bool) -> None:
@@ -91,8 +92,8 @@ class _LogFile(logging.FileHandler):
 
 
 def entries(path: Path) -> Iterator[tuple[int | None, str]]:
-    """What a file of :func:`logging_to` has, in its order: the number of the game and what was said
-    of it, ``log.txt`` without the name of the logger. Nothing if there is no such file."""
+    """Return the entries of a file of :func:`logging_to`, in order: the number of the game and the
+    text, in ``log.txt`` without the name of the logger. Empty if there is no such file."""
     lines: list[str] = []
     with suppress(FileNotFoundError), path.open(encoding="utf-8", errors="replace") as file:
         for line in file:
@@ -110,8 +111,8 @@ def _entry(text: str) -> Iterator[tuple[int | None, str]]:
 
 @contextmanager
 def logging_to(path: Path, level: str) -> Iterator[None]:
-    """Send what this process and its workers log to one file, and what agents print to
-    ``output.txt`` beside it, which is made if there is any."""
+    """Send the log of this process and its workers to one file, and the agents' output to
+    ``output.txt`` beside it, made with the first output."""
     import multiprocessing_logging  # here: it starts a thread when it is used
 
     if multiprocessing.get_start_method(allow_none=True) != "fork":
@@ -139,8 +140,8 @@ def logging_to(path: Path, level: str) -> Iterator[None]:
 
 
 def _close(handler: logging.Handler) -> None:
-    """Close a handler. One of multiprocessing-logging looks only five times a second whether it is
-    closed, unless a record wakes it."""
+    """Close a handler. One of multiprocessing-logging checks only five times a second for its end,
+    unless a record wakes it."""
 
     def close() -> None:
         with suppress(OSError):

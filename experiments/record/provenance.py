@@ -1,4 +1,4 @@
-"""What a run was made with: versions, code and machine; and whether they are still the same."""
+"""Provenance of a run: versions, code and machine; and the changes since then."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ _SHAPE_GAMES = (
 
 
 def versions(settings: Mapping[str, Any]) -> dict[str, str]:
-    """Versions of Python, of the lab and of what its numbers depend on; ``code``, a hash of the
-    lab's own sources; and a hash of each file of the user's that the settings name. Nothing is
-    imported for that."""
+    """Return the versions of Python, of the lab and of the packages that its numbers depend on;
+    ``code``, a hash of the lab's own sources; and a hash of each file of the user's that the
+    settings name. Nothing is imported for that."""
     found = {"python": platform.python_version()} | _installed()
     found["code"] = _hash(_our_sources())
     named = {each.file for each in named_code(settings) if each.file and not each.is_ours}
@@ -46,8 +46,8 @@ def versions(settings: Mapping[str, Any]) -> dict[str, str]:
 
 
 def recorded_hash(path: Path, recorded: Mapping[str, str]) -> str | None:
-    """The hash of a file in the ``versions`` of a record, which have it by its name, or by its
-    path where several are called so; None if it is not there."""
+    """Return the hash of a file in the ``versions`` of a record, by its name, or by its path if
+    several have that name; None if there is none."""
     return recorded.get(str(path), recorded.get(path.name))
 
 
@@ -63,7 +63,7 @@ def _installed() -> dict[str, str]:
 
 
 def differences(recorded: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
-    """What has changed of what games depend on, in words."""
+    """Return the changes between two sets of versions, in words."""
     return [
         f"{name} {recorded.get(name, 'none')} -> {now.get(name, 'none')}"
         for name in dict.fromkeys((*recorded, *now))
@@ -72,7 +72,7 @@ def differences(recorded: Mapping[str, str], now: Mapping[str, str]) -> list[str
 
 
 def machine() -> dict[str, Any]:
-    """What games are played on."""
+    """Return a description of this machine."""
     name, _ = processor()
     return {
         "system": f"{platform.system()} {platform.release()}",
@@ -91,8 +91,8 @@ def _our_sources() -> Iterator[Path]:
 class NamedCode(NamedTuple):
     """Code that settings name.
 
-    where: in the settings. target: as what. file: where it stands, None where none is found.
-    program: whether it is another program, as a command.
+    where: its place in the settings. target: its name there. file: its path, None if none is found.
+    program: True for another program, as a command.
     """
 
     where: str
@@ -102,7 +102,7 @@ class NamedCode(NamedTuple):
 
     @property
     def is_ours(self) -> bool:
-        """Whether its name is one in the lab's own packages."""
+        """True if its name is one in the lab's own packages."""
         if self.program or ".py:" in self.target:
             return False
         return self.target.partition(".")[0] == OURS
@@ -136,8 +136,8 @@ def _file_of(target: str) -> Path | None:
 
 
 def _files_of(command: str, place: object = None) -> list[Path]:
-    """The files that a command names: its program, and those among its arguments. place: the file
-    beside which, or the folder in which, it is given; None for here."""
+    """Return the files that a command names: its program, and those among its arguments. place: the
+    file or folder relative to which they are given; None for the working folder."""
     try:
         program, *arguments = shlex.split(command)
     except ValueError:

@@ -1,6 +1,6 @@
 """Opening a record that may be damaged, or somebody else's: one clear line instead of a surprise.
 
-Whether what it tells is true is for :mod:`experiments.results.verify`.
+:mod:`experiments.results.verify` checks that its content is true.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ DAMAGES = (
 
 @contextmanager
 def damage_told(folder: Path) -> Iterator[None]:
-    """What goes wrong with what a record says becomes a ConfigError of one line."""
+    """Turn errors from the content of a record into a ConfigError of one line."""
     try:
         yield
     except ConfigError:
@@ -45,7 +45,7 @@ def damage_told(folder: Path) -> Iterator[None]:
 
 
 def way_out(folder: Path, error: Exception) -> str:
-    """How to save what can be read of a record where its file is damaged; else nothing."""
+    """Return a sentence on saving the readable part of a damaged record; "" for other errors."""
     if not isinstance(error, sqlite3.DatabaseError) or isinstance(error, sqlite3.OperationalError):
         return ""
     command = f"othello-lab recover {shlex.quote(str(folder))}"
@@ -53,7 +53,7 @@ def way_out(folder: Path, error: Exception) -> str:
 
 
 def not_begun(folder: Path) -> bool:
-    """Whether the record in a folder does not say yet what its run is; ConfigError."""
+    """Return True if the record in a folder does not describe its run yet; ConfigError."""
     with damage_told(folder), _opened(folder) as record:
         return record.format() is None
 
@@ -88,7 +88,7 @@ def reading(folder: Path) -> Iterator[Record]:
 
 
 def damages(record: Record) -> Iterator[str]:
-    """What is wrong with a record as a database, each in a line: the file, the types, rows that
+    """Yield the defects of a record as a database, each in a line: the file, the types, rows that
     belong to nothing. Reads all of it. May raise sqlite3.Error."""
     for (said,) in record.rows("pragma integrity_check(20)"):
         if said != "ok":
@@ -122,7 +122,7 @@ def _wrong_types(record: Record, table: str) -> Iterator[str]:
 
 
 def _wrong_turns(record: Record) -> Iterator[str]:
-    """Where a game's turns are no turns, or a column of one has something else in it."""
+    """Yield games with unreadable turns, or with a wrong value in a column of one."""
     agents = {agent for (agent,) in record.rows("select agent from agents")}
     for (game,) in record.rows("select game from turns order by game"):
         try:

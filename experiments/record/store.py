@@ -2,7 +2,7 @@
 
 The tables are the row types below, a column a field (``results/README.md`` explains every column).
 Games enter in batches, the two games of a pair in one transaction. The turns of a game are one
-text, which is written several times as fast as sixty rows; a view shows them as rows.
+text, because that is written several times as fast as sixty rows; a view shows them as rows.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class SkippedRow(NamedTuple):
 
 
 class GameRow(NamedTuple):
-    """A finished game. detail: what a forfeit was for, in a line. The rest are totals of each
+    """A finished game. detail: the reason of a forfeit, in a line. The rest are totals of each
     side's decisions (:data:`TOTALS`), so that nobody has to read all moves for them."""
 
     game: int
@@ -108,31 +108,32 @@ class GameRow(NamedTuple):
 
     @property
     def forfeited_by(self) -> int | None:
-        """Who lost it by a fault of its own, by number; None if it was played to its end."""
+        """The agent that lost by a fault of its own, by number; None if the game was played to its
+        end."""
         if self.end_reason == FINISHED:
             return None
         return self.white if self.result == "black" else self.black
 
     @property
     def begun(self) -> bool:
-        """Whether a move was made in it, after its opening."""
+        """True if a move was made after the opening."""
         return len(self.identity) > len(self.opening)
 
     @property
     def identity(self) -> str:
-        """What tells it from other games of the same agents."""
+        """Text that distinguishes it from other games of the same agents."""
         return identity(self.opening, self.transcript)
 
 
 def identity(opening: str, transcript: str) -> str:
-    """What tells a game from others of the same agents: where it began, unless its moves say that,
-    and its moves."""
+    """Return a text that distinguishes a game from others of the same agents: its moves, and its
+    start unless the moves imply it."""
     return transcript if transcript.startswith(opening) else opening + transcript
 
 
 def _fingerprint(opening: str, transcript: str) -> int:
-    """A game's identity as a number, which is sorted and kept more cheaply than its text; of a
-    million different games any two have the same with a probability of 1 in 30 million."""
+    """Return a game's identity as a number, cheaper to sort and keep than its text. Of a million
+    different games any two share it with a probability of 1 in 30 million."""
     return hash(identity(opening, transcript))
 
 
@@ -184,8 +185,8 @@ def written(turns: Sequence[Any]) -> str:
 
 
 def read_turns(game: int, text: str) -> list[Any]:
-    """The MoveRows of a game from what :func:`written` has made of them; ValueError if it is
-    something else."""
+    """Return the MoveRows of a game from the text of :func:`written`; ValueError for any other
+    text."""
     try:
         if len(text) > _LONGEST_TEXT:
             raise ValueError(f"{len(text):,} characters")
@@ -231,7 +232,7 @@ def _read_turn(game: int, row: list[Any]) -> Any:
 
 
 def seat_totals(turns: Iterable[Any], agents: Sequence[int]) -> list[tuple[int, ...]]:
-    """What each of a game's agents, by number, has in all of TOTALS. turns: MoveRows."""
+    """Return the sums of all TOTALS for each of a game's agents, by number. turns: MoveRows."""
     found = {agent: [0] * len(TOTALS) for agent in agents}
     for turn in turns:
         if turn.nodes is not None:
@@ -266,15 +267,15 @@ def columns_of(row: Any) -> dict[str, Any]:
 
 
 def _whole(table: pd.DataFrame, row: Any) -> pd.DataFrame:
-    """A table with whole numbers as such also where some are missing, which pandas would make
-    floats of."""
+    """Return a table with whole numbers as such also if some are missing. pandas alone would make
+    floats of them."""
     kinds = columns_of(row)
     whole = [name for name in table if int in get_args(kinds.get(name)) and name != "value"]
     return table.astype(dict.fromkeys(whole, "Int64"))
 
 
 def fits(row: Any) -> bool:
-    """Whether all values of a row are of the types that its table declares."""
+    """Return True if all values of a row are of the types that its table declares."""
     return all(map(_fits, row, columns_of(type(row)).values()))
 
 
@@ -285,7 +286,7 @@ def _fits(value: Any, kind: Any) -> bool:
 
 
 def _declared(row: Any, key: str) -> str:
-    """The columns of a table in SQL; ``key`` says which of them is its primary key."""
+    """Return the columns of a table in SQL; ``key`` is its primary key."""
     names = {int: "integer", bool: "integer", float: "real", str: "text"}
     columns = []
     for name, kind in get_type_hints(row).items():
@@ -296,7 +297,7 @@ def _declared(row: Any, key: str) -> str:
 
 
 def _shown() -> str:
-    """What the view ``moves`` shows."""
+    """Return the columns of the view ``moves`` in SQL."""
     columns = ["game"]
     for place, name in enumerate(TURN):
         said = f"json_extract(value, '$[{place}]')"
@@ -336,7 +337,7 @@ _LONGEST = 1 << 26  # bytes of a value; a record may be somebody else's, and say
 
 @cache
 def made_by_schema() -> dict[str, str]:
-    """What SQLite notes of each table when the lab makes it."""
+    """Return SQLite's own description of each table as the lab makes it."""
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.executescript(_SCHEMA)
         kinds = "type in ('table', 'view')"
@@ -448,8 +449,8 @@ class Record:
         self._connection.execute("commit")
 
     def write_row(self, table: str, values: Mapping[str, Any]) -> None:
-        """Fill the one row of ``run``, or note in ``sessions`` that games are added from now on,
-        and what by; dictionaries are stored as JSON."""
+        """Fill the one row of ``run``, or note in ``sessions`` a session that adds games from now
+        on; dictionaries are stored as JSON."""
         row = {k: json.dumps(v) if isinstance(v, dict) else v for k, v in values.items()}
         names = ", ".join(row)
         marks = ", ".join("?" * len(row))
@@ -493,7 +494,8 @@ class Record:
         self._connection.execute("update run set complete = 0, config = ?", (json.dumps(config),))
 
     def finish(self, wall_seconds: float, complete: bool) -> None:
-        """Note how much longer the run took, and whether all that was scheduled is there."""
+        """Note the additional seconds of the run. complete: True if all scheduled games are
+        there."""
         self._connection.execute(
             "update run set wall_seconds = coalesce(wall_seconds, 0) + ?, complete = ?",
             (wall_seconds, int(complete)),
@@ -515,12 +517,12 @@ class Record:
             raise error.__cause__ or error from None
 
     def rows(self, sql: str, parameters: Iterable[Any] = ()) -> list[tuple[Any, ...]]:
-        """The result of an SQL query as tuples, for what pandas is not needed for."""
+        """Return the result of an SQL query as tuples, without pandas."""
         return self._connection.execute(sql, tuple(parameters)).fetchall()
 
     def kept(self, sql: str) -> str:
-        """The name of a temporary table with the result of an SQL query: for one that several
-        others begin with, of a record to which nothing is added meanwhile."""
+        """Return the name of a temporary table with the result of an SQL query that several others
+        begin with. Nothing may be added to the record meanwhile."""
         if sql not in self._kept:
             name = f"kept_{len(self._kept)}"
             self._connection.execute(f"create temp table {name} as {sql}")
@@ -563,13 +565,14 @@ class Record:
             yield pair, played.get(pair, [])
 
     def count_games(self, forfeited: bool = False) -> int:
-        """How many games there are, or how many of them did not go to their end."""
+        """Return the number of games, or of forfeited ones."""
         only = "where end_reason != ?" if forfeited else "where ? is not null"
         row = self._connection.execute(f"select count(*) from games {only}", [FINISHED])
         return int(row.fetchone()[0])
 
     def results(self) -> list[tuple[int, int, str, int]]:
-        """How often each result was: Black and White, by number, the result, and how many games."""
+        """Return the count of each result: Black and White, by number, the result, and the number
+        of games."""
         return self.rows(
             "select black, white, result, count(*) from games group by black, white, result"
         )
